@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from numpy.typing import NDArray
 
+from groute_py.arguments import file_path
 from groute_py.comm.base import Channel
 from groute_py.comm.connect import connect
 from groute_py.engine.agree import collective, on_root, refuse_difference
@@ -186,6 +188,7 @@ def prepare(
     *,
     device: str = "auto",
     undirected: bool = False,
+    cache: bool | str | os.PathLike[str] | None = None,
     tail: Any = None,
     head: Any = None,
     weight: Any = None,
@@ -200,11 +203,13 @@ def prepare(
         graph, tail, head, weight, comm: as for `sssp`.
         device: where to contract, as for `sssp`.
         undirected: add the reverse of each arc.
+        cache: whether to keep a prepared copy of a file for the next time. None: if the file has at
+            least 1 MB. True: always. False: never, and ignore existing copies. A folder: always, in
+            that folder.
 
     Returns:
         A `PreparedGraph` on rank 0, which every function takes that takes a graph; None on the
-        other ranks. A graph that was prepared before is returned as it is. Of a file of at least
-        1 MB the cache keeps a prepared copy, as for ``prepare=True``, and finds it the next time.
+        other ranks. A graph that was prepared before is returned as it is.
 
     Raises:
         InputError: weights are floats or negative, or the graph would become too dense.
@@ -218,7 +223,8 @@ def prepare(
     refuse_difference(channel, {"function": "prepare", "device": device, "undirected": undirected})
 
     def prepared() -> Whole:  # which stays on rank 0
-        reading = GraphReading(undirected=undirected, columns=Columns(tail, head, weight))
+        where = cache if cache is None or isinstance(cache, bool) else file_path("cache", cache)
+        reading = GraphReading(undirected, where, columns=Columns(tail, head, weight))
         return Whole(read_prepared(graph, device, reading).graph)
 
     found = on_root(channel, prepared)

@@ -22,11 +22,11 @@ from groute_py.device.dependencies import (
 )
 from groute_py.device.registry import gpu_problem
 from groute_py.device.rows import NarrowError
+from groute_py.engine.room import free_gpu_bytes
 from groute_py.errors import InputError, RunError, quoted
 from groute_py.graph.facts import facts_of
 from groute_py.graph.size import Size
 from groute_py.many.apsp import Progress
-from groute_py.many.choose import free_gpu_bytes
 from groute_py.many.host_room import refuse_beyond, refuse_more
 from groute_py.many.precision import row_types
 from groute_py.many.solve import batch_delta

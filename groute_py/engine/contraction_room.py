@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,12 +12,11 @@ from groute_py.device.cuda.hierarchy.memory_plan import (
     levels_bytes,
     levels_bytes_of,
 )
-from groute_py.engine.room import estimate
+from groute_py.engine.room import estimate, free_gpu_bytes
 from groute_py.graph.facts import Facts
 from groute_py.graph.size import Size
 from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.hierarchy.suits import MOST_NEIGHBOURS
-from groute_py.system.environment import local_rank
 from groute_py.system.memory_limits import available_bytes
 
 HOST_BYTES = {4: 90, 8: 130}
@@ -71,36 +69,56 @@ def host_contraction_bytes(arcs: int, weight_type: np.dtype[Any]) -> int:
     return HOST_BYTES[8 if weight_type.itemsize == 8 else 4] * arcs
 
 
-def place_for(facts: Facts, kind: str) -> str:
+class Place(NamedTuple):
+    """Where a graph is contracted.
+
+    Attributes:
+        kind: ``cpu`` or ``cuda``.
+        why: it is the host, where it was to be a GPU, with the numbers; else "".
+    """
+
+    kind: str
+    why: str
+
+
+def place_for(facts: Facts, kind: str, memory_limit: int | None = None) -> Place:
     """Where a graph is contracted: on the host too where a GPU is full.
 
     Args:
         facts: of the graph.
         kind: ``cpu`` or ``cuda``, where it is to be.
+        memory_limit: bytes of the GPU that may be used; None for all that are free.
 
     Raises:
         NoRoomError: it fits nowhere.
     """
-    there = why_on_host(facts, kind)
-    if kind == "cuda" and not there:
-        return kind
+    why = ""
+    if kind == "cuda":
+        takes, free = contraction_bytes(facts.arc_count), free_gpu_bytes(memory_limit)
+        if takes <= free:
+            return Place(kind, "")
+        left = "are free" if memory_limit is None else "may be used"
+        why = f"contraction takes {takes / 1e9:,.1f} GB of the GPU, {free / 1e9:,.1f} {left}"
+    return on_host(facts, why)
+
+
+def on_host(facts: Facts, why: str) -> Place:
+    """The host, to contract a graph.
+
+    Args:
+        facts: of the graph.
+        why: no GPU does; "" if none is to.
+
+    Raises:
+        NoRoomError: it does not fit.
+    """
     takes, left = host_contraction_bytes(facts.arc_count, facts.weight_type), available_bytes()
     if left is None or takes <= left:
-        return "cpu"
+        return Place("cpu", why)
     raise NoRoomError(
-        f"{there + '; ' if there else ''}contraction takes {takes / 1e9:,.1f} GB of the host, "
+        f"{why + '; ' if why else ''}contraction takes {takes / 1e9:,.1f} GB of the host, "
         f"{left / 1e9:,.1f} are free"
     )
-
-
-def why_on_host(facts: Facts, kind: str) -> str:
-    """Why a GPU does not contract a graph, with the numbers; "" if it does, or is not to."""
-    if kind != "cuda":
-        return ""
-    takes, free = contraction_bytes(facts.arc_count), free_gpu_bytes()
-    if takes <= free:
-        return ""
-    return f"contraction takes {takes / 1e9:,.1f} GB of the GPU, {free / 1e9:,.1f} are free"
 
 
 def refuse_large_levels(hierarchy: Hierarchy, facts: Facts, kind: str) -> None:
@@ -115,9 +133,3 @@ def refuse_large_levels(hierarchy: Hierarchy, facts: Facts, kind: str) -> None:
         raise NoRoomError(
             f"a sweep takes {takes / 1e9:,.1f} GB of the GPU, {free / 1e9:,.1f} are free"
         )
-
-
-def free_gpu_bytes() -> int:
-    """Of the GPU of rank 0, which contracts; what CuPy's pool holds in reserve is free too."""
-    gpu = import_module("groute_py.device.cuda.runtime.gpu")
-    return int(gpu.own_gpu(local_rank(0)).mem_info[0]) + int(gpu.pooled_bytes())

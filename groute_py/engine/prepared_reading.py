@@ -12,14 +12,13 @@ from groute_py.engine.preparing import (
     BEFORE,
     NOW,
     UnsuitableError,
-    contracted_now,
     prepare_graph,
     refusal,
     refuse_empty,
 )
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import facts_of
-from groute_py.hierarchy.prepared import PreparedGraph, hierarchy_of
+from groute_py.hierarchy.prepared import hierarchy_of
 from groute_py.interop.graph_like import GraphLike, as_graph, file_of
 from groute_py.io.prepared_cache import PreparedCopy
 from groute_py.io.registry import prepared_place
@@ -79,12 +78,19 @@ def read_prepared(graph: GraphLike, device: str, reading: GraphReading) -> ReadG
         raise refusal(facts_of(found.graph).name, problem) from problem
 
 
-def read_prepared_if_it_suits(graph: GraphLike, device: str, reading: GraphReading) -> ReadGraph:
-    """As `read_prepared`, but a graph that cannot be contracted is returned as it is."""
+def read_prepared_if_it_suits(
+    graph: GraphLike, device: str, reading: GraphReading, memory_limit: int | None
+) -> ReadGraph:
+    """As `read_prepared`, but a graph that cannot be contracted is returned as it is.
+
+    Args:
+        graph, device, reading: as there.
+        memory_limit: bytes of a GPU that contraction may use; None for all that are free.
+    """
     kind, found = kind_of(device, contraction.ALGORITHM.devices), _read(graph, reading)
     refuse_empty(found.graph)
     try:
-        return _contracted(found, kind)
+        return _contracted(found, kind, memory_limit)
     except UnsuitableError as problem:
         return ReadGraph(found.graph, f"not contracted: {problem}")
 
@@ -103,15 +109,13 @@ def _read(graph: GraphLike, reading: GraphReading) -> _Found:
         return _Found(reading.read(graph) if kept is None else kept, copy)
 
 
-def _contracted(found: _Found, kind: str) -> ReadGraph:
+def _contracted(found: _Found, kind: str, memory_limit: int | None = None) -> ReadGraph:
     """Contract a graph without a hierarchy, and keep it; raises as `prepare_graph`."""
     graph, copy = found
     if hierarchy_of(graph) is not None:
         return ReadGraph(graph, BEFORE)
-    facts = facts_of(graph)
     with phase("contract"):
-        reason = contracted_now(NOW, facts, kind)
-        prepared: PreparedGraph = prepare_graph(graph, facts, kind)
+        made = prepare_graph(graph, facts_of(graph), kind, memory_limit=memory_limit)
     if copy is not None:
-        copy.write(prepared)
-    return ReadGraph(prepared, reason)
+        copy.write(made.graph)
+    return ReadGraph(made.graph, made.because(NOW))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -15,9 +15,10 @@ from groute_py.device.registry import kind_of
 from groute_py.device.rows import surely_fits
 from groute_py.engine.contraction_room import (
     NoRoomError,
+    Place,
+    on_host,
     place_for,
     refuse_large_levels,
-    why_on_host,
 )
 from groute_py.engine.options import Options
 from groute_py.engine.supply.base import Supply
@@ -100,8 +101,8 @@ def prepare_for(supply: Supply, options: Options, facts: Facts, kind: str) -> Pr
         graph = supply.graph()
         if options.hops:
             graph = graph.with_unit_weights()
-        reason = contracted_now("asked for" if asked else NOW, facts, kind)
-        prepared = prepare_graph(graph, facts, kind, at_any_length=asked)
+        made = prepare_graph(graph, facts, kind, at_any_length=asked)
+        prepared, reason = made.graph, made.because("asked for" if asked else NOW)
         _refuse_large_levels(prepared.hierarchy, facts, kind)
     except UnsuitableError as problem:
         if asked:
@@ -111,12 +112,6 @@ def prepare_for(supply: Supply, options: Options, facts: Facts, kind: str) -> Pr
         return Preparation(why_not="distances within its core may take more than 62 bits")
     supply.keep(prepared)
     return _with(prepared.hierarchy, reason)
-
-
-def contracted_now(reason: str, facts: Facts, kind: str) -> str:
-    """The reason for a hierarchy that is not there yet, and why the host contracts if it has to."""
-    on_host = why_on_host(facts, kind)
-    return f"{reason}; on the host: {on_host}" if on_host else reason
 
 
 def _refuse_large_levels(hierarchy: Hierarchy, facts: Facts, kind: str) -> None:
@@ -170,14 +165,35 @@ def prepare_whole(graph: Graph, device: str) -> PreparedGraph:
         return graph
     facts = facts_of(graph)
     try:
-        return prepare_graph(graph, facts, kind)
+        return prepare_graph(graph, facts, kind).graph
     except UnsuitableError as problem:
         raise refusal(facts.name, problem) from problem
 
 
+class Contracted(NamedTuple):
+    """A graph that was contracted now.
+
+    Attributes:
+        graph: with its hierarchy.
+        on_host: why the host has contracted it where a GPU was to; else "".
+    """
+
+    graph: PreparedGraph
+    on_host: str
+
+    def because(self, reason: str) -> str:
+        """The reason for the hierarchy, and why the host had to make it."""
+        return f"{reason}; on the host: {self.on_host}" if self.on_host else reason
+
+
 def prepare_graph(
-    graph: Graph, facts: Facts, kind: str, *, at_any_length: bool = False
-) -> PreparedGraph:
+    graph: Graph,
+    facts: Facts,
+    kind: str,
+    *,
+    at_any_length: bool = False,
+    memory_limit: int | None = None,
+) -> Contracted:
     """Contract a graph.
 
     Args:
@@ -185,6 +201,7 @@ def prepare_graph(
         facts: of it.
         kind: ``cpu`` or ``cuda``, where to contract.
         at_any_length: try also where the mean degree says that it will not pay.
+        memory_limit: bytes of a GPU that may be used; None for all that are free.
 
     Raises:
         UnsuitableError: it cannot be contracted, or became too dense.
@@ -192,7 +209,8 @@ def prepare_graph(
     if (why := cannot(facts) if at_any_length else why_not(facts)) is not None:
         raise UnsuitableError(why)
     try:
-        return PreparedGraph(graph, _contracted(graph, facts, kind, at_any_length=at_any_length))
+        place = place_for(facts, kind, memory_limit)
+        return _contracted(graph, facts, place, at_any_length=at_any_length)
     except DenseError as problem:
         raise UnsuitableError(str(problem)) from problem
     except NarrowError as problem:
@@ -203,18 +221,33 @@ def prepare_graph(
         raise UnsuitableError(f"contraction does not fit in memory ({problem})") from problem
 
 
-def _contracted(graph: Graph, facts: Facts, kind: str, *, at_any_length: bool) -> Hierarchy:
-    """The hierarchy, in the narrowest type that holds every shortcut.
-
-    On the host where a GPU has no room for the work.
+def _contracted(graph: Graph, facts: Facts, place: Place, *, at_any_length: bool) -> Contracted:
+    """Contract in a place, but on the host where a GPU turns out to have no room.
 
     If a shortcut does not fit in 64 bits, and any length will do, all vertices are the core. On a
     GPU the distances between these would not fit.
     """
-    place = place_for(facts, kind)
-    if place == "cpu":
-        graph = graph.to_host()
-    contract = import_module(CONTRACT[place]).contract
+    if place.kind == "cuda":
+        try:
+            return Contracted(PreparedGraph(graph, _hierarchy(graph, facts, "cuda")), "")
+        except MemoryError as problem:
+            why = f"contraction does not fit on the GPU ({problem})"
+        place = on_host(facts, why)
+    graph = graph.to_host()
+    core = facts.vertex_count if at_any_length and not place.why else None
+    return Contracted(PreparedGraph(graph, _hierarchy(graph, facts, "cpu", core)), place.why)
+
+
+def _hierarchy(graph: Graph, facts: Facts, kind: str, core: int | None = None) -> Hierarchy:
+    """The hierarchy, in the narrowest type that holds every shortcut.
+
+    Args:
+        graph: any.
+        facts: of it.
+        kind: where to contract.
+        core: vertices of the core if a shortcut does not fit in 64 bits; None to raise then.
+    """
+    contract = import_module(CONTRACT[kind]).contract
     rows = (graph.offsets, graph.heads, graph.weights)
     *narrower, widest = distance_types(facts)
     for distance_type in narrower:
@@ -225,9 +258,9 @@ def _contracted(graph: Graph, facts: Facts, kind: str, *, at_any_length: bool) -
     try:
         return cast("Hierarchy", contract(*rows, widest))
     except NarrowError:
-        if not at_any_length or kind == "cuda":
+        if core is None:
             raise
-        return cast("Hierarchy", contract(*rows, widest, core=facts.vertex_count))
+        return cast("Hierarchy", contract(*rows, widest, core=core))
 
 
 def _is_asked_for(options: Options) -> bool:

@@ -10,6 +10,7 @@ unless the user has asked for mode ``fused``.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from groute_py.device.cuda.runtime.memory_plan import gpu_bytes, linked_bytes
 from groute_py.device.cuda.runtime.structs import MAX_PEERS
 from groute_py.errors import InputError, everywhere
 from groute_py.graph.size import Size
+from groute_py.system.environment import local_rank
 
 MOST_GPUS = 1024
 
@@ -140,3 +142,16 @@ def refuse_what_cannot_fit(
 def advice(enough: int | None) -> str:
     """The advice for a graph that does not fit, if ``enough`` GPUs are enough."""
     return f"use {enough} GPUs" if enough else "use GPUs with more memory"
+
+
+def free_gpu_bytes(limit: int | None = None, place: int | None = None) -> int:
+    """Bytes that may be used of a GPU; what CuPy's pool holds in reserve is free too.
+
+    Args:
+        limit: of them; None for all that are free.
+        place: the number of its process on the host; None for rank 0's.
+    """
+    gpu = import_module("groute_py.device.cuda.runtime.gpu")
+    own = gpu.own_gpu(local_rank(0) if place is None else place)
+    free = int(own.mem_info[0]) + int(gpu.pooled_bytes())
+    return free if limit is None else min(free, limit)

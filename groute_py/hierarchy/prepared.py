@@ -4,11 +4,26 @@ from __future__ import annotations
 
 from dataclasses import fields
 from importlib import import_module
-from typing import Any, cast
+from pathlib import Path
+from typing import Any, NamedTuple, cast
 
 from groute_py.errors import GraphError
 from groute_py.graph.csr import Graph
 from groute_py.hierarchy.hierarchy import Hierarchy
+
+
+class PreparedFile(NamedTuple):
+    """The file that a prepared graph is mapped from, for other processes to map it too.
+
+    Attributes:
+        path: absolute, and no link.
+        content: tells it from a file with another content.
+        is_copy: whether it is a copy in the cache, which is believed only of this user or of root.
+    """
+
+    path: Path
+    content: str
+    is_copy: bool
 
 
 class PreparedGraph(Graph):
@@ -17,24 +32,29 @@ class PreparedGraph(Graph):
     Args:
         graph: any graph with integer weights, none of them negative.
         hierarchy: of this graph.
+        file: what both are mapped from, if they are.
 
     Attributes:
         hierarchy: as given. Its arrays may lie on a GPU.
+        file: what both are mapped from; None where they are not.
 
     Raises:
         GraphError: the hierarchy is of a graph with another number of vertices.
     """
 
     hierarchy: Hierarchy
+    file: PreparedFile | None
 
-    def __init__(self, graph: Graph, hierarchy: Hierarchy) -> None:
+    def __init__(
+        self, graph: Graph, hierarchy: Hierarchy, file: PreparedFile | None = None
+    ) -> None:
         if hierarchy.vertex_count != graph.vertex_count:
             raise GraphError(
                 f"a hierarchy of {hierarchy.vertex_count:,} vertices is none of a graph with "
                 f"{graph.vertex_count:,}"
             )
         own = {entry.name: getattr(graph, entry.name) for entry in fields(Graph)}
-        vars(self).update(own, hierarchy=hierarchy)  # the graph has checked its arrays
+        vars(self).update(own, hierarchy=hierarchy, file=file)  # the graph has checked its arrays
 
     def with_weights(self, weights: Any, *, device: str = "auto") -> PreparedGraph:
         """The same vertices and arcs with other weights, contracted anew.
@@ -74,6 +94,11 @@ class PreparedGraph(Graph):
 def hierarchy_of(graph: Graph) -> Hierarchy | None:
     """The hierarchy of a graph that was prepared; None of any other."""
     return graph.hierarchy if isinstance(graph, PreparedGraph) else None
+
+
+def file_of_prepared(graph: Graph) -> PreparedFile | None:
+    """What a prepared graph is mapped from; None of any other."""
+    return graph.file if isinstance(graph, PreparedGraph) else None
 
 
 def without_hierarchy(graph: Graph) -> Graph:

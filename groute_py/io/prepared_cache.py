@@ -46,7 +46,7 @@ class PreparedCopy:
                 contents = prepared.map_open_file(self._copy, file)
             if contents.source != self._source or not is_as_closed(self._copy, self._path):
                 return None
-            found = prepared.graph_of(self._copy, contents)
+            found = prepared.graph_of(self._copy, contents, is_copy=True)
         except OSError:
             return None
         except FormatError as problem:

@@ -13,9 +13,11 @@ from groute_py.comm.connect import connect
 from groute_py.engine.agree import collective, on_root, refuse_difference
 from groute_py.engine.keywords import RouteKeywords
 from groute_py.engine.option import chosen, takes
+from groute_py.engine.supply.every_rank import on_every_rank
 from groute_py.errors import InputError
 from groute_py.graph.array_like import host_array
 from groute_py.graph.csr import Graph
+from groute_py.hierarchy.prepared import PreparedFile, file_of_prepared
 from groute_py.interop.graph_like import GraphLike, as_graph
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.router import Router
@@ -103,12 +105,19 @@ def solve_routes(
         paths: as for `route`.
         progress, keep: as for `groute_py.jobs.router.Router.solve`.
     """
+    whole: list[Graph] = []
 
-    def begin() -> tuple[Graph, NDArray[np.int64]]:
+    def turned(graph: Graph) -> Graph:
+        return graph.reversed() if request.reverse else graph.to_host()
+
+    def begin() -> tuple[PreparedFile | None, NDArray[np.int64]]:
         graph, pairs = load()
-        return (graph.reversed() if request.reverse else graph.to_host()), pairs
+        whole.append(turned(graph))
+        return file_of_prepared(graph), pairs
 
-    graph, pairs = on_root(channel, begin)
+    file, pairs = on_root(channel, begin)
+    graph = on_every_rank(channel, next(iter(whole), None), file, turned)
+    assert graph is not None
     return Router(channel, graph, request).solve(pairs, paths=paths, progress=progress, keep=keep)
 
 

@@ -16,10 +16,11 @@ from groute_py.engine.option import options_of
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.base import Supply
+from groute_py.engine.supply.every_rank import on_every_rank
 from groute_py.engine.supply.whole import Whole
 from groute_py.errors import InputError, everywhere
 from groute_py.graph.csr import Graph
-from groute_py.hierarchy.prepared import PreparedGraph
+from groute_py.hierarchy.prepared import PreparedFile, PreparedGraph, file_of_prepared
 from groute_py.jobs.centrality_solver import CentralitySolver
 from groute_py.jobs.deadline import until
 from groute_py.jobs.facilities import NearestFacilities
@@ -193,7 +194,7 @@ class Solver(CentralitySolver):
             self._begin("route", paths=paths)
             found = on_root(self._channel, lambda: as_pairs(pairs, self._own_graph()))
             if self._router is None:
-                graph = on_root(self._channel, self._own_graph)
+                graph = self._graph_everywhere()
                 request = self._request(predecessors=False, reverse=self._options.reverse)
                 self._router = Router(self._channel, graph, request)
             return self._router.solve(found, paths=paths, deadline=self._deadline())
@@ -289,6 +290,19 @@ class Solver(CentralitySolver):
         self._router = None
         if self._hop_solver is not None:
             self._hop_solver.close()
+
+    def _graph_everywhere(self) -> Graph:
+        """The whole graph on every rank; collective."""
+        whole: list[Graph] = []
+
+        def found() -> PreparedFile | None:
+            whole.append(self._own_graph())
+            return file_of_prepared(whole[0])
+
+        file = on_root(self._channel, found)
+        graph = on_every_rank(self._channel, next(iter(whole), None), file, lambda graph: graph)
+        assert graph is not None
+        return graph
 
     def _opened(self, forward: Whole, *, reverse: bool) -> Solver:
         """One with the same options; ``forward`` has the arcs in the order that was given."""

@@ -9,19 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.base import Channel
-from groute_py.device.registry import gpu_problem
 from groute_py.device.rows import RowBlock
 from groute_py.engine.agree import collective, on_root, refuse_difference
 from groute_py.engine.option import alike
+from groute_py.engine.supply.every_rank import on_every_rank
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
 from groute_py.graph.ids import Numbering
+from groute_py.hierarchy.prepared import PreparedFile, file_of_prepared
+from groute_py.many.apart import why_apart
 from groute_py.many.asked import Asked, asked_of
 from groute_py.many.choose import Choice
 from groute_py.many.gathered import gathered
@@ -33,7 +36,6 @@ from groute_py.many.rows import SourceRows
 from groute_py.many.saving import Saving, slices
 from groute_py.many.solve import Solving
 from groute_py.results.result import public_distances
-from groute_py.system.environment import local_rank
 from groute_py.system.trace import count, span
 from groute_py.turns.layout import Layout
 
@@ -131,6 +133,8 @@ def prepare(
 ) -> Job:
     """Read the graph, choose the method, and give both to every rank. Collective.
 
+    A prepared graph that lies in a file is mapped by the ranks that see it.
+
     Args:
         channel: connects the ranks.
         load: gives the graph and the sources; called on rank 0.
@@ -147,22 +151,27 @@ def prepare(
     with collective(channel):
         request.check()
     refuse_difference(channel, alike(request))
-    apart, kept = _apart(channel, request), kept or KeptRowGraph()
-    known = kept.graph
+    apart, kept = why_apart(channel, request), kept or KeptRowGraph()
+    known, made = kept.graph, partial(RowGraph.of, reverse=request.reverse)
+    new: list[RowGraph] = []
 
-    def found() -> tuple[RowGraph | None, Asked]:
+    def found() -> tuple[PreparedFile | None, Asked]:
         graph, sources, why = load()
         targets = None if targets_in is None else targets_in(graph)
-        one = known or RowGraph.of(graph, reverse=request.reverse)
+        one = known or made(graph)
+        new.append(one)
         ready = kept.in_place(request)
         asked = asked_of(one, sources, targets, request, channel.size, apart, ready)
         if why:
             choice = replace(asked.choice, reason=f"{asked.choice.reason}; {why}")
             asked = asked._replace(choice=choice)
-        return None if known else one, asked
+        return file_of_prepared(graph), asked
 
-    new, asked = on_root(channel, found)
-    kept.graph = one = known or new
+    file, asked = on_root(channel, found)
+    if known is None:
+        first: RowGraph | None = next(iter(new), None)  # on rank 0
+        kept.graph = on_every_rank(channel, first, file, made)
+    one = kept.graph
     assert one is not None
     about = one.layout, one.numbering, one.attribution
     ends = asked.sources, request, asked.choice, asked.targets
@@ -363,21 +372,6 @@ def part_of(job: Job, positions: NDArray[np.int64], rank: int, ranks: int) -> ND
     if job.choice.algorithm == "sweep":
         return np.array_split(positions, ranks)[rank]
     return positions[rank::ranks]
-
-
-def _apart(channel: Channel, request: Request) -> str | None:
-    """Why the ranks' GPUs cannot hold one matrix together, if so; collective."""
-    if channel.size == 1:
-        return None
-    usable = request.device != "cpu" and gpu_problem() is None
-    if not all(channel.gather(usable)):
-        return "on several ranks it needs a GPU for each"
-    from groute_py.device.cuda.peer.access import why_not
-    from groute_py.device.cuda.runtime.gpu import own_gpu
-
-    with collective(channel):
-        gpu = own_gpu(local_rank(channel.rank))
-    return why_not(channel, gpu.id)
 
 
 def _refuse_memory(job: Job) -> None:

@@ -7,6 +7,7 @@ import sys
 from dataclasses import dataclass, replace
 
 from groute_py.device.registry import gpu_problem
+from groute_py.engine.room import free_gpu_bytes
 from groute_py.errors import InputError, SetupError
 from groute_py.graph.facts import Facts
 from groute_py.hierarchy.suits import cannot
@@ -141,11 +142,3 @@ def own_figures(limit: int | None, facts: Facts) -> Gpu:
     graph = 8 * facts.vertex_count + 2 * width * facts.arc_count
     processors = own_gpu(local_rank(0)).attributes["MultiProcessorCount"]
     return Gpu(int(processors), max(free_gpu_bytes(limit) - graph, 0))
-
-
-def free_gpu_bytes(limit: int | None, place: int | None = None) -> int:
-    """Bytes that may be used of the GPU of a process, by its number on the host; of rank 0's."""
-    from groute_py.device.cuda.runtime.gpu import own_gpu
-
-    free = int(own_gpu(local_rank(0) if place is None else place).mem_info[0])
-    return free if limit is None else min(free, limit)

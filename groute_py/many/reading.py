@@ -33,7 +33,7 @@ def read_for(
     """
     if request.keeps_prepared:
         reading = GraphReading(undirected, cache, progress, columns)
-        return read_prepared_if_it_suits(graph, request.device, reading)
+        return read_prepared_if_it_suits(graph, request.device, reading, request.memory_limit)
     with phase("read"):
         whole = as_graph(
             graph,

@@ -82,7 +82,7 @@ class Share:
         return self.own_count + len(self.halo)
 
 
-def rows_of(graph: Graph | Contents, partition: Partition, part: int) -> Rows:
+def rows_of(graph: Graph | Contents | Rows, partition: Partition, part: int) -> Rows:
     """The rows that ``part`` owns; views of the graph's arrays where possible."""
     if partition.part_count == 1:
         return Rows(graph.offsets, graph.heads, graph.weights)

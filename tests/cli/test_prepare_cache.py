@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from support.prepared_town import ROAD, method
 
-from groute_py import write_graph
+from groute_py import InputError, prepare, write_graph
 from groute_py.errors import CacheWarning
 from groute_py.io import cache_limit
 from groute_py.io.formats import prepared
@@ -27,6 +27,21 @@ class TestCache:
         assert one[2]["sum_of_distances"] == two[2]["sum_of_distances"]
         assert {path.suffix for path in kept.iterdir()} == {".csr", ".prepared"}
         assert method(text, "--cache", kept)[0] == "delta-stepping"  # it did not ask
+
+    def test_in_python(self, text: Path, kept: Path) -> None:
+        made = prepare(text, device="cpu", cache=kept)
+        assert {path.suffix for path in kept.iterdir()} == {".csr", ".prepared"}
+        again = prepare(text, device="cpu", cache=str(kept))
+        assert made is not None
+        assert again is not None
+        assert again.file is not None
+        assert again.file.path.parent == kept.resolve()
+        np.testing.assert_array_equal(again.hierarchy.down, made.hierarchy.down)
+        apart = prepare(text, device="cpu", cache=False)
+        assert apart is not None
+        assert apart.file is None
+        with pytest.raises(InputError, match="cache must be a path, not 3"):
+            prepare(text, device="cpu", cache=3)  # type: ignore[arg-type]
 
     def test_a_small_file_is_not_kept_without_being_asked(
         self, text: Path, monkeypatch: pytest.MonkeyPatch

@@ -16,7 +16,7 @@ from support.graphs import scipy_distances
 from support.several_hosts import NAMES, Hosts, running_hosts, why_not
 from support.skips import needs
 
-from groute_py import generate, verify, write_graph
+from groute_py import generate, prepare, verify, write_graph
 from groute_py.comm.awareness import belongs, mpi_library
 from groute_py.results.result import load
 
@@ -75,6 +75,38 @@ def test_a_file_that_all_hosts_see(hosts: Hosts, suffix: str, tmp_path: Path) ->
     write_graph(generate("road:300x300"), path)
     found = answer(hosts, 2, "sssp", path, "--device", "cpu", "--no-cache", "--verify")
     assert found["verified"] is True
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_prepared_file_that_one_host_does_not_see(
+    hosts: Hosts, kept: bool, tmp_path: Path
+) -> None:
+    """Hosts that see it map it, also one that is kept in the cache; others get it from rank 0."""
+    road, path = generate("road:150x150"), tmp_path / "road.prepared"
+    words: tuple[object, ...] = ("--sources", "41,42,43,44", "--reduce", "sum", "--device", "cpu")
+    words = ("apsp", path, "--algorithm", "sweep", *words)
+    if kept:
+        path = tmp_path / "road.gr"
+        write_graph(road, path)
+        words = ("apsp", path, *words[2:], "--prepare", "--cache", tmp_path / "copies")
+        answer(hosts, 1, *words)
+    else:
+        write_graph(prepare(road.changed(first_id=1), device="cpu"), path)
+    seen, few = counted(hosts, *words)
+    with hosts.hidden(OTHER, tmp_path):
+        hidden, many = counted(hosts, *words)
+    rows = np.stack([scipy_distances(road, source) for source in range(40, 44)])
+    right = rows[rows < 2**62].sum()
+    assert seen["sum_of_distances"] == hidden["sum_of_distances"] == right
+    assert few < road.nbytes / 2
+    assert many > 2 * road.nbytes  # with the hierarchy
+
+
+def counted(hosts: Hosts, *words: object) -> tuple[dict[str, Any], int]:
+    """The answer of two ranks on each host, and what rank 0's has sent meanwhile."""
+    before = hosts.bytes_sent(FIRST)
+    found = answer(hosts, 2, *words)
+    return found, hosts.bytes_sent(FIRST) - before
 
 
 def test_doctor_looks_at_both_hosts(hosts: Hosts) -> None:

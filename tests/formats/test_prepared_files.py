@@ -243,3 +243,40 @@ def test_how_a_table_was_read(tmp_path: Path) -> None:
     assert other.reading == town.reading
     assert other.ids is not None
     assert other.ids.tolist() == ["home", "work", "pub"]
+
+
+class TestMappedAgain:
+    """By another process, which finds the file by its path and its content."""
+
+    def file(self, path: Path) -> prepared.PreparedFile:
+        graph = read_graph(path)
+        assert isinstance(graph, PreparedGraph)
+        assert graph.file is not None
+        return graph.file
+
+    def test_the_same(self, path: Path, tmp_path: Path) -> None:
+        (tmp_path / "link.prepared").symlink_to(path)
+        file = self.file(tmp_path / "link.prepared")
+        found = prepared.compared_graph(file, prepared.map_again(file, 0, 1))
+        assert same(found.hierarchy, PATH)
+        assert found.file == file == self.file(path)
+
+    def test_another_content(self, path: Path) -> None:
+        file, graph = self.file(path), read_graph(path)
+        write_graph(groute_py.prepare(graph.with_unit_weights(), device="cpu"), path)
+        with pytest.raises(FormatError, match="is another prepared graph than before"):
+            prepared.map_again(file, 0, 1)
+
+    def test_a_damaged_part(self, path: Path) -> None:
+        """Its digests are still the ones that were mapped before."""
+        file, content = self.file(path), bytearray(path.read_bytes())
+        content[content.rindex(b"\4\0\0\0")] ^= 64  # a weight
+        path.write_bytes(content)
+        with pytest.raises(FormatError, match="does not have its digests"):
+            prepared.map_again(file, 0, 1)
+
+    def test_a_graph_made_of_it_has_no_file(self, path: Path) -> None:
+        graph = read_graph(path)
+        assert isinstance(graph, PreparedGraph)
+        assert graph.reversed().file is None
+        assert graph.with_weights([1, 2], device="cpu").file is None

@@ -16,6 +16,7 @@ from groute_py import UNREACHED, Graph, PreparedGraph, apsp, generate, nearest, 
 from groute_py.device.base import unreached
 from groute_py.device.cuda.hierarchy.memory_plan import levels_bytes_of
 from groute_py.engine import contraction_room
+from groute_py.engine.room import free_gpu_bytes
 from groute_py.graph.size import Size
 from groute_py.hierarchy.hierarchy import ARRAYS, Hierarchy
 from groute_py.hierarchy.problems import DenseError, NarrowError
@@ -283,8 +284,35 @@ def test_a_full_gpu_solves_what_the_host_has_contracted(monkeypatch: pytest.Monk
     road = GRAPHS["road"]()
     free = levels_bytes_of(Size(road.vertex_count, road.arc_count), 500, type_of(road))
     monkeypatch.setattr(contraction_room, "contraction_bytes", lambda arcs: free + 1)
-    monkeypatch.setattr(contraction_room, "free_gpu_bytes", lambda: free)
+    monkeypatch.setattr(contraction_room, "free_gpu_bytes", lambda *_: free)
     one = sssp(road, 5, prepare=True, device="cuda")
     assert one is not None
     assert "; on the host: contraction takes" in one.statistics["choice"]
     np.testing.assert_array_equal(one.distances, scipy_distances(road, 5))
+
+
+def test_a_gpu_that_runs_out_of_memory_lets_the_host_contract(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The estimate was too low, or another process was faster."""
+    road = GRAPHS["road"]()
+
+    def full(*_: Any, **__: Any) -> None:
+        raise MemoryError("17 bytes")
+
+    monkeypatch.setattr("groute_py.device.cuda.hierarchy.rounds.contract", full)
+    one = sssp(road, 5, prepare=True, device="cuda")
+    assert one is not None
+    said = "; on the host: contraction does not fit on the GPU (17 bytes)"
+    assert one.statistics["choice"].endswith(said)
+    np.testing.assert_array_equal(one.distances, scipy_distances(road, 5))
+
+
+def test_what_the_pool_keeps_is_free() -> None:
+    import cupy as cp
+
+    nbytes = 1 << 26
+    block = cp.empty(nbytes, np.uint8)
+    taken = free_gpu_bytes()
+    del block
+    assert free_gpu_bytes() >= taken + nbytes // 2

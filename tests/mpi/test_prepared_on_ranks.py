@@ -28,7 +28,46 @@ if result is not None:
 try:
     groute_py.prepare("rmat:6", device="cpu")
 except groute_py.InputError as error:
-    print("refused", error.on_all_ranks, flush=True)
+    print(f"refused {error.on_all_ranks}\\n", end="", flush=True)  # at once, as others print
+"""
+
+MAPPING = """
+import os
+import sys
+from pathlib import Path
+import numpy as np
+from mpi4py import MPI
+
+path, hidden, how, hosts = sys.argv[1:]
+os.environ["GROUTE_PY_HOSTS"] = hosts  # that this one is divided into
+import groute_py
+
+rank = MPI.COMM_WORLD.rank
+if str(rank) in hidden.split(","):  # as on a host with another file system
+    from groute_py.io.formats import prepared
+    def not_there(*_):
+        raise FileNotFoundError
+    prepared.open_plain = prepared.open_believed = not_there
+
+def maps():
+    name = Path(path).name.split(".")[0]
+    lines = Path("/proc/self/maps").read_text().splitlines()
+    return any(name in line and ".prepared" in line for line in lines)
+
+answers = []
+with groute_py.open(path, device="cpu", algorithm=how) as solver:
+    said = [maps()]
+    result = solver.sssp(21)
+    answers.append(None if result is None else result.distances)
+    if how == "auto":
+        found = solver.matrix(range(20, 28), range(400))
+        answers.append(None if found is None else found.distances[1])
+        said.append(maps())
+        found = solver.route([(k, 399 - k) for k in range(20)])
+        said.append(maps())
+said = MPI.COMM_WORLD.gather(said)
+if rank == 0:
+    np.savez(sys.argv[0] + ".npz", said=np.array(said), answers=np.array(answers))
 """
 
 
@@ -84,3 +123,36 @@ def test_a_script(script: Any) -> None:
     said = done.stdout.split("\n")
     assert f"contraction 3 {np.count_nonzero(right < 2**62)}" in said
     assert done.stdout.count("refused True") == 3
+
+
+@pytest.fixture(scope="module")
+def town(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("town") / "town.prepared"
+    write_graph(prepare(ROAD, device="cpu"), path)
+    return path
+
+
+def mapping(script: Any, tmp_path: Path, *words: object) -> list[list[bool]]:
+    """By rank, whether it has mapped the file: for a solve, a matrix and routes."""
+    done = script(MAPPING, 4, *words)
+    assert done.returncode == 0, done.stderr
+    with np.load(tmp_path / "script.py.npz") as found:
+        for row in found["answers"]:
+            np.testing.assert_array_equal(row, scipy_distances(ROAD, 21))
+        said: list[list[bool]] = found["said"].tolist()
+    return said
+
+
+def test_all_ranks_map_the_file(script: Any, town: Path, tmp_path: Path) -> None:
+    """Only rank 0 solves for one source; rows and routes are shared by all."""
+    alone = mapping(script, tmp_path, town, "", "auto", 1)
+    assert alone == [[True, True, True], *[[False, True, True]] * 3]
+    assert mapping(script, tmp_path, town, "", "delta-stepping", 1) == [[True]] * 4
+
+
+def test_ranks_that_do_not_see_the_file(script: Any, town: Path, tmp_path: Path) -> None:
+    """If a rank of a host does not see it, no rank of that host believes it."""
+    halves = mapping(script, tmp_path, town, "2", "auto", 2)
+    assert halves == [[True] * 3, [False, True, True], [False] * 3, [False] * 3]
+    halves = mapping(script, tmp_path, town, "3", "delta-stepping", 2)
+    assert halves == [[True], [True], [False], [False]]

@@ -119,6 +119,20 @@ class Hosts:
         """``up`` or ``down``."""
         _ip("-n", name, "link", "set", "eth0", state)
 
+    @contextmanager
+    def hidden(self, name: str, folder: Path) -> Iterator[None]:
+        """A folder is empty on a host meanwhile."""
+        enter = "nsenter", "-t", str(self._holders_shell(name)), "-m"
+        subprocess.run([*enter, "mount", "-t", "tmpfs", "tmpfs", str(folder)], check=True)
+        try:
+            yield
+        finally:
+            subprocess.run([*enter, "umount", str(folder)], check=True)
+
+    def _holders_shell(self, name: str) -> int:
+        """The process whose namespaces are the host's."""
+        return int((self._folder / f"{name}.pid").read_text())
+
     def processes(self, name: str) -> set[int]:
         """All that runs on a host, but what keeps it there."""
         return {*map(int, _ip("netns", "pids", name).split())} - {self._holders[name].pid}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,14 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from support.graphs import all_lengths, graph_of, graphs, random_graph, scipy_distances
+from support.hierarchies import TYPES, contracted, loaded
 from support.reference import turned_round
 
 from groute_py import UNREACHED, Graph, InputError, generate
-from groute_py.device.base import Terms, alike, unreached
+from groute_py.device.base import alike, unreached
 from groute_py.device.cpu import contraction
-from groute_py.device.cpu.contraction import contract
-from groute_py.device.cpu.device import CpuDevice
-from groute_py.device.cpu.methods.contraction import Contraction
 from groute_py.device.cpu.rows import CpuGraph
 from groute_py.device.cpu.sweeps import CpuSweeps
 from groute_py.device.rows import NarrowError as NarrowRowError
@@ -28,10 +25,6 @@ from groute_py.hierarchy.check import check_hierarchy
 from groute_py.hierarchy.hierarchy import ARRAYS, Hierarchy
 from groute_py.hierarchy.problems import DenseError, NarrowError
 from groute_py.many.rooted import rooted
-from groute_py.partition.base import Partition
-from groute_py.partition.share import rows_of, share_of
-
-TYPES = [np.dtype(np.int32), np.dtype(np.int64)]
 
 
 @st.composite
@@ -41,10 +34,6 @@ def cases(draw: st.DrawFn) -> tuple[Graph, Hierarchy]:
     if draw(st.booleans()):
         graph = mirrored(graph)
     return graph, contracted(graph, draw(st.integers(0, 24)), draw(st.sampled_from(TYPES)))
-
-
-def contracted(graph: Graph, core: int, distance_type: np.dtype[Any] = TYPES[0]) -> Hierarchy:
-    return contract(graph.offsets, graph.heads, graph.weights, distance_type, core)
 
 
 def wheel(rim: int) -> Graph:
@@ -258,14 +247,6 @@ def tree(
     device.start(source, alike(np.inf), np.inf, record=False)
     assert device.relax(np.inf) == np.inf
     return _public(device.distances())
-
-
-def loaded(graph: Graph, hierarchy: Hierarchy | None, distance_type: np.dtype[Any]) -> CpuDevice:
-    whole = Partition(np.array([0, graph.vertex_count]))
-    share = replace(share_of(rows_of(graph, whole, 0), whole, 0), hierarchy=hierarchy)
-    device = CpuDevice(Contraction)
-    device.load(share, Terms(distance_type, 1, "alone", graph.arc_count))
-    return device
 
 
 def _public(distances: NDArray[Any]) -> NDArray[np.int64]:

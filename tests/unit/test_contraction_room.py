@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,19 +21,24 @@ from groute_py.engine.contraction_room import (
     prepared_estimate,
     refuse_large_levels,
 )
-from groute_py.engine.preparing import UnsuitableError, contracted_now, prepare_graph
-from groute_py.engine.room import estimate
+from groute_py.engine.prepared_reading import ReadGraph
+from groute_py.engine.preparing import CONTRACT, UnsuitableError, prepare_graph
+from groute_py.engine.room import estimate, free_gpu_bytes
 from groute_py.errors import InputError
 from groute_py.graph.facts import facts_of
 from groute_py.graph.size import Size
 from groute_py.hierarchy.hierarchy import Hierarchy
+from groute_py.io.tables.columns import Columns
+from groute_py.many.choose import own_figures
+from groute_py.many.reading import read_for
+from groute_py.many.request import Request
 
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
 
 
 def room(monkeypatch: pytest.MonkeyPatch, gpu: int, host: int | None) -> None:
     """Let so many bytes be free."""
-    monkeypatch.setattr(contraction_room, "free_gpu_bytes", lambda: gpu)
+    monkeypatch.setattr(contraction_room, "free_gpu_bytes", lambda *_: gpu)
     monkeypatch.setattr(contraction_room, "available_bytes", lambda: host)
 
 
@@ -42,7 +50,7 @@ def test_where_it_is_contracted(
     monkeypatch: pytest.MonkeyPatch, gpu: int, host: int | None, place: str
 ) -> None:
     room(monkeypatch, gpu, host)
-    assert place_for(facts_of(ROAD), "cuda") == place
+    assert place_for(facts_of(ROAD), "cuda").kind == place
 
 
 def test_what_fits_nowhere_is_refused_with_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,8 +64,8 @@ def test_what_fits_nowhere_is_refused_with_the_numbers(monkeypatch: pytest.Monke
 
 def test_a_full_gpu_lets_the_host_contract(monkeypatch: pytest.MonkeyPatch) -> None:
     room(monkeypatch, 0, None)
-    there = prepare_graph(ROAD, facts_of(ROAD), "cuda").hierarchy
-    here = prepare_graph(ROAD, facts_of(ROAD), "cpu").hierarchy
+    there = prepare_graph(ROAD, facts_of(ROAD), "cuda").graph.hierarchy
+    here = prepare_graph(ROAD, facts_of(ROAD), "cpu").graph.hierarchy
     assert there.levels == here.levels
     np.testing.assert_array_equal(there.down, here.down)
 
@@ -66,10 +74,69 @@ def test_why_the_host_contracts(monkeypatch: pytest.MonkeyPatch) -> None:
     room(monkeypatch, 0, None)
     facts = facts_of(ROAD)
     said = "asked for; on the host: contraction takes 0.0 GB of the GPU, 0.0 are free"
-    assert contracted_now("asked for", facts, "cuda") == said
-    assert contracted_now("asked for", facts, "cpu") == "asked for"
-    room(monkeypatch, 10**9, None)
-    assert contracted_now("asked for", facts, "cuda") == "asked for"
+    assert prepare_graph(ROAD, facts, "cuda").because("asked for") == said
+    assert prepare_graph(ROAD, facts, "cpu").because("asked for") == "asked for"
+
+
+def test_the_room_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process may take or leave memory meanwhile: the reason is of what was done."""
+    room(monkeypatch, 0, None)
+    left = iter([0])
+    monkeypatch.setattr(contraction_room, "free_gpu_bytes", lambda *_: next(left))
+    found = read_prepared_if_it_suits_on_gpu(monkeypatch, None)
+    assert found.reason.endswith("contraction takes 0.0 GB of the GPU, 0.0 are free")
+
+
+@pytest.mark.parametrize(("host", "fits"), [(None, True), (0, False)])
+def test_a_gpu_that_runs_out_of_memory(
+    monkeypatch: pytest.MonkeyPatch, host: int | None, fits: bool
+) -> None:
+    """The estimate was too low, or another process was faster: the host contracts, if it can."""
+
+    class Full:
+        @staticmethod
+        def contract(*_: object) -> None:
+            raise MemoryError("17 bytes")
+
+    room(monkeypatch, 10**9, host)
+    monkeypatch.setitem(sys.modules, CONTRACT["cuda"], Full)
+    why = r"contraction does not fit on the GPU \(17 bytes\)"
+    if not fits:
+        with pytest.raises(UnsuitableError, match=f"^{why}; contraction takes .* of the host"):
+            prepare_graph(ROAD, facts_of(ROAD), "cuda")
+        return
+    found = prepare_graph(ROAD, facts_of(ROAD), "cuda")
+    assert re.fullmatch(f"now; on the host: {why}", found.because("now"))
+    here = prepare_graph(ROAD, facts_of(ROAD), "cpu").graph.hierarchy
+    np.testing.assert_array_equal(found.graph.hierarchy.down, here.down)
+
+
+def gpu_with(monkeypatch: pytest.MonkeyPatch, free: int, pooled: int) -> None:
+    """A GPU of which nothing but its memory is asked for."""
+    own = SimpleNamespace(mem_info=(free, 10**10), attributes={"MultiProcessorCount": 1})
+    fake = SimpleNamespace(own_gpu=lambda _: own, pooled_bytes=lambda: pooled)
+    monkeypatch.setitem(sys.modules, "groute_py.device.cuda.runtime.gpu", fake)
+
+
+def read_prepared_if_it_suits_on_gpu(
+    monkeypatch: pytest.MonkeyPatch, limit: int | None
+) -> ReadGraph:
+    """As `apsp` with `prepare` reads it where there is a GPU."""
+    monkeypatch.setattr("groute_py.engine.prepared_reading.kind_of", lambda *_: "cuda")
+    return read_for(Request(prepare=True, memory_limit=limit), ROAD, Columns())
+
+
+def test_a_memory_limit_bounds_contraction(monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu_with(monkeypatch, 10**9, 0)
+    found = read_prepared_if_it_suits_on_gpu(monkeypatch, 1000)
+    said = "; on the host: contraction takes 0.0 GB of the GPU, 0.0 may be used"
+    assert found.reason.endswith(said)
+
+
+def test_what_the_pool_keeps_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu_with(monkeypatch, 10**9, 2 * 10**9)
+    assert [free_gpu_bytes(limit) for limit in (None, 10**10, 5)] == [3 * 10**9, 3 * 10**9, 5]
+    assert own_figures(None, facts_of(ROAD)).free_bytes > 29 * 10**8
 
 
 def test_a_hierarchy_that_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:

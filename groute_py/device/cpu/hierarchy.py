@@ -55,7 +55,7 @@ class CpuHierarchy:
         down = self._widened(hierarchy.down)[arcs]
         up = down if hierarchy.is_symmetric else self._widened(hierarchy.up)[arcs]
         core_weights = self._widened(hierarchy.core_weights)
-        self.heaviest = max(_greatest(w, self.nothing) for w in (down, up, core_weights))
+        self.heaviest = max(greatest(w, self.nothing) for w in (down, up, core_weights))
         self.offsets, self.heads = offsets.view(np.uint64), moved[hierarchy.heads[arcs]]
         self.down, self.up = down, up
         self.runs = _runs(kinds[order], degrees, offsets)
@@ -101,7 +101,8 @@ def unsigned(array: NDArray[Any]) -> NDArray[Any]:
     return array.view(f"u{array.itemsize}")
 
 
-def _greatest(weights: NDArray[Any], nothing: Any) -> int:
+def greatest(weights: NDArray[Any], nothing: Any) -> int:
+    """Of the numbers that are not ``nothing``; at least 0."""
     return int(weights.max(initial=0, where=weights != nothing))
 
 
@@ -147,3 +148,8 @@ class Climb:
         self.relaxations = int(climbed[0] + at[near_far.RELAXATIONS])
         self.overflowed = bool(at[near_far.OVERFLOWED])
         return found
+
+    def clear(self, found: NDArray[np.uint32]) -> None:
+        """Make what a search has found, and the core, unreached."""
+        self.distances[found] = self._hierarchy.nothing
+        self.distances[: self._hierarchy.core_count] = self._hierarchy.nothing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from functools import cached_property, partial
 from queue import SimpleQueue
 from typing import Any
 
@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from groute_py.device.base import unreached
 from groute_py.device.cpu.contraction import contract
-from groute_py.device.cpu.hierarchy import Climb, CpuHierarchy, unsigned
-from groute_py.device.cpu.rows import BLOCK_BYTES, CpuGraph, row_bytes
+from groute_py.device.cpu.hierarchy import Climb, CpuHierarchy, greatest, unsigned
+from groute_py.device.cpu.restrict import Part, part_above
+from groute_py.device.cpu.rows import BLOCK_BYTES, CpuGraph
 from groute_py.device.overflow import leads_beyond
 from groute_py.device.rows import NarrowError, RowBlock
 from groute_py.device.summary import Summary, Wanted, summarize
@@ -29,9 +30,14 @@ LANE_BYTES = 12
 LINE_BYTES = 64
 """Distances of a vertex from the sources of a sweep, side by side: a line of the cache."""
 
+MOST_KEPT = 0.5
+"""Of the vertices, up to which the part that sources and targets need is made: it takes time."""
+
 
 class CpuSweeps:
     """See `groute_py.device.rows.RowSolver`: a sweep for each thread, of several sources.
+
+    For some targets it sweeps only the part of the hierarchy that they and the sources need.
 
     Args:
         graph: with integer weights.
@@ -45,10 +51,9 @@ class CpuSweeps:
 
     def __init__(self, graph: CpuGraph, hierarchy: Hierarchy | None, *, predecessors: bool) -> None:
         self._graph, self._predecessors = graph, predecessors
-        hierarchy = hierarchy or _contracted(graph)
-        if hierarchy.type.itemsize > graph.type.itemsize:
+        self._hierarchy = (hierarchy or _contracted(graph)).to_host()
+        if self._hierarchy.type.itemsize > graph.type.itemsize:
             raise NarrowError
-        self._hierarchy = CpuHierarchy(hierarchy, graph.type)
         self._lanes = LINE_BYTES // graph.type.itemsize
         self._threads = graph.threads
         self._pool = ThreadPoolExecutor(graph.threads)
@@ -57,7 +62,13 @@ class CpuSweeps:
     def blocks(
         self, sources: NDArray[np.int64], targets: NDArray[np.int64] | None = None
     ) -> Iterator[RowBlock]:
-        for first, some, rows in self._swept(sources):
+        if targets is not None and not self._predecessors:
+            most = int(MOST_KEPT * self._hierarchy.vertex_count)
+            part = part_above(self._hierarchy, np.concatenate([sources, targets]), most)
+            if part is not None:
+                yield from self._between(part, len(sources))
+                return
+        for first, some, rows in self._trees(sources):
             parents = None
             if self._predecessors:
                 parents = np.stack(list(self._pool.map(self._graph.find_parents, some, rows)))
@@ -66,61 +77,112 @@ class CpuSweeps:
             yield RowBlock(first, rows, parents)
 
     def summaries(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
-        for first, some, rows in self._swept(sources):
+        for first, some, rows in self._trees(sources):
             numbers = range(first, first + len(some))
             yield from self._pool.map(partial(summarize, wanted=wanted), numbers, rows, some)
 
-    def _fitting_threads(self, sources: int) -> int:
+    @cached_property
+    def _whole(self) -> CpuHierarchy:
+        return CpuHierarchy(self._hierarchy, self._graph.type)
+
+    def _between(self, part: Part, sources: int) -> Iterator[RowBlock]:
+        """Rows with the targets' columns, by the part of the hierarchy that they need.
+
+        Args:
+            part: first of the sources, then of the targets.
+            sources: how many.
+
+        Raises:
+            NarrowError: a sum may not have fitted.
+        """
+        one = CpuHierarchy(part.hierarchy, self._graph.type)
+        begins, columns = part.places[:sources], one.places[part.places[sources:]]
+        for first, _, rows, is_sure in self._swept(one, begins, columns):
+            if not is_sure:
+                raise NarrowError
+            yield RowBlock(first, rows, None)
+
+    def _trees(self, sources: NDArray[np.int64]) -> Iterator[tuple[int, list[int], NDArray[Any]]]:
+        """Position of the first of some sources, these, and their whole rows, which are lent.
+
+        Raises:
+            NarrowError: a distance does not fit.
+        """
+        for first, some, rows, is_sure in self._swept(self._whole, sources, self._whole.places):
+            if not is_sure:
+                self._refuse_lost(rows)
+            yield first, some, rows
+
+    def _refuse_lost(self, rows: NDArray[Any]) -> None:
+        offsets, heads, _ = self._graph.arcs
+        for row in rows:
+            reached = row != unreached(row.dtype)
+            if leads_beyond(offsets, heads, reached, reached):
+                raise NarrowError
+
+    def _fitting_threads(self, one: CpuHierarchy, sources: int) -> int:
         """Sweeps at once, as cores, sources and memory allow; half of it is for the rows."""
         wanted = min(self._threads, -(-sources // self._lanes))
-        each = self._graph.vertex_count * 2 * (LINE_BYTES + LANE_BYTES)
+        each = one.vertex_count * 2 * (LINE_BYTES + LANE_BYTES)
         free = available_bytes()
         return max(wanted if free is None else min(wanted, free // max(each, 1)), 1)
 
-    def _swept(self, sources: NDArray[np.int64]) -> Iterator[tuple[int, list[int], NDArray[Any]]]:
-        """Position of the first of some sources, these, and their rows, which are lent."""
-        threads = self._fitting_threads(len(sources))
-        lanes = [_Lanes(self._graph, self._hierarchy, self._lanes) for _ in range(threads)]
-        free: SimpleQueue[_Lanes] = SimpleQueue()
-        for room in lanes:
-            free.put(room)
+    def _swept(
+        self, one: CpuHierarchy, sources: NDArray[np.int64], columns: NDArray[np.uint32]
+    ) -> Iterator[tuple[int, list[int], NDArray[Any], bool]]:
+        """Position of the first of some sources, these, their rows, lent, and whether all sums fit.
 
-        def sweep_into(part: NDArray[Any], some: list[int]) -> None:
+        Args:
+            one: the hierarchy.
+            sources: vertices of it, shape (k,).
+            columns: the places whose distances make a row.
+        """
+        threads = self._fitting_threads(one, len(sources))
+        free: SimpleQueue[_Lanes] = SimpleQueue()
+        for _ in range(threads):
+            free.put(_Lanes(one, self._lanes))
+
+        def sweep_into(part: NDArray[Any], some: list[int]) -> bool:
             room = free.get()
             try:
-                room.solve(some, part)
+                return room.solve(some, columns, part)
             finally:
                 free.put(room)
 
-        fitting = BLOCK_BYTES // (row_bytes(self._graph) * self._lanes)
-        step = self._lanes * max(fitting, threads)
-        rows = np.empty((min(step, len(sources)), self._graph.vertex_count), self._graph.type)
+        row_bytes = max(len(columns) * self._graph.type.itemsize, 1)
+        step = self._lanes * max(BLOCK_BYTES // (row_bytes * self._lanes), threads)
+        rows = np.empty((min(step, len(sources)), len(columns)), self._graph.type)
         for first in range(0, len(sources), step):
             some = sources[first : first + step].tolist()
             parts = range(0, len(some), self._lanes)
-            list(
+            sure = list(
                 self._pool.map(
                     sweep_into,
                     [rows[k : min(k + self._lanes, len(some))] for k in parts],
                     [some[k : k + self._lanes] for k in parts],
                 )
             )
-            yield first, some, rows[: len(some)]
+            yield first, some, rows[: len(some)], all(sure)
 
 
 class _Lanes:
     """Room for a sweep of several sources."""
 
-    def __init__(self, graph: CpuGraph, hierarchy: CpuHierarchy, count: int) -> None:
-        self._graph, self._hierarchy = graph, hierarchy
+    def __init__(self, hierarchy: CpuHierarchy, count: int) -> None:
+        self._hierarchy = hierarchy
         self._climb = Climb(hierarchy)
         self._distances = np.empty((hierarchy.vertex_count, count), hierarchy.type)
 
-    def solve(self, sources: list[int], rows: NDArray[Any]) -> None:
-        """Fill rows with the distances from some sources, at most one for each lane.
+    def solve(self, sources: list[int], columns: NDArray[np.uint32], rows: NDArray[Any]) -> bool:
+        """Fill rows with distances from some sources, at most one for each lane.
 
-        Raises:
-            NarrowError: one does not fit.
+        Args:
+            sources: vertices of the hierarchy.
+            columns: the places whose distances make a row.
+            rows: to be filled.
+
+        Returns:
+            Whether all sums fit for sure.
         """
         one, climb = self._hierarchy, self._climb
         self._distances.fill(one.nothing)
@@ -131,16 +193,10 @@ class _Lanes:
             state = (found, one.core_count, climb.distances, one.nothing)
             sweep.begin_lane(*state, lane, self._distances)
         sweep.sweep_lanes(*one.down_arcs, unsigned(self._distances))
-        greatest = int(sweep.answer_lanes(one.places, self._distances, one.nothing, rows))
-        if overflowed or greatest + one.heaviest >= int(one.nothing):
-            self._refuse_lost(rows)
-
-    def _refuse_lost(self, rows: NDArray[Any]) -> None:
-        offsets, heads, _ = self._graph.arcs
-        for row in rows:
-            reached = row != unreached(row.dtype)
-            if leads_beyond(offsets, heads, reached, reached):
-                raise NarrowError
+        longest = int(sweep.answer_lanes(columns, self._distances, one.nothing, rows))
+        if columns is not one.places:
+            longest = greatest(self._distances, one.nothing)
+        return not overflowed and longest + one.heaviest < int(one.nothing)
 
 
 def _contracted(graph: CpuGraph) -> Hierarchy:

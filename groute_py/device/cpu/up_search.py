@@ -41,7 +41,7 @@ class UpSearch:
         Raises:
             TimeLimitError: the deadline has passed.
         """
-        one, ahead = self._hierarchy, self._ahead.distances
+        one = self._hierarchy
         found = self._ahead.search(source)
         distances = np.empty(len(targets), one.type)
         try:
@@ -50,7 +50,7 @@ class UpSearch:
                     raise TimeLimitError("the time limit passed before all targets were reached")
                 distances[place] = self._length(target)
         finally:
-            ahead[found] = ahead[: one.core_count] = one.nothing
+            self._ahead.clear(found)
         return distances
 
     def path(self, target: int) -> NDArray[np.int64]:

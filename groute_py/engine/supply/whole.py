@@ -1,4 +1,4 @@
-"""A graph on rank 0, which sends the other ranks their rows."""
+"""A graph on rank 0, which sends the other ranks their rows, but for those that map them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from groute_py.comm.base import Channel
 from groute_py.engine.agree import on_root
 from groute_py.engine.options import Options
 from groute_py.engine.supply.base import Spread
+from groute_py.engine.supply.every_rank import look_at
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
 from groute_py.graph.geography import Geography
 from groute_py.graph.ids import Numbering
 from groute_py.hierarchy.hierarchy import Hierarchy
-from groute_py.hierarchy.prepared import PreparedGraph, hierarchy_of
+from groute_py.hierarchy.prepared import PreparedGraph, file_of_prepared, hierarchy_of
 from groute_py.partition.base import Partition
 from groute_py.partition.choose import partition
 from groute_py.partition.order import Order, arrange
@@ -46,8 +47,7 @@ class Whole:
 
     def spread(self, channel: Channel, options: Options) -> Spread:
         arranged = on_root(channel, lambda: _Arranged(self.graph(), options, channel.size))
-        rows = _scattered(channel, arranged.parts)
-        return Spread(arranged.partition, rows, arranged.order)
+        return Spread(arranged.partition, _spread(channel, arranged), arranged.order)
 
     def numbering(self) -> Numbering:
         return solved_form(self.graph()).numbering
@@ -77,10 +77,42 @@ class _Arranged:
             graph = graph.to_host()
         graph, self.order = arrange(graph, options.order, options.coordinates, size, cut)
         self.partition = cut(graph)
+        self.file = file_of_prepared(graph)
         self.parts: list[Rows] | None = [rows_of(graph, self.partition, p) for p in range(size)]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"order": Order(self.order.name), "partition": self.partition, "parts": None}
+        return {
+            "order": Order(self.order.name),
+            "partition": self.partition,
+            "file": self.file,
+            "parts": None,
+        }
+
+    @property
+    def is_on_one_rank(self) -> bool:
+        """Whether all rows are rank 0's."""
+        return bool(self.partition.bounds[1] == self.partition.bounds[-1])
+
+
+def _spread(channel: Channel, arranged: _Arranged) -> Rows:
+    """This rank's rows: from the file of the graph, if it sees it, else from rank 0. Collective."""
+    if arranged.file is None or arranged.is_on_one_rank:
+        return _scattered(channel, arranged.parts)
+    contents, seen = look_at(arranged.file, channel)
+    if contents is None or channel.rank == 0:
+        return _scattered(channel, _without(arranged.parts, seen))
+    _scattered(channel, None)
+    rows = Rows(*(contents.arrays[name] for name in ("offsets", "heads", "weights")))
+    return rows_of(rows, arranged.partition, channel.rank)
+
+
+def _without(parts: list[Rows] | None, seen: list[bool]) -> list[Rows] | None:
+    """The parts of ranks, empty but for rank 0's where they see them."""
+    if parts is None:
+        return None
+    nothing = Rows(parts[0].offsets[:0], parts[0].heads[:0], parts[0].weights[:0])
+    first, *others = zip(parts, seen, strict=True)
+    return [first[0], *(nothing if sees else part for part, sees in others)]
 
 
 def _scattered(channel: Channel, parts: list[Rows] | None) -> Rows:

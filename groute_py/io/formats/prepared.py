@@ -16,6 +16,7 @@ was read from a table. A file is of version 1 where nothing in it is newer.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -30,7 +31,7 @@ from groute_py.graph.read_report import Reading
 from groute_py.graph.size import Size
 from groute_py.hierarchy.check import check_hierarchy
 from groute_py.hierarchy.hierarchy import ARRAYS, Hierarchy
-from groute_py.hierarchy.prepared import PreparedGraph
+from groute_py.hierarchy.prepared import PreparedFile, PreparedGraph
 from groute_py.io.array_file import (
     DIGESTS,
     Kind,
@@ -58,7 +59,7 @@ from groute_py.io.formats.more_arrays import (
 from groute_py.io.formats.native import reading_of
 from groute_py.io.untrusted import first_id
 from groute_py.system.atomic_file import replacing
-from groute_py.system.own_files import replacing_copy
+from groute_py.system.own_files import open_believed, open_plain, replacing_copy
 
 SUFFIX = ".prepared"
 
@@ -94,6 +95,12 @@ class Contents(NamedTuple):
     source: Source | None
     reading: Reading | None
     more: More
+
+    @property
+    def content(self) -> str:
+        """Tells the file from one with another content."""
+        size = str(len(self.digested)).encode()
+        return hashlib.sha256(size + self.arrays[DIGESTS].tobytes()).hexdigest()
 
 
 def sniff(head: Head) -> bool:
@@ -136,12 +143,37 @@ def map_open_file(path: Path, file: BinaryIO) -> Contents:
         )
 
 
-def graph_of(path: Path, contents: Contents) -> PreparedGraph:
-    """The graph in a mapped file; raises as `read`."""
-    arrays = contents.arrays
-    if not are_right(arrays[DIGESTS], contents.digested):
+def map_again(file: PreparedFile, part: int, parts: int) -> Contents:
+    """Map what another process has mapped, and compare an even part of it with its digests.
+
+    Raises:
+        OSError: it is not there, or not to be believed.
+        FormatError: it has another content, or is damaged.
+    """
+    with (open_believed if file.is_copy else open_plain)(file.path) as opened:
+        contents = map_open_file(file.path, opened)
+    if contents.content != file.content:
+        raise FormatError(file.path, f"is another {KIND.what} than before")
+    _compare(file.path, contents, part, parts)
+    return contents
+
+
+def graph_of(path: Path, contents: Contents, *, is_copy: bool = False) -> PreparedGraph:
+    """The graph in a mapped file, which may be a copy in the cache; raises as `read`."""
+    _compare(path, contents, 0, 1)
+    return compared_graph(PreparedFile(path.resolve(), contents.content, is_copy), contents)
+
+
+def _compare(path: Path, contents: Contents, part: int, parts: int) -> None:
+    """Raise `FormatError` if an even part of a file does not have its digests."""
+    if not are_right(contents.arrays[DIGESTS], contents.digested, part, parts):
         raise FormatError(path, f"damaged {KIND.what}: its content does not have its digests")
-    with refusing(KIND, path):
+
+
+def compared_graph(file: PreparedFile, contents: Contents) -> PreparedGraph:
+    """The graph in a mapped file that has its digests; raises as `read`."""
+    arrays = contents.arrays
+    with refusing(KIND, file.path):
         ids = arrays.get("ids")
         if ids is not None:
             check_given_ids(ids)
@@ -156,7 +188,7 @@ def graph_of(path: Path, contents: Contents) -> PreparedGraph:
         )
         hierarchy = _hierarchy_of(arrays)
         check_hierarchy(hierarchy)
-        return PreparedGraph(graph, hierarchy)
+        return PreparedGraph(graph, hierarchy, file)
 
 
 def write(graph: Graph, path: Path) -> None:

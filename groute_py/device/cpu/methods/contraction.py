@@ -6,6 +6,7 @@ from typing import Any
 
 from groute_py.device.cpu.buffers import SolveBuffers
 from groute_py.device.cpu.contraction import contract, warm_up
+from groute_py.device.cpu.descent import Descent
 from groute_py.device.cpu.hierarchy import Climb, CpuHierarchy, unsigned
 from groute_py.device.cpu.methods.base import SerialMethod
 from groute_py.device.cpu.parts import SolveParts
@@ -17,7 +18,10 @@ from groute_py.kernels.cpu import near_far, sweep
 
 
 class Contraction(SerialMethod):
-    """A core that sweeps over a hierarchy, which all cores have made."""
+    """A core that sweeps over a hierarchy, which all cores have made.
+
+    Of many trees within a cutoff it looks only at what they reach, if that is little.
+    """
 
     def arrange(self, parts: SolveParts) -> None:
         buffers = parts.buffers
@@ -29,6 +33,8 @@ class Contraction(SerialMethod):
         if hierarchy is not None and hierarchy.type.itemsize <= buffers.type.itemsize:
             self._hierarchy = CpuHierarchy(hierarchy, buffers.type)
             self._climb = Climb(self._hierarchy)
+            self._descent = Descent(self._hierarchy, self._climb)
+            self._is_clear = True
 
     def step(self, buffers: SolveBuffers, limit: float) -> Any:
         if buffers.at[near_far.NEAR_COUNT] == 0:
@@ -44,8 +50,16 @@ class Contraction(SerialMethod):
 
     def _solve(self, buffers: SolveBuffers, one: CpuHierarchy) -> None:
         climb, nothing, cutoff = self._climb, buffers.unreached, buffers.cutoff
-        climb.distances.fill(nothing)
-        climb.search(buffers.source)
+        if not self._is_clear:
+            climb.distances.fill(nothing)
+        self._is_clear = False  # also where a signal ends the solve
+        found = climb.search(buffers.source)
+        if cutoff < nothing:
+            looked = self._descent.solve(found, cutoff, buffers.distances)
+            if looked is not None:
+                self._is_clear = True
+                buffers.at[near_far.RELAXATIONS] = climb.relaxations + looked
+                return
         sweep.sweep(*one.down_arcs, unsigned(climb.distances))
         answer = climb.distances, nothing, cutoff, buffers.distances
         greatest = sweep.answer(one.places, *answer)

@@ -1,0 +1,91 @@
+"""Trees within a cutoff out of a hierarchy by arcs downward: `groute_py.kernels.cpu.descend`."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.device.cpu.hierarchy import Climb, CpuHierarchy
+from groute_py.kernels.cpu import descend
+
+PATIENCE = 16
+"""Trees that sweeps find before the arcs are sorted, which takes as long as some of them."""
+
+MOST_ARCS = 0.1
+"""Share of the arcs that is looked at before a sweep takes over: it takes a fifth of the time for
+each, but looks at all of them."""
+
+
+class ArcsBelow(NamedTuple):
+    """The arcs of a hierarchy by their heads; see `groute_py.kernels.cpu.descend.arcs_below`."""
+
+    starts: NDArray[np.uint64]
+    tails: NDArray[np.uint32]
+    weights: NDArray[Any]
+
+
+class Descent:
+    """Room for trees within cutoffs, one after the other.
+
+    Args:
+        hierarchy: to search in.
+        climb: the room of the searches upward.
+    """
+
+    def __init__(self, hierarchy: CpuHierarchy, climb: Climb) -> None:
+        self._hierarchy, self._climb = hierarchy, climb
+        self._asked, self._too_far = 0, hierarchy.nothing
+
+    def solve(self, climbed: NDArray[np.uint32], cutoff: Any, answers: NDArray[Any]) -> int | None:
+        """Find the distances within a cutoff, and clear those of the climb.
+
+        Args:
+            climbed: what the search upward has found.
+            cutoff: less than the unreached value.
+            answers: shape (n,), unreached but for the source; filled in the order of the vertices.
+
+        Returns:
+            The arcs that were looked at; None if a sweep is to go on from the climb's distances.
+        """
+        self._asked += 1
+        if self._asked <= PATIENCE or cutoff >= self._too_far:
+            return None
+        one, distances = self._hierarchy, self._climb.distances
+        words, found, looked = self._words, self._found, np.zeros(1, np.int64)
+        core = np.arange(one.core_count, dtype=np.uint32)
+        for places in (climbed, core):
+            descend.open_places(places, distances, cutoff, words)
+        most = np.uint64(MOST_ARCS * len(one.heads))
+        count = descend.descend(*self._arcs, cutoff, distances, words, found, most, looked)
+        if count < 0:
+            self._too_far = cutoff
+            return None
+        descend.answer_found(found[:count], self._vertices, distances, one.nothing, answers)
+        self._climb.clear(climbed)
+        return int(looked[0])
+
+    @cached_property
+    def _arcs(self) -> ArcsBelow:
+        one = self._hierarchy
+        starts = np.zeros(one.vertex_count + 1, np.uint64)
+        tails, weights = np.empty(len(one.heads), np.uint32), np.empty_like(one.down)
+        descend.arcs_below(one.offsets, one.heads, one.down, starts, tails, weights)
+        return ArcsBelow(starts, tails, weights)
+
+    @cached_property
+    def _vertices(self) -> NDArray[np.uint32]:
+        """Shape (n,): the vertex at each place."""
+        vertices = np.empty(self._hierarchy.vertex_count, np.uint32)
+        vertices[self._hierarchy.places] = np.arange(len(vertices), dtype=np.uint32)
+        return vertices
+
+    @cached_property
+    def _words(self) -> NDArray[np.uint64]:
+        return np.zeros(-(-self._hierarchy.vertex_count // descend.BITS), np.uint64)
+
+    @cached_property
+    def _found(self) -> NDArray[np.uint32]:
+        return np.empty(self._hierarchy.vertex_count, np.uint32)

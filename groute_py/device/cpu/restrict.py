@@ -1,0 +1,66 @@
+"""The part of a hierarchy that paths between some vertices need, on the host.
+
+(RPHAST: Delling, Goldberg and Werneck, "Faster batched shortest paths in road networks", 2011.
+As on GPUs the sources are kept as well, so that the part is a hierarchy by itself.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.device.cpu.buffers import read_only
+from groute_py.hierarchy.hierarchy import Hierarchy
+from groute_py.kernels.cpu.restrict import mark_above
+
+
+class Part(NamedTuple):
+    """A part of a hierarchy.
+
+    Attributes:
+        hierarchy: its vertices are the places themselves.
+        places: int64, shape (k,): the place of each of the vertices that were asked for.
+    """
+
+    hierarchy: Hierarchy
+    places: NDArray[np.int64]
+
+
+def part_above(hierarchy: Hierarchy, vertices: NDArray[Any], most: int) -> Part | None:
+    """The part with some vertices, all that lie above them, and the core.
+
+    Args:
+        hierarchy: in host memory.
+        vertices: shape (k,).
+        most: None if the part would have more vertices.
+    """
+    places = np.empty(hierarchy.vertex_count, np.int32)
+    places[hierarchy.vertices] = np.arange(hierarchy.vertex_count, dtype=np.int32)
+    wanted = places[vertices]
+    marked = np.zeros(hierarchy.vertex_count, np.bool_)
+    marked[wanted] = marked[: hierarchy.core_count] = True
+    mark_above(read_only(hierarchy.offsets), read_only(hierarchy.heads), marked)
+    kept = np.flatnonzero(marked)
+    if len(kept) > most:
+        return None
+    new = places  # of those that are kept, by their places before
+    new[kept] = np.arange(len(kept), dtype=np.int32)
+    degrees = hierarchy.offsets[kept + 1] - hierarchy.offsets[kept]
+    offsets = np.zeros(len(kept) + 1, np.int64)
+    np.cumsum(degrees, out=offsets[1:])
+    arcs = np.arange(offsets[-1])
+    arcs += np.repeat(hierarchy.offsets[kept] - offsets[:-1], degrees)
+    down = hierarchy.down[arcs]
+    part = replace(
+        hierarchy,
+        levels=tuple(np.searchsorted(kept, hierarchy.levels).tolist()),
+        vertices=np.arange(len(kept), dtype=np.int32),
+        offsets=offsets,
+        heads=new[hierarchy.heads[arcs]],
+        down=down,
+        up=down if hierarchy.is_symmetric else hierarchy.up[arcs],
+    )
+    return Part(part, new[wanted].astype(np.int64))

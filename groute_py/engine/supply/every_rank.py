@@ -1,0 +1,86 @@
+"""A prepared graph on every rank: mapped by the ranks that see its file, sent to the others.
+
+A rank sees the file if it finds one with the content that rank 0 has mapped. The ranks of a host
+compare it with its digests, a part each, and believe it together: on another host a file of the
+same name may be damaged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import NamedTuple, TypeVar
+
+from groute_py.comm.base import Channel
+from groute_py.comm.team import hosts_of
+from groute_py.engine.agree import collective
+from groute_py.errors import FormatError
+from groute_py.hierarchy.prepared import PreparedFile, PreparedGraph
+from groute_py.io.formats.prepared import Contents, compared_graph, map_again
+
+T = TypeVar("T")
+
+
+class Sight(NamedTuple):
+    """Which ranks see a prepared file.
+
+    Attributes:
+        contents: what this rank has mapped; None if it does not see the file.
+        seen: by rank, the same on every rank.
+    """
+
+    contents: Contents | None
+    seen: list[bool]
+
+
+def look_at(file: PreparedFile, channel: Channel) -> Sight:
+    """Map a file on every rank that sees it. Collective.
+
+    Args:
+        file: that rank 0 has mapped; the same on every rank.
+        channel: connects the ranks.
+    """
+    hosts = hosts_of(channel)
+    own = [rank for rank, host in enumerate(hosts) if host == hosts[channel.rank]]
+    contents: Contents | None = None
+    with collective(channel), suppress(OSError, FormatError):
+        contents = map_again(file, own.index(channel.rank), len(own))
+    right = channel.gather(contents is not None)
+    wrong = {host for host, is_right in zip(hosts, right, strict=True) if not is_right}
+    seen = [host not in wrong for host in hosts]
+    return Sight(contents if seen[channel.rank] else None, seen)
+
+
+def on_every_rank(
+    channel: Channel,
+    found: T,
+    file: PreparedFile | None,
+    made: Callable[[PreparedGraph], T],
+) -> T:
+    """What rank 0 has made of a graph, on every rank. Collective.
+
+    Args:
+        channel: connects the ranks.
+        found: what was made; rank 0's counts.
+        file: that rank 0 has mapped the graph from, the same on every rank; None if none.
+        made: makes the same of the graph.
+
+    Raises:
+        GrouteError: of ``made``; the same error on every rank.
+    """
+    if file is None or channel.size == 1:
+        return channel.broadcast(found)
+    contents, seen = look_at(file, channel)
+    found = _sent(channel, found, [rank > 0 and sees for rank, sees in enumerate(seen)])
+    with collective(channel):
+        if channel.rank > 0 and contents is not None:
+            found = made(compared_graph(file, contents))
+    return found
+
+
+def _sent(channel: Channel, found: T, has_it: list[bool]) -> T:
+    """Rank 0's value on the ranks that do not have it; another rank's own elsewhere. Collective."""
+    if all(has_it[1:]):
+        return found
+    group = channel.split([int(has) for has in has_it])
+    return found if has_it[channel.rank] else group.broadcast(found)

@@ -1,0 +1,136 @@
+"""Downward in a contraction hierarchy from what is within a cutoff, and no farther.
+
+A sweep looks at every arc, however few vertices are within the cutoff. This looks at the arcs to
+the vertices below those that are. Places are visited in ascending order: arcs lead to lower places
+only, so what lies above a place is final when it is visited. A bit for each place says whether it
+is reached and has not been visited.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from groute_py.kernels.cpu.kernel import kernel
+
+BITS = 64
+"""Of a word."""
+
+
+@kernel
+def arcs_below(offsets: Any, heads: Any, down: Any, starts: Any, tails: Any, weights: Any) -> None:
+    """Sort the arcs of a hierarchy by their heads.
+
+    Args:
+        offsets, heads, down: of the hierarchy, by tails.
+        starts: uint64, shape (n + 1,), all 0; filled with where the arcs of each head begin.
+        tails: uint32, shape (a,), to be filled.
+        weights: shape (a,), to be filled.
+    """
+    one = np.uint64(1)
+    for arc in range(len(heads)):
+        starts[heads[arc]] += one
+    before = np.uint64(0)
+    for head in range(len(starts)):
+        before += starts[head]
+        starts[head] = before
+    for tail in range(len(offsets) - 2, -1, -1):
+        for arc in range(offsets[tail], offsets[tail + 1]):
+            place = starts[heads[arc]] - one
+            starts[heads[arc]] = place
+            tails[place], weights[place] = tail, down[arc]
+
+
+@kernel
+def open_places(places: Any, distances: Any, cutoff: Any, words: Any) -> None:
+    """Set the bits of the places that are within the cutoff.
+
+    Args:
+        places: to look at.
+        distances: shape (n,), by places.
+        cutoff: greater distances do not count.
+        words: uint64, shape (n / 64 rounded up,).
+    """
+    for place in places:
+        if distances[place] <= cutoff:
+            words[place // BITS] |= np.uint64(1) << np.uint64(place % BITS)
+
+
+@kernel
+def descend(
+    starts: Any,
+    tails: Any,
+    weights: Any,
+    cutoff: Any,
+    distances: Any,
+    words: Any,
+    found: Any,
+    most: Any,
+    at: Any,
+) -> int:
+    """Find the distances within the cutoff, unless that takes too long.
+
+    Args:
+        starts, tails, weights: of `arcs_below`.
+        cutoff: greater distances are not stored.
+        distances: shape (n,), by places.
+        words: uint64, the bits of places to begin with; all 0 when it returns.
+        found: uint32, shape (n,), to be filled with the places within the cutoff.
+        most: arcs to look at before it is given up.
+        at: int64, shape (1,): arcs that were looked at are added.
+
+    Returns:
+        How many places are found; −1 if it was given up.
+    """
+    count, looked = 0, np.uint64(0)
+    for number in range(len(words)):
+        while words[number] != 0:
+            word = words[number]
+            lowest = word & (~word + np.uint64(1))
+            words[number] = word ^ lowest
+            if looked > most:
+                words[number:] = 0
+                at[0] += np.int64(looked)
+                return -1
+            place = number * BITS + _position(lowest)
+            found[count] = place
+            count += 1
+            base = np.uint64(distances[place])
+            begin, end = starts[place], starts[place + 1]
+            looked += end - begin
+            for arc in range(begin, end):
+                reach = base + np.uint64(weights[arc])
+                tail = tails[arc]
+                if reach <= np.uint64(cutoff) and reach < np.uint64(distances[tail]):
+                    distances[tail] = reach
+                    words[tail // BITS] |= np.uint64(1) << np.uint64(tail % BITS)
+    at[0] += np.int64(looked)
+    return count
+
+
+@kernel
+def _position(bit: Any) -> int:
+    """Of the only bit that is set in a word."""
+    position = 0
+    for width in (32, 16, 8, 4, 2, 1):
+        if bit >> np.uint64(width):
+            bit >>= np.uint64(width)
+            position += width
+    return position
+
+
+@kernel
+def answer_found(found: Any, vertices: Any, distances: Any, nothing: Any, answers: Any) -> None:
+    """Put the distances of some places into the order of the vertices, and clear them.
+
+    Args:
+        found: places.
+        vertices: uint32, shape (n,): the vertex at each place.
+        distances: shape (n,), by places; those that were found become unreached.
+        nothing: the unreached value.
+        answers: shape (n,), unreached but for what is filled.
+    """
+    for place in found:
+        answers[vertices[place]] = distances[place]
+        distances[place] = nothing
