@@ -29,11 +29,19 @@ from groute_py.errors import InputError, VerificationError, quoted
 from groute_py.graph.csr import Graph
 from groute_py.kernels.cpu import certificate
 from groute_py.results.result import UNREACHED, Result
+from groute_py.results.statement import Statement
 from groute_py.system.threads import thread_count
-from groute_py.turns.expanded import ExpandedGraph, expanded, layout_of
+from groute_py.turns.expanded import ExpandedGraph, expanded
+
+Prover = Callable[[Statement], bool]
+"""Whether it finds an answer right; False says nothing."""
 
 SHARED_FROM = 1 << 18
 """Arcs from which several threads look at them."""
+
+
+def _proves_nothing(_statement: Statement) -> bool:
+    return False
 
 
 def verify(
@@ -70,17 +78,42 @@ def verify(
     if turns is not None:
         graph = expanded(graph, turns)
     graph = graph.reversed() if result.reverse else graph.to_host()
-    _check_belonging(layout_of(graph).vertex_count, graph, result)
     if isinstance(graph, ExpandedGraph):
+        _check_belonging(graph.layout.vertex_count, graph, result)
         if hops or result.predecessors is not None:
             raise InputError("answers with turns have no hops and no predecessors")
         _verify_with_turns(graph, result, _bound(cutoff, result.distances.dtype))
         return
-    _certify(graph.with_unit_weights() if hops else graph, result, cutoff)
+    certify(graph, result, cutoff=cutoff, hops=hops)
 
 
-def _certify(graph: Graph, result: Result, cutoff: float | None) -> None:
-    """As `verify`, of a graph in host memory whose arcs lead as the distances count."""
+def certify(
+    graph: Graph,
+    result: Result,
+    *,
+    cutoff: float | None = None,
+    hops: bool = False,
+    proves: Prover = _proves_nothing,
+) -> None:
+    """As `verify`, with the help of a device.
+
+    Args:
+        graph: in host memory; its arcs lead as the distances count.
+        result, cutoff, hops: as for `verify`.
+        proves: is asked first. What it does not prove is looked at here, so that each wrong answer
+            is refused with the same words.
+
+    Raises:
+        VerificationError, InputError: as for `verify`.
+    """
+    _check_belonging(graph.vertex_count, graph, result)
+    bound = _bound(cutoff, result.distances.dtype)
+    if not proves(_statement(graph, result, bound, hops=hops)):
+        _check(graph.with_unit_weights() if hops else graph, result, cutoff)
+
+
+def _check(graph: Graph, result: Result, cutoff: float | None) -> None:
+    """As `certify`, with the weights as they are."""
     distances, source = result.distances, result.source
     # sums are made in the type of float distances, as solvers make them
     floats = distances.dtype.kind == "f"
@@ -101,6 +134,16 @@ def _certify(graph: Graph, result: Result, cutoff: float | None) -> None:
     _refuse(result.reached & ~led, distances, shown, "is not led to by any path of that length")
     if result.predecessors is not None:
         _check_tree(arcs, result, shown)
+
+
+def _statement(graph: Graph, result: Result, bound: Any, *, hops: bool) -> Statement:
+    """That a result is right for a graph."""
+    distances = result.distances
+    weights: Any = np.broadcast_to(np.int32(1), graph.arc_count) if hops else graph.weights
+    if distances.dtype.kind == "f":  # sums are made in the type of float distances
+        weights = weights.astype(distances.dtype, copy=False)
+    arrays = graph.offsets, graph.heads, weights
+    return Statement(*arrays, result.source, distances, result.predecessors, bound)
 
 
 def _check_belonging(count: int, graph: Graph, result: Result) -> None:
@@ -124,7 +167,7 @@ def _verify_with_turns(graph: ExpandedGraph, result: Result, bound: Any) -> None
         solved = solved.changed(weights=solved.weights.astype(kind, copy=False))
     (begin,) = layout.begins(np.array([result.source])).tolist()
     right = _serial_distances(solved, begin)
-    _certify(solved, Result(begin, right), None)
+    certify(solved, Result(begin, right))
     wanted = layout.at_ends(right)
     wanted = np.where(wanted <= bound, wanted, np.inf if kind.kind == "f" else UNREACHED)
     same = result.distances == wanted
@@ -184,7 +227,9 @@ def reference_distances(graph: Graph, source: int) -> NDArray[Any]:
 
 def _same_ids(graphs: NDArray[Any] | None, results: NDArray[Any] | None) -> bool:
     """Whether they say the same of every vertex; where one of them has none, nothing is said."""
-    return graphs is None or results is None or np.array_equal(graphs, results)
+    if graphs is None or results is None or graphs is results:
+        return True
+    return np.array_equal(graphs, results)
 
 
 class _Ids:

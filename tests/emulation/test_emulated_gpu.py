@@ -36,6 +36,7 @@ SELECTED = {
     "python/test_apsp.py": ("no_arcs or cycle_of_weight or sources_of_sssp or on_ranks", 12),
     "python/test_apsp_ranges.py": ("beyond_32 or beyond_64_bits or float32_sums", 16),
     "python/test_summary.py": ("", 11),
+    "python/test_certificate.py": ("", 25),
 }
 """All but what takes a GPU long, which would take minutes here; and how many tests that are."""
 
@@ -52,7 +53,10 @@ LONG = {
 }
 """Files that take a minute or more."""
 
-WITH_SEVERAL = {"gpu/test_redistribution.py", "gpu/test_numbered.py", "gpu/test_together.py"}
+WITH_SEVERAL = {
+    *("gpu/test_redistribution.py", "gpu/test_numbered.py", "gpu/test_together.py"),
+    "python/test_certificate.py",
+}
 """On four GPUs, the others on one."""
 
 BLOCKS = {
