@@ -4,9 +4,10 @@ Distances are right if and only if the source has 0, no arc shortens any distanc
 tight arcs (u→v with distance[u] + weight = distance[v]) leads from the source to every reached
 vertex (Ahuja, Magnanti and Orlin, "Network Flows", section 5.2). With negative float weights an arc
 may shorten a distance by at most the tolerance of `groute_py.algorithms.tolerance`. The check
-shares no code with the solvers. It takes two passes over the arcs, three with predecessors, with
-several threads if arcs are many. A search follows if tight arcs from smaller distances do not
-suffice: with weights that are negative, zero, or so small that a float sum does not change.
+shares no code with the solvers. One pass over the arcs, by several threads if these are many,
+accepts an answer whose tight arcs from smaller distances suffice. After a solve on a GPU that does
+this pass. They do not suffice for wrong answers, and with weights that are negative, zero, or so
+small that a float sum does not change: then further passes and a search follow, in host memory.
 
 An answer with turns has no distances of the other places of the expansion, in which it was solved.
 So these are found by a serial method first, and certified; then the answer is compared with them.
@@ -108,8 +109,38 @@ def certify(
     """
     _check_belonging(graph.vertex_count, graph, result)
     bound = _bound(cutoff, result.distances.dtype)
-    if not proves(_statement(graph, result, bound, hops=hops)):
-        _check(graph.with_unit_weights() if hops else graph, result, cutoff)
+    if proves(_statement(graph, result, bound, hops=hops)):
+        return
+    if hops:
+        graph = graph.with_unit_weights()
+    if not _is_proved(_statement(graph, result, bound, hops=False)):
+        _check(graph, result, cutoff)
+
+
+def _is_proved(statement: Statement) -> bool:
+    """Whether an answer is right; False says nothing, as for negative weights.
+
+    No arc may shorten a distance. Each reached vertex but the source needs a tight arc from a
+    smaller distance, with predecessors from its predecessor: back along these distances fall, and
+    only the source ends that.
+    """
+    offsets, heads, weights, source, distances, predecessors, bound = statement
+    count, nothing = len(distances), np.inf if distances.dtype.kind == "f" else UNREACHED
+    if predecessors is None:
+        predecessors = np.zeros(0, np.int64)
+    elif predecessors.shape != (count,):
+        return False
+    arcs = offsets.view(np.uint64), heads.view(f"u{heads.itemsize}"), weights
+    parents = predecessors.astype(np.int64, copy=False).view(np.uint64)
+    led = np.zeros(count, np.bool_)
+    answer, ends = (distances, parents), (nothing, bound, led)
+
+    def looked(look: Callable[..., bool], *words: Any) -> bool:
+        return all(_over_rows(offsets, lambda rows: look(*map(np.uint64, rows), *words)))
+
+    return looked(certificate.find_led, *arcs, *answer, *ends) and looked(
+        certificate.are_led, *answer, np.uint64(source), *ends
+    )
 
 
 def _check(graph: Graph, result: Result, cutoff: float | None) -> None:
@@ -249,7 +280,7 @@ def _check_no_improvement(
     floats = distances.dtype.kind == "f"
     nothing = np.inf if floats else UNREACHED
     looked = _over_rows(
-        arcs, lambda rows: certificate.improvable_arc(rows, *arcs, distances, nothing, bound)
+        arcs[0], lambda rows: certificate.improvable_arc(rows, *arcs, distances, nothing, bound)
     )
     tail, arc = next((found for found in looked if found[0] >= 0), (-1, -1))
     if tail >= 0 and floats and graph.weights.min() < 0:
@@ -292,7 +323,7 @@ def _led(arcs: tuple[Any, ...], result: Result) -> NDArray[np.bool_]:
     """Of each vertex, whether tight arcs lead to it from the source."""
     distances = result.distances
     led = np.zeros(len(distances), np.bool_)
-    _over_rows(arcs, lambda rows: certificate.lead_from_nearer(rows, *arcs, distances, led))
+    _over_rows(arcs[0], lambda rows: certificate.lead_from_nearer(rows, *arcs, distances, led))
     led[result.source] = True
     if (led | ~result.reached).all():
         return led  # back along such arcs distances fall, and only the source ends that
@@ -300,9 +331,8 @@ def _led(arcs: tuple[Any, ...], result: Result) -> NDArray[np.bool_]:
     return searched
 
 
-def _over_rows(arcs: tuple[Any, ...], look: Callable[[tuple[int, int]], Any]) -> list[Any]:
+def _over_rows(offsets: NDArray[Any], look: Callable[[tuple[int, int]], Any]) -> list[Any]:
     """What ``look`` returns for ranges of rows with about as many arcs each, in order."""
-    offsets = arcs[0]
     threads = thread_count() if offsets[-1] >= SHARED_FROM else 1
     marks = np.linspace(0, offsets[-1], threads + 1)[1:-1]
     cuts = [0, *np.searchsorted(offsets, marks).tolist(), len(offsets) - 1]
@@ -321,7 +351,9 @@ def _check_tree(arcs: tuple[Any, ...], result: Result, shown: _Ids) -> None:
     _refuse(~needs & (parents != -1), distances, shown, "should have no predecessor")
     _refuse(needs & ((parents < 0) | (parents >= len(parents))), distances, shown, "lacks one")
     tight = np.zeros(len(parents), np.bool_)
-    _over_rows(arcs, lambda rows: certificate.tight_parents(rows, *arcs, distances, parents, tight))
+    _over_rows(
+        arcs[0], lambda rows: certificate.tight_parents(rows, *arcs, distances, parents, tight)
+    )
     _refuse(needs & ~tight, distances, shown, "has a predecessor without a tight arc to it")
     if (distances[parents[needs]] < distances[needs]).all():
         return  # what always falls ends at the source

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,6 @@ from groute_py import UNREACHED, Graph, Result, VerificationError, sssp, verify,
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.whole import Whole
-from groute_py.results.statement import Statement
 from groute_py.verification import certify
 
 ARCS = [(v, v + 1, 3) for v in range(9)] + [(v + 1, v, 2) for v in range(9)]
@@ -124,17 +125,74 @@ def proves() -> Any:
         yield lambda statement: certificate.proves(gpu, statement)
 
 
-def refused(_statement: Statement) -> bool:
-    raise AssertionError("the GPU was to prove it")
+def refused(*_: Any) -> bool:
+    raise AssertionError("it was to be proved before")
 
 
 def only(proves: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     """What the GPU does not prove is an error."""
-    monkeypatch.setattr(module, "_check", refused)
+    monkeypatch.setattr(module, "_is_proved", refused)
     return proves
 
 
 TYPES = ["int32", "uint32", "int64", "float32", "float64"]
+
+
+@st.composite
+def changed(draw: st.DrawFn, name: str) -> tuple[Graph, Result, int | None]:
+    """A graph whose weights may be 0, an answer of which one number may be wrong, and a cutoff."""
+    graph = draw(graphs(name, greatest=4))
+    found = sssp(graph, 0, device="cpu")
+    distances, parents = found.distances.copy(), found.predecessors.copy()
+    vertex = draw(st.integers(0, graph.vertex_count - 1))
+    if draw(st.booleans()):
+        distances[vertex] = draw(st.one_of(st.integers(-2, 20), st.just(UNREACHED)))
+    if draw(st.booleans()):
+        parents[vertex] = draw(st.integers(-1, graph.vertex_count))
+    tree = parents if draw(st.booleans()) else None
+    return graph, Result(0, distances, tree), draw(st.sampled_from([None, 3]))
+
+
+def said(check: Callable[[], None]) -> str:
+    """Of what is wrong; "" of a right answer."""
+    try:
+        check()
+    except VerificationError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("name", TYPES)
+@settings(max_examples=100)
+@given(data=st.data())
+def test_the_short_check_accepts_nothing_wrong(name: str, data: st.DataObject) -> None:
+    graph, result, cutoff = data.draw(changed(name))
+    wanted = said(lambda: module._check(graph, result, cutoff))
+    assert said(lambda: certify(graph, result, cutoff=cutoff)) == wanted
+
+
+@pytest.mark.parametrize("name", TYPES)
+@settings(max_examples=40)
+@given(data=st.data())
+def test_the_short_check_suffices(name: str, data: st.DataObject) -> None:
+    """Where weights are not 0."""
+    graph = data.draw(graphs(name, least=1))
+    cutoff = data.draw(st.sampled_from([None, 7, 12.5]))
+    found = sssp(graph, 0, cutoff=cutoff, device="cpu")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_check", refused)
+        for result in (found, Result(0, found.distances)):
+            certify(graph, result, cutoff=cutoff)
+
+
+def test_threads_share_the_arcs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each looks at some rows; what one of them finds counts."""
+    monkeypatch.setattr(module, "SHARED_FROM", 1)
+    monkeypatch.setattr(module, "thread_count", lambda: 5)
+    for name in FAULTS:
+        cutoff = 23 if name == "beyond" else None
+        with pytest.raises(VerificationError, match=re.escape(FAULTS[name][2])):
+            certify(GRAPH, planted(name), cutoff=cutoff)
 
 
 @pytest.mark.parametrize("name", TYPES)
@@ -154,28 +212,13 @@ class TestProofs:
             for result in (found, alone):
                 certify(graph, result, cutoff=cutoff, proves=proves)
 
-    @settings(max_examples=80)
+    @settings(max_examples=60)
     @given(data=st.data())
     def test_any_change_is_refused_alike(self, proves: Any, name: str, data: st.DataObject) -> None:
-        """Of a distance or a predecessor, or none at all; weights may be 0."""
-        graph = data.draw(graphs(name, greatest=4))
-        found = sssp(graph, 0, device="cpu")
-        distances, parents = found.distances.copy(), found.predecessors.copy()
-        vertex = data.draw(st.integers(0, graph.vertex_count - 1))
-        if data.draw(st.booleans()):
-            distances[vertex] = data.draw(st.one_of(st.integers(-2, 20), st.just(UNREACHED)))
-        if data.draw(st.booleans()):
-            parents[vertex] = data.draw(st.integers(-1, graph.vertex_count))
-        tree = parents if data.draw(st.booleans()) else None
-        result, cutoff = Result(0, distances, tree), data.draw(st.sampled_from([None, 3]))
-        said = []
-        for by in (module._proves_nothing, proves):
-            try:
-                certify(graph, result, cutoff=cutoff, proves=by)
-                said.append("")
-            except VerificationError as error:
-                said.append(str(error))
-        assert said[0] == said[1]
+        graph, result, cutoff = data.draw(changed(name))
+        assert said(lambda: certify(graph, result, cutoff=cutoff, proves=proves)) == said(
+            lambda: module._check(graph, result, cutoff)
+        )
 
     def test_hops(self, proves: Any, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         graph = Graph(GRAPH.offsets, GRAPH.heads, GRAPH.weights.astype(name))
