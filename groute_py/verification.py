@@ -124,15 +124,13 @@ def _is_proved(statement: Statement) -> bool:
     smaller distance, with predecessors from its predecessor: back along these distances fall, and
     only the source ends that.
     """
-    offsets, heads, weights, source, distances, predecessors, bound = statement
-    count, nothing = len(distances), np.inf if distances.dtype.kind == "f" else UNREACHED
-    if predecessors is None:
-        predecessors = np.zeros(0, np.int64)
-    elif predecessors.shape != (count,):
+    if not statement.is_usual:
         return False
+    offsets, heads, weights, source, distances, predecessors, bound = statement
     arcs = offsets.view(np.uint64), heads.view(f"u{heads.itemsize}"), weights
-    parents = predecessors.astype(np.int64, copy=False).view(np.uint64)
-    led = np.zeros(count, np.bool_)
+    parents = np.zeros(0, np.uint64) if predecessors is None else predecessors.view(np.uint64)
+    nothing = np.inf if distances.dtype.kind == "f" else UNREACHED
+    led = np.zeros(len(distances), np.bool_)
     answer, ends = (distances, parents), (nothing, bound, led)
 
     def looked(look: Callable[..., bool], *words: Any) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 
@@ -27,3 +28,18 @@ class Statement(NamedTuple):
     distances: NDArray[Any]
     predecessors: NDArray[Any] | None
     bound: Any
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether the arrays have the types and shapes that solves give them.
+
+        Others are wrong, or would be changed where they are converted.
+        """
+        kind, weights, parents = self.distances.dtype, self.weights.dtype, self.predecessors
+        if kind.name not in ("int64", "float32", "float64"):
+            return False
+        if weights != kind and (kind.kind == "f" or weights.kind == "f"):
+            return False
+        return parents is None or (
+            parents.shape == self.distances.shape and parents.dtype == np.dtype(np.int64)
+        )

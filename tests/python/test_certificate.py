@@ -21,6 +21,7 @@ from groute_py import UNREACHED, Graph, Result, VerificationError, sssp, verify,
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.whole import Whole
+from groute_py.results.statement import Statement
 from groute_py.verification import certify
 
 ARCS = [(v, v + 1, 3) for v in range(9)] + [(v + 1, v, 2) for v in range(9)]
@@ -185,6 +186,33 @@ def test_the_short_check_suffices(name: str, data: st.DataObject) -> None:
             certify(graph, result, cutoff=cutoff)
 
 
+UNUSUAL = {
+    "too few": np.array(PARENTS[:-1]),
+    "none": np.zeros(0, np.int64),
+    "broken": np.array(PARENTS) + 0.5,
+    "unsigned": np.array(PARENTS).astype(np.uint64),
+    "narrow": np.array(PARENTS, np.int32),
+}
+"""Predecessors of another shape or type, of which only the last are right."""
+
+
+@pytest.mark.parametrize("name", UNUSUAL)
+def test_unusual_predecessors_take_the_long_way(name: str) -> None:
+    statement = Statement(
+        *(GRAPH.offsets, GRAPH.heads, GRAPH.weights, 0, np.array(DISTANCES)), UNUSUAL[name], 99
+    )
+    assert not statement.is_usual
+    assert not module._is_proved(statement)
+
+
+def test_weights_are_not_rounded() -> None:
+    arcs = GRAPH.offsets, GRAPH.heads
+    answer = 0, np.array(DISTANCES), np.array(PARENTS), 99
+    assert Statement(*arcs, GRAPH.weights, *answer).is_usual
+    assert not Statement(*arcs, GRAPH.weights + 0.5, *answer).is_usual
+    assert not Statement(*arcs, GRAPH.weights, 0, np.array(DISTANCES, float), None, 9).is_usual
+
+
 def test_threads_share_the_arcs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each looks at some rows; what one of them finds counts."""
     monkeypatch.setattr(module, "SHARED_FROM", 1)
@@ -230,10 +258,11 @@ class TestDoubts:
     pytestmark = needs_gpu
 
     def test_negative_weights(self, proves: Any) -> None:
-        graph = graph_of(3, [(0, 1, 5), (1, 2, -2)])
-        found = sssp(graph, 0, device="cpu")
-        certify(graph, found, proves=proves)
-        assert not proves(module._statement(graph, found, UNREACHED, hops=False))
+        """They may shorten distances of which none is larger than that of the tail."""
+        graph = graph_of(3, [(0, 1, 5), (0, 2, 4), (2, 1, -3)])
+        certify(graph, sssp(graph, 0, device="cpu"), proves=proves)
+        with pytest.raises(VerificationError, match="vertex 1 has distance 5, but vertex 2 has 4"):
+            certify(graph, Result(0, np.array([0, 5, 4]), np.array([-1, 0, 0])), proves=proves)
 
     def test_what_is_no_number(self, proves: Any) -> None:
         graph = graph_of(2, [(0, 1, 0.5)], "float64")
@@ -241,10 +270,10 @@ class TestDoubts:
             wrong = Result(0, np.array([0.0, value]))
             assert not proves(module._statement(graph, wrong, np.inf, hops=False))
 
-    def test_too_few_predecessors(self, proves: Any) -> None:
-        wrong = Result(0, np.array(DISTANCES), np.array(PARENTS[:-1]))
-        with pytest.raises(VerificationError, match="12 predecessors for 13 vertices"):
-            certify(GRAPH, wrong, proves=proves)
+    @pytest.mark.parametrize("name", UNUSUAL)
+    def test_unusual_predecessors(self, proves: Any, name: str) -> None:
+        unusual = Result(0, np.array(DISTANCES), UNUSUAL[name])
+        assert not proves(module._statement(GRAPH, unusual, UNREACHED, hops=False))
 
     def test_rows_that_slices_cut(self, proves: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         """A hub between vertices without arcs."""

@@ -26,9 +26,6 @@ from groute_py.system.clock import phase
 ARCS_AT_ONCE = 1 << 25
 """Of the slices in which the graph is uploaded: it need not fit on the GPU."""
 
-TYPES = ("int64", "float32", "float64")
-"""Of the distances that users get."""
-
 MOST_VERTICES = (1 << 32) - 1
 
 NO_ARRAY = np.uint64(0)
@@ -37,10 +34,7 @@ NO_ARRAY = np.uint64(0)
 
 def proves(gpu: GpuContext, statement: Statement) -> bool:
     """Whether a statement is proved; False also where kernels or memory do not suffice for that."""
-    count, parents = len(statement.distances), statement.predecessors
-    if statement.distances.dtype.name not in TYPES or count > MOST_VERTICES:
-        return False
-    if parents is not None and parents.shape != (count,):
+    if not statement.is_usual or len(statement.distances) > MOST_VERTICES:
         return False
     gpu.use()
     with gpu.stream:
