@@ -186,6 +186,40 @@ def test_the_short_check_suffices(name: str, data: st.DataObject) -> None:
             certify(graph, result, cutoff=cutoff)
 
 
+NO = UNREACHED
+
+CONDITIONS: dict[str, tuple[list[tuple[int, int, int]], list[int], list[int] | None, bool]] = {
+    "right": ([(0, 1, 5), (1, 2, 2)], [0, 5, 7], [-1, 0, 1], True),
+    "right within 9": ([(0, 1, 5), (1, 2, 5)], [0, 5, NO], [-1, 0, -1], True),
+    "sum beyond 64 bits": ([(0, 1, 5), (1, 2, NO - 4)], [0, 5, NO], None, True),
+    "shorter": ([(0, 1, 5), (0, 2, 1), (2, 1, 1)], [0, 5, 1], [-1, 0, 0], False),
+    "shorter by less than 0": ([(0, 1, 5), (0, 2, 4), (2, 1, -3)], [0, 5, 4], None, False),
+    "reachable": ([(0, 1, 5), (1, 2, 1)], [0, 5, NO], None, False),
+    "led to by itself": ([(0, 1, 5), (2, 2, 0)], [0, 5, 7], [-1, 0, 2], False),
+    "led to by each other": ([(1, 2, 0), (2, 1, 0)], [0, 7, 7], None, False),
+    "not led to": ([(0, 1, 5)], [0, 4, NO], None, False),
+    "other predecessor": ([(0, 1, 2), (0, 2, 1)], [0, 2, 1], [-1, 2, 0], False),
+    "beyond 9": ([(0, 1, 10)], [0, 10, NO], None, False),
+    "source": ([], [3, NO, NO], None, False),
+    "no source": ([], [NO, NO, NO], None, False),
+    "predecessor of the source": ([(0, 1, 5), (1, 0, 1)], [0, 5, NO], [1, 0, -1], False),
+    "predecessor of an unreached": ([(2, 0, 1), (0, 1, 5)], [0, 5, NO], [-1, 0, 0], False),
+}
+"""Arcs, distances, predecessors, and whether they are right up to 9. Wrong ones break one rule."""
+
+
+def statement_of(name: str) -> Statement:
+    arcs, distances, parents, _ = CONDITIONS[name]
+    tree = None if parents is None else np.array(parents)
+    found = Result(0, np.array(distances), tree)
+    return module._statement(graph_of(3, arcs, "int64"), found, 9, hops=False)
+
+
+@pytest.mark.parametrize("name", CONDITIONS)
+def test_each_rule(name: str) -> None:
+    assert module._is_proved(statement_of(name)) == CONDITIONS[name][-1]
+
+
 UNUSUAL = {
     "too few": np.array(PARENTS[:-1]),
     "none": np.zeros(0, np.int64),
@@ -256,6 +290,10 @@ class TestProofs:
 
 class TestDoubts:
     pytestmark = needs_gpu
+
+    @pytest.mark.parametrize("name", CONDITIONS)
+    def test_each_rule(self, proves: Any, name: str) -> None:
+        assert proves(statement_of(name)) == CONDITIONS[name][-1]
 
     def test_negative_weights(self, proves: Any) -> None:
         """They may shorten distances of which none is larger than that of the tail."""
