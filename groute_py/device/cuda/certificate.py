@@ -68,7 +68,7 @@ def _slices(statement: Statement) -> Iterator[tuple[Any, ...]]:
         ends = [part.start, part.stop - 1]
         first, last = (np.searchsorted(offsets, ends, side="right") - 1).tolist()
         yield (
-            to_device(offsets[first : last + 2], np.int64),
+            to_device(offsets[first : last + 1], np.int64),
             np.uint32(first),
             np.uint32(last - first + 1),
             to_device(heads[part], np.uint32),

@@ -34,7 +34,7 @@ __device__ u32 row_with(const i64* offsets, i64 arc, u32 low, u32 high) {
 // Looks at a slice of the arcs, BLOCK_ARCS a block: notes which vertices they lead to as above, and doubts if one
 // shortens a distance to one of at most `bound`, or has a negative weight.
 //
-// offsets: where the rows of the slice begin and end among all arcs; `rows` + 1, the first and the last row may be cut
+// offsets: where the rows of the slice begin among all arcs; the first and the last row may be cut
 // heads, weights: of the slice; `arcs` of them, from arc `first_arc` on
 // distance, parents: of all vertices; no parents if they are not to be looked at
 // led: a byte for each vertex, 0 before the first slice
