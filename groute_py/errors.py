@@ -166,7 +166,7 @@ class InterruptedRun(GrouteError):
 
 
 class CacheWarning(UserWarning):
-    """No copy of a graph is kept or used, and why."""
+    """Something is not kept in a cache, or not used of it, and why."""
 
 
 def everywhere(error: GrouteError) -> GrouteError:

@@ -4,9 +4,10 @@ Distances are right if and only if the source has 0, no arc shortens any distanc
 tight arcs (u→v with distance[u] + weight = distance[v]) leads from the source to every reached
 vertex (Ahuja, Magnanti and Orlin, "Network Flows", section 5.2). With negative float weights an arc
 may shorten a distance by at most the tolerance of `groute_py.algorithms.tolerance`. The check
-shares no code with the solvers. It takes two passes over the arcs, three with predecessors, with
-several threads if arcs are many. A search follows if tight arcs from smaller distances do not
-suffice: with weights that are negative, zero, or so small that a float sum does not change.
+shares no code with the solvers. One pass over the arcs, by several threads if these are many,
+accepts an answer whose tight arcs from smaller distances suffice. After a solve on a GPU that does
+this pass. They do not suffice for wrong answers, and with weights that are negative, zero, or so
+small that a float sum does not change: then further passes and a search follow, in host memory.
 
 An answer with turns has no distances of the other places of the expansion, in which it was solved.
 So these are found by a serial method first, and certified; then the answer is compared with them.
@@ -29,11 +30,19 @@ from groute_py.errors import InputError, VerificationError, quoted
 from groute_py.graph.csr import Graph
 from groute_py.kernels.cpu import certificate
 from groute_py.results.result import UNREACHED, Result
+from groute_py.results.statement import Statement
 from groute_py.system.threads import thread_count
-from groute_py.turns.expanded import ExpandedGraph, expanded, layout_of
+from groute_py.turns.expanded import ExpandedGraph, expanded
+
+Prover = Callable[[Statement], bool]
+"""Whether it finds an answer right; False says nothing."""
 
 SHARED_FROM = 1 << 18
 """Arcs from which several threads look at them."""
+
+
+def _proves_nothing(_statement: Statement) -> bool:
+    return False
 
 
 def verify(
@@ -70,17 +79,70 @@ def verify(
     if turns is not None:
         graph = expanded(graph, turns)
     graph = graph.reversed() if result.reverse else graph.to_host()
-    _check_belonging(layout_of(graph).vertex_count, graph, result)
     if isinstance(graph, ExpandedGraph):
+        _check_belonging(graph.layout.vertex_count, graph, result)
         if hops or result.predecessors is not None:
             raise InputError("answers with turns have no hops and no predecessors")
         _verify_with_turns(graph, result, _bound(cutoff, result.distances.dtype))
         return
-    _certify(graph.with_unit_weights() if hops else graph, result, cutoff)
+    certify(graph, result, cutoff=cutoff, hops=hops)
 
 
-def _certify(graph: Graph, result: Result, cutoff: float | None) -> None:
-    """As `verify`, of a graph in host memory whose arcs lead as the distances count."""
+def certify(
+    graph: Graph,
+    result: Result,
+    *,
+    cutoff: float | None = None,
+    hops: bool = False,
+    proves: Prover = _proves_nothing,
+) -> None:
+    """As `verify`, with the help of a device.
+
+    Args:
+        graph: in host memory; its arcs lead as the distances count.
+        result, cutoff, hops: as for `verify`.
+        proves: is asked first. What it does not prove is looked at here, so that each wrong answer
+            is refused with the same words.
+
+    Raises:
+        VerificationError, InputError: as for `verify`.
+    """
+    _check_belonging(graph.vertex_count, graph, result)
+    bound = _bound(cutoff, result.distances.dtype)
+    if proves(_statement(graph, result, bound, hops=hops)):
+        return
+    if hops:
+        graph = graph.with_unit_weights()
+    if not _is_proved(_statement(graph, result, bound, hops=False)):
+        _check(graph, result, cutoff)
+
+
+def _is_proved(statement: Statement) -> bool:
+    """Whether an answer is right; False says nothing, as for negative weights.
+
+    No arc may shorten a distance. Each reached vertex but the source needs a tight arc from a
+    smaller distance, with predecessors from its predecessor: back along these distances fall, and
+    only the source ends that.
+    """
+    if not statement.is_usual:
+        return False
+    offsets, heads, weights, source, distances, predecessors, bound = statement
+    arcs = offsets.view(np.uint64), heads.view(f"u{heads.itemsize}"), weights
+    parents = np.zeros(0, np.uint64) if predecessors is None else predecessors.view(np.uint64)
+    nothing = np.inf if distances.dtype.kind == "f" else UNREACHED
+    led = np.zeros(len(distances), np.bool_)
+    answer, ends = (distances, parents), (nothing, bound, led)
+
+    def looked(look: Callable[..., bool], *words: Any) -> bool:
+        return all(_over_rows(offsets, lambda rows: look(*map(np.uint64, rows), *words)))
+
+    return looked(certificate.find_led, *arcs, *answer, *ends) and looked(
+        certificate.are_led, *answer, np.uint64(source), *ends
+    )
+
+
+def _check(graph: Graph, result: Result, cutoff: float | None) -> None:
+    """As `certify`, with the weights as they are."""
     distances, source = result.distances, result.source
     # sums are made in the type of float distances, as solvers make them
     floats = distances.dtype.kind == "f"
@@ -101,6 +163,16 @@ def _certify(graph: Graph, result: Result, cutoff: float | None) -> None:
     _refuse(result.reached & ~led, distances, shown, "is not led to by any path of that length")
     if result.predecessors is not None:
         _check_tree(arcs, result, shown)
+
+
+def _statement(graph: Graph, result: Result, bound: Any, *, hops: bool) -> Statement:
+    """That a result is right for a graph."""
+    distances = result.distances
+    weights: Any = np.broadcast_to(np.int32(1), graph.arc_count) if hops else graph.weights
+    if distances.dtype.kind == "f":  # sums are made in the type of float distances
+        weights = weights.astype(distances.dtype, copy=False)
+    arrays = graph.offsets, graph.heads, weights
+    return Statement(*arrays, result.source, distances, result.predecessors, bound)
 
 
 def _check_belonging(count: int, graph: Graph, result: Result) -> None:
@@ -124,7 +196,7 @@ def _verify_with_turns(graph: ExpandedGraph, result: Result, bound: Any) -> None
         solved = solved.changed(weights=solved.weights.astype(kind, copy=False))
     (begin,) = layout.begins(np.array([result.source])).tolist()
     right = _serial_distances(solved, begin)
-    _certify(solved, Result(begin, right), None)
+    certify(solved, Result(begin, right))
     wanted = layout.at_ends(right)
     wanted = np.where(wanted <= bound, wanted, np.inf if kind.kind == "f" else UNREACHED)
     same = result.distances == wanted
@@ -184,7 +256,9 @@ def reference_distances(graph: Graph, source: int) -> NDArray[Any]:
 
 def _same_ids(graphs: NDArray[Any] | None, results: NDArray[Any] | None) -> bool:
     """Whether they say the same of every vertex; where one of them has none, nothing is said."""
-    return graphs is None or results is None or np.array_equal(graphs, results)
+    if graphs is None or results is None or graphs is results:
+        return True
+    return np.array_equal(graphs, results)
 
 
 class _Ids:
@@ -204,7 +278,7 @@ def _check_no_improvement(
     floats = distances.dtype.kind == "f"
     nothing = np.inf if floats else UNREACHED
     looked = _over_rows(
-        arcs, lambda rows: certificate.improvable_arc(rows, *arcs, distances, nothing, bound)
+        arcs[0], lambda rows: certificate.improvable_arc(rows, *arcs, distances, nothing, bound)
     )
     tail, arc = next((found for found in looked if found[0] >= 0), (-1, -1))
     if tail >= 0 and floats and graph.weights.min() < 0:
@@ -247,7 +321,7 @@ def _led(arcs: tuple[Any, ...], result: Result) -> NDArray[np.bool_]:
     """Of each vertex, whether tight arcs lead to it from the source."""
     distances = result.distances
     led = np.zeros(len(distances), np.bool_)
-    _over_rows(arcs, lambda rows: certificate.lead_from_nearer(rows, *arcs, distances, led))
+    _over_rows(arcs[0], lambda rows: certificate.lead_from_nearer(rows, *arcs, distances, led))
     led[result.source] = True
     if (led | ~result.reached).all():
         return led  # back along such arcs distances fall, and only the source ends that
@@ -255,9 +329,8 @@ def _led(arcs: tuple[Any, ...], result: Result) -> NDArray[np.bool_]:
     return searched
 
 
-def _over_rows(arcs: tuple[Any, ...], look: Callable[[tuple[int, int]], Any]) -> list[Any]:
+def _over_rows(offsets: NDArray[Any], look: Callable[[tuple[int, int]], Any]) -> list[Any]:
     """What ``look`` returns for ranges of rows with about as many arcs each, in order."""
-    offsets = arcs[0]
     threads = thread_count() if offsets[-1] >= SHARED_FROM else 1
     marks = np.linspace(0, offsets[-1], threads + 1)[1:-1]
     cuts = [0, *np.searchsorted(offsets, marks).tolist(), len(offsets) - 1]
@@ -276,7 +349,9 @@ def _check_tree(arcs: tuple[Any, ...], result: Result, shown: _Ids) -> None:
     _refuse(~needs & (parents != -1), distances, shown, "should have no predecessor")
     _refuse(needs & ((parents < 0) | (parents >= len(parents))), distances, shown, "lacks one")
     tight = np.zeros(len(parents), np.bool_)
-    _over_rows(arcs, lambda rows: certificate.tight_parents(rows, *arcs, distances, parents, tight))
+    _over_rows(
+        arcs[0], lambda rows: certificate.tight_parents(rows, *arcs, distances, parents, tight)
+    )
     _refuse(needs & ~tight, distances, shown, "has a predecessor without a tight arc to it")
     if (distances[parents[needs]] < distances[needs]).all():
         return  # what always falls ends at the source

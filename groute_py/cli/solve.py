@@ -5,7 +5,6 @@ All but the terminal's part is done by the functions behind `groute_py.sssp`.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -101,7 +100,7 @@ def run(
                 raise
             if check:
                 with phase("verify"):
-                    on_root(channel, lambda: _verify(supply, result, options))
+                    on_root(channel, lambda: _verify(supply, result, options, solver))
             return result
 
         times: list[float] = []
@@ -167,16 +166,16 @@ def _mark_negative_cycle(output: str | None, form: str | None) -> None:
             file.write(NEGATIVE_CYCLE.encode())
 
 
-def _verify(supply: Supply, result: Result | None, options: Options) -> None:
-    from groute_py.results import with_turns
+def _verify(supply: Supply, result: Result | None, options: Options, solver: SourceSolver) -> None:
+    from groute_py.results.with_turns import solved_form
     from groute_py.turns import expanded
-    from groute_py.verification import verify
+    from groute_py.verification import certify
 
     assert result is not None
     bounds = [b for b in (options.cutoff, result.statistics["bound"]) if b is not None]
-    solved = replace(with_turns.solved_form(result), reverse=False)  # as the supply's graph is
-    graph = expanded.solved_form(supply.graph())
-    verify(graph, solved, cutoff=min(bounds, default=None), hops=options.hops)
+    cutoff = min(bounds, default=None)
+    graph = expanded.solved_form(supply.graph()).to_host()  # turned round already, if it is
+    certify(graph, solved_form(result), cutoff=cutoff, hops=options.hops, proves=solver.proves)
 
 
 def _finish(

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from groute_py.comm.base import Buffer
 from groute_py.comm.team import Team
 from groute_py.partition.share import Share
+from groute_py.results.statement import Statement
 
 NO_PARENT = -1
 """The predecessor of the source and of unreached vertices."""
@@ -324,3 +325,9 @@ class Device(Protocol):
 
     def predecessors(self) -> NDArray[np.int64]:
         """Global numbers of the predecessors of the owned vertices, or `NO_PARENT`."""
+
+    def proves(self, statement: Statement) -> bool:
+        """Whether the device finds an answer right; False says nothing.
+
+        It need not have been solved there, and what the device holds is not looked at.
+        """

@@ -9,6 +9,7 @@ from typing import Any
 
 from groute_py.arguments import check_choice
 from groute_py.device.base import Device
+from groute_py.device.kernel_cache import find_kernel_cache
 from groute_py.device.primary_context import begin_context
 from groute_py.errors import InputError, SetupError
 
@@ -96,9 +97,12 @@ def kind_of(name: str, makers: Makers = NEAR_FAR) -> str:
 def gpu_problem() -> str | None:
     """Why no GPU can be used here, or None when one can; it stays so while the process lives."""
     try:
+        find_kernel_cache()
         import cupy
     except ImportError as problem:
         return f"CuPy cannot be imported ({problem}); pip install 'groute-py[cuda13]' or [cuda12]"
+    except OSError as problem:
+        return f"CuPy finds no folder to write to ({problem}); set CUPY_CACHE_DIR to one"
     try:
         count = cupy.cuda.runtime.getDeviceCount()
     except cupy.cuda.runtime.CUDARuntimeError as problem:

@@ -32,6 +32,7 @@ from groute_py.errors import (
 from groute_py.graph.facts import Facts
 from groute_py.graph.ids import Numbering
 from groute_py.results.result import Result
+from groute_py.results.statement import Statement
 from groute_py.results.with_turns import in_vertices
 from groute_py.turns.expanded import layout_of
 from groute_py.turns.layout import Layout
@@ -125,6 +126,10 @@ class SourceSolver:
     def gpu(self) -> str | None:
         """The UUID of this rank's GPU, None on a CPU."""
         return self._graph.device.uuid
+
+    def proves(self, statement: Statement) -> bool:
+        """Whether this rank's device finds an answer right; False says nothing."""
+        return self._graph.device.proves(statement)
 
     def close(self) -> None:
         """Free the devices when no other thread solves any more. Nothing can be solved afterwards.

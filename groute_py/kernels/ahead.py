@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from groute_py.kernels.source import MODES, PROGRAMS, SOLVE, Program, options
+from groute_py.kernels.source import CERTIFICATE, MODES, PROGRAMS, SOLVE, Program, options
 
 FOLDER = Path(__file__).parent / "compiled"
 """Has the files of the build; there is none in a checkout."""
@@ -39,13 +39,15 @@ class Variant(NamedTuple):
 
 def usual_variants() -> list[Variant]:
     """What ``auto`` takes on one host for weights of 32 bits and up to 2³¹ arcs."""
-    return list(_variants(("int32", "float32"), (False,), LINKING, (False,)))
+    solves = _variants(("int32", "float32"), (False,), LINKING, (False,))
+    return [*solves, *_certificates("int64", "float32")]
 
 
 def all_variants() -> list[Variant]:
     """What any options take."""
     types = ("int32", "int64", "float32", "float64")
-    return list(_variants(types, (False, True), tuple(MODES), (False, True)))
+    solves = _variants(types, (False, True), tuple(MODES), (False, True))
+    return [*solves, *_certificates("int64", "float32", "float64")]
 
 
 def file_name(text: str, choices: tuple[str, ...], target: str) -> str:
@@ -75,4 +77,12 @@ def _variants(
         for mode, pulled in product(modes, pulls):
             yield Variant(SOLVE, options(kind, wide_offsets=is_wide, mode=mode, pulls=pulled))
         alone = options(kind, wide_offsets=is_wide, mode="alone")
-        yield from (Variant(program, alone) for program in PROGRAMS if program is not SOLVE)
+        others = (program for program in PROGRAMS if program not in (SOLVE, CERTIFICATE))
+        yield from (Variant(program, alone) for program in others)
+
+
+def _certificates(*types: str) -> Iterator[Variant]:
+    """For distances as users get them."""
+    for name in types:
+        alone = options(np.dtype(name), wide_offsets=False, mode="alone")
+        yield Variant(CERTIFICATE, alone)

@@ -165,9 +165,12 @@ SWEEP = Program(
 )
 """Trees out of a contraction hierarchy."""
 
+CERTIFICATE = Program(("certificate/certificate.cu",), ("check_arcs", "check_vertices"))
+"""Looks for reasons to doubt an answer, whose distances are of the types that users get."""
+
 PROGRAMS = (
     *(SOLVE, BREADTH_FIRST, FRONTIER, PULL, ALL_PAIRS, CONTRACTION, SWEEP),
-    *(PEER_LATENCY, SUMMARY, DEPENDENCIES),
+    *(PEER_LATENCY, SUMMARY, DEPENDENCIES, CERTIFICATE),
 )
 """Every text that is compiled."""
 

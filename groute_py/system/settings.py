@@ -57,6 +57,22 @@ def kernel_macros() -> dict[str, int]:
         ) from None
 
 
+def cupy_cache() -> Path:
+    """Where CuPy keeps the kernels that it compiles."""
+    named = os.environ.get("CUPY_CACHE_DIR", "~/.cupy/kernel_cache")
+    if not named.startswith("~"):
+        return Path(named)
+    try:
+        return Path(named).expanduser()
+    except RuntimeError:  # a user without a home
+        return Path(os.devnull) / named
+
+
+def set_cupy_cache(folder: str) -> None:
+    """Let it be this one, if CuPy is not imported yet."""
+    os.environ["CUPY_CACHE_DIR"] = folder
+
+
 @cache
 def settings() -> Settings:
     """Read the environment once."""

@@ -39,6 +39,7 @@ SELECTED = {
     "python/test_apsp.py": ("no_arcs or cycle_of_weight or sources_of_sssp or on_ranks", 12),
     "python/test_apsp_ranges.py": ("beyond_32 or beyond_64_bits or float32_sums", 16),
     "python/test_summary.py": ("", 11),
+    "python/test_certificate.py": ("", 44),
 }
 """All but what takes a GPU long, which would take minutes here; and how many tests that are."""
 
@@ -57,10 +58,8 @@ LONG = {
 """Files that take a minute or more."""
 
 WITH_SEVERAL = {
-    "gpu/test_redistribution.py",
-    "gpu/test_numbered.py",
-    "gpu/test_together.py",
-    "gpu/test_kernels_asked.py",
+    *("gpu/test_redistribution.py", "gpu/test_numbered.py", "gpu/test_together.py"),
+    *("gpu/test_kernels_asked.py", "python/test_certificate.py"),
 }
 """On four GPUs, the others on one."""
 

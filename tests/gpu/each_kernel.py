@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from functools import partial
 
 import cupy as cp
 import numpy as np
@@ -25,8 +26,11 @@ from support.graphs import random_graph, scipy_distances
 
 from groute_py import Graph, PreparedGraph, Result, apsp, bfs, generate, nearest, sssp, verify
 from groute_py.algorithms.choose import algorithms
+from groute_py.device.cuda import certificate
 from groute_py.device.cuda.hierarchy.rounds import contract
+from groute_py.device.cuda.runtime.gpu import GpuContext
 from groute_py.many.request import METHODS
+from groute_py.verification import certify
 
 SINGLE = [name for name, method in algorithms().items() if "cuda" in method.devices]
 
@@ -58,7 +62,7 @@ def check_single(name: str, graph: Graph, source: int) -> None:
         )
         return
     solved = some(sssp(graph, source, algorithm=name, device="cuda"))
-    verify(graph, solved)
+    certify(graph, solved, proves=partial(certificate.proves, GpuContext(0)))
     far = int(np.argmax(np.where(solved.reached, solved.distances, -1)))
     for goal in ((), (far,)):
         again = some(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from groute_py.kernels import ahead
-from groute_py.kernels.source import BREADTH_FIRST, MODES, SOLVE, options
+from groute_py.kernels.source import BREADTH_FIRST, CERTIFICATE, MODES, SOLVE, options
 
 CHOICES = options(np.dtype("int32"), wide_offsets=False, mode="alone")
 
@@ -46,6 +46,8 @@ def test_usual_variants_are_some_of_all() -> None:
     assert set(usual) < set(every)
     assert (SOLVE, CHOICES) in usual
     assert (BREADTH_FIRST, CHOICES) in usual
+    for name in ("int64", "float32"):  # the distances of int32 weights have 64 bits for users
+        assert (CERTIFICATE, options(np.dtype(name), wide_offsets=False, mode="alone")) in usual
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -20,6 +20,7 @@ from groute_py.engine.supply.mapped import Mapped
 from groute_py.engine.supply.shared import SharedFile
 from groute_py.engine.supply.whole import Whole
 from groute_py.graph.facts import facts_of
+from groute_py.io.formats import native
 
 RANKS = [1, 2, 3, 4]
 
@@ -122,6 +123,28 @@ def test_ids_are_kept(tmp_path: Path) -> None:
 def kinds(graph: Any, ranks: int = 2, **choices: Any) -> set[type]:
     """What the ranks are supplied by."""
     return set(on_ranks(ranks, lambda channel: type(supply_of(graph, channel, **choices))))
+
+
+def test_a_copy_is_compared_with_its_digests_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A part of it by each rank, and not again where rank 0 needs the whole graph."""
+    compared: list[tuple[int, ...]] = []
+    are_right = native.are_right
+
+    def noted(digests: Any, digested: Any, *part: int) -> bool:
+        compared.append(part)
+        return are_right(digests, digested, *part)
+
+    def work(channel: Any) -> Graph:
+        return supply_of(path, channel, cache=tmp_path / "kept").graph()
+
+    path = tmp_path / "g.gr"
+    write_graph(generate("road:9x9"), path)
+    read_graph(path, cache=tmp_path / "kept")
+    monkeypatch.setattr(native, "are_right", noted)
+    assert on_ranks(2, work)[0].arc_count == generate("road:9x9").arc_count
+    assert sorted(compared) == [(0, 2), (1, 2)]
 
 
 def test_which_files_are_mapped(tmp_path: Path) -> None:

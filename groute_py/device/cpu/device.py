@@ -17,6 +17,7 @@ from groute_py.device.cpu.warm_up import WARMED_UP, one_rank, two_ranks
 from groute_py.kernels.cpu import near_far
 from groute_py.partition.share import Share
 from groute_py.results.result import public_distances
+from groute_py.results.statement import Statement
 
 
 class CpuDevice:
@@ -130,6 +131,10 @@ class CpuDevice:
 
     def predecessors(self) -> NDArray[np.int64]:
         return self.parts.answer.predecessors()
+
+    def proves(self, statement: Statement) -> bool:
+        """Never: the host looks itself, by all of its cores."""
+        return False
 
 
 def _warm_up_with_peers(terms: Terms) -> None:

@@ -101,7 +101,8 @@ class Mapped:
 
     @cached_property
     def _graph(self) -> Graph:
-        return native.graph_of(self._path, self._file)
+        made = native.graph_of if self._copy is None else native.graph_in
+        return made(self._path, self._file)
 
     @cached_property
     def _file(self) -> native.Contents:

@@ -118,6 +118,11 @@ def read(path: Path, _progress: Callable[[int, int], None] | None = None) -> Gra
 def graph_of(path: Path, contents: Contents) -> Graph:
     """The graph in a mapped file; raises as `read`."""
     check_digests(path, contents)
+    return graph_in(path, contents)
+
+
+def graph_in(path: Path, contents: Contents) -> Graph:
+    """The same of a file that has been compared with its digests."""
     with refusing_damage(path):
         if contents.ids is not None and contents.digests is None:
             check_given_ids(contents.ids)

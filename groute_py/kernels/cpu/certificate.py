@@ -9,6 +9,80 @@ import numpy as np
 
 from groute_py.kernels.cpu.kernel import kernel
 
+NO_PARENT = np.uint64(0xFFFFFFFFFFFFFFFF)
+"""−1, where predecessors are unsigned."""
+
+
+@kernel
+def find_led(
+    first: Any,
+    end: Any,
+    offsets: Any,
+    heads: Any,
+    weights: Any,
+    distances: Any,
+    parents: Any,
+    nothing: Any,
+    bound: Any,
+    led: Any,
+) -> Any:
+    """Whether no arc of some rows shortens a distance, or has a negative weight.
+
+    Sets ``led`` where a tight arc leads to from a smaller distance; with predecessors only where it
+    leads from these. Vertices and offsets come as unsigned numbers, see decision 49.
+
+    Args:
+        first, end: the rows, uint64.
+        offsets, heads, weights, distances: of the graph and the answer.
+        parents: uint64, shape (n,), or (0,) for none.
+        nothing: the distance where no path leads.
+        bound: the greatest distance that counts.
+        led: bool, shape (n,).
+    """
+    one, is_tree = np.uint64(1), len(parents) > 0
+    for tail in range(first, end):
+        base = distances[tail]
+        for arc in range(offsets[tail], offsets[tail + one]):
+            weight = weights[arc]
+            if weight < 0:
+                return False
+            if base > nothing - weight:
+                continue  # the sum would not fit, so it shortens nothing
+            head, reach = heads[arc], base + weight
+            if reach < distances[head]:
+                if reach <= bound:
+                    return False
+            elif (
+                base < reach and reach == distances[head] and (not is_tree or parents[head] == tail)
+            ):
+                led[head] = True
+    return True
+
+
+@kernel
+def are_led(
+    first: Any,
+    end: Any,
+    distances: Any,
+    parents: Any,
+    source: Any,
+    nothing: Any,
+    bound: Any,
+    led: Any,
+) -> Any:
+    """Whether no vertex of a range is in doubt once `find_led` has looked at all rows."""
+    is_tree = len(parents) > 0
+    for vertex in range(first, end):
+        distance = distances[vertex]
+        if vertex == source:
+            if distance != 0:
+                return False
+        elif distance != nothing and not (led[vertex] and distance <= bound):
+            return False
+        if is_tree and (vertex == source or distance == nothing) and parents[vertex] != NO_PARENT:
+            return False
+    return True
+
 
 @kernel
 def improvable_arc(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from groute_py.comm.base import Buffer
 from groute_py.comm.team import Team
 from groute_py.device.base import Buckets, Counters, Linked, Terms
+from groute_py.device.cuda import certificate
 from groute_py.device.cuda.graph.csr import DeviceGraph
 from groute_py.device.cuda.graph.redistribute import Redistribution
 from groute_py.device.cuda.peer.access import why_not
@@ -24,6 +25,7 @@ from groute_py.device.cuda.sssp.method import GpuMethod
 from groute_py.device.cuda.sssp.parts import SolveParts
 from groute_py.device.cuda.sssp.warm_up import WARMED_UP, smallest
 from groute_py.partition.share import Share
+from groute_py.results.statement import Statement
 
 if TYPE_CHECKING:
     from groute_py.device.cuda.hierarchy.levels import CudaHierarchy
@@ -200,6 +202,9 @@ class CudaDevice:
 
     def predecessors(self) -> NDArray[np.int64]:
         return self.parts.answer.download("parent")
+
+    def proves(self, statement: Statement) -> bool:
+        return certificate.proves(self.gpu, statement)
 
     def _allocate_redistributed(self, redistribution: Redistribution) -> SolveParts:
         """The working arrays of a team's rank, and the parts that work on them."""

@@ -1,0 +1,46 @@
+"""The folder where CuPy keeps the kernels that it compiles.
+
+CuPy makes it when it is imported, and writes there whatever it compiles; where it may not, as in a
+home that can only be read, it ends in an error.
+"""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import sys
+import warnings
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryFile, mkdtemp
+
+from groute_py.errors import CacheWarning
+from groute_py.system.settings import cupy_cache, set_cupy_cache
+
+
+def find_kernel_cache() -> None:
+    """Before CuPy is imported: give it a folder for this run if it could not write to its own.
+
+    Raises:
+        OSError: there is no place for temporary files either.
+    """
+    if "cupy" in sys.modules or find_spec("cupy") is None:
+        return
+    folder = cupy_cache()
+    if (problem := _why_not_written(folder)) is None:
+        return
+    temporary = mkdtemp(prefix="groute-py-cupy-")
+    atexit.register(shutil.rmtree, temporary, ignore_errors=True)
+    set_cupy_cache(temporary)
+    text = f"CuPy keeps compiled kernels for this run only: {folder} cannot be written ({problem})"
+    warnings.warn(f"{text}; CUPY_CACHE_DIR names another folder", CacheWarning, stacklevel=3)
+
+
+def _why_not_written(folder: Path) -> str | None:
+    """Make a folder as CuPy would, and a file in it; the reason why that cannot be, or None."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder):
+            return None
+    except OSError as problem:
+        return problem.strerror or str(problem)

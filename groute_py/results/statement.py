@@ -1,0 +1,45 @@
+"""What a certificate has to prove."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Statement(NamedTuple):
+    """That an answer is right for a graph; both lie in host memory.
+
+    Attributes:
+        offsets: int64, shape (n + 1,): where the rows of the graph begin and end.
+        heads: int32 or int64, shape (m,), from 0 to n − 1.
+        weights: shape (m,); with float distances of their type.
+        source: from 0 to n − 1.
+        distances: shape (n,), as in a `groute_py.results.result.Result`.
+        predecessors: likewise, of any shape; None if they are not to be proved.
+        bound: the greatest distance that counts, in the type of the distances.
+    """
+
+    offsets: NDArray[Any]
+    heads: NDArray[Any]
+    weights: NDArray[Any]
+    source: int
+    distances: NDArray[Any]
+    predecessors: NDArray[Any] | None
+    bound: Any
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether the arrays have the types and shapes that solves give them.
+
+        Others are wrong, or would be changed where they are converted.
+        """
+        kind, weights, parents = self.distances.dtype, self.weights.dtype, self.predecessors
+        if kind.name not in ("int64", "float32", "float64"):
+            return False
+        if weights != kind and (kind.kind == "f" or weights.kind == "f"):
+            return False
+        return parents is None or (
+            parents.shape == self.distances.shape and parents.dtype == np.dtype(np.int64)
+        )
