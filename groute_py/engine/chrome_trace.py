@@ -35,6 +35,9 @@ PHASES = (
 NAMES = {"spread": "partition"}
 """Rows of phases with other names in the statistics."""
 
+COUNT = "count"
+"""The series of each counter. Perfetto puts it behind the counter's name: ``near count``."""
+
 ROUNDS = 9
 """How often clocks are compared."""
 
@@ -137,5 +140,5 @@ def _timed(rank: int, record: Record, start: float, rows: dict[str, int]) -> lis
         events.append(where | {"ts": 1e6 * (begin - start), "dur": 1e6 * (end - begin)})
     for counter, at, value in record.counts:
         where = {"ph": "C", "pid": rank, "tid": 0, "name": counter}
-        events.append(where | {"ts": 1e6 * (at - start), "args": {counter: value}})
+        events.append(where | {"ts": 1e6 * (at - start), "args": {COUNT: value}})
     return sorted(events, key=lambda event: float(event["ts"]))
