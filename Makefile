@@ -30,7 +30,7 @@ GPU_STAMP  := $(if $(filter none,$(VENV)),,$(VENV)/$(MPI),test,$(CUDA).stamp)
 GPU_PYTHON := $(if $(filter none,$(VENV)),$(PYTHON),$(BIN)/python)
 PYTEST := $(BIN)/pytest
 COVERAGE := $(BIN)/coverage run -m pytest --timeout 900
-AS_PYTHON := tests/unit/test_csr.py tests/unit/test_words.py tests/formats/test_edge_lists.py
+AS_PYTHON := tests/unit/test_csr.py tests/unit/test_words.py tests/unit/test_order.py tests/formats/test_edge_lists.py
 MPI_FILES := $(shell grep -rlE 'mark\.mpi' tests --include='test_*.py')
 # One worker more than cores, as many tests wait for a process; up to eight.
 WORKERS := $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 8 ? n + 1 : 8)))

@@ -38,7 +38,7 @@ def places(bytes_: NDArray[np.uint8], numbers: NDArray[np.int32], at: NDArray[np
         numbers[one] = numbers[one] * 3 - bytes_[one]
     for place in range(at[0], at[1]):
         total += np.int64(at[0] - at[1] + place)
-    made = np.full(3, at[1], np.int64)
+    made = np.full(3, at[1], dtype=np.int64)
     made[0] -= 1
     return total + made[0] * np.int64(len(made))
 

@@ -131,7 +131,11 @@ def _conversion(dtype: np.dtype[Any]) -> Any:
 
 
 def _making(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda *arguments: widened(function(*map(_plain, arguments)))
+    def make(*arguments: Any, dtype: Any = None) -> Any:
+        keywords = {} if dtype is None else {"dtype": _plain(dtype)}
+        return widened(function(*map(_plain, arguments), **keywords))
+
+    return make
 
 
 def _plain(argument: Any) -> Any:
