@@ -87,12 +87,14 @@ def page(runs: list[Run]) -> str:
 
 
 def block(runs: list[Run]) -> str:
-    """What stands between the marks of the page."""
+    """What stands between the marks of the page; in its tables each time has a line."""
     here = [f"Our times are of {'this machine' if len(runs) == 1 else 'these machines'}:"]
     for run in runs:
         links = ", ".join(f"[`{file}`](../benchmarks/results/{file})" for file in run.files)
         here.append(f"* {run.device}: {run.machine}; commit {run.commits}; raw numbers: {links}")
-    return "\n" + "\n".join([here[0], "", *here[1:]]) + f"\n\n{page(runs)}\n\n"
+    tables = page(runs).splitlines()
+    lines = [line.replace("; ", "<br>") if line.startswith("|") else line for line in tables]
+    return "\n".join(["", here[0], "", *here[1:], "", *lines, "", ""])
 
 
 def committed(folder: Path) -> list[Run]:

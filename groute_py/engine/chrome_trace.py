@@ -35,6 +35,9 @@ PHASES = (
 NAMES = {"spread": "partition"}
 """Rows of phases with other names in the statistics."""
 
+COUNT = "count"
+"""The series of each counter. Perfetto puts it behind the counter's name: ``near count``."""
+
 ROUNDS = 9
 """How often clocks are compared."""
 
@@ -134,8 +137,17 @@ def _timed(rank: int, record: Record, start: float, rows: dict[str, int]) -> lis
     for phase, begin, end in record.spans:
         row = NAMES.get(phase, phase)
         where = {"ph": "X", "pid": rank, "tid": rows[row], "name": phase, "cat": "phase"}
-        events.append(where | {"ts": 1e6 * (begin - start), "dur": 1e6 * (end - begin)})
+        first, last = _microseconds(begin - start), _microseconds(end - start)
+        events.append(where | {"ts": first, "dur": last - first})
     for counter, at, value in record.counts:
         where = {"ph": "C", "pid": rank, "tid": 0, "name": counter}
-        events.append(where | {"ts": 1e6 * (at - start), "args": {counter: value}})
+        events.append(where | {"ts": _microseconds(at - start), "args": {COUNT: value}})
     return sorted(events, key=lambda event: float(event["ts"]))
+
+
+def _microseconds(seconds: float) -> float:
+    """To the next eighth of a microsecond, which is exact as a float and in whole nanoseconds.
+
+    Perfetto rounds to nanoseconds, and drops a span that then begins before another one ends.
+    """
+    return round(8e6 * seconds) / 8

@@ -148,7 +148,7 @@ def _argument(entry: Field[Any], known: Option) -> str:
     if known.choices:
         text += f" One of {', '.join(known.choices)}."
     if known.in_python and (more := REFERENCE.sub("", known.in_python)):
-        text += f" {more}."
+        text += f" {more.rstrip('. ')}."
     return f"{text} None: {known.unset}." if known.unset else text
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from groute_py.engine.chrome_trace import COUNT
 from groute_py.errors import FormatError, quoted
 from groute_py.pictures.timeline import TimeLine
 
@@ -27,7 +28,7 @@ def read_trace(path: Path) -> TimeLine:
         at = np.array([event["ts"] for event in found], np.float64) / 1e6
         columns = {"seconds": at - at.min(initial=np.inf) if len(at) else at}
         for counter in {event["name"] for event in found}:
-            values = [event["args"].get(counter, np.nan) for event in found]
+            values = [e["args"][COUNT] if e["name"] == counter else np.nan for e in found]
             columns[counter] = np.array(values, np.float64)
         return TimeLine("trace", [names[event["pid"]] for event in found], columns)
     except (AttributeError, KeyError, TypeError, ValueError) as problem:

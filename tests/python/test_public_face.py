@@ -231,3 +231,11 @@ def test_commands_leave_the_names_alone() -> None:
     assert done.stdout == "True\n"
     modules = {path.stem for path in Path(str(groute_py.__file__)).parent.glob("*.py")}
     assert not modules & set(groute_py.__all__)
+
+
+@pytest.mark.parametrize(
+    "name", ["sssp", "apsp", "matrix", "nearest", "route", "isochrone", "open"]
+)
+def test_sentences_about_options_end_once(name: str) -> None:
+    doc = " ".join(str(inspect.getdoc(getattr(groute_py, name))).split())
+    assert re.findall(r"\S*\. ?\.\s", doc.replace("...", "")) == []

@@ -48,7 +48,7 @@ def test_the_page_has_the_tables_of_the_committed_numbers(monkeypatch: pytest.Mo
 
 def test_both_devices_in_one_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT))
-    from benchmarks.document_tables import committed, page
+    from benchmarks.document_tables import block, committed, page
 
     name, case = "Simple Graph 00", "thesis/table5-2/SimpleGraph00"
     ours = {
@@ -71,8 +71,10 @@ def test_both_devices_in_one_table(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     ):
         content = about | more | {"records": records}
         (tmp_path / f"{file}.json").write_text(json.dumps(content))
-    text = page(committed(tmp_path))
+    runs = committed(tmp_path)
+    text = page(runs)
     assert "| published | here, CPU | here, GPU | remark |" in text
     row = next(line for line in text.splitlines() if name in line)
     assert "| GPU – | textbook-bellman-ford 8; auto 4 | auto 4 |" in row
     assert "| not measured | auto 4 |" in text
+    assert "| textbook-bellman-ford 8<br>auto 4 |" in block(runs)

@@ -14,6 +14,7 @@ from threading import RLock
 from typing import Any, cast
 
 from groute_py.kernels.cpu.ahead import AheadCache
+from groute_py.kernels.cpu.as_python import as_python
 from groute_py.system import clock
 
 BLAS = "scipy.linalg"
@@ -50,7 +51,9 @@ class Kernel:
             if self._dispatcher is None:
                 options = {"forceinline": True} if self._is_inlined else {}
                 made = _njit()(cache=True, nogil=True, **options)(self._function)
-                if made is not self._function:  # which it is under NUMBA_DISABLE_JIT
+                if made is self._function:  # which it is under NUMBA_DISABLE_JIT
+                    made = as_python(self._function)
+                else:
                     made._cache = AheadCache(self._function, made._cache)
                 self._dispatcher = made
             return self._dispatcher
