@@ -240,6 +240,9 @@ class Device(Protocol):
     def unlink(self) -> None:
         """Unmap the memory that `link` has mapped, if any; collective in the team."""
 
+    def release(self) -> None:
+        """Drop the share and all arrays; to be called after `unlink`."""
+
     def start(self, source: int | None, buckets: Buckets, cutoff: float, *, record: bool) -> None:
         """Begin a solve: all unreached but the source (local number; None if a peer owns it).
 

@@ -131,8 +131,9 @@ class LoadedGraph:
         ]
 
     def close(self) -> None:
-        """Unmap the memory that is shared with other ranks; collective."""
+        """Unmap the memory that is shared with other ranks, and drop the graph; collective."""
         self.device.unlink()
+        self.device.release()
 
     def _load_in(self, planned: PlannedMode) -> Mode | PlannedMode:
         """Load the share for a mode; see `enter` for what is returned."""
@@ -262,7 +263,9 @@ def _receive(supply: Supply, channel: Channel, plan: SolvePlan, hierarchy: Hiera
         rows = rows.to_host()  # where the host works on them
     if plan.options.hops:
         rows = replace(rows, weights=np.ones_like(rows.weights, dtype=np.int32))
-    quality = quality_of(channel.gather(cost_of(rows, spread.partition, channel.rank)))
+    quality = spread.quality
+    if quality is None:
+        quality = quality_of(channel.gather(cost_of(rows, spread.partition, channel.rank)))
     with collective(channel):
         share = share_of(rows, spread.partition, channel.rank)
         if hierarchy is not None and plan.method.contracts:

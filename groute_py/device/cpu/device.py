@@ -75,6 +75,10 @@ class CpuDevice:
     def unlink(self) -> None:
         """Never linked."""
 
+    def release(self) -> None:
+        self._parts = None
+        self._method = self._method_type(**self._choices)
+
     def start(self, source: int | None, buckets: Buckets, cutoff: float, *, record: bool) -> None:
         self._method.start(self.parts, source, buckets, cutoff, record=record)
 

@@ -106,7 +106,7 @@ class CudaDevice:
         self.gpu.stream.synchronize()
 
     def release(self) -> None:
-        """Drop the graph and all arrays: those of two shares do not have to fit."""
+        # those of two shares do not have to fit
         self._parts = None
         self._method = self._method_type(**self._choices)
 
