@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from groute_py.device.base import bound_within
 from groute_py.device.cuda.graph.csr import DeviceGraph
 from groute_py.device.cuda.graph.degree_order import DegreeOrder
-from groute_py.device.cuda.runtime.transfer import to_host
+from groute_py.device.cuda.runtime.transfer import SMALL_BYTES, converted_on_host, to_host
 from groute_py.device.cuda.sssp.buffers import SolveBuffers
-from groute_py.results.result import public_distances
+from groute_py.results.result import public_distances, put_public
 
 
 class Answer:
@@ -73,6 +73,14 @@ class Answer:
         """The array ``distance`` or ``parent`` of the owned vertices, on the host."""
         with self._stream:
             return to_host(self._found(name))
+
+    def public_distances(self) -> NDArray[Any]:
+        """Distances of the owned vertices in their public type, on the host."""
+        with self._stream:
+            found = self._found("distance")
+            if found.dtype != np.int32 or found.nbytes <= SMALL_BYTES:
+                return public_distances(to_host(found))
+            return converted_on_host(found, np.dtype(np.int64), put_public)
 
     def _found(self, name: str) -> Any:
         """Of the owned vertices, in the share's numbers."""

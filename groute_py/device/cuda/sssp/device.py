@@ -198,6 +198,9 @@ class CudaDevice:
     def distances(self) -> NDArray[Any]:
         return self.parts.answer.download("distance")
 
+    def public_distances(self) -> NDArray[Any]:
+        return self.parts.answer.public_distances()
+
     def predecessors(self) -> NDArray[np.int64]:
         return self.parts.answer.download("parent")
 
