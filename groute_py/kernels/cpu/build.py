@@ -16,7 +16,6 @@ two 3.0 s.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -24,13 +23,13 @@ from numpy.typing import NDArray
 
 from groute_py.errors import GraphError
 from groute_py.kernels.cpu.kernel import kernel, load_compiler
-from groute_py.system.threads import thread_count
+from groute_py.system.threads import in_slices, thread_count
 
 CURSORS = 2
 """The shift with which `count_arcs` prepares the offsets for `place_arcs`."""
 
 AT_ONCE = 1 << 20
-"""Sorted arcs that a thread looks at in one go."""
+"""Sorted arcs that a thread looks at in one go; of fewer others one counts and places all."""
 
 
 def index_type(vertex_count: int) -> type[np.int32] | type[np.int64]:
@@ -69,31 +68,46 @@ def rows_from_arcs(
     """
     if not len(tails) == len(heads) == len(weights):
         raise GraphError(f"{len(tails)} tails, {len(heads)} heads, {len(weights)} weights")
-    if are_sorted(tails):
-        check_ends(tails, row_count)
-        offsets = np.empty(row_count + 1, np.int64)
-        end_rows(tails, offsets)
-        begin_rows(tails, 0, offsets)
-        return offsets, heads, weights
-    offsets, rows = np.zeros(row_count + 1, np.int64), (0, row_count)
-    bad = count_arcs(tails, rows, offsets, CURSORS)
+    if not are_sorted(tails):
+        return _placed(row_count, tails, heads, weights)
+    check_ends(tails, row_count)
+    offsets = np.empty(row_count + 1, np.int64)
+    end_rows(tails, offsets)
+    begin_rows(tails, 0, offsets)
+    return offsets, heads, weights
+
+
+def _placed(
+    row_count: int, tails: NDArray[Any], heads: NDArray[Any], weights: NDArray[Any]
+) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]:
+    """As `rows_from_arcs`, of arcs in any order."""
+    offsets = np.zeros(row_count + 1, np.int64)
+    placed_heads = np.empty(len(heads), heads.dtype)
+    placed_weights = np.empty(len(weights), weights.dtype)
+
+    def count(rows: slice) -> int:
+        return int(count_arcs(tails, (rows.start, rows.stop), offsets, CURSORS))
+
+    def place(rows: slice) -> None:
+        ends = (rows.start, rows.stop), offsets, placed_heads, placed_weights
+        place_arcs(tails, heads, weights, *ends)
+
+    load_compiler()
+    rows = max(row_count, 1)  # so that somebody counts
+    length = -(-rows // (thread_count() if len(tails) > AT_ONCE else 1))
+    bad = max(in_slices(rows, length, count))  # the same for all
     if bad >= 0:
         raise _outside(tails, bad, row_count)
     np.cumsum(offsets, out=offsets)
-    placed_heads = np.empty(len(heads), heads.dtype)
-    placed_weights = np.empty(len(weights), weights.dtype)
-    place_arcs(tails, heads, weights, rows, offsets, placed_heads, placed_weights)
+    in_slices(row_count, length, place)
     return offsets, placed_heads, placed_weights
 
 
 def are_sorted(tails: NDArray[Any]) -> bool:
     """Whether no tail is less than the one before it, by several threads."""
-    starts = range(0, len(tails), AT_ONCE)
-    if len(starts) <= 1:
-        return bool(is_sorted(tails))
     load_compiler()
-    with ThreadPoolExecutor(thread_count()) as pool:
-        return all(pool.map(lambda k: is_sorted(tails[k : k + AT_ONCE + 1]), starts))
+    look = in_slices(len(tails), AT_ONCE, lambda some: is_sorted(tails[some.start : some.stop + 1]))
+    return all(look)
 
 
 def check_ends(tails: NDArray[Any], row_count: int) -> None:
@@ -119,14 +133,14 @@ def begin_rows(tails: NDArray[Any], first: int, offsets: NDArray[np.int64]) -> N
         first: of the arcs that are looked at.
         offsets: int64, shape (n + 1,).
     """
-    starts = range(first, len(tails), AT_ONCE)
-    if len(starts) <= 1:
-        store_beginnings(tails, first, len(tails), offsets)
-        return
+
+    def begin(some: slice) -> None:
+        start = first + some.start
+        row = int(tails[start - 1]) + 1 if start else 0
+        store_beginnings(tails[start : first + some.stop], start, row, offsets)
+
     load_compiler()
-    with ThreadPoolExecutor(thread_count()) as pool:
-        stops = [min(k + AT_ONCE, len(tails)) for k in starts]
-        list(pool.map(lambda a, b: store_beginnings(tails, a, b, offsets), starts, stops))
+    in_slices(len(tails) - first, AT_ONCE, begin)
 
 
 def _outside(tails: NDArray[Any], arc: int, row_count: int) -> GraphError:
@@ -134,14 +148,18 @@ def _outside(tails: NDArray[Any], arc: int, row_count: int) -> GraphError:
 
 
 @kernel
-def store_beginnings(
-    tails: NDArray[Any], first: int, stop: int, offsets: NDArray[np.int64]
-) -> None:
-    """As `begin_rows`, up to the tail of the arc before ``stop``."""
-    row = np.int64(tails[first - 1] + 1 if first else 0)
-    for arc in range(first, stop):
+def store_beginnings(tails: NDArray[Any], first: int, row: int, offsets: NDArray[np.int64]) -> None:
+    """Store where the rows from ``row`` up to the last of some sorted tails begin.
+
+    Args:
+        tails: shape (k,).
+        first: the number of the first of these arcs.
+        row: behind that of the arc before.
+        offsets: int64, shape (n + 1,).
+    """
+    for arc in range(len(tails)):
         while row <= tails[arc]:
-            offsets[np.uint64(row)] = arc
+            offsets[np.uint64(row)] = first + arc
             row += 1
 
 
