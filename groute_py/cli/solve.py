@@ -17,6 +17,7 @@ from groute_py.cli.trace import begin_trace, write_trace
 from groute_py.engine.options import Options
 from groute_py.errors import InputError, NegativeCycleError, everywhere
 from groute_py.system.clock import phase
+from groute_py.system.environment import local_rank, place
 from groute_py.system.streams import is_stdout
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ def run(
     if targets and not options.predecessors:
         clash = "--target prints a path, which --no-predecessors leaves out; drop one"
         raise everywhere(InputError(clash))
+    _begin_device(options)
     channel = connected(options.time_limit_s)
 
     timing.begin("read")
@@ -125,6 +127,14 @@ def run(
     rows |= {"telemetry": gpus} if telemetry else {}
     aside = any(map(is_stdout, (output, telemetry, trace)))
     show_rows(rows, paths, seconds, as_json=as_json, aside=aside)
+
+
+def _begin_device(options: Options) -> None:
+    """Let a GPU begin while MPI starts and the graph is read."""
+    from groute_py.algorithms.choose import devices_of
+    from groute_py.device.registry import begin
+
+    begin(options.device, local_rank(place().rank), devices_of(options.algorithm))
 
 
 def _check_before_reading(options: Options, files: dict[str, str | None], form: str | None) -> None:

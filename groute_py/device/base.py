@@ -323,6 +323,9 @@ class Device(Protocol):
     def distances(self) -> NDArray[Any]:
         """Distances of the owned vertices, in the distance type, on the host."""
 
+    def public_distances(self) -> NDArray[Any]:
+        """The same in the type of `Result`."""
+
     def predecessors(self) -> NDArray[np.int64]:
         """Global numbers of the predecessors of the owned vertices, or `NO_PARENT`."""
 

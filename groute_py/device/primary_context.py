@@ -1,6 +1,6 @@
-"""CUDA's context on a GPU, made in a thread of its own while CuPy is imported.
+"""CUDA's context on a GPU, made in a thread of its own while MPI starts and CuPy is imported.
 
-Both take about as long. The driver makes the context without Python's lock; CUDA's runtime, and so
+All take about as long. The driver makes the context without Python's lock; CUDA's runtime, and so
 CuPy, then takes the one that is there. What goes wrong here goes wrong there too, where it is an
 error.
 """
@@ -16,15 +16,21 @@ LIBRARY = "libcuda.so.1"
 """The driver's, as CuPy loads it."""
 
 
+_begun: set[int] = set()
+"""Ranks on this host whose contexts this process has begun to make."""
+
+
 def begin_context(local_rank: int) -> Thread | None:
     """Begin to make the context of the ``local_rank``-th GPU, as a rank takes it.
 
     Returns:
         The thread, for which the process waits at its end: a driver must not be left half begun.
-        None where CuPy is missing, so that no GPU is used, or imported, so that nothing is gained.
+        None where CuPy is missing, so that no GPU is used, or imported, so that nothing is gained;
+        and where it has begun before.
     """
-    if "cupy" in sys.modules or find_spec("cupy") is None:
+    if local_rank in _begun or "cupy" in sys.modules or find_spec("cupy") is None:
         return None
+    _begun.add(local_rank)
     thread = Thread(target=_make_context, args=(local_rank,), name="cuda context")
     thread.start()
     return thread

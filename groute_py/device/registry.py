@@ -54,13 +54,19 @@ NEAR_FAR: Makers = {
 """The devices that can share a graph with others."""
 
 
+def begin(name: str, local_rank: int, makers: Makers = NEAR_FAR) -> None:
+    """Begin what takes no time of this thread of what `look_ahead` begins."""
+    if name in ("auto", "cuda") and "cuda" in makers:
+        begin_context(local_rank)
+
+
 def look_ahead(name: str, local_rank: int, makers: Makers = NEAR_FAR) -> None:
     """Begin what `choose` of the same device will wait for, if that may be a GPU.
 
     Each rank then imports CuPy at the same time, and CUDA begins meanwhile.
     """
+    begin(name, local_rank, makers)
     if name in ("auto", "cuda") and "cuda" in makers:
-        begin_context(local_rank)
         gpu_problem()
 
 

@@ -263,7 +263,9 @@ def _receive(supply: Supply, channel: Channel, plan: SolvePlan, hierarchy: Hiera
         rows = rows.to_host()  # where the host works on them
     if plan.options.hops:
         rows = replace(rows, weights=np.ones_like(rows.weights, dtype=np.int32))
-    quality = quality_of(channel.gather(cost_of(rows, spread.partition, channel.rank)))
+    quality = spread.quality
+    if quality is None:
+        quality = quality_of(channel.gather(cost_of(rows, spread.partition, channel.rank)))
     with collective(channel):
         share = share_of(rows, spread.partition, channel.rank)
         if hierarchy is not None and plan.method.contracts:

@@ -76,14 +76,22 @@ def collect(
     Returns:
         On rank 0 both, the second None if it is not wanted; None on the others.
     """
-    distances = channel.collect(device.distances())
+    distances = _distances(channel, device)
     parents = channel.collect(device.predecessors()) if predecessors else None
     if distances is None:
         return None
-    found, tree = order.by_input(_joined(distances)), None
+    tree = None
     if parents is not None:
         tree = order.by_input(order.in_input(_joined(parents)))
-    return public_distances(found), tree
+    return order.by_input(distances), tree
+
+
+def _distances(channel: Channel, device: Device) -> NDArray[Any] | None:
+    """Of all vertices in the order of the shares, as a `Result` has them, on rank 0; collective."""
+    if channel.size == 1:
+        return device.public_distances()
+    parts = channel.collect(device.distances())
+    return None if parts is None else public_distances(*parts)
 
 
 def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:

@@ -7,15 +7,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import GraphError
 from groute_py.graph.csr import Graph
-from groute_py.kernels.cpu.build import FINAL, count_arcs, csr_from_arcs, index_type, is_sorted
+from groute_py.kernels.cpu.build import (
+    are_sorted,
+    begin_rows,
+    check_ends,
+    csr_from_arcs,
+    end_rows,
+    index_type,
+)
 from groute_py.system.memory_limits import check_room
 
 INT32, INT64 = np.iinfo(np.int32), np.iinfo(np.int64)
 
-SLICE = 1 << 22
-"""Arcs whose tails are counted, then given back, at a time."""
+SLICE = 1 << 26
+"""Arcs whose tails are looked at, then given back, at a time."""
 
 
 class Arcs:
@@ -80,29 +86,29 @@ class Arcs:
             GraphError: it needs more memory than is available.
         """
         tails, heads, weights = self.columns()
-        moved = 0 if is_sorted(tails) else heads.nbytes + weights.nbytes
+        moved = 0 if are_sorted(tails) else heads.nbytes + weights.nbytes
         check_room(8 * (vertex_count + 1) + moved, f"{name}: {vertex_count:,} vertices")
         heads = heads.astype(index_type(vertex_count), copy=False)
         if not moved:
             del tails
-            arrays = self._counted_offsets(vertex_count), heads, weights
+            arrays = self._row_beginnings(vertex_count), heads, weights
         else:
             arrays = csr_from_arcs(vertex_count, tails, heads, weights)
         return Graph(*arrays, first_id=first_id, name=name)
 
-    def _counted_offsets(self, vertex_count: int) -> NDArray[np.int64]:
-        """Offsets for tails that are sorted already, which are given back while they are counted.
+    def _row_beginnings(self, vertex_count: int) -> NDArray[np.int64]:
+        """Offsets for tails that are sorted already, which are given back meanwhile.
 
-        So the tails are not in memory together with what takes their place.
+        So the tails of large graphs are not in memory together with what takes their place.
         """
-        offsets = np.zeros(vertex_count + 1, np.int64)
+        check_ends(self.tails, vertex_count)
+        offsets = np.empty(vertex_count + 1, np.int64)
+        end_rows(self.tails, offsets)
         while len(self.tails):
             rest = max(0, len(self.tails) - SLICE)
-            bad = count_arcs(self.tails[rest:], (0, vertex_count), offsets, FINAL)
-            if bad >= 0:
-                raise GraphError(f"arc {rest + bad} leaves none of {vertex_count} vertices")
+            begin_rows(self.tails, rest, offsets)
             self.tails.resize(rest, refcheck=False)
-        return np.cumsum(offsets, out=offsets)
+        return offsets
 
     def _hold(self, least: int, most: int) -> None:
         """Make sure that indices in this range fit."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from groute_py.errors import GraphError, InputError, quote, quoted
 from groute_py.graph.array_like import array_of, on_device
+from groute_py.graph.check_arrays import check_arcs, check_coordinates, check_ids, check_offsets
 from groute_py.graph.geography import Geography
 from groute_py.graph.ids import Numbering
 from groute_py.graph.read_report import Reading
@@ -312,26 +313,6 @@ def _as_weights(values: Any) -> NDArray[Any]:
     return array.astype(np.int32)
 
 
-def check_ids(ids: NDArray[Any], count: int, what: str = "ids") -> None:
-    """Raise `GraphError` for ids that are not those of `count` vertices, or arcs."""
-    if ids.shape != (count,) or not (ids.dtype == np.int64 or ids.dtype.kind == "U"):
-        raise GraphError(
-            f"{what} must be {count} int64 or strings, not {ids.dtype} of shape {ids.shape}"
-        )
-
-
-def check_coordinates(coordinates: NDArray[Any], count: int) -> None:
-    """Raise `GraphError` for coordinates that are not those of `count` vertices."""
-    if coordinates.shape != (count, 2) or coordinates.dtype != np.float64:
-        raise GraphError(
-            f"coordinates must be float64 of shape ({count}, 2), "
-            f"not {coordinates.dtype} of shape {coordinates.shape}"
-        )
-    if not np.isfinite(coordinates).all():
-        vertex = int(np.argmin(np.isfinite(coordinates).all(axis=1)))
-        raise GraphError(f"vertex {vertex} has coordinates {coordinates[vertex].tolist()}")
-
-
 def no_column(name: object, there: Mapping[str, Any], graph: str) -> InputError:
     """The error for weights that a graph does not have by name."""
     if not there:
@@ -368,36 +349,3 @@ def check_types(offsets: NDArray[Any], heads: NDArray[Any], weights: NDArray[Any
             f"offsets must go from 0 to the number of arcs, {len(heads)}, "
             f"not from {offsets[0]} to {offsets[-1]}"
         )
-
-
-def check_offsets(offsets: NDArray[Any]) -> None:
-    """Raise `GraphError` where offsets decrease."""
-    falls = offsets[1:] < offsets[:-1]
-    if falls.any():
-        row = int(np.argmax(falls))
-        raise GraphError(
-            f"offsets decrease at row {row}: {offsets[row]} is followed by {offsets[row + 1]}"
-        )
-
-
-def check_arcs(
-    heads: NDArray[Any], weights: NDArray[Any], vertex_count: int, first_arc: int = 0
-) -> None:
-    """Raise `GraphError` for a head or weight that no arc has.
-
-    Args:
-        heads: of consecutive arcs.
-        weights: likewise.
-        vertex_count: n.
-        first_arc: the number of the first of these arcs, for messages.
-    """
-    if len(heads) and (heads.min() < 0 or heads.max() >= vertex_count):
-        arc = int(np.argmax((heads < 0) | (heads >= vertex_count)))
-        raise GraphError(
-            f"arc {arc + first_arc} leads to vertex {heads[arc]}, "
-            f"but there are {vertex_count} vertices"
-        )
-    if weights.dtype.kind == "f" and not np.isfinite(weights).all():
-        arc = int(np.argmin(np.isfinite(weights)))
-        weight = weights[arc]
-        raise GraphError(f"arc {arc + first_arc} has weight {weight}; weights must be finite")

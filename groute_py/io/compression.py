@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO, NamedTuple, Protocol, cast
 
 from groute_py.errors import FormatError, GrouteError
-from groute_py.io.archives import ZIP_MAGIC, is_tar, is_zip, tar_member, zip_member, zip_name
+from groute_py.io.archives import BLOCK, ZIP_MAGIC, is_tar, is_zip, tar_member, zip_member, zip_name
 from groute_py.io.optional_libraries import library
 from groute_py.io.unicode import encoding_of, in_utf8
 
@@ -151,6 +151,12 @@ def packing_of(path: Path, start: bytes) -> str | None:
     if is_zip(path, start):
         return "zip"
     return "tar" if is_tar(start) else encoding_of(start)
+
+
+def is_packed(path: Path) -> bool:
+    """Whether the bytes of a file are not those of its text."""
+    with open(path, "rb") as file:
+        return packing_of(path, file.read(BLOCK)) is not None
 
 
 def pieces(path: Path) -> Iterator[tuple[bytes, int]]:

@@ -41,6 +41,7 @@ SOLVE = Program(
         "sssp/narrow.cu",
         "sssp/assign_predecessors.cu",
         "sssp/count_reached.cu",
+        "sssp/targets.cu",
     ),
     (
         "count_redistributed",
@@ -65,6 +66,8 @@ SOLVE = Program(
         "claim_onward",
         "merge_claims",
         "count_reached",
+        "list_distances",
+        "forget_beyond",
     ),
 )
 """The main solver, for shares of one rank or several."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from groute_py.graph.csr import Graph
 from groute_py.partition.base import Partition
-from groute_py.partition.share import Rows, rows_of
+from groute_py.partition.share import AT_ONCE, Rows, rows_of
+from groute_py.system.threads import in_slices
 
 
 @dataclass(frozen=True)
@@ -34,11 +37,20 @@ def cost_of(rows: Rows, partition: Partition, part: int) -> tuple[int, int, int]
     """A part's numbers of arcs, of arcs to other parts, and of tails of the latter."""
     if partition.part_count == 1:
         return len(rows.heads), 0, 0
-    low, high = partition.bounds[part], partition.bounds[part + 1]
-    leaving = (rows.heads < low) | (rows.heads >= high)
-    starts = rows.offsets[:-1][np.diff(rows.offsets) > 0]
-    tails = np.logical_or.reduceat(leaving, starts) if len(starts) else leaving
-    return len(rows.heads), int(np.count_nonzero(leaving)), int(np.count_nonzero(tails))
+    low, high = (int(bound) for bound in partition.bounds[part : part + 2])
+
+    def look(some: slice) -> tuple[int, NDArray[np.intp]]:
+        """The number of arcs to other parts, and the rows of their tails."""
+        heads = rows.heads[some]
+        arcs = np.flatnonzero((heads < low) | (heads >= high)) + some.start
+        tails = np.searchsorted(rows.offsets, arcs, side="right")
+        return len(arcs), tails[np.diff(tails, prepend=0) > 0]
+
+    found = in_slices(len(rows.heads), AT_ONCE, look)
+    border = [tails for _, tails in found if len(tails)]
+    shared = sum(bool(a[-1] == b[0]) for a, b in pairwise(border))
+    cut = sum(count for count, _ in found)
+    return len(rows.heads), cut, sum(map(len, border)) - shared
 
 
 def quality_of(costs: list[tuple[int, int, int]]) -> Quality:

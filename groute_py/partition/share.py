@@ -7,8 +7,6 @@ of one owner is one run of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +19,7 @@ from groute_py.graph.csr import Graph
 from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.io.formats.native import Contents
 from groute_py.partition.base import Partition
-from groute_py.system.threads import thread_count
+from groute_py.system.threads import in_slices
 
 MOST_LOCAL = 2**31 - 1
 """Vertices that 32-bit local numbers reach."""
@@ -102,24 +100,25 @@ def share_of(rows: Rows, partition: Partition, part: int) -> Share:
     own_count = high - low
     if partition.part_count == 1:
         return _whole(rows, own_count)
-    seen = np.zeros(int(partition.bounds[-1]), dtype=bool)
+    first, stop = _span_of(rows.heads, low, high)
+    seen = np.zeros(stop - first, dtype=bool)
 
     def mark(some: slice) -> None:
-        seen[rows.heads[some]] = True  # whichever thread comes first
+        seen[rows.heads[some] - first] = True  # whichever thread comes first
 
-    _in_pieces(len(rows.heads), mark)
-    seen[low:high] = False
-    halo = np.flatnonzero(seen)
+    in_slices(len(rows.heads), AT_ONCE, mark)
+    seen[low - first : high - first] = False
+    halo = np.flatnonzero(seen) + first
     _refuse_beyond_32_bits(part, partition.part_count, own_count, len(halo))
     local = np.cumsum(seen, dtype=np.int32)
     local += np.int32(own_count - 1)
-    local[low:high] = np.arange(own_count, dtype=np.int32)
+    local[low - first : high - first] = np.arange(own_count, dtype=np.int32)
     heads = np.empty(len(rows.heads), np.int32)
 
-    def number(some: slice) -> None:
-        local.take(rows.heads[some], out=heads[some], mode="clip")  # clip: straight into out
+    def number(some: slice) -> None:  # clip: straight into out
+        local.take(rows.heads[some] - first, out=heads[some], mode="clip")
 
-    _in_pieces(len(heads), number)
+    in_slices(len(heads), AT_ONCE, number)
     owners = partition.owner(halo)
     return Share(
         first=low,
@@ -133,11 +132,14 @@ def share_of(rows: Rows, partition: Partition, part: int) -> Share:
     )
 
 
-def _in_pieces(arcs: int, work: Callable[[slice], None]) -> None:
-    """Call ``work`` for slices of the arcs on several threads, in any order."""
-    some = [slice(k, k + AT_ONCE) for k in range(0, arcs, AT_ONCE)]
-    with ThreadPoolExecutor(thread_count()) as pool:
-        list(pool.map(work, some))
+def _span_of(heads: NDArray[Any], low: int, high: int) -> tuple[int, int]:
+    """The vertices from the first to the last of some heads and a range: often far from all."""
+
+    def ends(some: slice) -> tuple[int, int]:
+        return int(heads[some].min()), int(heads[some].max()) + 1
+
+    found = [(low, high), *in_slices(len(heads), AT_ONCE, ends)]
+    return min(first for first, _ in found), max(stop for _, stop in found)
 
 
 def _whole(rows: Rows, count: int) -> Share:

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import InputError, quote
-from groute_py.graph.csr import Graph, check_coordinates
+from groute_py.graph.check_arrays import check_coordinates
+from groute_py.graph.csr import Graph
 from groute_py.interop.graph_like import as_graph
 from groute_py.io.coordinates import coordinates_beside, coordinates_for, read_coordinates
 

@@ -33,28 +33,32 @@ WIDENED_ALONE = 1 << 19
 """Up to this many distances one thread is faster than several."""
 
 
-def public_distances(distances: NDArray[Any]) -> NDArray[Any]:
-    """Distances as users get them, of any shape: int64 with `UNREACHED`, or float with infinity."""
+def public_distances(distances: NDArray[Any], *more: NDArray[Any]) -> NDArray[Any]:
+    """Distances as users get them, of any shape: int64 with `UNREACHED`, or float with infinity.
+
+    With ``more`` all are of shape (k,) and one type, and are joined.
+    """
     if distances.dtype != np.int32:
-        return distances
+        return np.concatenate([distances, *more]) if more else distances
     if on_device(distances):
         wide = distances.astype(np.int64)
         wide[distances == np.iinfo(np.int32).max] = UNREACHED
         return wide
-    narrow, wide = distances.reshape(-1), np.empty(distances.size, np.int64)
-
-    def widen(first: int) -> None:
-        part = slice(first, first + WIDENED_AT_ONCE)
-        put_public(wide[part], narrow[part])
-
-    firsts = range(0, len(wide), WIDENED_AT_ONCE)
+    narrow = [array.reshape(-1) for array in (distances, *more)]
+    wide = np.empty(sum(map(len, narrow)), np.int64)
+    places = np.split(wide, np.cumsum([len(array) for array in narrow])[:-1])
+    parts = [
+        (place[first : first + WIDENED_AT_ONCE], array[first : first + WIDENED_AT_ONCE])
+        for place, array in zip(places, narrow, strict=True)
+        for first in range(0, len(array), WIDENED_AT_ONCE)
+    ]
     if len(wide) <= WIDENED_ALONE:
-        for first in firsts:
-            widen(first)
+        for place, part in parts:
+            put_public(place, part)
     else:
         with ThreadPoolExecutor(thread_count()) as pool:  # most of the time goes into new pages
-            list(pool.map(widen, firsts))
-    return wide.reshape(distances.shape)
+            list(pool.map(put_public, *zip(*parts, strict=True)))
+    return wide if more else wide.reshape(distances.shape)
 
 
 def put_public(wide: NDArray[Any], distances: NDArray[Any]) -> None:

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+T = TypeVar("T")
 
 MOST_THREADS = 16
 """More do not help: memory is shared."""
@@ -11,3 +16,21 @@ MOST_THREADS = 16
 def thread_count() -> int:
     """The cores that this process may use, at most `MOST_THREADS`."""
     return min(MOST_THREADS, len(os.sched_getaffinity(0)))
+
+
+def in_slices(count: int, length: int, work: Callable[[slice], T]) -> list[T]:
+    """What work makes of slices that cover so many items, in their order; by several threads.
+
+    Args:
+        count: of the items.
+        length: of a slice.
+        work: is called for all of them at the same time; it should leave Python's lock to others.
+
+    >>> in_slices(5, 2, lambda part: part.stop - part.start)
+    [2, 2, 1]
+    """
+    parts = [slice(first, min(first + length, count)) for first in range(0, count, length)]
+    if len(parts) <= 1:
+        return [work(part) for part in parts]
+    with ThreadPoolExecutor(min(thread_count(), len(parts))) as pool:
+        return list(pool.map(work, parts))

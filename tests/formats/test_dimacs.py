@@ -233,3 +233,47 @@ def test_new_york(data_folder):
 def test_rome(data_folder):
     graph = dimacs.read(data_folder / "dimacs9" / "rome99.gr")
     assert (graph.vertex_count, graph.arc_count) == (3_353, 8_870)
+
+
+LINES = [
+    "c a",
+    "",
+    "a 1 2 3",
+    " a 3\t1 -4 ",
+    "a 2 2 1.5",
+    "a 1 3 99999999999",
+    "a 1 9 1",
+    "x",
+    "c" * 40,
+]
+
+
+@given(st.lists(st.sampled_from(LINES), max_size=12), st.integers(1, 90), st.booleans())
+def test_spans_of_a_file_are_the_whole_file(tmp_path_factory, some, span, ended):
+    """A plain file is read in spans, a compressed one from its beginning to its end."""
+    arcs = sum(line.lstrip().startswith("a") for line in some)
+    text = "\n".join(["\ufeffc", f"p sp 3 {arcs}", *some]) + "\n" * ended
+    folder = tmp_path_factory.mktemp("there")
+    (folder / "g.gr").write_bytes(text.encode())
+    (folder / "g.gr.gz").write_bytes(gzip.compress(text.encode(), 1))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(arc_reader, "SPAN_BYTES", span)
+        found = [_outcome(folder / name) for name in ("g.gr", "g.gr.gz")]
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\na 1 2 3\n", b""])
+@pytest.mark.parametrize("span", [1, 20, 64])
+def test_the_line_that_is_too_long(read, monkeypatch, span, end):
+    monkeypatch.setattr(arc_reader, "SPAN_BYTES", span)
+    monkeypatch.setattr(lines, "LONGEST_TEXT_LINE", 100)
+    with pytest.raises(FormatError, match=":3: a line of more than 100 bytes"):
+        read(b"p sp 3 2\na 1 2 3\n" + b"c" * 101 + end)
+    assert read(b"p sp 3 1\na 1 2 3\n" + b"c" * 100 + b"\n").arc_count == 1
+
+
+def _outcome(path):
+    try:
+        return lists(dimacs.read(path))
+    except FormatError as error:
+        return error.line, str(error).partition(": ")[2]

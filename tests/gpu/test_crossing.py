@@ -10,6 +10,7 @@ import pytest
 from support.skips import needs_gpu
 
 from groute_py import generate, sssp, verify
+from groute_py.results.result import public_distances, put_public
 
 pytestmark = needs_gpu
 
@@ -33,6 +34,16 @@ def test_there_and_back(count: int, dtype: str) -> None:
     back = to_host(there)
     assert isinstance(back, np.ndarray)
     np.testing.assert_array_equal(back, values)
+
+
+@pytest.mark.parametrize("count", [7, 5 * PIECE + 3])
+def test_it_is_widened_on_the_way_back(count: int) -> None:
+    from groute_py.device.cuda.runtime.transfer import converted_on_host, to_device
+
+    values = drawn(count, "int32")
+    values[::3] = np.iinfo(np.int32).max
+    found = converted_on_host(to_device(values, "int32"), np.dtype(np.int64), put_public)
+    np.testing.assert_array_equal(found, public_distances(values))
 
 
 @pytest.mark.parametrize(("given", "wanted"), [("int64", "int32"), ("uint32", "int32")])

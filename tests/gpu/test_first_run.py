@@ -112,3 +112,15 @@ def test_what_is_not_used_is_not_imported() -> None:
     code = "; ".join([*lines, "import sys; print(*{'cupyx.scipy', 'scipy'} & sys.modules.keys())"])
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout.strip()) == (0, ""), done.stderr
+
+
+@pytest.mark.skipif(EMULATED, reason="in a process of its own, which emulates nothing")
+def test_a_target_needs_no_kernels_of_cupy() -> None:
+    """A mask of CuPy's brings SciPy's sparse matrices, which take longer than a solve."""
+    code = (
+        "import sys, groute_py; graph = groute_py.generate('road:60x60'); "
+        "groute_py.sssp(graph, 7, targets=[900, 901], device='cuda'); "
+        "print(*{'cupyx.scipy', 'scipy.sparse'} & sys.modules.keys())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.strip()) == (0, ""), done.stderr

@@ -68,7 +68,8 @@ def test_public_distances_by_several_threads(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(results, "WIDENED_AT_ONCE", 2)
     alone = public_distances(narrow)
     monkeypatch.setattr(results, "WIDENED_ALONE", 0)
-    for wide in (alone, public_distances(narrow)):
+    parts = narrow[:3], narrow[3:3], narrow[3:]
+    for wide in (alone, public_distances(narrow), public_distances(*parts)):
         assert wide.tolist() == [0, 1, UNREACHED, 3, 4, 5, UNREACHED]
 
 

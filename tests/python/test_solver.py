@@ -195,3 +195,13 @@ def test_graphs_that_are_no_more() -> None:
     graph = Graph.from_arrays([0, 1, 2], [1, 0], [4, 4])
     with groute_py.open(graph, device="cpu") as solver, solver.with_weights([1, 2]) as other:
         assert (solver.sssp(0).distances[1], other.sssp(0).distances[1]) == (4, 1)
+
+
+def test_a_closed_solver_drops_its_graph(device: str) -> None:
+    """So that the next one finds room, also while somebody still holds this one."""
+    with groute_py.open(ROAD, device=device) as solver:
+        assert solver.sssp(7) is not None
+    with pytest.raises(AssertionError):
+        _ = solver._graph.device.parts  # type: ignore[attr-defined]
+    with pytest.raises(RunError, match="is closed"):
+        solver.sssp(7)

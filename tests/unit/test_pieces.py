@@ -26,7 +26,7 @@ from groute_py.engine.supply.whole import Whole
 from groute_py.graph.facts import facts_of
 from groute_py.io import array_file, cache
 from groute_py.io.formats import native
-from groute_py.io.text import lines
+from groute_py.io.text import arc_reader, lines
 from groute_py.results.result import load
 from groute_py.system.own_files import replacing_copy
 
@@ -88,7 +88,7 @@ def _small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if files were large."""
     monkeypatch.setattr(owners, "BLOCK", 7)
     monkeypatch.setattr(owners, "CHUNK", 12)
-    monkeypatch.setattr(lines, "CHUNK", 64)
+    monkeypatch.setattr(arc_reader, "SPAN_BYTES", 64)
 
 
 @pytest.mark.parametrize("ranks", RANKS)

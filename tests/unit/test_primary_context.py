@@ -43,6 +43,7 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Driver:
     """A driver, beside a CuPy that has not been imported."""
     made = Driver()
     monkeypatch.setattr(ctypes, "CDLL", lambda name: made)
+    monkeypatch.setattr(primary_context, "_begun", set())
     monkeypatch.setattr(primary_context, "find_spec", lambda name: SimpleNamespace())
     monkeypatch.delitem(sys.modules, "cupy", raising=False)
     return made
@@ -55,6 +56,7 @@ def test_it_is_of_the_rank_s_gpu(local_rank: int, driver: Driver) -> None:
     assert not thread.daemon
     thread.join()
     assert driver.made == [10 + local_rank % GPUS]
+    assert begin_context(local_rank) is None  # once is enough
 
 
 def test_without_a_driver_nothing_is_made(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -121,13 +121,16 @@ class CpuDevice:
         return self.parts.answer.arcs_reached()
 
     def held(self, *, predecessors: bool) -> tuple[Any, Any]:
-        return public_distances(self.distances()), self.predecessors() if predecessors else None
+        return self.public_distances(), self.predecessors() if predecessors else None
 
     def replace(self, distances: NDArray[Any], parents: NDArray[np.int64]) -> None:
         self.parts.answer.replace(distances, parents)
 
     def distances(self) -> NDArray[Any]:
         return self.parts.answer.distances()
+
+    def public_distances(self) -> NDArray[Any]:
+        return public_distances(self.distances())
 
     def predecessors(self) -> NDArray[np.int64]:
         return self.parts.answer.predecessors()

@@ -15,6 +15,7 @@ from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.hierarchy.prepared import PreparedGraph
 from groute_py.partition.base import Partition
 from groute_py.partition.order import Order
+from groute_py.partition.quality import Quality
 from groute_py.partition.share import Rows
 
 
@@ -26,11 +27,13 @@ class Spread:
         partition: the same on every rank.
         rows: this rank's.
         order: in which the vertices are cut; only rank 0's counts.
+        quality: of the partition, the same on every rank; None where nobody has measured it.
     """
 
     partition: Partition
     rows: Rows
     order: Order
+    quality: Quality | None = None
 
 
 class Supply(Protocol):

@@ -15,14 +15,8 @@ from groute_py.engine.options import Options
 from groute_py.engine.supply.base import Spread
 from groute_py.engine.supply.whole import Whole
 from groute_py.errors import FormatError
-from groute_py.graph.csr import (
-    Graph,
-    check_arcs,
-    check_coordinates,
-    check_ids,
-    check_offsets,
-    check_types,
-)
+from groute_py.graph.check_arrays import check_arcs, check_coordinates, check_ids, check_offsets
+from groute_py.graph.csr import Graph, check_types
 from groute_py.graph.facts import Facts, Weighed, first_with_arcs, weighed, weighed_together
 from groute_py.graph.geography import Geography
 from groute_py.graph.ids import Numbering, check_given_ids
@@ -74,11 +68,11 @@ class Mapped:
             channel, lambda: partition(self._file.offsets, channel.size, options.partition)
         )
         rows, (vertices, arcs) = rows_of(self._file, cut, channel.rank), self._counts()
-        if options.order == "auto" and not is_dense(vertices, arcs):
-            costs = channel.gather(cost_of(rows, cut, channel.rank))
-            if not is_good(quality_of(costs), arcs):
-                return self._spread_whole(channel, options)
-        return Spread(cut, rows, Order("none"))
+        quality = quality_of(channel.gather(cost_of(rows, cut, channel.rank)))
+        renumbers = options.order == "auto" and not is_dense(vertices, arcs)
+        if renumbers and not is_good(quality, arcs):
+            return self._spread_whole(channel, options)
+        return Spread(cut, rows, Order("none"), quality)
 
     def numbering(self) -> Numbering:
         return Numbering(self._counts()[0], self._file.first_id, self._file.ids)

@@ -8,14 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.base import Channel
-from groute_py.kernels.cpu.build import count_arcs
+from groute_py.kernels.cpu.build import are_sorted, count_arcs
 from groute_py.partition.base import Partition
 
-BLOCK = 1 << 20
+BLOCK = 1 << 22
 """Vertices whose arcs are summed up at a time."""
 
 CHUNK = 1 << 20
 """Arcs that all ranks together may send to one at a time."""
+
+MOST_MOVED = 1 << 26
+"""Arcs that all ranks together may send at once where most lie at their owners."""
 
 
 def arcs_by_tail(tails: NDArray[Any], vertex_count: int) -> NDArray[np.int32]:
@@ -53,8 +56,9 @@ def to_owners(
 ) -> list[NDArray[Any]]:
     """Send arcs to the owners of their tails; those of a lower rank come first. Collective.
 
-    The columns are taken from their ends and given back once sent, so that a rank's arcs are not in
-    memory together with what takes their place.
+    In a file that is sorted by tail most arcs lie at their owners, and the others in front of them
+    and behind. Else the columns are taken from their ends and given back once sent, so that a
+    rank's arcs are not in memory together with what takes their place.
 
     Args:
         channel: connects the ranks.
@@ -66,6 +70,8 @@ def to_owners(
     Returns:
         The columns of the arcs whose tails this rank owns.
     """
+    if all(channel.gather(_are_near(channel, going, columns[0]))):
+        return [_border_moved(channel, going, column) for column in columns]
     ends = np.cumsum(channel.exchange([np.array([count]) for count in going]))
     arrived = [np.empty(ends[-1], column.dtype) for column in columns]
     step = max(CHUNK // channel.size, 1)
@@ -83,3 +89,20 @@ def to_owners(
             column.resize(rest, refcheck=False)
         ends -= took
     return arrived
+
+
+def _are_near(channel: Channel, going: list[int], tails: NDArray[Any]) -> bool:
+    """Whether this rank's arcs are sorted by tail, and few of them go to others."""
+    moved = sum(going) - going[channel.rank]
+    return moved <= MOST_MOVED // channel.size and are_sorted(tails)
+
+
+def _border_moved(channel: Channel, going: list[int], column: NDArray[Any]) -> NDArray[Any]:
+    """A column of sorted arcs, once all ranks have sent what belongs to others."""
+    parts = np.split(column, np.cumsum(going)[:-1])
+    own, parts[channel.rank] = parts[channel.rank], column[:0]
+    arrived = channel.exchange([part.copy() for part in parts])
+    arrived[channel.rank] = own
+    found = np.concatenate(arrived)
+    column.resize(0, refcheck=False)  # nobody looks at its parts any more
+    return found

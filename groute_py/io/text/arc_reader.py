@@ -1,16 +1,18 @@
 """Text files of arc lines, read by several threads in the order of the file.
 
-One thread decompresses ahead, others scan blocks of whole lines by a compiled loop, and the
-caller's thread puts together what they find. Where the loop leaves a line to us, the format takes
-that line by `ArcLines.take_line`, and the rest of the block is scanned again with what the line
-has changed. The CSV readers of Arrow and Polars take neither the letter before an arc nor runs of
-blanks, read no range of bytes of their own for each rank, and do not name the line of an error.
+Threads scan blocks of whole lines by a compiled loop, and the caller's thread puts together what
+they find. Of a plain file each thread reads its blocks itself; else one more decompresses ahead.
+Where the loop leaves a line to us, the format takes that line by `ArcLines.take_line`, and the rest
+of the block is scanned again with what the line has changed. The CSV readers of Arrow and Polars
+take neither the letter before an arc nor runs of blanks, read no range of bytes of their own for
+each rank, and do not name the line of an error.
 """
 
 from __future__ import annotations
 
 import re
 from collections import deque
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -21,7 +23,17 @@ from numpy.typing import NDArray
 from groute_py.errors import FormatError
 from groute_py.graph.builder import INT32, INT64, Arcs
 from groute_py.graph.csr import Graph
-from groute_py.io.text.lines import Progress, lines_within, shown, whole_lines
+from groute_py.io.compression import is_packed
+from groute_py.io.text import lines
+from groute_py.io.text.lines import (
+    TOO_LONG,
+    Block,
+    LongLineError,
+    Progress,
+    lines_within,
+    shown,
+    whole_lines,
+)
 from groute_py.kernels.cpu.kernel import load_compiler
 from groute_py.kernels.cpu.scan import NO_LETTER, kinds_of, scan_arcs
 from groute_py.system.memory_limits import check_vertex_count
@@ -31,6 +43,10 @@ SHORTEST_ARC = len("1 2\n")
 BLANKS = b" \t\r"
 INTEGER = re.compile(rb"[+-]?\d{1,400}")
 DECIMAL = re.compile(rb"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+
+
+SPAN_BYTES = 1 << 21
+"""Of a plain file that a thread reads and scans at a time."""
 
 
 class _Terms(NamedTuple):
@@ -48,6 +64,10 @@ class _Scanned(NamedTuple):
     tails: NDArray[Any]
     heads: NDArray[Any]
     weights: NDArray[Any] | None
+
+
+_Begun = tuple[int, Future[tuple[Block, _Scanned]]]
+"""Bytes done once a block is taken, and that block, which is being scanned."""
 
 
 class ArcLines:
@@ -92,23 +112,20 @@ class ArcLines:
         Raises:
             FormatError: with the line and what was expected there.
         """
-        total, threads = self.path.stat().st_size if span is None else len(span), thread_count()
-        blocks = whole_lines(self.path) if span is None else lines_within(self.path, span)
-        under_way: deque[tuple[bytes, Future[_Scanned]]] = deque()
+        span = range(self.path.stat().st_size) if span is None else span
+        threads = thread_count()
+        under_way: deque[Future[tuple[Block, _Scanned]]] = deque()
         with ThreadPoolExecutor(threads + 1) as pool:
-            coming = pool.submit(next, blocks, None)
-            load_compiler()  # while the file is decompressed
-            while (block := coming.result()) is not None:
-                coming = pool.submit(next, blocks, None)
-                text, done = block
-                under_way.append((text, pool.submit(self._scan, text, 0, self._terms(), None)))
+            begin = self._begin_streamed if is_packed(self.path) else self._begin_spans
+            for done, coming in begin(pool, span):
+                under_way.append(coming)
                 # The first block has the header, which the others depend on.
                 while len(under_way) > (threads + 1 if self.line > 1 else 0):
-                    self._take(*under_way.popleft())
+                    self._take(under_way.popleft())
                 if progress:
-                    progress(done, total)
+                    progress(done, len(span))
             while under_way:
-                self._take(*under_way.popleft())
+                self._take(under_way.popleft())
 
     def graph(self, vertex_count: int, *, name: str) -> Graph:
         """The graph, once all lines are taken.
@@ -163,36 +180,64 @@ class ArcLines:
     def _terms(self) -> _Terms:
         return _Terms(self.ids, self.columns, self.arcs.tails.dtype, self.arcs.weights.dtype)
 
-    def _take(self, text: bytes, coming: Future[_Scanned]) -> None:
+    def _begin_streamed(self, pool: ThreadPoolExecutor, _span: range) -> Iterator[_Begun]:
+        """Begin to scan block by block, while one thread decompresses ahead."""
+        blocks = whole_lines(self.path)
+        coming = pool.submit(next, blocks, None)
+        load_compiler()  # while the file is decompressed
+        while (block := coming.result()) is not None:
+            coming = pool.submit(next, blocks, None)
+            text, done = block
+            yield done, pool.submit(self._scanned, Block(text, 0, len(text)), self._terms())
+
+    def _begin_spans(self, pool: ThreadPoolExecutor, span: range) -> Iterator[_Begun]:
+        """Begin to read and scan spans of a plain file, each in a thread."""
+        load_compiler()
+        for first in range(span.start, span.stop, SPAN_BYTES):
+            part = range(first, min(first + SPAN_BYTES, span.stop))
+            yield part.stop - span.start, pool.submit(self._read_span, part, self._terms())
+
+    def _read_span(self, span: range, terms: _Terms) -> tuple[Block, _Scanned]:
+        return self._scanned(lines_within(self.path, span), terms)
+
+    def _scanned(self, block: Block, terms: _Terms) -> tuple[Block, _Scanned]:
+        return block, self._scan(block, block.start, terms, None)
+
+    def _take(self, coming: Future[tuple[Block, _Scanned]]) -> None:
         """Take a block of whole lines, scanned already as far as was possible."""
-        self._text_bytes += len(text)
-        start, scanned = 0, coming.result()
+        try:
+            block, scanned = coming.result()
+        except LongLineError as problem:
+            self.line += problem.lines
+            self.refuse(TOO_LONG.format(lines.LONGEST_TEXT_LINE))
+        data, start, stop = block
+        self._text_bytes += stop - start
         while True:
             room = None if self.promised is None else self.promised - self.arcs.count
             if room is not None and len(scanned.tails) > room:
-                scanned = self._scan(text, start, self._terms(), room)
+                scanned = self._scan(block, start, self._terms(), room)
             self.arcs.extend(scanned.tails, scanned.heads, scanned.weights)
             self.line += scanned.lines
             if self._comment is not None and scanned.lines > len(scanned.tails):
-                skipped = self._comment.findall(text[start : scanned.position])
+                skipped = self._comment.findall(data[start : scanned.position])
                 self.comments += len(skipped)
-            if scanned.position == len(text):
+            if scanned.position == stop:
                 return
-            end = text.index(b"\n", scanned.position)
-            self.take_line(text[scanned.position : end])
+            end = data.index(b"\n", scanned.position)
+            self.take_line(data[scanned.position : end])
             self.line += 1
             start = end + 1
-            scanned = self._scan(text, start, self._terms(), None)
+            scanned = self._scan(block, start, self._terms(), None)
 
-    def _scan(self, text: bytes, start: int, terms: _Terms, room: int | None) -> _Scanned:
+    def _scan(self, block: Block, start: int, terms: _Terms, room: int | None) -> _Scanned:
         """Scan from `start` on, for at most `room` arcs; changes nothing."""
         shortest = 2 * terms.columns + (self._letter != NO_LETTER) * 2
-        size = (len(text) - start) // shortest + 1 if room is None else room
+        size = (block.stop - start) // shortest + 1 if room is None else room
         tails, heads = np.empty((2, size), terms.index_type)
         weights = np.empty(size, terms.weight_type)
         limits = INT32 if weights.dtype == np.int32 else INT64
-        position, lines, filled = scan_arcs(
-            np.frombuffer(text, np.uint8),
+        position, taken, filled = scan_arcs(
+            np.frombuffer(block.data, np.uint8, block.stop),
             np.int64(start),
             self._kinds,
             self._letter,
@@ -205,4 +250,4 @@ class ArcLines:
             weights,
         )
         found = weights[:filled] if terms.columns == 3 else None
-        return _Scanned(int(position), lines, tails[:filled], heads[:filled], found)
+        return _Scanned(int(position), taken, tails[:filled], heads[:filled], found)

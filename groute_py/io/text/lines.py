@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import NamedTuple
 
 from groute_py.errors import FormatError
-from groute_py.io.compression import BYTE_ORDER_MARK, CHUNK, pieces
+from groute_py.io.compression import BYTE_ORDER_MARK, pieces
 
 Progress = Callable[[int, int], None]
 """Called with the bytes of the file that are done, and all."""
 
 LONGEST_TEXT_LINE = 1 << 24
+TOO_LONG = "a line of more than {:,} bytes"
+
+USUAL_LINE = 1 << 10
+"""Bytes that are read behind a span, for the end of its last line."""
 
 
 def whole_lines(path: Path, longest: int | None = None) -> Iterator[tuple[bytes, int]]:
@@ -36,38 +40,75 @@ def whole_lines(path: Path, longest: int | None = None) -> Iterator[tuple[bytes,
             left += piece
         if len(left) > longest:
             line = 1 + sum(seen.count(b"\n") for seen, _ in islice(pieces(path), number))
-            raise FormatError(path, f"a line of more than {longest:,} bytes", line=line)
+            raise FormatError(path, TOO_LONG.format(longest), line=line)
     if left:
         yield bytes(left).removeprefix(mark) + b"\n", done
 
 
-def lines_within(path: Path, span: range) -> Iterator[tuple[bytes, int]]:
-    """As `whole_lines`, the lines of a plain file that begin at the bytes of `span`.
+class Block(NamedTuple):
+    """Whole lines: bytes of some data.
+
+    Attributes:
+        data: the last of the lines' bytes is a newline.
+        start, stop: where the lines begin and end in it.
+    """
+
+    data: bytes
+    start: int
+    stop: int
+
+
+class LongLineError(Exception):
+    """A line is too long.
+
+    Attributes:
+        lines: that lie before it in its block.
+    """
+
+    def __init__(self, lines: int) -> None:
+        super().__init__(TOO_LONG)
+        self.lines = lines
+
+
+def lines_within(path: Path, span: range) -> Block:
+    """The lines of a plain file that begin at the bytes of `span`.
 
     So the lines of spans that lie side by side are all lines, each once.
 
     Raises:
-        FormatError: as `whole_lines`, or the file ends within the span.
+        LongLineError: the last of them is too long.
+        FormatError: the file ends within the span.
     """
-    with open(path, "rb") as file:
-        file.seek(max(span.start - 1, 0))
-        if span.start:
-            _rest_of_line(path, file)
-        while (start := file.tell()) < span.stop:
-            text = file.read(min(CHUNK, span.stop - start))
-            if not text:
-                raise FormatError(path, f"ends at byte {start:,}, before {span.stop:,}")
-            if not text.endswith(b"\n"):
-                text += _rest_of_line(path, file)
-            text = text if start else text.removeprefix(BYTE_ORDER_MARK)
-            yield text if text.endswith(b"\n") else text + b"\n", file.tell() - span.start
+    data, stop = _bytes_within(path, span)
+    if span.start:
+        start = min(data.find(b"\n") + 1, stop)
+    else:
+        start = len(BYTE_ORDER_MARK) if data.startswith(BYTE_ORDER_MARK) else 0
+    last = max(data.rfind(b"\n", start, stop - 1) + 1, start)
+    if stop - 1 - last > LONGEST_TEXT_LINE:
+        raise LongLineError(data.count(b"\n", start, last))
+    return Block(data, start, stop)
 
 
-def _rest_of_line(path: Path, file: BinaryIO) -> bytes:
-    rest = file.readline(LONGEST_TEXT_LINE)
-    if len(rest) == LONGEST_TEXT_LINE:
-        raise FormatError(path, f"a line of more than {LONGEST_TEXT_LINE:,} bytes")
-    return rest
+def _bytes_within(path: Path, span: range) -> tuple[bytes, int]:
+    """The bytes of a span and of the one before it, and where the line of the last one ends."""
+    first = max(span.start - 1, 0)
+    wanted = span.stop - first
+    try:
+        with open(path, "rb") as file:
+            file.seek(first)
+            data = file.read(wanted + USUAL_LINE)
+            stop = data.find(b"\n", wanted - 1) + 1
+            if not stop:
+                data += file.readline(LONGEST_TEXT_LINE + 1)
+    except OSError as error:
+        raise FormatError(path, f"cannot be read: {error.strerror or error}") from error
+    if len(data) < wanted:
+        raise FormatError(path, f"ends at byte {first + len(data):,}, before {span.stop:,}")
+    if not stop:
+        data = data if data.endswith(b"\n") else data + b"\n"
+        stop = len(data)
+    return data, stop
 
 
 def shown(field: bytes) -> str:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
 from itertools import cycle
 from threading import Lock
 from typing import Any
@@ -39,6 +39,9 @@ SMALL_BYTES = 4 << 20
 
 Fill = Callable[[slice, NDArray[Any]], None]
 """Writes a part of an array to host memory for it."""
+
+Put = Callable[[NDArray[Any], NDArray[Any]], None]
+"""Writes to the first array what the second one, of the same shape, has."""
 
 
 def to_device(values: Any, dtype: Any) -> Any:
@@ -85,11 +88,22 @@ def to_host(values: Any) -> NDArray[Any]:
     if values.nbytes <= SMALL_BYTES:
         small: NDArray[Any] = values.get()
         return small
-    found = np.empty(len(values), values.dtype)
+    return converted_on_host(values, values.dtype, np.copyto)
+
+
+def converted_on_host(values: Any, dtype: np.dtype[Any], put: Put) -> NDArray[Any]:
+    """A copy of another type, made of page-locked pieces of the values, by several threads.
+
+    Args:
+        values: on the current GPU, shape (k,).
+        dtype: of the copy.
+        put: writes a part of it.
+    """
+    found = np.empty(len(values), dtype)
     step = PIECE_BYTES // values.itemsize
 
     def take(copier: Copier, first: int) -> None:
-        copier.fetch(values[first : first + step], found[first : first + step])
+        copier.fetch(values[first : first + step], found[first : first + step], put)
 
     _share_out(range(0, len(values), step), take)
     return found
@@ -119,13 +133,13 @@ class Copier:
         fill(part, staged)
         self._copy(staging, place.data.ptr, staged.ctypes.data, place.nbytes)
 
-    def fetch(self, piece: Any, place: NDArray[Any]) -> None:
+    def fetch(self, piece: Any, place: NDArray[Any], put: Put) -> None:
         """Begin a copy to the host; it ends when its buffer is wanted again."""
         staging = next(self._stagings)
         staging.arrive()
         staged = staging.buffer[: piece.nbytes].view(piece.dtype)
         self._copy(staging, staged.ctypes.data, piece.data.ptr, piece.nbytes)
-        staging.arriving = place, staged
+        staging.arriving = partial(put, place, staged)
 
     def finish(self) -> None:
         """End all copies."""
@@ -143,13 +157,13 @@ class Staging:
     def __init__(self) -> None:
         self.buffer = empty_pinned(PIECE_BYTES, np.uint8)
         self.done = cp.cuda.Event(disable_timing=True)
-        self.arriving: tuple[NDArray[Any], NDArray[Any]] | None = None
+        self.arriving: Callable[[], None] | None = None
 
     def arrive(self) -> None:
         """Finish the copy in flight, if any."""
         self.done.synchronize()
         if self.arriving is not None:
-            np.copyto(*self.arriving)
+            self.arriving()
         self.arriving = None
 
 

@@ -8,13 +8,12 @@ import cupy as cp
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.device.base import NO_PARENT, bound_within
+from groute_py.device.base import bound_within
 from groute_py.device.cuda.graph.csr import DeviceGraph
 from groute_py.device.cuda.graph.degree_order import DegreeOrder
-from groute_py.device.cuda.runtime.short_memory import pieces
-from groute_py.device.cuda.runtime.transfer import to_host
+from groute_py.device.cuda.runtime.transfer import SMALL_BYTES, converted_on_host, to_host
 from groute_py.device.cuda.sssp.buffers import SolveBuffers
-from groute_py.results.result import public_distances
+from groute_py.results.result import public_distances, put_public
 
 
 class Answer:
@@ -31,23 +30,22 @@ class Answer:
         self._stream = graph.gpu.stream
 
     def farthest(self, vertices: NDArray[np.int64]) -> float:
+        distances, run = self._buffers.arrays["distance"], self._graph.kernels.run
+        numbers = vertices if self._order is None else self._order.number_of(vertices)
         with self._stream:
-            distances = self._buffers.arrays["distance"]
-            numbers = vertices if self._order is None else self._order.number_of(vertices)
-            parts = (cp.asarray(numbers[part]) for part in pieces(len(numbers)))
-            greatest = max(distances[part].max().get()[()] for part in parts)
+            found = cp.empty(len(numbers), distances.dtype)
+            ends = (cp.asarray(numbers.astype(np.uint32)), np.uint32(len(numbers)), found)
+            run("list_distances", len(numbers), distances, *ends)
+            greatest = found.get().max()
         return np.inf if greatest == self._graph.unreached else greatest.item()
 
     def forget_beyond(self, bound: float, *, recorded: bool) -> None:
         """With ``recorded`` also the predecessors."""
-        arrays = self._buffers.arrays
+        distances, parents = (self._buffers.arrays[name] for name in ("distance", "parent"))
+        words = (np.uint32(len(distances)), bound_within(bound, self._graph.type))
         with self._stream:
-            distances = arrays["distance"]
-            for part in pieces(len(distances)):
-                beyond = distances[part] > bound_within(bound, self._graph.type)
-                distances[part][beyond] = self._graph.unreached
-                if recorded:  # UNRECORDED has the same bits
-                    arrays["parent"][part][beyond] = NO_PARENT
+            state = (distances, parents if recorded else np.uint64(0), *words)
+            self._graph.kernels.run("forget_beyond", len(distances), *state)
 
     def arcs_reached(self) -> int:
         graph = self._graph
@@ -75,6 +73,14 @@ class Answer:
         """The array ``distance`` or ``parent`` of the owned vertices, on the host."""
         with self._stream:
             return to_host(self._found(name))
+
+    def public_distances(self) -> NDArray[Any]:
+        """Distances of the owned vertices in their public type, on the host."""
+        with self._stream:
+            found = self._found("distance")
+            if found.dtype != np.int32 or found.nbytes <= SMALL_BYTES:
+                return public_distances(to_host(found))
+            return converted_on_host(found, np.dtype(np.int64), put_public)
 
     def _found(self, name: str) -> Any:
         """Of the owned vertices, in the share's numbers."""

@@ -108,7 +108,7 @@ class CudaDevice:
         self.gpu.stream.synchronize()
 
     def release(self) -> None:
-        """Drop the graph and all arrays: those of two shares do not have to fit."""
+        # those of two shares do not have to fit
         self._parts = None
         self._method = self._method_type(**self._choices)
 
@@ -199,6 +199,9 @@ class CudaDevice:
 
     def distances(self) -> NDArray[Any]:
         return self.parts.answer.download("distance")
+
+    def public_distances(self) -> NDArray[Any]:
+        return self.parts.answer.public_distances()
 
     def predecessors(self) -> NDArray[np.int64]:
         return self.parts.answer.download("parent")
