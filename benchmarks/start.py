@@ -47,13 +47,13 @@ GENERATED = "road:4900x4900"
 REOPENED = """
 import json, sys, time
 import groute_py
-seconds = []
 for _ in range(2):
     begun = time.perf_counter()
     with groute_py.open(sys.argv[1], device=sys.argv[2]) as solver:
-        solver.sssp(0)
-    seconds.append(time.perf_counter() - begun)
-print(json.dumps({"seconds": {"total": seconds[-1]}}))
+        opened = time.perf_counter() - begun
+        result = solver.sssp(0)
+    total = time.perf_counter() - begun
+print(json.dumps({"seconds": result.statistics["seconds"] | {"open": opened, "total": total}}))
 """
 """Opens a file in a process that has solved it before; the second time counts."""
 

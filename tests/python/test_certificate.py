@@ -81,6 +81,7 @@ def test_faults_on_devices_of_ranks(device: str, ranks: int) -> None:
         wrong, kind = planted(name), loaded.distance_type
         narrow = np.where(wrong.distances == UNREACHED, np.iinfo(kind).max, wrong.distances)
         loaded.device.distances = lambda: narrow[own].astype(kind)
+        loaded.device.public_distances = lambda: wrong.distances[own]
         loaded.device.predecessors = lambda: wrong.predecessors[own]
         found = solver.sssp(0)
         if found is None:
