@@ -142,81 +142,116 @@ __device__ __forceinline__ Distance block_split_far(const Source<Marks>& source,
     return least;
 }
 
+// What the threads of a block share, in shared memory.
+struct BlockState {
+    u32 job;       // number of the source
+    u32 sizes[3];  // of near, rotating by level: this level's, the next one's, one that is cleared
+    u32 long_count, long_rows[LONG_ROWS];
+    Distance least;
+};
+
+// Only the source is reached, and it is the only near vertex.
+template <class Marks>
+__device__ __forceinline__ void block_begin(const Source<Marks>& source, BlockState& state, u32 vertices,
+                                            const u32* sources, u32* near) {
+    for (u32 v = threadIdx.x; v < vertices; v += CREW) source.distance[v] = UNREACHED;
+    for (u32 w = threadIdx.x; w < 2 * source.words; w += CREW) *source.marks.at(w) = 0;
+    if (threadIdx.x == 0) {
+        state.sizes[0] = 1;
+        state.sizes[1] = state.long_count = 0;
+        near[0] = sources[state.job];
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) __stcg(source.distance + sources[state.job], (Distance)0);
+    __syncthreads();
+}
+
+// Splits far by the next threshold, when near is empty. Returns whether far had any vertex. `least` is the least
+// distance that this thread has put into far.
+template <class Marks>
+__device__ __forceinline__ bool block_open_bucket(Source<Marks>& source, BlockState& state, u32* near, u32* size,
+                                                  Distance delta, Distance& least) {
+    const Distance nearest = block_minimum(least, &state.least), before = source.threshold;
+    if (nearest == LARGEST_DISTANCE) return false;
+    source.threshold = beyond(nearest, delta);
+    block_list_far(source, near, size);  // both were empty
+    __syncthreads();
+    least = block_split_far(source, near, *size, before);
+    __syncthreads();
+    return true;
+}
+
+// Relaxes the rows of near, HANDS lanes each, and queues long ones while there is room.
+template <class Marks>
+__device__ __forceinline__ void block_relax_near(const Offset* offsets, const Arc* arcs, const Source<Marks>& source,
+                                                 BlockState& state, const u32* near, u32 size, Distance& least,
+                                                 u32* overflowed) {
+    const u32 hand = threadIdx.x % HANDS, first_hand = threadIdx.x % 32 - hand,
+              hands = ((1u << HANDS) - 1) << first_hand;
+    // clear the bits first, so that vertices that improve from here on are listed again
+    for (u32 i = threadIdx.x; i < size; i += CREW) source.unmark_near(near[i]);
+    __syncthreads();
+    for (u32 i = threadIdx.x / HANDS; i < size; i += CREW / HANDS) {
+        Row row = row_of(offsets, near[i]);
+        if (row.end - row.begin > LONG_ROW) {
+            u32 place = hand == 0 ? atomicAdd(&state.long_count, 1) : 0;
+            place = __shfl_sync(hands, place, first_hand);
+            if (place < LONG_ROWS) {
+                if (hand == 0) state.long_rows[place] = row.vertex;
+                continue;
+            }
+        }
+        row.begin += hand;
+        least = min(least, relax_row(arcs, source, row, HANDS, overflowed));
+    }
+    __syncthreads();
+}
+
+// Relaxes the queued rows, the whole block one after another.
+template <class Marks>
+__device__ __forceinline__ void block_relax_long_rows(const Offset* offsets, const Arc* arcs,
+                                                      const Source<Marks>& source, BlockState& state, Distance& least,
+                                                      u32* overflowed) {
+    const u32 queued = min(state.long_count, (u32)LONG_ROWS);
+    if (queued == 0) return;
+    for (u32 i = 0; i < queued; i++) {
+        Row row = row_of(offsets, state.long_rows[i]);
+        row.begin += threadIdx.x;
+        least = min(least, relax_row(arcs, source, row, CREW, overflowed));
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) state.long_count = 0;
+}
+
 // Solves for one source after another. lists: 2 · vertices, of this block.
 template <class Marks>
 __device__ __forceinline__ void block_solve_sources(const Offset* offsets, const Arc* arcs, u32 vertices,
                                                     Distance delta, const u32* sources, u32 count, Distance* rows,
                                                     u32* lists, Marks marks, u32* counter, u32* overflowed) {
-    __shared__ u32 job, sizes[3], long_count, long_rows[LONG_ROWS];
-    __shared__ Distance shared_least;
+    __shared__ BlockState state;
     Source<Marks> source;
     source.marks = marks;
     source.words = (vertices + 31) / 32;
-    u32 lane = threadIdx.x % 32, hand = threadIdx.x % HANDS;
-    u32 together = ((1u << HANDS) - 1) << (lane - hand);
-
     for (;;) {
-        if (threadIdx.x == 0) job = atomicAdd(counter, 1);
+        if (threadIdx.x == 0) state.job = atomicAdd(counter, 1);
         __syncthreads();
-        if (job >= count) return;
-        source.distance = rows + (u64)job * vertices;
-        for (u32 v = threadIdx.x; v < vertices; v += CREW) source.distance[v] = UNREACHED;
-        for (u32 w = threadIdx.x; w < 2 * source.words; w += CREW) *marks.at(w) = 0;
-        if (threadIdx.x == 0) {
-            sizes[0] = 1;
-            sizes[1] = long_count = 0;
-            lists[0] = sources[job];
-        }
-        __syncthreads();
-        if (threadIdx.x == 0) __stcg(source.distance + sources[job], (Distance)0);
+        if (state.job >= count) return;
+        source.distance = rows + (u64)state.job * vertices;
         source.threshold = delta;
+        block_begin(source, state, vertices, sources, lists);
         Distance least = LARGEST_DISTANCE;  // least distance that this thread put into far
-        __syncthreads();
-        for (u32 level = 0;; level++) {  // sizes rotate: this level's, the next one's, one that is cleared
-            u32 size = sizes[level % 3];
+        for (u32 level = 0;; level++) {
+            const u32 size = state.sizes[level % 3];
             u32* near = lists + (u64)(level % 2) * vertices;
             source.next = lists + (u64)((level + 1) % 2) * vertices;
-            source.next_count = &sizes[(level + 1) % 3];
-            if (threadIdx.x == 0) sizes[(level + 2) % 3] = 0;
+            source.next_count = &state.sizes[(level + 1) % 3];
+            if (threadIdx.x == 0) state.sizes[(level + 2) % 3] = 0;
             if (size == 0) {
-                Distance nearest = block_minimum(least, &shared_least);
-                if (nearest == LARGEST_DISTANCE) break;
-                Distance before = source.threshold;
-                source.threshold = beyond(nearest, delta);
-                block_list_far(source, near, &sizes[level % 3]);  // both were empty
-                __syncthreads();
-                least = block_split_far(source, near, sizes[level % 3], before);
-                __syncthreads();
-                continue;
+                if (!block_open_bucket(source, state, near, &state.sizes[level % 3], delta, least)) break;
+            } else {
+                block_relax_near(offsets, arcs, source, state, near, size, least, overflowed);
+                block_relax_long_rows(offsets, arcs, source, state, least, overflowed);
             }
-            // clear the bits first, so that vertices that improve from here on are listed again
-            for (u32 i = threadIdx.x; i < size; i += CREW) {
-                source.unmark_near(near[i]);
-            }
-            __syncthreads();
-            for (u32 i = threadIdx.x / HANDS; i < size; i += CREW / HANDS) {
-                Row row = row_of(offsets, near[i]);
-                if (row.end - row.begin > LONG_ROW) {
-                    u32 place = hand == 0 ? atomicAdd(&long_count, 1) : 0;
-                    place = __shfl_sync(together, place, lane - hand);
-                    if (place < LONG_ROWS) {
-                        if (hand == 0) long_rows[place] = row.vertex;
-                        continue;
-                    }
-                }
-                row.begin += hand;
-                least = min(least, relax_row(arcs, source, row, HANDS, overflowed));
-            }
-            __syncthreads();
-            u32 put_off = min(long_count, (u32)LONG_ROWS);
-            if (put_off == 0) continue;
-            for (u32 i = 0; i < put_off; i++) {
-                Row row = row_of(offsets, long_rows[i]);
-                row.begin += threadIdx.x;
-                least = min(least, relax_row(arcs, source, row, CREW, overflowed));
-            }
-            __syncthreads();
-            if (threadIdx.x == 0) long_count = 0;
         }
         __syncthreads();
     }

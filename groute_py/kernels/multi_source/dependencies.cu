@@ -126,117 +126,170 @@ struct Slot {
     }
 };
 
-// totals and squares: one for each vertex, or for each arc with `by_arc`; squares may be null. counter: the next
-// source. overflowed: set if a row is not complete; then nothing is added.
+// What the threads of a block share, in shared memory.
+struct BlockState {
+    u32 job;      // number of the source
+    u32 reached;  // vertices; ~0u: a cycle leads to the source
+    u32 listed;   // of them in topological order
+    u64 most_paths;
+};
+
+// A source, its finished row of distances, and the graph.
+struct Source {
+    const Offset* offsets;
+    const Arc* arcs;
+    u32 vertices, vertex;
+    const Distance* distance;
+
+    __device__ __forceinline__ bool is_tight(u32 tail, const Arc& arc) const {
+        Distance near = distance[tail], reach = plus(near, arc.weight);
+        return near < UNREACHED && reach < UNREACHED && reach >= near && reach == distance[arc.head];
+    }
+};
+
+// The results of all sources: one number for each vertex, or for each arc with `by_arc`; squares may be null.
+struct Sums {
+    Fixed *totals, *squares;
+    u32 by_arc, endpoints;
+    double scale;
+
+    // `number` is `exact` in floating point.
+    __device__ __forceinline__ void add(u64 place, Fixed exact, double number) const {
+        atomic_add(totals + place, exact);
+        if (squares) add_square(squares + place, number, scale);
+    }
+};
+
+// Takes the next source.
+__device__ __forceinline__ void block_take_job(BlockState& state, u32* counter) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        state.job = atomicAdd(counter, 1);
+        state.reached = 0;
+        state.listed = 1;
+        state.most_paths = 0;
+    }
+    __syncthreads();
+}
+
+// Counts the tight arcs into each vertex, and the reached vertices. Then only the source is in topological order.
+__device__ __forceinline__ void block_begin(const Source& source, const Slot& slot, BlockState& state,
+                                            LongRows& queue) {
+    for (u32 v = threadIdx.x; v < source.vertices; v += CREW) {
+        slot.paths[v] = 0;
+        slot.pending[v] = 0;
+    }
+    __syncthreads();
+    auto count_arc = [&](u32 tail, Offset, const Arc& arc) {
+        if (source.is_tight(tail, arc)) atomicAdd(slot.pending + arc.head, 1);
+        return Fixed{};
+    };
+    auto count_reached = [&](u32 vertex, const Fixed&) {
+        if (source.distance[vertex] < UNREACHED) atomicAdd(&state.reached, 1);
+    };
+    Rows every = {source.offsets, source.arcs, nullptr};
+    block_rows<false>(every, 0, source.vertices, queue, count_arc, count_reached);
+    if (threadIdx.x == 0) {
+        slot.order[0] = source.vertex;
+        slot.levels[0] = 0;
+        __stcg(slot.paths + source.vertex, 1.0);
+        if (load_l2(slot.pending + source.vertex)) state.reached = ~0u;
+    }
+    __syncthreads();
+}
+
+// Counts the shortest paths to each vertex, in topological order; returns the number of levels. A vertex is in the
+// level after the last of the tails that lead to it. Vertices on cycles of tight arcs are not listed.
+__device__ __forceinline__ u32 block_count_paths(const Source& source, const Slot& slot, BlockState& state,
+                                                 LongRows& queue) {
+    auto count_paths = [&](u32 tail, Offset, const Arc& arc) {
+        if (!source.is_tight(tail, arc)) return Fixed{};
+        atomicAdd(slot.paths + arc.head, load_l2(slot.paths + tail));
+        if (atomicAdd(slot.pending + arc.head, ~0u) == 1) slot.order[atomicAdd(&state.listed, 1)] = arc.head;
+        return Fixed{};
+    };
+    auto nothing = [](u32, const Fixed&) {};
+    Rows ordered = {source.offsets, source.arcs, slot.order};
+    u32 depth = 0;
+    for (u32 begin = 0, end = 1; begin < end && state.reached != ~0u; depth++) {
+        block_rows<false>(ordered, begin, end, queue, count_paths, nothing);
+        if (threadIdx.x == 0) slot.levels[depth + 1] = end;
+        begin = end;
+        end = state.listed;
+        __syncthreads();
+    }
+    return depth;
+}
+
+// Finds the greatest number of paths to a vertex; whether it is finite.
+__device__ __forceinline__ bool block_find_most_paths(const Slot& slot, BlockState& state, Findings* findings) {
+    u64 most = 0;
+    for (u32 i = threadIdx.x; i < state.reached; i += CREW) {
+        u64 paths = (u64)__double_as_longlong(load_l2(slot.paths + load_l2(slot.order + i)));
+        most = max(most, paths);
+    }
+    atomicMax(&state.most_paths, most);
+    __syncthreads();
+    if (threadIdx.x == 0) atomicMax(&findings->most_paths, state.most_paths);
+    return state.most_paths != 0x7ff0000000000000ull;
+}
+
+// Adds the dependencies of the source, from the last level to the first.
+__device__ __forceinline__ void block_add_dependencies(const Source& source, const Slot& slot, BlockState& state,
+                                                       LongRows& queue, const Sums& sums, u32 depth) {
+    auto share = [&](u32 tail, Offset a, const Arc& arc) {
+        if (!source.is_tight(tail, arc)) return Fixed{};
+        double part = load_l2(slot.paths + tail) / load_l2(slot.paths + arc.head);
+        double found = __dmul_rn(part, 1.0 + load_l2(slot.dependencies + arc.head));
+        Fixed term = fixed(found);
+        if (sums.by_arc) sums.add(a, term, found);
+        return term;
+    };
+    auto settle = [&](u32 vertex, const Fixed& sum) {
+        double found = (double)sum.high + (double)sum.low / UNITS;
+        slot.dependencies[vertex] = found;
+        if (sums.by_arc || (vertex == source.vertex && !sums.endpoints)) return;
+        Fixed own = sum;
+        if (vertex == source.vertex) {
+            own = {0, state.reached - 1};
+            found = (double)(state.reached - 1);
+        } else if (sums.endpoints) {
+            own.high++;
+            found += 1.0;
+        }
+        sums.add(vertex, own, found);
+    };
+    Rows ordered = {source.offsets, source.arcs, slot.order};
+    while (depth-- > 0) {
+        u32 begin = load_l2(slot.levels + depth), end = load_l2(slot.levels + depth + 1);
+        block_rows<true>(ordered, begin, end, queue, share, settle);
+    }
+}
+
+// totals, squares, by_arc, endpoints, scale: see Sums. counter: the next source. overflowed: set if a row is not
+// complete; then nothing is added.
 extern "C" __global__ void __launch_bounds__(1024)
     add_dependencies(const Offset* offsets, const Arc* arcs, u32 vertices, const u32* sources, u32 count,
                      const Distance* distances, u8* slots, u64 slot_bytes, u32 by_arc, u32 endpoints, double scale,
                      Fixed* totals, Fixed* squares, Findings* findings, u32* counter, const u32* overflowed) {
-    __shared__ u32 job, reached, listed;
-    __shared__ u64 most_paths;
+    __shared__ BlockState state;
     __shared__ LongRows queue;
     Slot slot(slots + slot_bytes * blockIdx.x, vertices);
-    Rows every = {offsets, arcs, nullptr}, ordered = {offsets, arcs, slot.order};
+    Sums sums = {totals, squares, by_arc, endpoints, scale};
     if (load_l2(overflowed)) return;
     if (threadIdx.x == 0) queue.count = 0;
     for (;;) {
-        __syncthreads();
-        if (threadIdx.x == 0) {
-            job = atomicAdd(counter, 1);
-            reached = 0;
-            listed = 1;
-            most_paths = 0;
-        }
-        __syncthreads();
-        if (job >= count) return;
-        u32 source = sources[job];
-        const Distance* distance = distances + (u64)job * vertices;
-        auto is_tight = [&](u32 tail, const Arc& arc) {
-            Distance near = distance[tail], reach = plus(near, arc.weight);
-            return near < UNREACHED && reach < UNREACHED && reach >= near && reach == distance[arc.head];
-        };
-        auto nothing = [](u32, const Fixed&) {};
-        for (u32 v = threadIdx.x; v < vertices; v += CREW) {
-            slot.paths[v] = 0;
-            slot.pending[v] = 0;
-        }
-        __syncthreads();
-
-        // count the tight arcs into each vertex, and the reached vertices
-        auto count_arc = [&](u32 tail, Offset, const Arc& arc) {
-            if (is_tight(tail, arc)) atomicAdd(slot.pending + arc.head, 1);
-            return Fixed{};
-        };
-        auto count_reached = [&](u32 vertex, const Fixed&) {
-            if (distance[vertex] < UNREACHED) atomicAdd(&reached, 1);
-        };
-        block_rows<false>(every, 0, vertices, queue, count_arc, count_reached);
-        if (threadIdx.x == 0) {
-            slot.order[0] = source;
-            slot.levels[0] = 0;
-            __stcg(slot.paths + source, 1.0);
-            if (load_l2(slot.pending + source)) reached = ~0u;  // a cycle
-        }
-        __syncthreads();
-
-        // a vertex is in the level after the last of the tails that lead to it
-        auto count_paths = [&](u32 tail, Offset, const Arc& arc) {
-            if (!is_tight(tail, arc)) return Fixed{};
-            atomicAdd(slot.paths + arc.head, load_l2(slot.paths + tail));
-            if (atomicAdd(slot.pending + arc.head, ~0u) == 1) slot.order[atomicAdd(&listed, 1)] = arc.head;
-            return Fixed{};
-        };
-        u32 depth = 0;
-        for (u32 begin = 0, end = 1; begin < end && reached != ~0u; depth++) {
-            block_rows<false>(ordered, begin, end, queue, count_paths, nothing);
-            if (threadIdx.x == 0) slot.levels[depth + 1] = end;
-            begin = end;
-            end = listed;
-            __syncthreads();
-        }
-        if (listed != reached) {
+        block_take_job(state, counter);
+        if (state.job >= count) return;
+        Source source = {offsets, arcs, vertices, sources[state.job], distances + (u64)state.job * vertices};
+        block_begin(source, slot, state, queue);
+        u32 depth = block_count_paths(source, slot, state, queue);
+        if (state.listed != state.reached) {
             if (threadIdx.x == 0) atomicAdd(&findings->cycles, 1);
             continue;
         }
-        u64 most = 0;
-        for (u32 i = threadIdx.x; i < reached; i += CREW) {
-            u64 paths = (u64)__double_as_longlong(load_l2(slot.paths + load_l2(slot.order + i)));
-            most = max(most, paths);
-        }
-        atomicMax(&most_paths, most);
-        __syncthreads();
-        if (threadIdx.x == 0) atomicMax(&findings->most_paths, most_paths);
-        if (most_paths == 0x7ff0000000000000ull) continue;  // infinite
-
-        auto share = [&](u32 tail, Offset a, const Arc& arc) {
-            if (!is_tight(tail, arc)) return Fixed{};
-            double part = load_l2(slot.paths + tail) / load_l2(slot.paths + arc.head);
-            double found = __dmul_rn(part, 1.0 + load_l2(slot.dependencies + arc.head));
-            Fixed term = fixed(found);
-            if (by_arc) {
-                atomic_add(totals + a, term);
-                if (squares) add_square(squares + a, found, scale);
-            }
-            return term;
-        };
-        auto settle = [&](u32 vertex, const Fixed& sum) {
-            double found = (double)sum.high + (double)sum.low / UNITS;
-            slot.dependencies[vertex] = found;
-            if (by_arc || (vertex == source && !endpoints)) return;
-            Fixed own = sum;
-            if (vertex == source) {
-                own = {0, reached - 1};
-                found = (double)(reached - 1);
-            } else if (endpoints) {
-                own.high++;
-                found += 1.0;
-            }
-            atomic_add(totals + vertex, own);
-            if (squares) add_square(squares + vertex, found, scale);
-        };
-        while (depth-- > 0) {
-            u32 begin = load_l2(slot.levels + depth), end = load_l2(slot.levels + depth + 1);
-            block_rows<true>(ordered, begin, end, queue, share, settle);
+        if (block_find_most_paths(slot, state, findings)) {
+            block_add_dependencies(source, slot, state, queue, sums, depth);
         }
     }
 }
