@@ -132,13 +132,13 @@ class KeptRows:
             self._files.mark(positions)
 
     def finish(self) -> None:
-        """Make OUT of the rows, and remove the folder.
+        """Make OUT of the rows, and remove the folder unless another run has begun in it.
 
         Raises:
             RunError: the disk is full, or fails; the rows stay. Or another run has begun anew with
                 the same output, which only a disk without locks lets happen.
         """
-        if not (self._inside.is_same() and self._files.is_same()):
+        if not self._is_own():
             raise self._taken_over()
         with keeping(self._folder, "rows"):
             self._files.close()  # some disks say only now that they are full; NFS keeps open files
@@ -155,7 +155,8 @@ class KeptRows:
                 draft = self._inside.file(f"{DRAFT}-{self._token}")
                 write_zarr(self.path, draft, self._arrays())
         self._finished = True
-        self._inside.remove()
+        if self._is_own():
+            self._inside.remove()
 
     def close(self) -> None:
         """Leave what is there for --resume; once more does nothing."""
@@ -181,6 +182,10 @@ class KeptRows:
             self._files.open()
         except FileNotFoundError:
             raise self._taken_over() from None
+
+    def _is_own(self) -> bool:
+        """Whether no other run has begun, which only a disk without locks lets happen."""
+        return self._inside.is_same() and self._files.is_same()
 
     def _taken_over(self) -> RunError:
         return taken_over(self._folder, self.path, "rows")
