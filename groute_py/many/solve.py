@@ -147,10 +147,8 @@ class Solving:
         for opened in (*solvers, self._judging):
             begun = done
             try:
-                solver = opened()
-                self.label = solver.label if opened in solvers else f"{solver.label}, {IN_VAIN}"
                 with self._dropped_if_unfinished():
-                    for rows in ask(solver, sources[begun:]):
+                    for rows in self._answers(opened, ask, sources[begun:]):
                         first = begun + rows.first
                         yield replace(rows, first=first)
                         done = first + rows.count
@@ -170,6 +168,17 @@ class Solving:
             f"a distance in {self._graph.name} does not fit in {self._types[-1]}; "
             "scale the weights down"
         )
+
+    def _answers(
+        self,
+        opened: Callable[[], RowSolver],
+        ask: Callable[[RowSolver, NDArray[np.int64]], Iterator[R]],
+        sources: NDArray[np.int64],
+    ) -> Generator[R, None, None]:
+        """What one solver gives; behind it nothing holds the solver, and the next one has room."""
+        solver = opened()
+        self.label = solver.label if opened != self._judging else f"{solver.label}, {IN_VAIN}"
+        yield from ask(solver, sources)
 
     @contextmanager
     def _dropped_if_unfinished(self) -> Iterator[None]:
