@@ -84,13 +84,14 @@ class Solving:
         self._types = row_types(self._facts, choice.device, choice.algorithm)
         self._stays = stays and choice.algorithm in LASTING
         self._open: tuple[int, RowSolver] | None = None
+        self._resists = False
         self._narrowest = 0  # the first type in which no distance has overflowed
         self.label = choice.device
 
     @property
     def is_open(self) -> bool:
-        """Whether the graph is in place for the next answer."""
-        return self._open is not None
+        """Whether the graph is in place for the next answer, by the method that was chosen."""
+        return self._open is not None and not self._resists
 
     def blocks(
         self, sources: NDArray[np.int64], targets: NDArray[np.int64] | None = None
@@ -232,11 +233,13 @@ class Solving:
     @contextmanager
     def _tried_sweeps(self) -> Iterator[None]:
         """Go on behind the block if the graph does not contract and nobody asked for sweeps."""
+        self._resists = False
         try:
             yield
         except (DenseError, MemoryError) as problem:
             if self._request.algorithm != "auto":
                 raise InputError(f"{problem}; use another --algorithm") from problem
+            self._resists = True
 
     def _opened_on_gpu(self, distance_type: np.dtype[Any]) -> RowSolver:
         from groute_py.device.cuda.hierarchy.sweeps import CudaSweeps

@@ -21,8 +21,9 @@ from groute_py.device.cpu import sweeps
 from groute_py.device.cpu.rows import CpuGraph
 from groute_py.device.cpu.sweeps import CpuSweeps
 from groute_py.device.rows import NarrowError
+from groute_py.hierarchy.problems import DenseError
 from groute_py.jobs.matrix import solve_matrix
-from groute_py.many import host_room
+from groute_py.many import host_room, solve
 from groute_py.many.apsp import Loaded
 from groute_py.many.choose import Choice
 from groute_py.many.request import METHODS, Request
@@ -179,6 +180,23 @@ def test_what_is_in_place_for_the_next_matrix() -> None:
     assert kept.in_place(replace(request, predecessors=not request.predecessors)) is None
     kept.drop()
     assert kept.in_place(request) is None
+
+
+def test_what_takes_over_from_sweeps_is_not_in_place_as_these(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The next choice is made by what sweeps and others take when both begin."""
+
+    def resisting(*_: Any, **_how: Any) -> CpuSweeps:
+        raise DenseError(100, 90.0)
+
+    monkeypatch.setattr(solve, "CpuSweeps", resisting)
+    road, request = groute_py.generate("road:9x9"), Request(device="cpu")
+    kept, swept = KeptRowGraph(), Choice("sweep", "cpu", "")
+    solving = kept.solving(road, None, request, swept, SoloChannel())
+    list(solving.blocks(np.array([3])))
+    assert kept.in_place(request) is None
+    assert kept.solving(road, None, request, swept, SoloChannel()) is solving
 
 
 def test_a_solver_is_gone_before_a_wider_one_opens(monkeypatch: pytest.MonkeyPatch) -> None:
