@@ -68,6 +68,8 @@ def test_two_runs_of_one_output_without_locks(
     with pytest.raises(RunError, match=f"another run has begun on .*out{suffix}"):
         assert earlier.state
     with pytest.raises(RunError, match=f"another run has begun on .*out{suffix}"):
+        assert earlier.places
+    with pytest.raises(RunError, match=f"another run has begun on .*out{suffix}"):
         earlier.finish()
     assert listing(tmp_path) == [f"out{suffix}.partial"]
     deliver(SoloChannel(), job, later.missing, later)

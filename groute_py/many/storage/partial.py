@@ -13,7 +13,8 @@ from __future__ import annotations
 import re
 import secrets
 import shutil
-from contextlib import ExitStack, closing
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +94,8 @@ class KeptRows:
                 self._check_files()
             else:
                 self._begin(run)
-            self._open()
+            with self._refusing_another():
+                self._files.open()
             self._claim = claim.pop_all()
 
     @property
@@ -103,15 +105,18 @@ class KeptRows:
         Raises:
             RunError: as for `finish`, where another run has begun.
         """
-        try:
+        with self._refusing_another():
             return self._files.missing
-        except FileNotFoundError:
-            raise self._taken_over() from None
 
     @property
     def places(self) -> list[ArrayPlace]:
-        """Where other ranks of the host find the files, for a `RowWriter` of theirs."""
-        return self._files.neighbour_places
+        """Where other ranks of the host find the files, for a `RowWriter` of theirs.
+
+        Raises:
+            RunError: as for `finish`, where another run has begun.
+        """
+        with self._refusing_another():
+            return self._files.neighbour_places
 
     def take(self, positions: NDArray[np.int64], block: RowBlock) -> None:
         """Write rows down.
@@ -177,9 +182,11 @@ class KeptRows:
             self._files.lay_out()
             write_run(self._inside, run, self._token)
 
-    def _open(self) -> None:
+    @contextmanager
+    def _refusing_another(self) -> Iterator[None]:
+        """Let files that are gone be the error for another run, which has removed them."""
         try:
-            self._files.open()
+            yield
         except FileNotFoundError:
             raise self._taken_over() from None
 
