@@ -211,6 +211,11 @@ class KeptRows:
 
     def _check_files(self) -> None:
         """Whether what is to be gone on with is whole."""
+        if not self._token:
+            raise InputError(
+                f"{self._folder} is of an earlier version, whose rows have other names; leave out "
+                "--resume to begin anew"
+            )
         is_named = re.fullmatch(TOKEN, self._token) is not None
         if is_named and self.path.exists() and not self._files.path("distances").exists():
             raise InputError(
