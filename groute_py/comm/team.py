@@ -29,6 +29,20 @@ def hosts_of(channel: Channel) -> list[str]:
     return hosts
 
 
+def part_of_host(hosts: list[str], rank: int) -> tuple[int, int]:
+    """Which of the ranks of its host a rank is, and how many these are.
+
+    Args:
+        hosts: the host of each rank, see `hosts_of`.
+        rank: among all.
+
+    >>> part_of_host(["a", "b", "a"], 2)
+    (1, 2)
+    """
+    own = [other for other, host in enumerate(hosts) if host == hosts[rank]]
+    return own.index(rank), len(own)
+
+
 @dataclass(frozen=True)
 class Team:
     """Attributes:

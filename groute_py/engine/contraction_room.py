@@ -9,7 +9,7 @@ import numpy as np
 from groute_py.device.cuda.hierarchy.memory_plan import (
     CORE,
     contraction_bytes,
-    levels_bytes,
+    levels_bytes_in,
     levels_bytes_of,
 )
 from groute_py.engine.room import estimate, free_gpu_bytes
@@ -125,8 +125,7 @@ def refuse_large_levels(hierarchy: Hierarchy, facts: Facts, kind: str) -> None:
     """Raise `NoRoomError` if a GPU has no room for a graph, its hierarchy and a tree from it."""
     if kind != "cuda":
         return
-    sizes = hierarchy.vertex_count, hierarchy.arc_count, hierarchy.core_count
-    takes = levels_bytes(*sizes, hierarchy.type, symmetric=hierarchy.is_symmetric)
+    takes = levels_bytes_in(hierarchy, hierarchy.type)
     takes += estimate(Size(facts.vertex_count, facts.arc_count), 1, hierarchy.type).tight
     free = free_gpu_bytes()
     if takes > free:

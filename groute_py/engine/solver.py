@@ -163,8 +163,9 @@ class SourceSolver:
     def __exit__(
         self, _kind: object, error: BaseException | None, _trace: TracebackType | None
     ) -> None:
-        """Close, unless this rank fails alone, which ends the job."""
-        if error is None or (isinstance(error, GrouteError) and error.on_all_ranks):
+        """Close, unless this rank fails while others go on, which ends the job."""
+        is_everywhere = isinstance(error, GrouteError) and error.on_all_ranks
+        if error is None or self._channel.size == 1 or is_everywhere:
             self.close()
 
     def _solve(self, source: int, targets: Sequence[int], brings_tree: bool) -> Result | None:

@@ -166,6 +166,7 @@ def solve_isochrone(
 
     def run() -> dict[str, Any]:
         choices = {"job": "isochrone", "limits": list(limits), "reverse": options.reverse}
+        choices["arrays"] = kept_reaches.WIDTH  # earlier versions kept fewer
         return run_of(kept[0][0], {"sources": kept[0][1].sources}, choices)
 
     begins = on_root(channel, begin)

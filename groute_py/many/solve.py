@@ -84,13 +84,14 @@ class Solving:
         self._types = row_types(self._facts, choice.device, choice.algorithm)
         self._stays = stays and choice.algorithm in LASTING
         self._open: tuple[int, RowSolver] | None = None
+        self._resists = False
         self._narrowest = 0  # the first type in which no distance has overflowed
         self.label = choice.device
 
     @property
     def is_open(self) -> bool:
-        """Whether the graph is in place for the next answer."""
-        return self._open is not None
+        """Whether the graph is in place for the next answer, by the method that was chosen."""
+        return self._open is not None and not self._resists
 
     def blocks(
         self, sources: NDArray[np.int64], targets: NDArray[np.int64] | None = None
@@ -147,10 +148,8 @@ class Solving:
         for opened in (*solvers, self._judging):
             begun = done
             try:
-                solver = opened()
-                self.label = solver.label if opened in solvers else f"{solver.label}, {IN_VAIN}"
                 with self._dropped_if_unfinished():
-                    for rows in ask(solver, sources[begun:]):
+                    for rows in self._answers(opened, ask, sources[begun:]):
                         first = begun + rows.first
                         yield replace(rows, first=first)
                         done = first + rows.count
@@ -170,6 +169,17 @@ class Solving:
             f"a distance in {self._graph.name} does not fit in {self._types[-1]}; "
             "scale the weights down"
         )
+
+    def _answers(
+        self,
+        opened: Callable[[], RowSolver],
+        ask: Callable[[RowSolver, NDArray[np.int64]], Iterator[R]],
+        sources: NDArray[np.int64],
+    ) -> Generator[R, None, None]:
+        """What one solver gives; behind it nothing holds the solver, and the next one has room."""
+        solver = opened()
+        self.label = solver.label if opened != self._judging else f"{solver.label}, {IN_VAIN}"
+        yield from ask(solver, sources)
 
     @contextmanager
     def _dropped_if_unfinished(self) -> Iterator[None]:
@@ -223,11 +233,13 @@ class Solving:
     @contextmanager
     def _tried_sweeps(self) -> Iterator[None]:
         """Go on behind the block if the graph does not contract and nobody asked for sweeps."""
+        self._resists = False
         try:
             yield
         except (DenseError, MemoryError) as problem:
             if self._request.algorithm != "auto":
                 raise InputError(f"{problem}; use another --algorithm") from problem
+            self._resists = True
 
     def _opened_on_gpu(self, distance_type: np.dtype[Any]) -> RowSolver:
         from groute_py.device.cuda.hierarchy.sweeps import CudaSweeps

@@ -125,7 +125,10 @@ def write_rows(
                 if kept is not None:
                     kept.mark(_positions(job, missing, spans))
 
-        return in_rounds(channel, job, missing, hand_over, progress)
+        label = in_rounds(channel, job, missing, hand_over, progress)
+        with collective(channel), keeping(folder, "rows"):
+            writer.close()  # some disks say only now that they are full
+        return label
 
 
 def _found(kept: KeptRows | None) -> tuple[list[ArrayPlace], Path]:

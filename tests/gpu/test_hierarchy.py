@@ -14,7 +14,7 @@ from support.skips import needs_gpu
 
 from groute_py import UNREACHED, Graph, PreparedGraph, apsp, generate, nearest, sssp
 from groute_py.device.base import unreached
-from groute_py.device.cuda.hierarchy.memory_plan import levels_bytes_of
+from groute_py.device.cuda.hierarchy.memory_plan import levels_bytes_of, rows_bytes_in
 from groute_py.engine import contraction_room
 from groute_py.engine.room import free_gpu_bytes
 from groute_py.graph.size import Size
@@ -219,6 +219,27 @@ def test_a_hierarchy_that_does_not_fit() -> None:
     hierarchy = contracted(graph, 8).to_host()
     there = CudaGraph(graph, type_of(graph), 0, memory_limit=1)
     with pytest.raises(MemoryError, match=r"the hierarchy takes .* bytes of cuda.* \d are free"):
+        CudaSweeps(there, hierarchy, predecessors=False)
+
+
+def test_a_hierarchy_has_room_for_whole_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As much as it is refused without is as much as it takes, or a little more."""
+    from groute_py.device.cuda.hierarchy.sweeps import CudaSweeps
+    from groute_py.device.cuda.multi_source.graph import CudaGraph
+
+    graph = GRAPHS["road"]()
+    hierarchy = contracted(graph, 8).to_host()
+    there = CudaGraph(graph, type_of(graph), 0)
+    solver = CudaSweeps(there, hierarchy, predecessors=False)
+    list(solver.blocks(np.array([5])))
+    assert solver._levels is not None
+    levels = {id(array): array for array in solver._levels._arrays.values()}
+    takes = rows_bytes_in(hierarchy, there.type)
+    assert solver._hierarchy.nbytes + sum(array.nbytes for array in levels.values()) <= takes
+    monkeypatch.setattr(CudaGraph, "free_bytes", takes)
+    CudaSweeps(there, hierarchy, predecessors=False)
+    monkeypatch.setattr(CudaGraph, "free_bytes", takes - 1)
+    with pytest.raises(MemoryError, match="the hierarchy takes"):
         CudaSweeps(there, hierarchy, predecessors=False)
 
 

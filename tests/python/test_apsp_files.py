@@ -125,7 +125,8 @@ def test_a_damaged_run_is_not_gone_on_with(tmp_path: Path, graph: Graph, what: s
         (folder / "run.json").write_text(json.dumps(record))
     else:
         (folder / what if what == "run.json" else row_file(path, what)).unlink()
-    says = "no unfinished run" if what == "run.json" else "is damaged"
+    known = {"run.json": "no unfinished run", "unnamed": "is of an earlier version"}
+    says = known.get(what, "is damaged")
     with pytest.raises(InputError, match=f"{says}.*leave out --resume"):
         kept(path, job_of(graph), resume=True)
 

@@ -18,6 +18,7 @@ from groute_py.comm.solo import SoloChannel
 from groute_py.errors import InterruptedRun, signalled
 from groute_py.many.apsp import deliver
 from groute_py.many.storage import folder as many_folder
+from groute_py.many.storage import partial
 from groute_py.many.storage.partial import KeptRows
 from groute_py.many.storage.row_files import RowFiles
 from groute_py.system import file_lock
@@ -43,16 +44,21 @@ def test_two_runs_of_one_output(tmp_path: Path, graph: Graph, suffix: str, *, re
     assert listing(tmp_path) == [f"out{suffix}"]
 
 
-@pytest.mark.parametrize("suffix", [".npy", ".npz"])
-def test_two_runs_of_one_output_without_locks(
-    tmp_path: Path, graph: Graph, suffix: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The later one begins anew; the earlier does not pass the later one's rows off as its own."""
+def without_locks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let all disks be without locks."""
 
     def flock(_file: int, _operation: int) -> None:
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr(file_lock.fcntl, "flock", flock)
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".npz"])
+def test_two_runs_of_one_output_without_locks(
+    tmp_path: Path, graph: Graph, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The later one begins anew; the earlier does not pass the later one's rows off as its own."""
+    without_locks(monkeypatch)
     job, path = job_of(graph), tmp_path / f"out{suffix}"
     earlier = kept(path, job)
     missing = earlier.missing
@@ -62,12 +68,40 @@ def test_two_runs_of_one_output_without_locks(
     with pytest.raises(RunError, match=f"another run has begun on .*out{suffix}"):
         assert earlier.state
     with pytest.raises(RunError, match=f"another run has begun on .*out{suffix}"):
+        assert earlier.places
+    with pytest.raises(RunError, match=f"another run has begun on .*out{suffix}"):
         earlier.finish()
     assert listing(tmp_path) == [f"out{suffix}.partial"]
     deliver(SoloChannel(), job, later.missing, later)
     later.finish()
     found = np.load(path)
     np.testing.assert_array_equal(found if suffix == ".npy" else found["distances"], every(graph))
+    assert listing(tmp_path) == [f"out{suffix}"]
+
+
+@pytest.mark.parametrize(("suffix", "last"), [(".npy", "put"), (".npz", "write_npz")])
+def test_a_run_that_begins_without_locks_while_another_ends(
+    tmp_path: Path, graph: Graph, suffix: str, last: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The one that ends leaves the rows of the other where they are."""
+    without_locks(monkeypatch)
+    job, path = job_of(graph), tmp_path / f"out{suffix}"
+    earlier, write, others = kept(path, job), getattr(partial, last), []
+
+    def written(*what: Any) -> None:
+        write(*what)
+        others.append(kept(path, job))
+
+    deliver(SoloChannel(), job, earlier.missing, earlier)
+    monkeypatch.setattr(partial, last, written)
+    earlier.finish()
+    earlier.close()
+    assert earlier.state == f"all rows are in {path}"
+    monkeypatch.undo()
+    (later,) = others
+    deliver(SoloChannel(), job, later.missing, later)
+    later.finish()
+    later.close()
     assert listing(tmp_path) == [f"out{suffix}"]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -17,12 +18,17 @@ import groute_py
 from groute_py import Graph, InputError, Matrix, NegativeCycleError
 from groute_py.comm.solo import SoloChannel
 from groute_py.device.cpu import sweeps
+from groute_py.device.cpu.rows import CpuGraph
+from groute_py.device.cpu.sweeps import CpuSweeps
+from groute_py.device.rows import NarrowError
+from groute_py.hierarchy.problems import DenseError
 from groute_py.jobs.matrix import solve_matrix
-from groute_py.many import host_room
+from groute_py.many import host_room, solve
 from groute_py.many.apsp import Loaded
 from groute_py.many.choose import Choice
 from groute_py.many.request import METHODS, Request
 from groute_py.many.row_graph import KeptRowGraph
+from groute_py.many.solve import Solving
 
 
 @pytest.fixture(params=METHODS)
@@ -174,6 +180,49 @@ def test_what_is_in_place_for_the_next_matrix() -> None:
     assert kept.in_place(replace(request, predecessors=not request.predecessors)) is None
     kept.drop()
     assert kept.in_place(request) is None
+
+
+def test_what_takes_over_from_sweeps_is_not_in_place_as_these(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The next choice is made by what sweeps and others take when both begin."""
+
+    def resisting(*_: Any, **_how: Any) -> CpuSweeps:
+        raise DenseError(100, 90.0)
+
+    monkeypatch.setattr(solve, "CpuSweeps", resisting)
+    road, request = groute_py.generate("road:9x9"), Request(device="cpu")
+    kept, swept = KeptRowGraph(), Choice("sweep", "cpu", "")
+    solving = kept.solving(road, None, request, swept, SoloChannel())
+    list(solving.blocks(np.array([3])))
+    assert kept.in_place(request) is None
+    assert kept.solving(road, None, request, swept, SoloChannel()) is solving
+
+
+def test_a_solver_is_gone_before_a_wider_one_opens(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A GPU has no room for both."""
+    road, request = groute_py.generate("road:9x9"), Request(device="cpu")
+    solving = Solving(road, None, request, Choice("sweep", "cpu", ""), SoloChannel(), stays=True)
+    narrow: list[Any] = []
+
+    class Narrow(CpuSweeps):
+        def blocks(self, *ends: Any) -> Any:
+            for _ in super().blocks(*ends):
+                raise NarrowError
+            yield
+
+    def opened(kind: np.dtype[Any]) -> CpuSweeps:
+        assert [solver() for solver in narrow] == [None] * len(narrow)
+        if narrow:
+            return CpuSweeps(CpuGraph(road, kind), None, predecessors=False)
+        found = Narrow(CpuGraph(road, kind), None, predecessors=False)
+        narrow.append(ref(found))
+        return found
+
+    monkeypatch.setattr(solving, "opened", opened)
+    list(solving.blocks(np.array([3])))
+    assert solving.is_open
+    assert len(narrow) == 1
 
 
 def test_few_sources_go_with_many(monkeypatch: pytest.MonkeyPatch) -> None:

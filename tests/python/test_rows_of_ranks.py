@@ -165,6 +165,30 @@ def test_a_full_disk_and_resume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     np.testing.assert_array_equal(np.load(path), right)
 
 
+def test_a_disk_that_is_full_when_files_are_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All ranks raise the error of the one whose disk it is."""
+    close, said = MappedRowWriter.close, list[MappedRowWriter]()
+
+    def full(writer: MappedRowWriter) -> None:
+        close(writer)
+        if not said:
+            said.append(writer)
+            raise OSError(28, "No space left on device")
+
+    def work(channel: Channel) -> str:
+        with pytest.raises(RunError) as error:
+            saved(channel, tmp_path / "a.npy")
+        assert error.value.on_all_ranks
+        return str(error.value)
+
+    monkeypatch.setattr(MappedRowWriter, "close", full)
+    (says,) = set(on_ranks(3, work))
+    assert "No space left on device" in says
+    assert says.endswith("go on with --resume")
+
+
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_the_graph_stays(monkeypatch: pytest.MonkeyPatch, ranks: int) -> None:
     loaded: list[str] = []

@@ -205,3 +205,10 @@ def test_a_closed_solver_drops_its_graph(device: str) -> None:
         _ = solver._graph.device.parts  # type: ignore[attr-defined]
     with pytest.raises(RunError, match="is closed"):
         solver.sssp(7)
+
+
+def test_an_error_of_the_caller_closes_it_too(device: str) -> None:
+    with pytest.raises(ZeroDivisionError), groute_py.open(ROAD, device=device) as solver:
+        raise ZeroDivisionError
+    with pytest.raises(RunError, match="is closed"):
+        solver.sssp(7)

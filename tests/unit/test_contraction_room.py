@@ -6,14 +6,16 @@ import re
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 from support.command import as_json, run_command
+from support.graphs import graph_of
 from support.prepared_town import ROAD, method
 
 from groute_py import prepare, write_graph
-from groute_py.device.cuda.hierarchy.memory_plan import levels_bytes
+from groute_py.device.cuda.hierarchy.memory_plan import levels_bytes_in, rows_bytes_in
 from groute_py.engine import contraction_room
 from groute_py.engine.contraction_room import (
     NoRoomError,
@@ -152,10 +154,23 @@ def test_a_hierarchy_that_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
         refuse_large_levels(town.hierarchy, facts, "cuda")
 
 
+@pytest.mark.parametrize("is_one_way", [False, True])
+@pytest.mark.parametrize("kind", [INT32, INT64])
+def test_what_rows_take_on_a_gpu(kind: np.dtype[Any], *, is_one_way: bool) -> None:
+    """Weights as the file has them, and packed with their heads as kernels read them."""
+    graph = graph_of(4, [(0, 1, 2), (1, 2, 3), (2, 3, 4)]) if is_one_way else ROAD
+    prepared = prepare(graph, device="cpu")
+    assert prepared is not None
+    town = prepared.hierarchy
+    assert town.is_symmetric is not is_one_way
+    packed = 2 * kind.itemsize * town.arc_count * (2 if is_one_way else 1)
+    core = 2 * kind.itemsize * town.core_count**2
+    assert rows_bytes_in(town, kind) >= town.nbytes + packed + core + 8 * town.vertex_count
+
+
 def takes_of_sweep(town: Hierarchy) -> int:
     """Bytes of the levels, and of the graph beside them."""
-    sizes = town.vertex_count, town.arc_count, town.core_count
-    levels = levels_bytes(*sizes, town.type, symmetric=town.is_symmetric)
+    levels = levels_bytes_in(town, town.type)
     return levels + estimate(Size(ROAD.vertex_count, ROAD.arc_count), 1, town.type).tight
 
 

@@ -15,8 +15,9 @@ from support.local_ranks import on_ranks
 from groute_py import FormatError, Graph, Result, generate, read_graph, verify, write_graph
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
+from groute_py.engine.supply import mapped
 from groute_py.engine.supply.choose import supply_of
-from groute_py.engine.supply.mapped import Mapped
+from groute_py.engine.supply.mapped import Mapped, mapped_copy
 from groute_py.engine.supply.shared import SharedFile
 from groute_py.engine.supply.whole import Whole
 from groute_py.graph.facts import facts_of
@@ -147,6 +148,29 @@ def test_a_copy_is_compared_with_its_digests_once(
     assert sorted(compared) == [(0, 2), (1, 2)]
 
 
+def test_each_host_compares_the_whole_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A copy of a host's own that is damaged in the last part, which another host has right."""
+    hosts = ["a", "a", "b", "b"]
+    monkeypatch.setattr(mapped, "hosts_of", lambda _channel: hosts)
+    graph, path = generate("road:9x9"), tmp_path / "g.gr"
+    write_graph(graph, path)
+    read_graph(path, cache=tmp_path / "b")
+    (right,) = (tmp_path / "b").iterdir()
+    wrong = tmp_path / "a.csr"
+    content, last = bytearray(right.read_bytes()), graph.weights[-1:].tobytes()
+    at = content.rindex(graph.weights[-9:].tobytes()) + 8 * len(last)
+    content[at] ^= 1
+    wrong.write_bytes(content)
+    copies = {"a": wrong, "b": right}
+
+    def work(channel: Any) -> Mapped | None:
+        return mapped_copy(copies[hosts[channel.rank]], None, channel)
+
+    assert on_ranks(4, work) == [None] * 4
+    copies["a"] = right
+    assert None not in on_ranks(4, work)
+
+
 def test_which_files_are_mapped(tmp_path: Path) -> None:
     graph = generate("road:9x9")
     write_graph(graph, tmp_path / "g.csr")
@@ -183,6 +207,7 @@ def test_a_file_that_changes_or_goes(tmp_path: Path) -> None:
 MEMORY = """
 import sys
 from pathlib import Path
+from groute_py.engine.supply import mapped
 from groute_py.engine.supply.choose import supply_of
 from groute_py.comm.connect import connect
 from groute_py.engine.options import Options

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import NamedTuple, TypeVar
 
 from groute_py.comm.base import Channel
-from groute_py.comm.team import hosts_of
+from groute_py.comm.team import hosts_of, part_of_host
 from groute_py.engine.agree import collective
 from groute_py.errors import FormatError
 from groute_py.hierarchy.prepared import PreparedFile, PreparedGraph
@@ -41,10 +41,9 @@ def look_at(file: PreparedFile, channel: Channel) -> Sight:
         channel: connects the ranks.
     """
     hosts = hosts_of(channel)
-    own = [rank for rank, host in enumerate(hosts) if host == hosts[channel.rank]]
     contents: Contents | None = None
     with collective(channel), suppress(OSError, FormatError):
-        contents = map_again(file, own.index(channel.rank), len(own))
+        contents = map_again(file, *part_of_host(hosts, channel.rank))
     right = channel.gather(contents is not None)
     wrong = {host for host, is_right in zip(hosts, right, strict=True) if not is_right}
     seen = [host not in wrong for host in hosts]

@@ -6,10 +6,12 @@ the file is looked at once in all, and nothing is sent.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
 from groute_py.comm.base import Channel
+from groute_py.comm.team import hosts_of, part_of_host
 from groute_py.engine.agree import collective, on_root
 from groute_py.engine.options import Options
 from groute_py.engine.supply.base import Spread
@@ -136,15 +138,17 @@ class Mapped:
 
 
 def mapped_copy(path: Path, column: str | None, channel: Channel) -> Mapped | None:
-    """A cached copy, of which each rank compares a part with its digests. Collective.
+    """A cached copy, of which each rank of a host compares a part with its digests. Collective.
 
-    None where a rank finds it damaged or not to be believed; the text is there.
+    None where a rank finds it damaged or not to be believed; the text is there. Each host compares
+    the whole copy, since hosts may have copies of their own.
     """
-    try:
+    hosts = hosts_of(channel)
+    compared: native.Contents | None = None
+    with collective(channel), suppress(OSError, FormatError):
         contents = map_copy(path)
-        native.check_digests(path, contents, channel.rank, channel.size)
-    except (OSError, FormatError):
-        contents = None
-    if not all(channel.gather(contents is not None)):
+        native.check_digests(path, contents, *part_of_host(hosts, channel.rank))
+        compared = contents
+    if not all(channel.gather(compared is not None)):
         return None
-    return Mapped(path, column, contents)
+    return Mapped(path, column, compared)

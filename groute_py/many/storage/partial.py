@@ -13,7 +13,8 @@ from __future__ import annotations
 import re
 import secrets
 import shutil
-from contextlib import ExitStack, closing
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +94,8 @@ class KeptRows:
                 self._check_files()
             else:
                 self._begin(run)
-            self._open()
+            with self._refusing_another():
+                self._files.open()
             self._claim = claim.pop_all()
 
     @property
@@ -103,15 +105,18 @@ class KeptRows:
         Raises:
             RunError: as for `finish`, where another run has begun.
         """
-        try:
+        with self._refusing_another():
             return self._files.missing
-        except FileNotFoundError:
-            raise self._taken_over() from None
 
     @property
     def places(self) -> list[ArrayPlace]:
-        """Where other ranks of the host find the files, for a `RowWriter` of theirs."""
-        return self._files.neighbour_places
+        """Where other ranks of the host find the files, for a `RowWriter` of theirs.
+
+        Raises:
+            RunError: as for `finish`, where another run has begun.
+        """
+        with self._refusing_another():
+            return self._files.neighbour_places
 
     def take(self, positions: NDArray[np.int64], block: RowBlock) -> None:
         """Write rows down.
@@ -132,13 +137,13 @@ class KeptRows:
             self._files.mark(positions)
 
     def finish(self) -> None:
-        """Make OUT of the rows, and remove the folder.
+        """Make OUT of the rows, and remove the folder unless another run has begun in it.
 
         Raises:
             RunError: the disk is full, or fails; the rows stay. Or another run has begun anew with
                 the same output, which only a disk without locks lets happen.
         """
-        if not (self._inside.is_same() and self._files.is_same()):
+        if not self._is_own():
             raise self._taken_over()
         with keeping(self._folder, "rows"):
             self._files.close()  # some disks say only now that they are full; NFS keeps open files
@@ -155,7 +160,8 @@ class KeptRows:
                 draft = self._inside.file(f"{DRAFT}-{self._token}")
                 write_zarr(self.path, draft, self._arrays())
         self._finished = True
-        self._inside.remove()
+        if self._is_own():
+            self._inside.remove()
 
     def close(self) -> None:
         """Leave what is there for --resume; once more does nothing."""
@@ -176,11 +182,17 @@ class KeptRows:
             self._files.lay_out()
             write_run(self._inside, run, self._token)
 
-    def _open(self) -> None:
+    @contextmanager
+    def _refusing_another(self) -> Iterator[None]:
+        """Let files that are gone be the error for another run, which has removed them."""
         try:
-            self._files.open()
+            yield
         except FileNotFoundError:
             raise self._taken_over() from None
+
+    def _is_own(self) -> bool:
+        """Whether no other run has begun, which only a disk without locks lets happen."""
+        return self._inside.is_same() and self._files.is_same()
 
     def _taken_over(self) -> RunError:
         return taken_over(self._folder, self.path, "rows")
@@ -199,6 +211,11 @@ class KeptRows:
 
     def _check_files(self) -> None:
         """Whether what is to be gone on with is whole."""
+        if not self._token:
+            raise InputError(
+                f"{self._folder} is of an earlier version, whose rows have other names; leave out "
+                "--resume to begin anew"
+            )
         is_named = re.fullmatch(TOKEN, self._token) is not None
         if is_named and self.path.exists() and not self._files.path("distances").exists():
             raise InputError(

@@ -97,6 +97,7 @@ class RowFiles:
         self._writer = self._open.enter_context(closing(RowWriter(self._places)))
         self._rows = opened(self._state)
         self._open.callback(os.close, self._rows)
+        self._opened = os.fstat(self._rows)
 
     @property
     def neighbour_places(self) -> list[ArrayPlace]:
@@ -128,12 +129,12 @@ class RowFiles:
             write_at(self._rows, first, COMPLETE * count)
 
     def is_same(self) -> bool:
-        """Whether the folder still has the files that are open."""
+        """Whether the folder still has the files that were opened, closed by now or not."""
         try:
             rows = self._state.lstat()
         except OSError:
             return False
-        return os.path.samestat(os.fstat(self._rows), rows)
+        return os.path.samestat(self._opened, rows)
 
     def close(self) -> None:
         """Close them; once more does nothing."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from groute_py.device.cuda.runtime.memory_plan import entry_type
 from groute_py.graph.size import Size
+from groute_py.hierarchy.hierarchy import Hierarchy
 
 CORE = 8192
 """Vertices at which contraction stops: the distances within the core then take 0.25 GB."""
@@ -39,8 +40,19 @@ def levels_bytes(
     return rows + places + 2 * distance_type.itemsize * core * core + 4
 
 
+def levels_bytes_in(hierarchy: Hierarchy, distance_type: np.dtype[Any]) -> int:
+    """The same of a hierarchy, for distances of a type at least as wide as its own."""
+    sizes = hierarchy.vertex_count, hierarchy.arc_count, hierarchy.core_count
+    return levels_bytes(*sizes, distance_type, symmetric=hierarchy.is_symmetric)
+
+
+def rows_bytes_in(hierarchy: Hierarchy, distance_type: np.dtype[Any]) -> int:
+    """The same for rows, beside its own arrays, of which parts are cut for some targets."""
+    return hierarchy.nbytes + levels_bytes_in(hierarchy, distance_type)
+
+
 def levels_bytes_of(size: Size, core: int, distance_type: np.dtype[Any]) -> int:
-    """The same, by an estimate, for a directed graph that is not contracted yet.
+    """As `levels_bytes`, by an estimate, for a directed graph that is not contracted yet.
 
     Args:
         size: of the graph.

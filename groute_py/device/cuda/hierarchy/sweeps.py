@@ -14,6 +14,7 @@ from groute_py.device.cuda.graph.csr import unpacked_arcs
 from groute_py.device.cuda.hierarchy.core import core_distances
 from groute_py.device.cuda.hierarchy.levels import CudaHierarchy, on_gpu
 from groute_py.device.cuda.hierarchy.many_trees import SOURCES, ManyTrees
+from groute_py.device.cuda.hierarchy.memory_plan import rows_bytes_in
 from groute_py.device.cuda.hierarchy.restrict import part_above
 from groute_py.device.cuda.hierarchy.rounds import contract
 from groute_py.device.cuda.multi_source.batch_download import Batch
@@ -170,12 +171,8 @@ def contracted(graph: CudaGraph) -> Hierarchy:
 
 
 def _refuse_large(hierarchy: Hierarchy, graph: CudaGraph) -> None:
-    """Raise `MemoryError` for a hierarchy that does not fit beside the graph.
-
-    The distances within the core are there twice while they are made.
-    """
-    core = 2 * graph.type.itemsize * hierarchy.core_count**2
-    takes, free = hierarchy.nbytes + core, graph.free_bytes
+    """Raise `MemoryError` for a hierarchy that does not fit beside the graph."""
+    takes, free = rows_bytes_in(hierarchy, graph.type), graph.free_bytes
     if takes > free:
         raise MemoryError(
             f"the hierarchy takes {takes:,} bytes of {graph.label}, and {max(free, 0):,} are free"
