@@ -78,7 +78,7 @@ test-gpus: $(GPU_STAMP)
 
 # Ranks and other processes count, and what the kernels' callers run in emulation. Tests take longer
 # while they are watched. Functions that Numba compiles cannot be seen, so the table leaves them out;
-# what some tests run of them as Python is in the list behind it.
+# what the tests of as_python.txt run of them as Python is in the list behind it.
 coverage: $(VENV)/$(MPI),test.stamp
 	rm -f .coverage .coverage.*
 	$(MAKE) test PYTEST="$(COVERAGE)"
