@@ -30,7 +30,6 @@ GPU_STAMP  := $(if $(filter none,$(VENV)),,$(VENV)/$(MPI),test,$(CUDA).stamp)
 GPU_PYTHON := $(if $(filter none,$(VENV)),$(PYTHON),$(BIN)/python)
 PYTEST := $(BIN)/pytest
 COVERAGE := $(BIN)/coverage run -m pytest --timeout 900
-AS_PYTHON := tests/unit/test_csr.py tests/unit/test_words.py tests/unit/test_order.py tests/formats/test_edge_lists.py
 MPI_FILES := $(shell grep -rlE 'mark\.mpi' tests --include='test_*.py')
 # One worker more than cores, as many tests wait for a process; up to eight.
 WORKERS := $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 8 ? n + 1 : 8)))
@@ -79,7 +78,7 @@ test-gpus: $(GPU_STAMP)
 
 # Ranks and other processes count, and what the kernels' callers run in emulation. Tests take longer
 # while they are watched. Functions that Numba compiles cannot be seen, so the table leaves them out;
-# what some tests run of them as Python is in the list behind it.
+# what the tests of as_python.txt run of them as Python is in the list behind it.
 coverage: $(VENV)/$(MPI),test.stamp
 	rm -f .coverage .coverage.*
 	$(MAKE) test PYTEST="$(COVERAGE)"
@@ -88,7 +87,7 @@ coverage: $(VENV)/$(MPI),test.stamp
 	$(BIN)/coverage json --quiet -o - | $(BIN)/python tests/support/covered.py
 	$(BIN)/coverage report
 	rm -f .coverage
-	NUMBA_DISABLE_JIT=1 $(COVERAGE) $(SPREAD) -m "not slow" $(AS_PYTHON)
+	NUMBA_DISABLE_JIT=1 $(COVERAGE) $(SPREAD) -m "not slow" @tests/as_python.txt
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --omit=nothing --include='groute_py/kernels/cpu/*' --fail-under=0
 

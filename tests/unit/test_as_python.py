@@ -40,7 +40,8 @@ def places(bytes_: NDArray[np.uint8], numbers: NDArray[np.int32], at: NDArray[np
         total += np.int64(at[0] - at[1] + place)
     made = np.full(3, at[1], dtype=np.int64)
     made[0] -= 1
-    return total + made[0] * np.int64(len(made))
+    order = np.argsort(numbers[at[0] :], kind="mergesort")
+    return total + made[0] * np.int64(len(made)) + order[0]
 
 
 @pytest.fixture(scope="module")

@@ -131,9 +131,9 @@ def _conversion(dtype: np.dtype[Any]) -> Any:
 
 
 def _making(function: Callable[..., Any]) -> Callable[..., Any]:
-    def make(*arguments: Any, dtype: Any = None) -> Any:
-        keywords = {} if dtype is None else {"dtype": _plain(dtype)}
-        return widened(function(*map(_plain, arguments), **keywords))
+    def make(*arguments: Any, **keywords: Any) -> Any:
+        named = {name: _plain(value) for name, value in keywords.items()}
+        return widened(function(*map(_plain, arguments), **named))
 
     return make
 
