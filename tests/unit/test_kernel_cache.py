@@ -136,3 +136,10 @@ def test_no_folder_at_all(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "CuPy finds no folder to write to (no usable temporary directory); "
         "set CUPY_CACHE_DIR to one"
     )
+
+
+def test_a_library_that_cupy_cannot_load(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (home / "cupy.py").write_text("raise OSError('libnvrtc.so: cannot open')")
+    monkeypatch.syspath_prepend(home)
+    problem = gpu_problem.__wrapped__()
+    assert problem.startswith("CuPy cannot be imported (libnvrtc.so: cannot open); pip install")
