@@ -1,6 +1,7 @@
 """DIMACS text: every way of writing it that occurs, every mistake with its line, and back."""
 
 import gzip
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -149,6 +150,11 @@ def test_mistakes(read, text, line, message):
 def test_damaged_gzip(read, text, message):
     with pytest.raises(FormatError, match=message):
         read(text, "small.gr.gz")
+
+
+def test_a_file_that_can_be_opened_but_not_read():
+    with pytest.raises(FormatError, match="self/mem: cannot be read: Input/output error"):
+        dimacs.read(Path("/proc/self/mem"))
 
 
 def test_a_line_without_end(read, monkeypatch):
