@@ -278,6 +278,14 @@ def test_the_line_that_is_too_long(read, monkeypatch, span, end):
     assert read(b"p sp 3 1\na 1 2 3\n" + b"c" * 100 + b"\n").arc_count == 1
 
 
+@pytest.mark.parametrize("span", [1, 20, 64])
+def test_a_wrong_line_before_the_one_that_is_too_long(read, monkeypatch, span):
+    monkeypatch.setattr(arc_reader, "SPAN_BYTES", span)
+    monkeypatch.setattr(lines, "LONGEST_TEXT_LINE", 100)
+    with pytest.raises(FormatError, match=":2: vertex 9 is outside"):
+        read(b"p sp 3 2\na 1 9 3\n" + b"c" * 101 + b"\n")
+
+
 def _outcome(path):
     try:
         return lists(dimacs.read(path))
