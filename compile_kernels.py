@@ -16,7 +16,12 @@ from pathlib import Path
 
 from groute_py.kernels.cpu import ahead
 
-GRAPHS = {"integers.gr": "int32", "small.csr": "int32", "floats.mtx": "float64"}
+GRAPHS = {
+    "integers.gr": "int32",
+    "sorted.gr": "int32",
+    "small.csr": "int32",
+    "floats.mtx": "float64",
+}
 """Files of one small graph, and the types of their weights."""
 
 UNSORTED = ("integers.gr", "floats.mtx")
@@ -24,6 +29,7 @@ UNSORTED = ("integers.gr", "floats.mtx")
 
 COMMANDS = (
     ("sssp", "integers.gr", "--verify"),
+    ("sssp", "sorted.gr"),
     ("sssp", "small.csr"),
     ("sssp", "floats.mtx", "--verify"),
     ("bfs", "integers.gr"),
@@ -42,19 +48,25 @@ def main(target: Path) -> None:
         os.environ["GROUTE_PY_CACHE"] = scratch
         target = target.resolve()
         os.chdir(scratch)
-        from groute_py import generate, write_graph
-        from groute_py.cli.main import commands
         from groute_py.kernels.cpu.kernel import KERNELS
 
-        graph = generate("road:30x30")
-        for name, kind in GRAPHS.items():
-            write_graph(graph.with_weights(graph.weights.astype(kind)), name)
-        for name in UNSORTED:
-            _reverse_arcs(Path(name))
-        for words in COMMANDS:
-            with contextlib.redirect_stdout(io.StringIO()):
-                commands.main([*words, "--device", "cpu", "--no-cache"], standalone_mode=False)
+        run_commands()
         print(ahead.save(KERNELS, target))
+
+
+def run_commands() -> None:
+    """Run them on the CPU, on graphs that are written to this folder."""
+    from groute_py import generate, write_graph
+    from groute_py.cli.main import commands
+
+    graph = generate("road:30x30")
+    for name, kind in GRAPHS.items():
+        write_graph(graph.with_weights(graph.weights.astype(kind)), name)
+    for name in UNSORTED:
+        _reverse_arcs(Path(name))
+    for words in COMMANDS:
+        with contextlib.redirect_stdout(io.StringIO()):
+            commands.main([*words, "--device", "cpu", "--no-cache"], standalone_mode=False)
 
 
 def _reverse_arcs(path: Path) -> None:

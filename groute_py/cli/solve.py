@@ -15,7 +15,7 @@ from groute_py.cli.ranks import connected
 from groute_py.cli.solve_answer import rows_of, show_rows
 from groute_py.cli.trace import begin_trace, write_trace
 from groute_py.engine.options import Options
-from groute_py.errors import InputError, NegativeCycleError, everywhere
+from groute_py.errors import GrouteError, InputError, NegativeCycleError, everywhere
 from groute_py.system.clock import phase
 from groute_py.system.environment import local_rank, place
 from groute_py.system.streams import is_stdout
@@ -67,11 +67,12 @@ def run(
     if targets and not options.predecessors:
         clash = "--target prints a path, which --no-predecessors leaves out; drop one"
         raise everywhere(InputError(clash))
-    _begin_device(options)
+    files = {"GRAPH": graph, "--output": output, "--telemetry": telemetry, "--trace": trace}
+    if _can_be_read(options, files, output_format):
+        _begin_device(options)
     channel = connected(options.time_limit_s)
 
     timing.begin("read")
-    files = {"GRAPH": graph, "--output": output, "--telemetry": telemetry, "--trace": trace}
     on_root(channel, lambda: _check_before_reading(options, files, output_format))
     begin_trace(channel, trace)
     with show.progress(f"reading {graph}") as progress:
@@ -135,6 +136,25 @@ def _begin_device(options: Options) -> None:
     from groute_py.device.registry import begin
 
     begin(options.device, local_rank(place().rank), devices_of(options.algorithm))
+
+
+def _can_be_read(options: Options, files: dict[str, str | None], form: str | None) -> bool:
+    """Whether this rank finds nothing that is wrong before the graph is read.
+
+    An error is then that of rank 0, once the ranks are connected; it need not wait for a GPU.
+    """
+    from groute_py.graph.generate import is_spec
+    from groute_py.io.datasets import is_name
+    from groute_py.system.paths import is_there
+
+    try:
+        _check_before_reading(options, files, form)
+    except GrouteError as error:
+        if error.by_signal:
+            raise
+        return False
+    graph = str(files["GRAPH"])
+    return is_spec(graph) or is_name(graph) or is_there(graph)
 
 
 def _check_before_reading(options: Options, files: dict[str, str | None], form: str | None) -> None:

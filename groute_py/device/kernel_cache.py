@@ -7,11 +7,11 @@ home that can only be read, it ends in an error.
 from __future__ import annotations
 
 import atexit
+import os
 import shutil
 import sys
 import warnings
 from importlib.util import find_spec
-from pathlib import Path
 from tempfile import TemporaryFile, mkdtemp
 
 from groute_py.errors import CacheWarning
@@ -32,14 +32,15 @@ def find_kernel_cache() -> None:
     temporary = mkdtemp(prefix="groute-py-cupy-")
     atexit.register(shutil.rmtree, temporary, ignore_errors=True)
     set_cupy_cache(temporary)
-    text = f"CuPy keeps compiled kernels for this run only: {folder} cannot be written ({problem})"
+    shown = folder or "''"
+    text = f"CuPy keeps compiled kernels for this run only: {shown} cannot be written ({problem})"
     warnings.warn(f"{text}; CUPY_CACHE_DIR names another folder", CacheWarning, stacklevel=3)
 
 
-def _why_not_written(folder: Path) -> str | None:
+def _why_not_written(folder: str) -> str | None:
     """Make a folder as CuPy would, and a file in it; the reason why that cannot be, or None."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        os.makedirs(folder, exist_ok=True)  # noqa: PTH103 - a Path of "" would be this folder
         with TemporaryFile(dir=folder):
             return None
     except OSError as problem:

@@ -104,11 +104,12 @@ def gpu_problem() -> str | None:
     """Why no GPU can be used here, or None when one can; it stays so while the process lives."""
     try:
         find_kernel_cache()
-        import cupy
-    except ImportError as problem:
-        return f"CuPy cannot be imported ({problem}); pip install 'groute-py[cuda13]' or [cuda12]"
     except OSError as problem:
         return f"CuPy finds no folder to write to ({problem}); set CUPY_CACHE_DIR to one"
+    try:
+        import cupy
+    except (ImportError, OSError) as problem:
+        return f"CuPy cannot be imported ({problem}); pip install 'groute-py[cuda13]' or [cuda12]"
     try:
         count = cupy.cuda.runtime.getDeviceCount()
     except cupy.cuda.runtime.CUDARuntimeError as problem:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from groute_py.graph.array_like import on_device
 from groute_py.graph.csr import Graph
-from groute_py.system.threads import thread_count
+from groute_py.system.threads import in_slices
 
 FULL_ROWS, LOOKED_AT = 128.0, 1 << 22
 """Mean degree and arcs of graphs whose heads are counted, for the choice of a method."""
@@ -108,9 +107,11 @@ def weighed(weights: NDArray[Any]) -> Weighed:
     """One pass over weights, by several threads where they are many and on the host."""
     if on_device(weights) or len(weights) <= WEIGHED_AT_ONCE:
         return _weighed(weights)
-    parts = [weights[k : k + WEIGHED_AT_ONCE] for k in range(0, len(weights), WEIGHED_AT_ONCE)]
-    with ThreadPoolExecutor(thread_count()) as pool:
-        return weighed_together(list(zip(map(len, parts), pool.map(_weighed, parts), strict=True)))
+
+    def look(some: slice) -> tuple[int, Weighed]:
+        return some.stop - some.start, _weighed(weights[some])
+
+    return weighed_together(in_slices(len(weights), WEIGHED_AT_ONCE, look))
 
 
 def _weighed(weights: NDArray[Any]) -> Weighed:

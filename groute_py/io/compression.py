@@ -154,9 +154,16 @@ def packing_of(path: Path, start: bytes) -> str | None:
 
 
 def is_packed(path: Path) -> bool:
-    """Whether the bytes of a file are not those of its text."""
-    with open(path, "rb") as file:
-        return packing_of(path, file.read(BLOCK)) is not None
+    """Whether the bytes of a file are not those of its text.
+
+    Raises:
+        FormatError: the file cannot be read.
+    """
+    try:
+        with open(path, "rb") as file:
+            return packing_of(path, file.read(BLOCK)) is not None
+    except OSError as error:
+        raise FormatError(path, f"cannot be read: {error.strerror or error}") from error
 
 
 def pieces(path: Path) -> Iterator[tuple[bytes, int]]:

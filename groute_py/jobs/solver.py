@@ -284,12 +284,13 @@ class Solver(CentralitySolver):
         return self._opened(forward, reverse=not self._options.reverse)
 
     def _release(self) -> None:
-        super()._release()
         self._rows.drop()
         self._nearest.drop()
         self._router = None
+        # collective: an error of another rank may come of it
         if self._hop_solver is not None:
             self._hop_solver.close()
+        super()._release()
 
     def _graph_everywhere(self) -> Graph:
         """The whole graph on every rank; collective."""

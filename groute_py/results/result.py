@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,7 @@ from groute_py.io.npz import DAMAGE, read_arrays
 from groute_py.io.untrusted import first_id as checked_first_id
 from groute_py.results.files import form_of
 from groute_py.system.atomic_file import check_writable, replacing, translating_errors
-from groute_py.system.threads import thread_count
+from groute_py.system.threads import in_slices
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -52,12 +51,12 @@ def public_distances(distances: NDArray[Any], *more: NDArray[Any]) -> NDArray[An
         for place, array in zip(places, narrow, strict=True)
         for first in range(0, len(array), WIDENED_AT_ONCE)
     ]
-    if len(wide) <= WIDENED_ALONE:
-        for place, part in parts:
+
+    def put(some: slice) -> None:  # most of the time goes into new pages
+        for place, part in parts[some]:
             put_public(place, part)
-    else:
-        with ThreadPoolExecutor(thread_count()) as pool:  # most of the time goes into new pages
-            list(pool.map(put_public, *zip(*parts, strict=True)))
+
+    in_slices(len(parts), 1 if len(wide) > WIDENED_ALONE else max(len(parts), 1), put)
     return wide if more else wide.reshape(distances.shape)
 
 

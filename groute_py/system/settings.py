@@ -57,15 +57,14 @@ def kernel_macros() -> dict[str, int]:
         ) from None
 
 
-def cupy_cache() -> Path:
-    """Where CuPy keeps the kernels that it compiles."""
-    named = os.environ.get("CUPY_CACHE_DIR", "~/.cupy/kernel_cache")
-    if not named.startswith("~"):
-        return Path(named)
+def cupy_cache() -> str:
+    """Where CuPy keeps the kernels that it compiles; a folder that is named it takes as it is."""
+    if (named := os.environ.get("CUPY_CACHE_DIR")) is not None:
+        return named
     try:
-        return Path(named).expanduser()
+        return str(Path("~/.cupy/kernel_cache").expanduser())
     except RuntimeError:  # a user without a home
-        return Path(os.devnull) / named
+        return f"{os.devnull}/~"
 
 
 def set_cupy_cache(folder: str) -> None:

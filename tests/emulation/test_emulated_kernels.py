@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from support.skips import needs_compiler
 from groute_py import Graph, Result, verify
 from groute_py.device.base import unreached
 from groute_py.device.cuda.runtime import structs
-from groute_py.kernels.source import BLOCK, SOLVE, options
+from groute_py.kernels.source import BLOCK, CERTIFICATE, SOLVE, options
 from groute_py.results.result import public_distances
 
 pytestmark = needs_compiler
@@ -221,3 +221,14 @@ def test_predecessors_of_rows(arcs: Any) -> None:
     emulated(kind.name)("find_parents", (len(sources),), BLOCK, *inputs, rows, parents)
     for source, row, predecessors in zip(sources, rows, parents, strict=True):
         verify(graph, Result(source, row, predecessors.astype(np.int64)))
+
+
+def test_a_thread_checks_one_vertex() -> None:
+    """So it adds no size of the grid, which is 0 in 32 bits for more than 2^32 - 256 vertices."""
+    choices = options(np.dtype(np.int64), wide_offsets=False, mode="alone")
+    run, led = Emulated(as_cpp(CERTIFICATE), choices), np.ones(7, np.uint8)
+    for vertex, blocks in product(range(7), (1, 2)):
+        distance, doubt = np.arange(7), np.zeros(1, np.uint32)
+        distance[vertex] = 9
+        run("check_vertices", (blocks,), 4, distance, 0, led, 7, 0, 6, doubt)
+        assert doubt.any() == (vertex < 4 * blocks)

@@ -1,6 +1,7 @@
 """DIMACS text: every way of writing it that occurs, every mistake with its line, and back."""
 
 import gzip
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -151,6 +152,11 @@ def test_damaged_gzip(read, text, message):
         read(text, "small.gr.gz")
 
 
+def test_a_file_that_can_be_opened_but_not_read():
+    with pytest.raises(FormatError, match="self/mem: cannot be read: Input/output error"):
+        dimacs.read(Path("/proc/self/mem"))
+
+
 def test_a_line_without_end(read, monkeypatch):
     monkeypatch.setattr(compression, "CHUNK", 10)
     monkeypatch.setattr(lines, "LONGEST_TEXT_LINE", 100)
@@ -270,6 +276,14 @@ def test_the_line_that_is_too_long(read, monkeypatch, span, end):
     with pytest.raises(FormatError, match=":3: a line of more than 100 bytes"):
         read(b"p sp 3 2\na 1 2 3\n" + b"c" * 101 + end)
     assert read(b"p sp 3 1\na 1 2 3\n" + b"c" * 100 + b"\n").arc_count == 1
+
+
+@pytest.mark.parametrize("span", [1, 20, 64])
+def test_a_wrong_line_before_the_one_that_is_too_long(read, monkeypatch, span):
+    monkeypatch.setattr(arc_reader, "SPAN_BYTES", span)
+    monkeypatch.setattr(lines, "LONGEST_TEXT_LINE", 100)
+    with pytest.raises(FormatError, match=":2: vertex 9 is outside"):
+        read(b"p sp 3 2\na 1 9 3\n" + b"c" * 101 + b"\n")
 
 
 def _outcome(path):

@@ -74,6 +74,21 @@ def test_a_closed_solver_says_so() -> None:
     assert caught.value.on_all_ranks
 
 
+def test_what_is_local_is_dropped_though_another_rank_fails(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail() -> None:
+        raise RunError("rank 1 failed")
+
+    solver = groute_py.open(GRAPH, device="cpu")
+    assert solver.apsp([0]) is not None
+    assert solver._rows.graph is not None
+    monkeypatch.setattr(solver._graph, "close", fail)
+    with pytest.raises(RunError, match="rank 1 failed"):
+        solver.close()
+    assert solver._rows.graph is None
+
+
 @pytest.mark.parametrize("name", ["algorithm", "device", "mode", "order"])
 @pytest.mark.parametrize("value", [None, 3, np.array([1, 2])])
 def test_what_is_no_name_is_refused(name: str, value: Any) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -59,3 +62,37 @@ def test_an_unknown_choice_is_refused_before_anything_is_compiled(
         with pytest.raises(ValueError, match="=most: expected usual, all or none"):
             begin()
     assert hook.compiled == []
+
+
+READING = r"""
+from compile_kernels import run_commands
+from groute_py import read_graph
+from groute_py.kernels.cpu.kernel import KERNELS
+
+def forms():
+    return {(kernel.__qualname__, types) for kernel in KERNELS for types in kernel.signatures}
+
+run_commands()
+saved = forms()
+for head, letter, ending in (
+    ("p sp 3 3\n", "a ", ""),
+    ("%%MatrixMarket matrix coordinate real general\n3 3 3\n", "", ".5"),
+):
+    for tails in (1, 2, 3), (3, 1, 2):
+        with open("text", "w") as file:
+            file.write(head + "".join(f"{letter}{tail} 2 5{ending}\n" for tail in tails))
+        read_graph("text", cache=False)
+        assert forms() == saved, (head, tails, forms() - saved)
+"""
+"""The kernels that take arcs in order, and in another one."""
+
+
+def test_texts_are_read_by_kernels_of_the_build(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", READING],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr

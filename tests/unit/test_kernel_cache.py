@@ -63,7 +63,7 @@ def test_no_folder_can_be_made(home: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_no_file_can_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(dir: Path) -> Any:
+    def refuse(dir: str) -> Any:
         if dir == cupy_cache() and VARIABLE not in os.environ:
             raise OSError(errno.EROFS, os.strerror(errno.EROFS))
         return open(os.devnull)
@@ -76,6 +76,19 @@ def test_one_that_is_named_cannot_be_written(home: Path, monkeypatch: pytest.Mon
     (home / "file").write_text("")
     monkeypatch.setenv(VARIABLE, str(home / "file" / "cache"))
     replaced("file/cache cannot be written")
+
+
+def test_a_name_is_taken_as_cupy_takes_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(home)
+    monkeypatch.setenv(VARIABLE, "~/cache")
+    assert found() == "~/cache"
+    assert (home / "~/cache").is_dir()
+    assert not (home / "cache").exists()
+
+
+def test_an_empty_name_is_no_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "")
+    replaced(r"only: '' cannot be written \(No such file or directory\)")
 
 
 def test_a_user_without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,3 +149,10 @@ def test_no_folder_at_all(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "CuPy finds no folder to write to (no usable temporary directory); "
         "set CUPY_CACHE_DIR to one"
     )
+
+
+def test_a_library_that_cupy_cannot_load(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (home / "cupy.py").write_text("raise OSError('libnvrtc.so: cannot open')")
+    monkeypatch.syspath_prepend(home)
+    problem = gpu_problem.__wrapped__()
+    assert problem.startswith("CuPy cannot be imported (libnvrtc.so: cannot open); pip install")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from support.command import run_command
 
+from groute_py import GrouteError
 from groute_py.device import primary_context, registry
 from groute_py.device.primary_context import begin_context
 from groute_py.device.registry import NEAR_FAR, look_ahead
@@ -95,3 +98,32 @@ def test_only_where_a_gpu_may_be_used(
     makers = NEAR_FAR if has_gpu else {"cpu": NEAR_FAR["cpu"]}
     look_ahead(device, 5, makers)
     assert begun == ([5, "CuPy"] if device != "cpu" and has_gpu else [])
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        ("sssp road:3x3", None),
+        ("sssp @good.mtx", None),
+        ("sssp @absent.gr", "no such file"),
+        ("sssp @good.mtx -o @none/out.npz", "does not exist"),
+        ("sssp @good.mtx -o @out.json", "unknown suffix"),
+        ("sssp @good.mtx --telemetry @good.mtx", "is both GRAPH and --telemetry"),
+        ("sssp @good.mtx --delta -1", "delta must be positive"),
+    ],
+)
+def test_an_error_does_not_wait_for_it(
+    words: str, problem: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[Any] = []
+    monkeypatch.setattr(registry, "begin_context", begun.append)
+    text = "%%MatrixMarket matrix coordinate integer general\n2 2 1\n1 2 3\n"
+    (tmp_path / "good.mtx").write_text(text)
+    line = words.replace("@", f"{tmp_path}/").split()
+    if problem is None:
+        assert run_command(*line).exit_code == 0
+        assert begun
+        return
+    with pytest.raises(GrouteError, match=problem):
+        run_command(*line)
+    assert not begun

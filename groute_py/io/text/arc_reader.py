@@ -28,7 +28,6 @@ from groute_py.io.text import lines
 from groute_py.io.text.lines import (
     TOO_LONG,
     Block,
-    LongLineError,
     Progress,
     lines_within,
     shown,
@@ -205,12 +204,13 @@ class ArcLines:
 
     def _take(self, coming: Future[tuple[Block, _Scanned]]) -> None:
         """Take a block of whole lines, scanned already as far as was possible."""
-        try:
-            block, scanned = coming.result()
-        except LongLineError as problem:
-            self.line += problem.lines
+        block, scanned = coming.result()
+        self._take_lines(block, scanned)
+        if block.leaves_last:
             self.refuse(TOO_LONG.format(lines.LONGEST_TEXT_LINE))
-        data, start, stop = block
+
+    def _take_lines(self, block: Block, scanned: _Scanned) -> None:
+        data, start, stop, _ = block
         self._text_bytes += stop - start
         while True:
             room = None if self.promised is None else self.promised - self.arcs.count

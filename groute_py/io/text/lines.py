@@ -51,32 +51,21 @@ class Block(NamedTuple):
     Attributes:
         data: the last of the lines' bytes is a newline.
         start, stop: where the lines begin and end in it.
+        leaves_last: the line behind them is theirs too, but too long.
     """
 
     data: bytes
     start: int
     stop: int
-
-
-class LongLineError(Exception):
-    """A line is too long.
-
-    Attributes:
-        lines: that lie before it in its block.
-    """
-
-    def __init__(self, lines: int) -> None:
-        super().__init__(TOO_LONG)
-        self.lines = lines
+    leaves_last: bool = False
 
 
 def lines_within(path: Path, span: range) -> Block:
     """The lines of a plain file that begin at the bytes of `span`.
 
-    So the lines of spans that lie side by side are all lines, each once.
+    So the lines of spans that lie side by side are all lines, each once. The last may be too long.
 
     Raises:
-        LongLineError: the last of them is too long.
         FormatError: the file ends within the span.
     """
     data, stop = _bytes_within(path, span)
@@ -86,7 +75,7 @@ def lines_within(path: Path, span: range) -> Block:
         start = len(BYTE_ORDER_MARK) if data.startswith(BYTE_ORDER_MARK) else 0
     last = max(data.rfind(b"\n", start, stop - 1) + 1, start)
     if stop - 1 - last > LONGEST_TEXT_LINE:
-        raise LongLineError(data.count(b"\n", start, last))
+        return Block(data, start, last, leaves_last=True)
     return Block(data, start, stop)
 
 

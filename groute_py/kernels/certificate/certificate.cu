@@ -63,15 +63,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     }
 }
 
-// Looks at each vertex, after all arcs.
+// Looks at each vertex, after all arcs: a thread for each. The size of the grid may not fit in 32 bits.
 extern "C" __global__ void check_vertices(const Distance* distance, const i64* parents, const u8* led, u32 count,
                                           u32 source, Distance bound, u32* doubt) {
-    const u32 stride = gridDim.x * blockDim.x;
-    for (u32 v = blockIdx.x * blockDim.x + threadIdx.x; v < count; v += stride) {
-        const bool is_reached = distance[v] != UNREACHED;  // which NaN is too, but nothing leads to it
-        const bool is_led = v == source ? distance[v] == 0 : !is_reached || led[v];
-        const bool is_within = !is_reached || distance[v] <= bound;
-        const bool has_parent = parents && parents[v] != -1;
-        if (!is_led || !is_within || (has_parent && (v == source || !is_reached))) *doubt = 1;
-    }
+    const u32 v = blockIdx.x * blockDim.x + threadIdx.x;
+    if (v >= count) return;
+    const bool is_reached = distance[v] != UNREACHED;  // which NaN is too, but nothing leads to it
+    const bool is_led = v == source ? distance[v] == 0 : !is_reached || led[v];
+    const bool is_within = !is_reached || distance[v] <= bound;
+    const bool has_parent = parents && parents[v] != -1;
+    if (!is_led || !is_within || (has_parent && (v == source || !is_reached))) *doubt = 1;
 }

@@ -140,9 +140,9 @@ class CudaDevice:
         return self.linked
 
     def unlink(self) -> None:
-        if self.linked is not None:
-            self.linked.close()
-        self.linked = None
+        linked, self.linked = self.linked, None  # one that is closed in part is not closed again
+        if linked is not None:
+            linked.close()
 
     def start(self, source: int | None, buckets: Buckets, cutoff: float, *, record: bool) -> None:
         parts = self.parts
