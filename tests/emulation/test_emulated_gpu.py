@@ -19,7 +19,7 @@ LONGEST_S = 900
 SELECTED = {
     "python/test_solvers.py": ("(distances_and_tree or TestShapes) and not nothing_but", 60),
     "python/test_methods.py": ("TestShapes and not (with_a_hub and contraction)", 50),
-    "gpu/test_full_gpu.py": ("not dijkstra-3 and not bellman-ford-3", 80),
+    "gpu/test_full_gpu.py": ("not dijkstra-3 and not bellman-ford-3", 79),
     "gpu/test_recording.py": ("", 36),
     "gpu/test_redistribution.py": ("", 71),
     "gpu/test_numbered.py": ("", 5),

@@ -180,25 +180,21 @@ def test_messages_without_room_on_the_device(
     verify(graph, result)
 
 
-@pytest.mark.parametrize("method", ["delta-stepping", "bfs"])
-def test_vertices_are_looked_at_in_pieces(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_vertices_are_looked_at_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     from groute_py.device.cuda.methods import bfs
     from groute_py.device.cuda.runtime.short_memory import pieces
-    from groute_py.device.cuda.sssp import answer
 
-    full = solve(generate("road:20x20"), 5, device="cpu", algorithm=method, hops=method == "bfs")
-    for module in (answer, bfs):
-        monkeypatch.setattr(module, "pieces", partial(pieces, length=7))
-    options = {"algorithm": method, "hops": method == "bfs", "device": "cuda"}
+    graph = generate("road:20x20")
+    full = solve(graph, 5, device="cpu", algorithm="bfs", hops=True)
+    monkeypatch.setattr(bfs, "pieces", partial(pieces, length=7))
     for targets in ([], [3, 17, 88, 20, 4, 9, 60, 31, 45]):
-        result = solve(generate("road:20x20"), 5, targets=targets, **options)
+        result = solve(graph, 5, targets=targets, algorithm="bfs", hops=True, device="cuda")
         near = full.distances <= result.distances[targets].max() if targets else full.reached
         np.testing.assert_array_equal(result.distances[near], full.distances[near])
         assert not result.reached[~near].any()
         assert result.statistics["useless_relaxations"] >= 0
         if not targets:
-            graph = generate("road:20x20")
-            verify(graph.with_unit_weights() if method == "bfs" else graph, result)
+            verify(graph.with_unit_weights(), result)
 
 
 @pytest.mark.parametrize("method", ["bfs", "csr-bellman-ford", "frontier-dijkstra"])
