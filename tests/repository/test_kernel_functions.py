@@ -11,7 +11,7 @@ LONGEST = 60
 """Lines from the signature to the closing brace."""
 
 LONG = {"groute_py/kernels/sssp/near_far.cu": "relax"}
-"""Kernels that may be longer, by their files; why: docs/decisions/0063."""
+"""Kernels that may be longer, by their files; docs/decisions/0063-step-loop-in-one-function.md."""
 
 
 def functions(text: str) -> list[tuple[str, int]]:
