@@ -25,7 +25,7 @@ VARIABLE = "CUPY_CACHE_DIR"
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Of a user who has CuPy, and has not imported it; what is set is forgotten."""
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv(VARIABLE, "")  # so that it is as before afterwards
+    monkeypatch.setenv(VARIABLE, "")  # it is restored afterwards
     monkeypatch.delenv(VARIABLE)
     monkeypatch.setattr(kernel_cache, "find_spec", lambda name: name)
     monkeypatch.delitem(sys.modules, "cupy", raising=False)
