@@ -8,7 +8,7 @@ template <class T>
 struct Copy {
     static_assert(sizeof(T) % 8 == 0, "words of 8 bytes");
     static constexpr u32 words = sizeof(T) / 8, each = (words + 31) / 32;
-    u64 kept[each];
+    u64 kept[each] = {};  // without a value the compiler would keep old words in local memory, and load and store them
 
     __device__ __forceinline__ explicit Copy(const T* from) {
 #pragma unroll

@@ -24,11 +24,6 @@
 #include "sssp/buckets.cuh"
 #include "sssp/warp_lists.cuh"
 
-// An estimate of the arcs that a step has to relax.
-__device__ __forceinline__ u64 arcs_due(const Work& work, u64 entries, u64 chunks) {
-    return entries * work.mean_degree + chunks * ROW_CHUNK;
-}
-
 struct Pull {
     const Rank& rank;
     const StepLists& now;

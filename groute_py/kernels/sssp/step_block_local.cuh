@@ -4,6 +4,7 @@
 
 #include "exchange/poll.cuh"
 #include "sssp/block_lists.cuh"
+#include "sssp/conditions.cuh"
 #include "sssp/relax.cuh"
 
 #define ROWS (32u / LANES)  // of a warp, LANES lanes each
@@ -146,20 +147,21 @@ struct LocalStep {
     }
 };
 
-// A block-local step: arrivals, near, and up to `depth` further levels. One thread stores the result of `begun()` in
-// shared memory, so that rarely used fields take no registers.
-template <class Begun>
-__device__ __forceinline__ void grid_take_local_step(const Rank& rank, Begun begun, Staging& staged, u32 depth,
-                                                     Distance bucket_begin, Distance threshold, Distance cutoff,
-                                                     const Distance& bound, u32& relaxed) {
+// A block-local step: arrivals, near, and up to `depth` further levels. One thread stores the lists in shared memory,
+// so that rarely used fields take no registers.
+__device__ __forceinline__ void grid_take_local_step(const Conditions& conditions, StepState& state, Staging& staged,
+                                                     u32& relaxed) {
+    const Rank& rank = conditions.rank;
+    const Launch& launch = conditions.launch;
     const StepLists& now = staged.now;
     if (threadIdx.x <= LISTED) staged.count[threadIdx.x] = 0;
     if (threadIdx.x < 4) staged.has_long[threadIdx.x] = 0;
     if (threadIdx.x < 2) staged.another_has[threadIdx.x] = 0;
-    if (threadIdx.x == 0) staged.now = begun();
+    if (threadIdx.x == 0) staged.now = begin_step(conditions);
     __syncthreads();
+    block_end_relaxing(conditions, state);
     BlockLists lists{rank, now, staged};
-    Relax<BlockLists> relax{rank, now, lists, bucket_begin, threshold, cutoff, bound, relaxed};
+    Relax<BlockLists> relax{rank, now, lists, state.bucket_begin, state.threshold, launch.cutoff, state.bound, relaxed};
     if (exchanges(rank.peers) && rank.seen.plan.arrived) relax.grid_list_arrivals();
     LocalStep local{relax};
     // with peers the leader block polls the low-latency rings, and leaves near to the other blocks, if there are any
@@ -167,7 +169,7 @@ __device__ __forceinline__ void grid_take_local_step(const Rank& rank, Begun beg
     const u32 blocks = exchanges(rank.peers) && gridDim.x > 1 ? gridDim.x - 1 : gridDim.x;
     if (blockIdx.x < blocks) local.block_relax_near(blocks);
     bool all;
-    do all = local.block_relax_levels(polls_rings ? LEVELS_A_POLL : depth);
+    do all = local.block_relax_levels(polls_rings ? LEVELS_A_POLL : launch.depth);
     while (polls_rings && local.block_poll_rings());
     if (all && !polls_rings && threadIdx.x == 0) rank.control->depth_reached_in = now.number;
     lists.block_flush();

@@ -2,7 +2,8 @@
 // atomic ticket.
 #pragma once
 
-#include "sssp/pull_deferred.cuh"
+#include "sssp/conditions.cuh"
+#include "sssp/move_bucket.cuh"
 #include "sssp/relax.cuh"
 #include "sssp/warp_lists.cuh"
 
@@ -57,29 +58,31 @@ __device__ __forceinline__ void grid_relax_entries(Relax<WarpLists>& relax, u32 
 // (`along`), (b) long arcs may be deferred (PULLS), or (c) the rank has arcs to other hosts: each launch begins with a
 // dense pull there, which would relax once more what
 //     the mirrors do not have.
-// `set_pull_bound(arcs)` gets the number of arcs due after long rows have been cut, and may set the pull bound.
-template <class SetPullBound>
-__device__ __forceinline__ void grid_take_wide_step(const Rank& rank, StepLists now, Staging& staged, bool arrived,
-                                                    Distance bucket_begin, Distance threshold, Distance cutoff,
-                                                    const Distance& bound, u32& relaxed, bool along,
-                                                    SetPullBound set_pull_bound) {
+// After long rows have been cut the pull bound may be set, by the number of arcs due.
+__device__ __forceinline__ void grid_take_wide_step(const Conditions& conditions, StepState& state, Staging& staged,
+                                                    u32& relaxed) {
+    const Rank& rank = conditions.rank;
+    StepLists now = begin_step(conditions);
+    const Distance cutoff = conditions.launch.cutoff;
+    const bool arrived = conditions.has_arrivals(), along = state.change == BucketChange::joined;
     const StepPlan& plan = rank.seen.plan;
     const bool once =
         !PULLS && arrived && !along && !has_halo(rank.share) && plan.sent == plan.arrived && !plan.ll_arrived;
-    if (arrived && !once) grid_join_arrivals(rank, now, staged, bucket_begin, bound);
+    if (arrived && !once) grid_join_arrivals(rank, now, staged, state.bucket_begin, state.bound);
     {
         StepLists to = now;
         to.chunks_out_count = now.cut_count;
-        WarpLists lists{rank, to, staged, bound};
-        Relax<WarpLists> relax{rank, to, lists, bucket_begin, threshold, cutoff, bound, relaxed};
+        WarpLists lists{rank, to, staged, state.bound};
+        Relax<WarpLists> relax{rank, to, lists, state.bucket_begin, state.threshold, cutoff, state.bound, relaxed};
         grid_relax_entries(relax, once ? plan.sent : 0);
         lists.warp_flush();
     }
     grid_sync(rank.control, rank.phase);
+    block_end_relaxing(conditions, state);
     const u32 cut = min(load_l2(now.cut_count), rank.work.chunk_capacity);
-    set_pull_bound(arcs_due(rank.work, 0, now.chunks_in_count + cut));
-    WarpLists lists{rank, now, staged, bound};
-    Relax<WarpLists> relax{rank, now, lists, bucket_begin, threshold, cutoff, bound, relaxed};
+    block_set_pull_bound(rank, state, arcs_due(rank.work, 0, now.chunks_in_count + cut));
+    WarpLists lists{rank, now, staged, state.bound};
+    Relax<WarpLists> relax{rank, now, lists, state.bucket_begin, state.threshold, cutoff, state.bound, relaxed};
     relax.grid_relax_chunks(cut);
     lists.warp_flush();
 }
