@@ -32,7 +32,7 @@ def figure() -> Figure:
     drawing.arrow((360, 60), (360, 44), (875, 44), (875, 58))
     drawing.words(760, 36, "near is full")
     drawing.arrow((875, 120), (875, 222), (388, 222), (388, 122))
-    drawing.words(580, 216, "RecoverSpilled lists the vertex again")
+    drawing.words(580, 216, "recover_spilled lists the vertex again")
     drawing.arrow((400, 118), (445, 265), (875, 265), (875, 283))
     drawing.words(580, 257, "push by a ring, or dense pull")
     drawing.box(780, 285, 190, 50, "near of the peers that\nhold out-arcs", GREEN)

@@ -12,7 +12,8 @@ __device__ __forceinline__ bool is_due(u64 taken, u64 published, u32 capacity) {
 }
 
 // Lane p: publishes to peer p how far this rank has written and taken, after a fence for the writes of all blocks.
-// Credits alone are held back until they are due: the fence waits until all writes to peers have arrived.
+// Taken are the entries of ended steps, up to `begin`; blocks may be reading those from there to `end`. Credits alone
+// are held back until they are due: the fence waits until all writes to peers have arrived.
 __device__ __forceinline__ void leader_publish_counts(const Peers& peers, LeaderState& leader) {
     Exchange& own = leader.own;
     u32 p = lane();

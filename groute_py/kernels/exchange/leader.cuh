@@ -1,12 +1,11 @@
 // The work of the leader block during the grid barrier. One warp does it; lane p serves peer p.
 // * While other blocks are still arriving it polls this rank's mailbox (`leader_poll`).
 // * When all have arrived it decides about the next step (`leader_plan_step`).
-// * After it has released them it publishes counters, a ballot, a verdict (`leader_publish`). So no block waits until
-// peers can
-//   see these words.
+// * After it has released them it publishes counters, a ballot, a verdict (`leader_publish`). No block waits for that.
 //
 // Each round trip to L2 or to a peer costs time here. So the state of the run stays in shared memory, all words are
 // requested at once, and words to peers are written in no particular order: reading one before another does no harm.
+// But a credit is given only after the step that has read the entries.
 #pragma once
 
 #include "exchange/pacing.cuh"

@@ -19,7 +19,7 @@ struct MailboxHeader {
     u64 published[MAX_PEERS];    // entries that each sender has put into this rank's inbox, ever
     u64 dense_pulls[MAX_PEERS];  // dense pulls that each rank has requested since the start; see pack_dense_pull
     u64 taken[MAX_PEERS];        // entries of this rank that each peer has taken, ever; see pack_credits
-    u64 epoch[MAX_PEERS];        // of each rank: odd in a heavy step; changes with every step
+    u64 epoch[MAX_PEERS];        // of each rank: odd in a heavy step; light steps are not published
     Ballot ballot[MAX_PEERS];    // at rank 0: the ranks' ballots
     u64 vote;                    // the vote that is open, from 1; 0 until the first verdict
     double limit;                // of the last verdict; 0 until the first
@@ -69,7 +69,7 @@ struct Peers {
 struct PeerCursors {
     u64 room;             // where its outbox is full
     u64 ll_room;          // and where its low-latency ring is
-    u64 begin;            // its entries to take: from ...
+    u64 begin;            // its entries to take: from here, where all before have been read, ...
     u64 end;              // ... to
     u32 pulls_done;       // its dense pulls that this rank has done
     u32 pulls_requested;  // its dense pulls requested so far; this step does the new one, ...

@@ -4,7 +4,8 @@
 #include "layout/graph.cuh"
 
 // A worklist entry. It is stale, and skipped, if the vertex has a smaller distance by now: that distance has an
-// entry of its own. So a vertex may be listed twice, and no flags are needed.
+// entry of its own. So a vertex may be listed twice, and no flags are needed. In far the vertex may carry a weight
+// class; see vertex_in.
 struct alignas(2 * sizeof(Distance)) Entry {
     Distance distance;
     u32 vertex;
@@ -36,10 +37,10 @@ struct Work {
     Distance* box_distance;  // halo; the outboxes, owner by owner
     i64* box_parent;
     u32* box_vertex;
-    u32* box_count;  // peers
-    u32 capacity;    // of near lists
-    u32 far_capacity;
-    u32 far_few;  // with more entries than this a split scans all vertices, not the list
+    u32* box_count;    // peers
+    u32 capacity;      // of near lists
+    u32 far_capacity;  // of far lists; `far_count` also counts entries that had no place
+    u32 far_few;       // at most far_capacity; with more entries than this a split scans all vertices, not the list
     u32 chunk_capacity;
     float levels;  // to a unit of distance
     u32 fold;      // a byte has the levels of 1 << fold vertices

@@ -27,7 +27,8 @@ __device__ __forceinline__ void grid_recover(const Rank& rank, const StepLists& 
     grid_recover_spilled(rank.share, rank.work, rank.control, lists);
 }
 
-// By thread 0 of a block: makes the other far list current, which is empty, for a split or a pull.
+// By thread 0 of a block: makes the other far list current, for a split or a pull. It is empty: its count was cleared
+// by `grid_clear_ahead`, and its least distance when it was left.
 __device__ __forceinline__ void swap_far(const Rank& rank, StepState& state) {
     if (blockIdx.x == 0) rank.control->least_far[state.far_side] = LARGEST_DISTANCE;
     state.far_side ^= 1;
@@ -75,7 +76,8 @@ __device__ __forceinline__ void grid_move_bucket(Action action, const Conditions
                    &rank.control->least_far[state.far_side]);
 }
 
-// The other actions: fills near, then lists the arrivals.
+// The other actions: fills near, then lists the arrivals. All actions but join_bucket must take the arrivals, because
+// the leader counts them as taken at the end of the step.
 __device__ __forceinline__ void grid_refill(Action action, const Conditions& now, StepState& state, Staging& staged,
                                             u32& relaxed) {
     const Rank& rank = now.rank;

@@ -1,7 +1,8 @@
 // What a step of the loop in sssp/near_far.cu does.
 //
-// The table is read from the top; `-` is either. All threads of a rank choose the same action, because they ask the
-// same conditions about counters that were final before the barrier. Ranks may choose different ones.
+// The table is read from the top; `-` is either. "beyond" is of the pull bound if a pull is due, else of far. All
+// threads of a rank choose the same action, because the counters that they ask about have the same values for all of
+// them; see sssp/step.cuh. Ranks may choose different ones.
 //
 // | over | behind | listed | arrivals | served | spilled | pull due | far | beyond | action           |
 // |------|--------|--------|----------|--------|---------|----------|-----|--------|------------------|
@@ -29,7 +30,7 @@ enum class Action : unsigned {
     pull_deferred,    // pull the deferred arcs, and open the bucket at the pull bound
     open_bucket,      // raise the threshold, split far
     join_bucket,      // the same for the bucket that peers have opened; the step begins again then
-    idle,             // nothing but arrivals, which are listed; the leader waits for peers
+    idle,             // list arrivals; without any, the leader waits for peers inside the barrier
 };
 
 // `Conditions` has a function for each column of the table. They are asked from left to right, and no more than the

@@ -2,8 +2,8 @@
 #include "sssp/rows.cuh"
 #include "sssp/step.cuh"
 
-// Between slices: moves near entries at or above a lowered threshold to far. The other entries and the row chunks go to
-// the lists of the next step, which the host then makes current.
+// Without peers, between slices: moves near entries at or above a lowered threshold to far. The other entries and the
+// row chunks go to the lists of the next step, which the host then makes current.
 extern "C" __global__ void narrow(const __grid_constant__ Work work, Control* control, Distance threshold) {
     const u32 step = control->step, near_count = min(control->near_count[step % 3], work.capacity);
     const u32 chunk_count = min(control->chunk_count[step % 3], work.chunk_capacity);

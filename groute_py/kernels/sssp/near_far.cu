@@ -4,10 +4,9 @@
 // The loop chooses an action for each step (sssp/choose_action.cuh, with the table of conditions) and takes it
 // (sssp/actions.cuh). A step that relaxes takes the entries of near and writes the near list of the next step.
 // * Block-local step (few entries a block, no row chunks): a block relaxes its part of near. It keeps the near entries
-// that it
-//   produces in shared memory and relaxes them at once, level by level, until some block has reached `depth` levels and
-//   the grid meets again. On road networks the time of a level is latency, so this saves most barriers. Rows are
-//   looked up and prefetched before they are needed.
+//   that it produces in shared memory and relaxes them at once, level by level, until some block has reached `depth`
+//   levels and the grid meets again. On road networks the time of a level is latency, so this saves most barriers. Rows
+//   are looked up and prefetched before they are needed.
 // * Grid-wide step: warps take groups of entries, keep several arcs a lane in flight, and buffer what they append.
 // Rows longer than ROW_CHUNK are cut into chunks for warps of the whole grid. A block-local step leaves them to the
 // next step; a grid-wide step relaxes them itself after a barrier. So peers that hold chunks of one hub's row relax

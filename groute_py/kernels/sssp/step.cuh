@@ -1,7 +1,10 @@
-// The lists and counters of one step. They rotate with the number of the step, so that no block reads a
-// counter that a faster block may be writing: all counters that decide about a step were final before the barrier that
-// began it. Each block copies them to shared memory once a step. If every warp read them from L2, the one cache line
-// that holds them would be the bottleneck of block-local steps.
+// The lists and counters of one step. Those of near and row chunks rotate with the number of the step, so that no block
+// reads a counter that a faster block may be writing: they were final before the barrier that began the step. Words
+// that do not rotate (`far_count`, `any_spilled`) may decide only between actions that begin with the barrier
+// of `grid_refill`: none of these writes before all blocks have come there.
+//
+// Each block copies the counters to shared memory once a step. If every warp read them from L2, the one cache line that
+// holds them would be the bottleneck of block-local steps.
 #pragma once
 
 #include "exchange/peers.cuh"

@@ -56,8 +56,7 @@ __device__ __forceinline__ void grid_relax_entries(Relax<WarpLists>& relax, u32 
 // A grid-wide step: arrivals, near, then row chunks. Entries from rings are relaxed directly, because few vertices are
 // sent more than once. They are merged into near first if (a) this rank has just joined a bucket that peers opened
 // (`along`), (b) long arcs may be deferred (PULLS), or (c) the rank has arcs to other hosts: each launch begins with a
-// dense pull there, which would relax once more what
-//     the mirrors do not have.
+// dense pull there, which would relax once more what the mirrors do not have.
 // After long rows have been cut the pull bound may be set, by the number of arcs due.
 __device__ __forceinline__ void grid_take_wide_step(const Conditions& conditions, StepState& state, Staging& staged,
                                                     u32& relaxed) {

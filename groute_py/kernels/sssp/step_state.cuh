@@ -15,7 +15,7 @@ struct Launch {
     u32 depth;  // levels of a block-local step
 };
 
-// How the last action has changed the bucket.
+// How the bucket has changed since the last step that relaxed. Unless it is `none`, `least_far` is exact.
 enum class BucketChange : u32 { none, opened, joined };
 
 struct StepState {
