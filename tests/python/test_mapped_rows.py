@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import closing
-from mmap import MADV_HUGEPAGE, mmap
+from mmap import MADV_HUGEPAGE, PAGESIZE, mmap
 from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
 from typing import Any
 
 import numpy as np
@@ -131,6 +133,25 @@ def test_huge_pages_are_asked_for_and_not_needed(
     assert asked == [MADV_HUGEPAGE]
     wanted = np.where(rows == NARROW, UNREACHED, rows.astype(np.int64))
     np.testing.assert_array_equal(written_in(place)[:50], wanted)
+
+
+def test_few_page_faults_are_major(tmp_path: Path) -> None:
+    """A thread lets go of its locks in those; a new page of 4 KiB needs none."""
+    path, kind, shape = tmp_path / "rows.npy", np.dtype(np.int64), (400, 10_000)
+    with open(path, "wb") as file:
+        try:
+            os.posix_fallocate(file.fileno(), 0, START + 8 * shape[0] * shape[1])
+        except OSError:
+            pytest.skip("the file system does not reserve blocks")
+    status = path.stat()
+    place = ArrayPlace("distances", path, kind, START, (boot_id(), status.st_dev, status.st_ino))
+    rows = np.ones((100, shape[1]), np.int32)
+    with closing(MappedRowWriter([place])) as writer:
+        before = getrusage(RUSAGE_SELF).ru_majflt
+        for first in range(0, shape[0], len(rows)):
+            writer.take(np.arange(first, first + len(rows)), RowBlock(0, rows, None))
+        major = getrusage(RUSAGE_SELF).ru_majflt - before
+    assert major < status.st_size // PAGESIZE // 8
 
 
 def open_files() -> int:
