@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import closing
+from mmap import MADV_HUGEPAGE, PAGESIZE, mmap
 from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
 from typing import Any
 
 import numpy as np
@@ -11,7 +14,7 @@ import pytest
 
 from groute_py import UNREACHED
 from groute_py.device.rows import RowBlock
-from groute_py.many.storage import mapped_rows, row_files, row_writer
+from groute_py.many.storage import mapped_rows, row_files, row_writer, window
 from groute_py.many.storage.mapped_rows import MappedRowWriter
 from groute_py.many.storage.row_files import RowFiles
 from groute_py.many.storage.row_writer import ArrayPlace, boot_id
@@ -67,7 +70,7 @@ def test_rows_come_to_their_positions(
         raise OSError(12, "Cannot allocate memory")
 
     if refused:
-        monkeypatch.setattr(mapped_rows, "mmap", none_left)
+        monkeypatch.setattr(window, "mmap", none_left)
     else:
         monkeypatch.setattr(row_writer, "write_at", none_left)
     positions, place = POSITIONS[name], place_in(tmp_path)
@@ -78,6 +81,77 @@ def test_rows_come_to_their_positions(
     wanted[positions] = np.where(rows == NARROW, UNREACHED, rows.astype(np.int64))
     np.testing.assert_array_equal(written_in(place), wanted)
     assert not place.path.read_bytes()[:START].strip(b"\0")
+
+
+def test_a_window_stays_for_the_next_blocks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It begins at a multiple of its size, which large blocks exceed, and ends with the file."""
+    opened: list[tuple[int, int]] = []
+
+    def counted(file: int, length: int, *, offset: int) -> mmap:
+        opened.append((offset, offset + length))
+        return mmap(file, length, offset=offset)
+
+    monkeypatch.setattr(window, "mmap", counted)
+    monkeypatch.setattr(window, "SIZE", size := 1 << 18)
+    place = place_in(tmp_path)
+    wanted = np.full((100, WIDTH), 7)
+    with closing(MappedRowWriter([place])) as writer:
+        for first, last in [(0, 10), (10, 30), (30, 36), (36, 80), (80, 90), (90, 100)]:
+            rows = rows_of(last - first)
+            writer.take(np.arange(first, last), RowBlock(0, rows, None))
+            wanted[first:last] = np.where(rows == NARROW, UNREACHED, rows.astype(np.int64))
+        assert str(place.path) in Path("/proc/self/maps").read_text()
+    assert str(place.path) not in Path("/proc/self/maps").read_text()
+    np.testing.assert_array_equal(written_in(place), wanted)
+    ends = [
+        size,
+        *(START + 8 * WIDTH * row for row in (36, 80)),
+        3 * size,
+        place.path.stat().st_size,
+    ]
+    assert opened == list(zip([0, 0, size, 2 * size, 2 * size], ends, strict=True))
+
+
+def test_huge_pages_are_asked_for_and_not_needed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    class Without(mmap):
+        """Of a kernel that has none."""
+
+        def madvise(self, option: int, *_: int) -> None:
+            asked.append(option)
+            raise OSError(22, "Invalid argument")
+
+    monkeypatch.setattr(window, "mmap", Without)
+    place, rows = place_in(tmp_path), rows_of(50)
+    with closing(MappedRowWriter([place])) as writer:
+        writer.take(np.arange(50), RowBlock(0, rows, None))
+    assert asked == [MADV_HUGEPAGE]
+    wanted = np.where(rows == NARROW, UNREACHED, rows.astype(np.int64))
+    np.testing.assert_array_equal(written_in(place)[:50], wanted)
+
+
+def test_few_page_faults_are_major(tmp_path: Path) -> None:
+    """A thread lets go of its locks in those; a new page of 4 KiB needs none."""
+    path, kind, shape = tmp_path / "rows.npy", np.dtype(np.int64), (400, 10_000)
+    with open(path, "wb") as file:
+        try:
+            os.posix_fallocate(file.fileno(), 0, START + 8 * shape[0] * shape[1])
+        except OSError:
+            pytest.skip("the file system does not reserve blocks")
+    status = path.stat()
+    place = ArrayPlace("distances", path, kind, START, (boot_id(), status.st_dev, status.st_ino))
+    rows = np.ones((100, shape[1]), np.int32)
+    with closing(MappedRowWriter([place])) as writer:
+        before = getrusage(RUSAGE_SELF).ru_majflt
+        for first in range(0, shape[0], len(rows)):
+            writer.take(np.arange(first, first + len(rows)), RowBlock(0, rows, None))
+        major = getrusage(RUSAGE_SELF).ru_majflt - before
+    assert major < status.st_size // PAGESIZE // 8
 
 
 def open_files() -> int:

@@ -11,13 +11,13 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from mmap import ALLOCATIONGRANULARITY, MADV_RANDOM, mmap
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.many.storage.row_writer import ArrayPlace, RowWriter, convert
+from groute_py.many.storage.window import Window
 from groute_py.system.mounts import file_system
 from groute_py.system.threads import thread_count
 
@@ -46,6 +46,8 @@ class MappedRowWriter(RowWriter):
             self._count = min(thread_count(), MOST)
             enough = self._count >= FEWEST
             self._is_mapped = [enough and is_kept(file) for file in self._files]
+            self._windows = dict[int, Window]()
+            self._open.callback(self._windows.clear)
             self._threads = ThreadPoolExecutor(self._count)
             self._open.callback(self._threads.shutdown)
             failed.pop_all()
@@ -54,28 +56,40 @@ class MappedRowWriter(RowWriter):
         if not self._is_mapped[number]:
             super()._put(number, positions, rows)
             return
-        step = max(-(-len(rows) // self._count), 1)
+        low, high = int(positions.min()), int(positions.max())
+        try:
+            content = self._mapped(number, low, (high - low + 1, rows.shape[1]))
+        except OSError:
+            super()._put(number, positions, rows)
+            return
+        step = -(-len(rows) // self._count)
 
         def put(first: int) -> None:
             part = slice(first, first + step)
-            self._put_part(number, positions[part], rows[part])
+            put_rows(self._places[number], content, positions[part] - low, rows[part])
 
         list(self._threads.map(put, range(0, len(rows), step)))
 
-    def _put_part(self, number: int, positions: NDArray[np.int64], rows: NDArray[Any]) -> None:
-        """Write rows through a mapping of their part of the file, which goes with the thread's."""
-        place, low, stride = self._places[number], int(positions.min()), stride_of(positions)
-        shape = int(positions.max()) - low + 1, rows.shape[1]
-        try:
-            content = _mapped(self._files[number], place, low, shape)
-        except OSError:  # too many mappings, or no addresses left
-            super()._put(number, positions, rows)
-            return
-        if stride:
-            convert(place, content[::stride], rows)
-            return
-        for row, position in zip(rows, positions.tolist(), strict=True):
-            convert(place, content[position - low], row)
+    def _mapped(self, number: int, low: int, shape: tuple[int, int]) -> NDArray[Any]:
+        """Rows of an array from a position on, by a window that stays for the next ones."""
+        place = self._places[number]
+        row = shape[1] * place.type.itemsize
+        begin, end = (place.start + position * row for position in (low, low + shape[0]))
+        window = self._windows.get(number)
+        if window is None or not window.has(begin, end):
+            window = self._windows[number] = Window.of(self._files[number], begin, end)
+        return window.array(begin, place.type, shape)
+
+
+def put_rows(
+    place: ArrayPlace, content: NDArray[Any], positions: NDArray[np.int64], rows: NDArray[Any]
+) -> None:
+    """Put rows of an array at some positions of what has been mapped of it."""
+    if stride := stride_of(positions):
+        convert(place, content[positions[0] : positions[-1] + 1 : stride], rows)
+        return
+    for row, position in zip(rows, positions.tolist(), strict=True):
+        convert(place, content[position], row)
 
 
 def stride_of(positions: NDArray[np.int64]) -> int:
@@ -95,19 +109,3 @@ def is_kept(file: int) -> bool:
     found = os.fstat(file)
     there = 0 < found.st_size <= found.st_blocks * BLOCK
     return there and file_system(found.st_dev) in KEEPING
-
-
-def _mapped(file: int, place: ArrayPlace, low: int, shape: tuple[int, int]) -> NDArray[Any]:
-    """Rows of an array from a position on; what is written to them reaches the file.
-
-    They are mapped as long as the array is there. Without readahead: ext4 would take hundreds of
-    pages together then, and go through all blocks of them at the first write to each page. On Linux
-    6.18 that made a write ten times as long as one by pwrite(2), and without it two to three times.
-    """
-    row = shape[1] * place.type.itemsize
-    begin = place.start + low * row
-    first = begin - begin % ALLOCATIONGRANULARITY
-    held = mmap(file, begin - first + shape[0] * row, offset=first)
-    held.madvise(MADV_RANDOM)
-    flat = np.frombuffer(held, place.type, shape[0] * shape[1], begin - first)
-    return flat.reshape(shape)

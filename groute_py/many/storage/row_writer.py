@@ -66,7 +66,7 @@ class RowWriter:
         for number, place in enumerate(self._places):
             rows = arrays[place.name]
             assert rows is not None
-            if rows.shape[1]:
+            if rows.size:
                 self._put(number, positions, rows)
 
     def _put(self, number: int, positions: NDArray[np.int64], rows: NDArray[Any]) -> None:
