@@ -36,7 +36,13 @@ COMMANDS = (
     ("nearest", "integers.gr", "--facilities", "1,5", "-o", "nearest.csv"),
     ("apsp", "integers.gr", "--reduce", "max"),
     ("sssp", "integers.gr", "--prepare"),
+    ("prepare", "integers.gr", "-o", "it.prepared"),
+    (
+        *("isochrone", "it.prepared", "--each", "--from", "random:20", "--limits", "9"),
+        *("-o", "reach.csv"),
+    ),
 )
+"""The last one has more trees within a cutoff than sweeps find; see device/cpu/descent.py."""
 
 
 def main(target: Path) -> None:

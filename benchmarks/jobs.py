@@ -1,4 +1,4 @@
-"""``python -m benchmarks --jobs``: matrices, nearest facilities, routes and questions.
+"""``python -m benchmarks --jobs``: matrices, facilities, routes, questions, trees within a cutoff.
 
     python -m benchmarks --jobs --device cpu
     python -m benchmarks --jobs --device cuda --case matrix:NY/1000/prepared
@@ -6,10 +6,11 @@
 
 A case is ``JOB:GRAPH/N[/kK][/prepared]``: a matrix of N random sources and N random targets, to a
 file that is not there before; the nearest of N random facilities, or the K nearest; N random pairs;
-or N questions to ``groute-py query``, one after the other's answer, with a near target each. The
-time is that of a call on an open `Solver` to the complete answer, or file; the first call is a
-warm-up. ``prepared`` contracts the graph before. Some distances of each answer are verified as
-`benchmarks.reference` says.
+N questions to ``groute-py query``, one after the other's answer, with a near target each; or trees
+from N random sources, one after the other, within a cutoff that `WITHIN` of the first tree is
+within. The time is that of a call, or of N calls, on an open `Solver` to the complete answer, or
+file; the first is a warm-up. ``prepared`` contracts the graph before. Some distances of each answer
+are verified as `benchmarks.reference` says.
 
 ``phases`` of a matrix are the seconds of each rank in one more call, by what it did: choose the
 ``method``; ``lay out`` and ``open`` the file; solve ``rows``, and within that ``select`` the part
@@ -18,7 +19,8 @@ of a hierarchy; ``wait`` for other ranks; ``write`` and ``mark`` rows; ``finish`
 The answer of the nearest facility of each vertex stays on the GPU, where one rank has one; then
 ``to_host_s`` are the seconds of a call until it is in host memory too. ``sssp_s`` are those of
 `Solver.sssp` with its tree on the same graph without a hierarchy, whose answer lies where that of
-the facilities does.
+the facilities does. Of trees ``solve_s`` are the seconds on the device, and ``whole_s`` those of
+trees without a cutoff, medians of N.
 """
 
 from __future__ import annotations
@@ -44,6 +46,7 @@ from benchmarks.program import Program, nothing, phases, timed
 from benchmarks.reference import right_distances
 from groute_py import UNREACHED, Graph, InputError, Solver, VerificationError, write_graph
 from groute_py.comm.base import Channel
+from groute_py.comm.solo import SoloChannel
 from groute_py.engine.agree import collective, on_root
 from groute_py.engine.options import Options
 from groute_py.engine.preparing import prepare_whole
@@ -56,6 +59,7 @@ SETS = {
         "nearest:road:4900x4900/1000/prepared",
         "route:NY/10000/prepared",
         "matrix:road:4900x4900/10000/prepared",
+        "within:road:4900x4900/20/prepared",
     ],
     "cpu": [
         "matrix:road:200x200/100",
@@ -64,12 +68,19 @@ SETS = {
         "route:road:200x200/1000",
         "route:road:200x200/1000/prepared",
         "query:NY/1000",
+        "within:NY/40/prepared",
     ],
 }
 """The cases without ``--case``, by device."""
 
+BESIDE = ("sssp_s", "to_host_s", "solve_s", "whole_s")
+"""Seconds of something else, by their names in records."""
+
 SOME, STEPS, SEED = 4, 20, 11
 """Sources or vertices that are verified; arcs to a near target at most; of what is drawn."""
+
+WITHIN = 0.01
+"""Share of the vertices of a tree that is within the cutoff."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +165,7 @@ class Measured(NamedTuple):
 def _measure(channel: Channel, case: Case, device: str, repeat: int) -> Record:
     supply = on_root(channel, lambda: Whole(case.load(device)))
     drawn = np.random.default_rng(SEED)
-    stays = case.job == "nearest" and device == "cuda" and channel.size == 1
+    stays = case.job in ("nearest", "within") and device == "cuda" and channel.size == 1
     options = Options(device=device, predecessors=False, download=not stays)
     with ExitStack() as ending, Solver(supply, channel, options) as solver:
         folder = on_root(channel, lambda: Path(ending.enter_context(TemporaryDirectory())))
@@ -295,11 +306,50 @@ def _query(asked: Asked) -> Measured:
     return Measured(run, verify)
 
 
+def _within(asked: Asked) -> Measured:
+    case, solver, graph, ends, _, ending = asked
+    if graph is None:
+        raise InputError(f"{case.name}: trees within a cutoff are solved on one rank")
+    sources = ends[0].tolist()
+    row = right_distances(graph, sources[0])
+    cutoff = float(np.quantile(row[row < UNREACHED], WITHIN, method="lower"))
+    on_gpu = solver.gpu is not None
+    device = "cuda" if on_gpu else "cpu"
+    options = Options(device=device, predecessors=False, download=not on_gpu, cutoff=cutoff)
+    near_ones = ending.enter_context(Solver(Whole(graph), SoloChannel(), options))
+
+    def run() -> Any:
+        for source in sources:
+            found = near_ones.sssp(source)  # of which a GPU has room for some
+        return found
+
+    def verify(found: Any) -> None:
+        row = right_distances(graph, found.source)
+        _same(case, found.distances, np.where(row <= cutoff, row, UNREACHED))
+
+    def more(channel: Channel, repeat: int) -> Record:
+        times = {"solve_s": near_ones, "whole_s": solver}
+        return {name: _solve_seconds(one, sources) for name, one in times.items()}
+
+    return Measured(run, verify, more)
+
+
+def _solve_seconds(solver: Solver, sources: list[int]) -> float:
+    """On the device, the median of trees."""
+    seconds = []
+    for source in sources:
+        result = solver.sssp(source)
+        assert result is not None
+        seconds.append(float(result.statistics["seconds"]["solve"]))
+    return statistics.median(seconds)
+
+
 JOBS: dict[str, Callable[..., Measured]] = {
     "matrix": _matrix,
     "nearest": _nearest,
     "route": _route,
     "query": _query,
+    "within": _within,
 }
 """The jobs by name."""
 
@@ -322,7 +372,7 @@ def _same(case: Case, found: Any, wanted: Any) -> None:
 
 def _shown(record: Record) -> str:
     times = f"{record['median_s']:.4f} s, {1e3 * record['each_s']:.3f} ms each"
-    beside = [f"{name} {record[name]:.4f}" for name in ("sssp_s", "to_host_s") if name in record]
+    beside = [f"{name} {record[name]:.4f}" for name in BESIDE if name in record]
     longest = [f"{name} {max(seconds):.4f}" for name, seconds in record.get("phases", {}).items()]
     return ", ".join([times, *beside, *longest])
 

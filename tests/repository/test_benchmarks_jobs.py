@@ -19,12 +19,14 @@ def test_cases(run: Bench) -> None:
         "nearest:rmat:5/4",
         "nearest:road:9x9/5/k3/prepared",
         "route:road:9x9/20/prepared",
+        "within:road:9x9/3/prepared",
     )
     assert done.exit_code == 0, done.output
-    assert [record["count"] for record in records] == [7, 4, 5, 20]
+    assert [record["count"] for record in records] == [7, 4, 5, 20, 3]
     assert all(record["median_s"] > 0 for record in records)
-    assert [record.get("sssp_s", 0) > 0 for record in records] == [False, True, False, False]
-    assert done.output.count(" ms each") == 4
+    assert [record.get("sssp_s", 0) > 0 for record in records] == [False, True, False, False, False]
+    assert records[-1]["solve_s"] > 0 < records[-1]["whole_s"]
+    assert done.output.count(" ms each") == 5
     phases = records[0]["phases"]
     assert {"method", "lay out", "rows", "write", "finish", "run"} <= phases.keys()
     assert all(len(seconds) == 1 for seconds in phases.values())

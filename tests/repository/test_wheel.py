@@ -64,9 +64,11 @@ def test_an_unknown_choice_is_refused_before_anything_is_compiled(
     assert hook.compiled == []
 
 
-READING = r"""
+AT_WORK = r"""
+import groute_py
 from compile_kernels import run_commands
 from groute_py import read_graph
+from groute_py.device.cpu import descent
 from groute_py.kernels.cpu.kernel import KERNELS
 
 def forms():
@@ -83,13 +85,18 @@ for head, letter, ending in (
             file.write(head + "".join(f"{letter}{tail} 2 5{ending}\n" for tail in tails))
         read_graph("text", cache=False)
         assert forms() == saved, (head, tails, forms() - saved)
+
+with groute_py.open("it.prepared", device="cpu", cutoff=9) as solver:
+    for _ in range(descent.PATIENCE + 1):
+        solver.sssp(3)
+assert forms() == saved, forms() - saved
 """
-"""The kernels that take arcs in order, and in another one."""
+"""The kernels that take arcs in order, and in another one, and those of trees within a cutoff."""
 
 
-def test_texts_are_read_by_kernels_of_the_build(tmp_path: Path) -> None:
+def test_kernels_of_usual_work_are_of_the_build(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", READING],
+        [sys.executable, "-c", AT_WORK],
         cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
