@@ -30,6 +30,7 @@ SELECTED = {
     "gpu/test_busy_gpu.py": ("", 4),
     "gpu/test_hierarchy.py": ("not dense", 30),
     "gpu/test_nearest_sweep.py": ("", 45),
+    "gpu/test_cutoff.py": ("", 14),
     "gpu/test_first_run.py": ("warmed_up or compiled", 16),
     "gpu/test_kernels_asked.py": ("", 8),
     "gpu/test_kernels_ahead.py": ("its_own", 1),

@@ -50,8 +50,8 @@ extern "C" __global__ void search_many(const __grid_constant__ Hierarchy h, Dist
     __syncthreads();
     u32 overflowed = 0;
     search_upward(
-        h, found, h.places[sources[source]], [&](u32 place) { return distance_at(h, distances, source, place); },
-        overflowed);
+        h, found, h.places[sources[source]], UNREACHED,
+        [&](u32 place) { return distance_at(h, distances, source, place); }, overflowed);
     if (threadIdx.x == 0) {
         to.core_found[source] = found.core_count;
         to.below_found[source] = found.below_count;

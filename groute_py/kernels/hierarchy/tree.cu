@@ -31,7 +31,7 @@ extern "C" __global__ void __launch_bounds__(1024, 2)
     if (blockIdx.x == 0) {
         if (threadIdx.x == 0) found = {(u32*)by_vertex, entries, room, 0, 0};
         __syncthreads();
-        search_upward(h, found, h.places[source], [&](u32 place) { return &by_place[place]; }, overflowed);
+        search_upward(h, found, h.places[source], cutoff, [&](u32 place) { return &by_place[place]; }, overflowed);
         if (threadIdx.x == 0) report->entries = found.core_count;
     }
     grid_sync(control, phase);

@@ -40,20 +40,22 @@ __device__ __forceinline__ u32 level_of(const Hierarchy& h, u32 place) {
 
 // Relaxes the arcs upward of one vertex, by the lanes of a warp. `at(place)` is where a distance lies.
 template <class At>
-__device__ __forceinline__ void relax_upward(const Hierarchy& h, Found& found, u32 place, At at, u32& overflowed) {
+__device__ __forceinline__ void relax_upward(const Hierarchy& h, Found& found, u32 place, Distance cutoff, At at,
+                                             u32& overflowed) {
     const Distance distance = load_l2(at(place));
     for (u32 i = h.offsets[place] + lane(); i < h.offsets[place + 1]; i += 32) {
         const Arc arc = h.up[i];
         const Distance sum = path_sum(distance, arc.weight, overflowed);
-        if (sum == UNREACHED) continue;
+        if (sum == UNREACHED || sum > cutoff) continue;
         if (atomic_min(at(arc.head), sum) == UNREACHED) note(found, arc.head, arc.head < h.core_count);
     }
 }
 
 // All threads of a block call it, with `found` in shared memory. Distances are UNREACHED before, but for those of
-// vertices that were found.
+// vertices that were found. None is found beyond the cutoff.
 template <class At>
-__device__ __forceinline__ void search_upward(const Hierarchy& h, Found& found, u32 place, At at, u32& overflowed) {
+__device__ __forceinline__ void search_upward(const Hierarchy& h, Found& found, u32 place, Distance cutoff, At at,
+                                              u32& overflowed) {
     if (threadIdx.x == 0) {
         *at(place) = 0;
         note(found, place, place < h.core_count);
@@ -68,7 +70,8 @@ __device__ __forceinline__ void search_upward(const Hierarchy& h, Found& found, 
             const u32 number = base + lane() * (blockDim.x / 32);
             const u32 mine = number < known ? load_volatile(&found.below[number]) : 0;
             u32 due = __ballot_sync(~0u, mine >= begin && mine < end);
-            for (; due; due &= due - 1) relax_upward(h, found, __shfl_sync(~0u, mine, __ffs(due) - 1), at, overflowed);
+            for (; due; due &= due - 1)
+                relax_upward(h, found, __shfl_sync(~0u, mine, __ffs(due) - 1), cutoff, at, overflowed);
         }
         __syncthreads();
     }
