@@ -45,6 +45,9 @@ SOLVE = Program(
     ),
     (
         "count_redistributed",
+        "sum_tiles",
+        "begin_redistributed",
+        "send_beginnings",
         "redistribute_arcs",
         "move_rows",
         "bring_distances",

@@ -86,8 +86,19 @@ def rows_of(graph: Graph | Contents | Rows, partition: Partition, part: int) -> 
         return Rows(graph.offsets, graph.heads, graph.weights)
     low, high = partition.bounds[part], partition.bounds[part + 1]
     start, stop = graph.offsets[low], graph.offsets[high]
-    offsets = graph.offsets[low : high + 1] - start
+    offsets = _from_zero(graph.offsets[low : high + 1])
     return Rows(offsets, graph.heads[start:stop], graph.weights[start:stop])
+
+
+def _from_zero(offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The same offsets, counted from the first one, by several threads."""
+    found = np.empty_like(offsets)
+
+    def shift(some: slice) -> None:  # most of the time goes into new pages
+        np.subtract(offsets[some], offsets[0], out=found[some])
+
+    in_slices(len(offsets), AT_ONCE, shift)
+    return found
 
 
 def share_of(rows: Rows, partition: Partition, part: int) -> Share:
@@ -110,9 +121,14 @@ def share_of(rows: Rows, partition: Partition, part: int) -> Share:
     seen[low - first : high - first] = False
     halo = np.flatnonzero(seen) + first
     _refuse_beyond_32_bits(part, partition.part_count, own_count, len(halo))
-    local = np.cumsum(seen, dtype=np.int32)
-    local += np.int32(own_count - 1)
-    local[low - first : high - first] = np.arange(own_count, dtype=np.int32)
+    local = np.empty(stop - first, np.int32)  # only that of heads is looked up
+    local[halo - first] = np.arange(own_count, own_count + len(halo), dtype=np.int32)
+    own = local[low - first : high - first]
+
+    def count(some: slice) -> None:
+        own[some] = np.arange(some.start, some.stop, dtype=np.int32)
+
+    in_slices(own_count, AT_ONCE, count)
     heads = np.empty(len(rows.heads), np.int32)
 
     def number(some: slice) -> None:  # clip: straight into out

@@ -32,7 +32,7 @@ SELECTED = {
     "gpu/test_nearest_sweep.py": ("", 45),
     "gpu/test_cutoff.py": ("", 14),
     "gpu/test_first_run.py": ("warmed_up or compiled", 16),
-    "gpu/test_kernels_asked.py": ("", 8),
+    "gpu/test_kernels_asked.py": ("", 9),
     "gpu/test_kernels_ahead.py": ("its_own", 1),
     "gpu/test_launching.py": ("", 3),
     "gpu/test_many_memory.py": ("", 1),

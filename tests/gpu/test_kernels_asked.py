@@ -112,3 +112,20 @@ def test_a_solve_on_two_gpus(asked: set[ahead.Variant]) -> None:
     fused = source.options(np.dtype("int32"), wide_offsets=False, mode="fused")
     assert (source.SOLVE, fused) in asked
     assert asked <= set(ahead.usual_variants())
+
+
+@pytest.mark.skipif(not EMULATED, reason="CuPy does not say when it loads a kernel of its own")
+def test_a_solve_on_several_gpus_needs_no_kernels_of_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To load those of its sums takes longer than to load the graph; here NumPy computes them."""
+    import cupy
+
+    def refuse(self: Any, ufunc: Any, method: str, *_: Any, **__: Any) -> Any:
+        raise AssertionError(f"{ufunc.__name__} of an array on the GPU")
+
+    def work(channel: Any) -> Any:
+        supply = Whole(INT32 if channel.rank == 0 else None)
+        with SourceSolver(supply, channel, Options(device="cuda")) as solver:
+            return solver.sssp(3)
+
+    monkeypatch.setattr(cupy.ndarray, "__array_ufunc__", refuse)
+    assert on_ranks(3, work)[0].statistics["mode"] == "fused"

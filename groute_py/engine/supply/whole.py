@@ -13,11 +13,12 @@ from groute_py.engine.options import Options
 from groute_py.engine.supply.base import Spread
 from groute_py.engine.supply.every_rank import look_at
 from groute_py.graph.csr import Graph
-from groute_py.graph.facts import Facts, facts_of
+from groute_py.graph.facts import Facts
 from groute_py.graph.geography import Geography
 from groute_py.graph.ids import Numbering
 from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.hierarchy.prepared import PreparedGraph, file_of_prepared, hierarchy_of
+from groute_py.io.unchanged import known_facts
 from groute_py.partition.base import Partition
 from groute_py.partition.choose import partition
 from groute_py.partition.order import Order, arrange
@@ -41,7 +42,7 @@ class Whole:
 
     def facts(self, channel: Channel) -> Facts:
         def known() -> Facts:
-            return replace(facts_of(self.graph()), rounded_to=self._rounded_to)
+            return replace(known_facts(self.graph()), rounded_to=self._rounded_to)
 
         return on_root(channel, known)
 

@@ -53,6 +53,7 @@ from groute_py.io.formats.more_arrays import (
     more_names,
     more_of,
 )
+from groute_py.io.unchanged import State, keep, known
 from groute_py.io.untrusted import INT64, first_id, integer
 from groute_py.system.atomic_file import replacing
 from groute_py.system.own_files import replacing_copy
@@ -107,12 +108,18 @@ class Contents(NamedTuple):
 
 
 def read(path: Path, _progress: Callable[[int, int], None] | None = None) -> Graph:
-    """Map a native file; the pages are read when they are looked at.
+    """Map a native file, and check it unless it is the last one that was read, unchanged.
 
     Raises:
         FormatError: the file is foreign, truncated, or does not hold a graph.
     """
-    return graph_of(path, map_file(path))
+    with open(path, "rb") as file:
+        state = State.of(file)
+        if (graph := known(state)) is None:
+            graph = graph_of(path, map_open_file(path, file))
+            if state.is_settled() and State.of(file) == state:
+                keep(state, graph)
+    return graph
 
 
 def graph_of(path: Path, contents: Contents) -> Graph:

@@ -30,9 +30,10 @@ __device__ __forceinline__ void visit_row(const Share& share, const Team& team, 
 // The number of an owned vertex after the redistribution; its own number if `numbers` is null.
 __device__ __forceinline__ u32 number_in(const u32* numbers, u32 vertex) { return numbers ? numbers[vertex] : vertex; }
 
-// Counts the arcs of row v that go to peer p in counts[p * own + v], and marks in `leads` to whom some go.
+// Counts the arcs of row v that go to peer p in counts[p * own + v], and all in degrees[v]; marks in `leads` to whom
+// some go.
 extern "C" __global__ void count_redistributed(const __grid_constant__ Share share, const __grid_constant__ Team team,
-                                               u32* counts, u8* leads) {
+                                               u32* counts, u8* leads, u32* degrees) {
     for (u32 row = grid_warp(); row < share.own; row += grid_warps()) {
         u32 mine = 0;  // lane p: of peer p
         visit_row(share, team, row, [&](bool, const Arc&, u32 peer) {
@@ -43,17 +44,73 @@ extern "C" __global__ void count_redistributed(const __grid_constant__ Share sha
         });
         if (lane() < team.count) counts[(u64)lane() * share.own + row] = mine;
         u32 to = __ballot_sync(~0u, mine > 0 && lane() != team.me);
-        if (lane() == 0) leads[row] = (u8)to;
+        if (lane() == 0) {
+            leads[row] = (u8)to;
+            degrees[row] = (u32)(share.offsets[row + 1] - share.offsets[row]);
+        }
     }
 }
 
-// Writes the arcs of row v that go to peer p from starts[p * (own + 1) + number of v] of boxes[p], with the numbers
-// that p gives to their heads. `rows` is how many rows this rank has then.
+// Calls `visit(tile, counts, begin, end)` with the counts of a peer, and the rows from `begin` to `end` of them. A warp
+// takes a tile; those of a peer follow each other.
+template <class Visit>
+__device__ __forceinline__ void visit_tiles(const u32* counts, u32 own, u32 peers, u32 length, Visit visit) {
+    const u32 tiles = (own + length - 1) / length;
+    for (u32 tile = grid_warp(); tile < peers * tiles; tile += grid_warps()) {
+        const u32 begin = tile % tiles * length;
+        visit(tile, counts + (u64)(tile / tiles) * own, begin, min(own, begin + length));
+    }
+}
+
+// Adds what is in each tile of `length` counts to arcs[tile], and how many of them are not 0 to rows[tile].
+extern "C" __global__ void sum_tiles(const u32* counts, u32 own, u32 peers, u32 length, u64* arcs, u64* rows) {
+    visit_tiles(counts, own, peers, length, [&](u32 tile, const u32* mine, u32 begin, u32 end) {
+        u64 sum = 0, some = 0;
+        for (u32 row = begin + lane(); row < end; row += 32) {
+            sum += mine[row];
+            some += mine[row] > 0;
+        }
+        warp_add_to(&arcs[tile], sum);
+        warp_add_to(&rows[tile], some);
+    });
+}
+
+// Writes where each row begins in what each peer takes; the first row of a tile begins at begins[tile].
+extern "C" __global__ void begin_redistributed(const u32* counts, u32 own, u32 peers, u32 length, const u64* begins,
+                                               u64* starts) {
+    visit_tiles(counts, own, peers, length, [&](u32 tile, const u32* mine, u32 begin, u32 end) {
+        u64* places = starts + (mine - counts);
+        u64 next = begins[tile];
+        for (u32 base = begin; base < end; base += 32) {
+            const u32 row = base + lane();
+            const u64 arcs = row < end ? mine[row] : 0, through = warp_inclusive_sum(arcs);
+            if (row < end) places[row] = next + through - arcs;
+            next += __shfl_sync(~0u, through, 31);
+        }
+    });
+}
+
+// Writes the beginnings of this rank's rows to each peer, from rows[p] on; they have 4 bytes there or 8, whatever
+// offsets have here.
+extern "C" __global__ void send_beginnings(const u64* starts, u32 own, u32 peers, void* const* rows, u32 bytes) {
+    const u32 row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= own) return;
+    for (u32 p = 0; p < peers; p++) {
+        const u64 start = starts[(u64)p * own + row];
+        if (bytes == 4)
+            ((u32*)rows[p])[row] = (u32)start;
+        else
+            ((u64*)rows[p])[row] = start;
+    }
+}
+
+// Writes the arcs of row v that go to peer p from starts[p * own + number of v] of boxes[p], with the numbers that p
+// gives to their heads. `rows` is how many rows this rank has then.
 extern "C" __global__ void redistribute_arcs(const __grid_constant__ Share share, const __grid_constant__ Team team,
                                              const u64* starts, Arc* const* boxes, u32 rows, const u32* numbers) {
     for (u32 row = grid_warp(); row < share.own; row += grid_warps()) {
         u64 next = 0;  // lane p: of peer p
-        if (lane() < team.count) next = starts[(u64)lane() * (share.own + 1) + number_in(numbers, row)];
+        if (lane() < team.count) next = starts[(u64)lane() * share.own + number_in(numbers, row)];
         visit_row(share, team, row, [&](bool active, Arc arc, u32 peer) {
             if (active && arc.head >= share.own) {
                 u32 place = arc.head - share.own;

@@ -22,10 +22,11 @@ __device__ __forceinline__ u32 grid_warp_from_behind() {
 __device__ __forceinline__ u32 rank_among(u32 mask) { return __popc(mask & ((1u << lane()) - 1)); }
 
 // Inclusive prefix sum over the lanes of a warp; all 32 lanes call it.
-__device__ __forceinline__ u32 warp_inclusive_sum(u32 mine) {
+template <class Word>
+__device__ __forceinline__ Word warp_inclusive_sum(Word mine) {
 #pragma unroll
     for (int step = 1; step < 32; step <<= 1) {
-        u32 before = __shfl_up_sync(~0u, mine, step);
+        Word before = __shfl_up_sync(~0u, mine, step);
         if (lane() >= step) mine += before;
     }
     return mine;

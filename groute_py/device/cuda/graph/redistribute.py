@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import cupy as cp
 import numpy as np
-from cupy.cuda import runtime
 from numpy.typing import NDArray
 
 from groute_py.comm.team import Team
-from groute_py.device.cuda.graph.csr import DeviceGraph, lengths
+from groute_py.device.cuda.graph.arc_counts import ArcCounts, count_arcs, row_starts
+from groute_py.device.cuda.graph.csr import DeviceGraph
 from groute_py.device.cuda.graph.degree_order import DegreeOrder, order_among_peers
 from groute_py.device.cuda.graph.ghosts import Ghosts
 from groute_py.device.cuda.graph.in_edges import add_in_edges, add_weight_classes, seeds
@@ -28,35 +28,19 @@ from groute_py.device.cuda.runtime.memory_plan import (
     inbox_bytes,
     offset_type,
 )
-from groute_py.device.cuda.runtime.short_memory import FULL, if_it_fits, pieces
+from groute_py.device.cuda.runtime.short_memory import FULL, if_it_fits
 from groute_py.device.cuda.runtime.structs import TEAM
 from groute_py.partition.share import MOST_LOCAL
 
 
-class ArcCounts(NamedTuple):
-    """Attributes:
-    arcs: uint32, shape (ranks, own): how many of each row each rank takes.
-    leads: uint8, shape (own,): bit p where rank p takes some, and is another one.
-    totals: how many arcs each takes.
-    pushed: the most vertices that this rank pushes to a peer.
-    """
-
-    arcs: Any
-    leads: Any
-    totals: list[int]
-    pushed: int
-
-
 class Destination(NamedTuple):
     """Attributes:
-    sizes: int64, shape (ranks, ranks): how many arcs of each rank each one takes.
-    starts: uint64, shape (ranks, own + 1): where each row begins in what each rank takes, by the
+    starts: uint64, shape (ranks, own): where each row begins in what each rank takes, by the
         numbers of the rows.
     arrays: room for the arcs that this rank takes, and for their rows; and by the numbers of the
         owned vertices whom their rows lead to, and their degrees.
     """
 
-    sizes: NDArray[np.int64]
     starts: Any
     arrays: dict[str, Any]
 
@@ -117,7 +101,7 @@ class Redistribution:
             redistributed = graph_bytes(graph.rows, 0, most, channel.size, graph.type)
             spare = graph.spare() - redistributed
             self.order = order_among_peers(channel, graph, ghosts.owned, spare)
-        begun = if_it_fits(partial(self._row_starts, counted))
+        begun = if_it_fits(partial(self._row_starts, counted, sizes))
         del counted  # before more is made
         room = None if begun is None else if_it_fits(partial(self._allocate, sizes))
         if not all(channel.gather(room is not None)):
@@ -125,7 +109,7 @@ class Redistribution:
         assert begun is not None
         assert room is not None
         starts, by_number = begun
-        return Destination(sizes, starts, by_number | room)
+        return Destination(starts, by_number | room)
 
     def _add_in_edges(self) -> str | None:
         """Compile for the arcs that are here now, and arrange them to be pulled; collective."""
@@ -152,35 +136,20 @@ class Redistribution:
         add_weight_classes(self.graph)
 
     def _count_arcs(self) -> ArcCounts:
-        graph, team = self.graph, self.team
-        own, ranks = graph.share.own_count, team.channel.size
         with self.gpu.stream:
-            counts, leads = cp.zeros((ranks, own), np.uint32), cp.zeros(own, np.uint8)
-            state = (graph.struct, _team_struct(team), counts, leads)
-            graph.kernels.run("count_redistributed", 32 * own, *state)
-            sums = [cp.cumsum(row, dtype=np.uint64)[-1:].get() for row in counts]
-            pushed = [0] * ranks
-            for part in pieces(own):
-                for peer in range(ranks):
-                    pushed[peer] += int((leads[part] >> peer & 1).sum())
-            return ArcCounts(counts, leads, [int(last.sum()) for last in sums], max(pushed))
+            return count_arcs(self.graph, _team_struct(self.team))
 
-    def _row_starts(self, counted: ArcCounts) -> tuple[Any, dict[str, Any]]:
+    def _row_starts(
+        self, counted: ArcCounts, sizes: NDArray[np.int64]
+    ) -> tuple[Any, dict[str, Any]]:
         """The starts of a `Destination`, and its arrays by the numbers of vertices."""
-        ranks, own = counted.arcs.shape
+        me, earlier = self.ghosts.me, self.ghosts.earlier
+        firsts = [int(sizes[earlier(peer, me), peer].sum()) for peer in range(len(sizes))]
         with self.gpu.stream:
-            by_number = {
-                "leads": self._by_number(counted.leads),
-                "degrees": self._by_number(lengths(self.graph.arrays["offsets"])),
-            }
-            starts = cp.zeros((ranks, own + 1), np.uint64)
-            for peer in range(ranks):
-                arcs = self._by_number(counted.arcs[peer])
-                cp.cumsum(arcs, dtype=np.uint64, out=starts[peer, 1:])
-        return starts, by_number
-
-    def _by_number(self, values: Any) -> Any:
-        return values if self.order is None else self.order.by_number(values)
+            if self.order is not None:
+                counted = counted.by_number(self.order)
+            starts = row_starts(self.graph.kernels, counted.arcs, firsts)
+        return starts, {"leads": counted.leads, "degrees": counted.degrees}
 
     def _allocate(self, sizes: NDArray[np.int64]) -> dict[str, Any]:
         """For the arcs that this rank takes, and their rows."""
@@ -189,7 +158,7 @@ class Redistribution:
         arcs, rows = int(sizes[:, self.ghosts.me].sum()), graph.rows
         offsets = exportable(rows + 1, np.dtype(offset_type(graph.terms.arcs)))
         with self.gpu.stream:
-            offsets[rows:].fill(arcs)
+            offsets[rows:].set(np.array([arcs], offsets.dtype))
         room = {"arcs": exportable(arcs, graph.entry_type), "offsets": offsets}
         if self.gpu.room() < SPARE_BYTES:
             raise MemoryError("what is made while arcs are handed out finds no room")
@@ -198,26 +167,19 @@ class Redistribution:
     def _write_arcs(self, destination: Destination) -> None:
         """Write arcs and the beginnings of their rows where they are to lie; collective."""
         graph, ghosts, channel = self.graph, self.ghosts, self.team.channel
-        ranks, me = channel.size, ghosts.me
-        sizes, starts, arrays = destination
+        starts, arrays = destination
         arcs_at = mapped(channel, arrays["arcs"].data.ptr)
         offsets_at = mapped(channel, arrays["offsets"].data.ptr)
-        boxes, entry = np.zeros(ranks, np.uint64), arrays["arcs"].itemsize
-        kind = arrays["offsets"].dtype
-        with self.gpu.stream as stream:
-            for peer in range(ranks):
-                begin = int(sizes[ghosts.earlier(peer, me), peer].sum())
-                boxes[peer] = arcs_at[peer] + begin * entry
-                place = offsets_at[peer] + ghosts.at(peer, me) * kind.itemsize
-                for part in pieces(graph.share.own_count):
-                    rows = (starts[peer, part] + np.uint64(begin)).astype(kind)
-                    words = (rows.data.ptr, rows.nbytes, runtime.memcpyDefault, stream.ptr)
-                    runtime.memcpyAsync(place + part.start * kind.itemsize, *words)
-                    stream.synchronize()
+        entry = arrays["offsets"].itemsize
+        rows_at = [at + ghosts.at(p, ghosts.me) * entry for p, at in enumerate(offsets_at)]
+        own, run = graph.share.own_count, graph.kernels.run
+        with self.gpu.stream:
+            boxes, rows = (cp.asarray(np.array(at, np.uint64)) for at in (arcs_at, rows_at))
+            beginnings = (starts, np.uint32(own), np.uint32(channel.size), rows, np.uint32(entry))
+            run("send_beginnings", own, *beginnings)
             numbers = np.uint64(0) if self.order is None else self.order.numbers
-            ends = (starts, cp.asarray(boxes), np.uint32(ghosts.rows), numbers)
-            state = (_team_struct(self.team), *ends)
-            graph.kernels.run("redistribute_arcs", 32 * graph.share.own_count, graph.struct, *state)
+            ends = (starts, boxes, np.uint32(ghosts.rows), numbers)
+            run("redistribute_arcs", 32 * own, graph.struct, _team_struct(self.team), *ends)
         self.gpu.stream.synchronize()
         channel.gather(None)  # all arcs are there
         unmap(channel, arcs_at)

@@ -1,0 +1,90 @@
+"""How many arcs of each row each rank of a team takes, and where they begin in what it takes.
+
+CuPy's sums take longer to be loaded than to be computed, so all sums are those of kernels in
+kernels/exchange/redistribute.cu, and of NumPy where they are few.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import cupy as cp
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.device.cuda.graph.csr import DeviceGraph
+from groute_py.device.cuda.graph.degree_order import DegreeOrder
+from groute_py.device.cuda.runtime.launch import Kernels
+
+TILE = 1 << 12
+"""Rows whose counts a warp adds up; the sums of tiles are added up on the host."""
+
+
+class ArcCounts(NamedTuple):
+    """Attributes:
+    arcs: uint32, shape (ranks, own): how many of each row each rank takes.
+    leads: uint8, shape (own,): bit p where rank p takes some, and is another one.
+    degrees: uint32, shape (own,): how many all ranks take.
+    totals: how many arcs each takes.
+    pushed: the most vertices that this rank pushes to a peer.
+    """
+
+    arcs: Any
+    leads: Any
+    degrees: Any
+    totals: list[int]
+    pushed: int
+
+    def by_number(self, order: DegreeOrder) -> ArcCounts:
+        """The same by the numbers of the rows; ``arcs`` is overwritten."""
+        for counts in self.arcs:
+            counts[:] = order.by_number(counts)
+        leads, degrees = order.by_number(self.leads), order.by_number(self.degrees)
+        return self._replace(leads=leads, degrees=degrees)
+
+
+def count_arcs(graph: DeviceGraph, team: Any) -> ArcCounts:
+    """Count them, in the current stream.
+
+    Args:
+        graph: of this rank.
+        team: the struct ``Team`` of kernels/layout/redistribute.cuh.
+    """
+    own, ranks, me = graph.share.own_count, int(team["count"][0]), int(team["me"][0])
+    arcs, leads = cp.empty((ranks, own), np.uint32), cp.empty(own, np.uint8)
+    degrees = cp.empty(own, np.uint32)
+    graph.kernels.run("count_redistributed", 32 * own, graph.struct, team, arcs, leads, degrees)
+    taken, rows = (sums.sum(axis=1).tolist() for sums in _tile_sums(graph.kernels, arcs))
+    pushed = max(some for peer, some in enumerate(rows) if peer != me)
+    return ArcCounts(arcs, leads, degrees, taken, pushed)
+
+
+def row_starts(kernels: Kernels, arcs: Any, firsts: list[int]) -> Any:
+    """Where each row begins in what each rank takes: uint64, shape (ranks, own).
+
+    Args:
+        kernels: of the program `SOLVE`.
+        arcs: as in `ArcCounts`.
+        firsts: where the first row begins in what each rank takes.
+    """
+    sums, _ = _tile_sums(kernels, arcs)
+    begins = np.cumsum(sums, axis=1, dtype=np.uint64) - sums
+    begins += np.array(firsts, np.uint64)[:, np.newaxis]
+    starts = cp.empty(arcs.shape, np.uint64)
+    numbers = _numbers(arcs)
+    kernels.run("begin_redistributed", 32 * begins.size, arcs, *numbers, cp.asarray(begins), starts)
+    return starts
+
+
+def _tile_sums(kernels: Kernels, arcs: Any) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """The arcs of each tile, and its rows that have some; each uint64, shape (ranks, tiles)."""
+    ranks, own = arcs.shape
+    sums = cp.zeros((2, ranks, -(-own // TILE)), np.uint64)
+    kernels.run("sum_tiles", 32 * sums[0].size, arcs, *_numbers(arcs), sums[0], sums[1])
+    taken, rows = sums.get()
+    return taken, rows
+
+
+def _numbers(arcs: Any) -> tuple[np.uint32, np.uint32, np.uint32]:
+    ranks, own = arcs.shape
+    return np.uint32(own), np.uint32(ranks), np.uint32(TILE)
