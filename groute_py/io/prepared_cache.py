@@ -80,7 +80,7 @@ def prepared_copy(
         asked: the columns that the caller names, and whether arcs are edges.
     """
     if cache is None:
-        cache = path.stat().st_size >= LARGE
+        cache = Source.of(path).size >= LARGE
     if (folder := folder_for(path, cache, compressed=False)) is None:
         return None
     name = Path(copy_name(path, asked)).with_suffix(prepared.SUFFIX)
