@@ -116,6 +116,5 @@ def _contracted(found: _Found, kind: str, memory_limit: int | None = None) -> Re
         return ReadGraph(graph, BEFORE)
     with phase("contract"):
         made = prepare_graph(graph, facts_of(graph), kind, memory_limit=memory_limit)
-    if copy is not None:
-        copy.write(made.graph)
-    return ReadGraph(made.graph, made.because(NOW))
+    kept = made.graph if copy is None else copy.write(made.graph)
+    return ReadGraph(kept, made.because(NOW))

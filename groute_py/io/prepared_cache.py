@@ -55,18 +55,23 @@ class PreparedCopy:
         note_use(self._copy)
         return found
 
-    def write(self, graph: PreparedGraph) -> None:
-        """Keep the graph; where that cannot be, a warning says why."""
+    def write(self, graph: PreparedGraph) -> PreparedGraph:
+        """Keep the graph; where that cannot be, a warning says why.
+
+        Returns:
+            The same arrays, with the copy as its file, which other ranks may map; or the graph.
+        """
         try:
             if refuses(self._path, prepared.bytes_of(graph)):
-                return
+                return graph
             self._copy.parent.mkdir(parents=True, exist_ok=True)
-            prepared.write_copy(graph, self._copy, self._path, self._source)
+            file = prepared.write_copy(graph, self._copy, self._path, self._source)
         except (OSError, InputError) as problem:
             why = problem.strerror if isinstance(problem, OSError) else None
             _warn(f"the prepared {self._path} is not kept: {why or problem}")
-            return
+            return graph
         remove_beyond_limit(self._copy.parent)
+        return PreparedGraph(graph, graph.hierarchy, file)
 
 
 def prepared_copy(

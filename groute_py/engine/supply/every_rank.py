@@ -1,8 +1,8 @@
 """A prepared graph on every rank: mapped by the ranks that see its file, sent to the others.
 
-A rank sees the file if it finds one with the content that rank 0 has mapped. The ranks of a host
-compare it with its digests, a part each, and believe it together: on another host a file of the
-same name may be damaged.
+A rank sees the file if it finds one with the content that rank 0 has mapped or written. The ranks
+of a host compare it with its digests, a part each, and believe it together: on another host a file
+of the same name may be damaged.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def look_at(file: PreparedFile, channel: Channel) -> Sight:
     """Map a file on every rank that sees it. Collective.
 
     Args:
-        file: that rank 0 has mapped; the same on every rank.
+        file: that rank 0 has mapped or written; the same on every rank.
         channel: connects the ranks.
     """
     hosts = hosts_of(channel)
@@ -61,7 +61,7 @@ def on_every_rank(
     Args:
         channel: connects the ranks.
         found: what was made; rank 0's counts.
-        file: that rank 0 has mapped the graph from, the same on every rank; None if none.
+        file: that has the graph as rank 0 has it, the same on every rank; None if none.
         made: makes the same of the graph.
 
     Raises:

@@ -215,7 +215,7 @@ def write(graph: Graph, path: Path) -> None:
         write_arrays(file, layout, arrays)
 
 
-def write_copy(graph: PreparedGraph, copy: Path, path: Path, source: Source) -> None:
+def write_copy(graph: PreparedGraph, copy: Path, path: Path, source: Source) -> PreparedFile:
     """Write the copy of a file, which nobody may read who may not read the file.
 
     Args:
@@ -223,10 +223,16 @@ def write_copy(graph: PreparedGraph, copy: Path, path: Path, source: Source) -> 
         copy: where to write.
         path: of the file.
         source: of the file, as it was when it was read.
+
+    Returns:
+        What another process needs to map this very copy.
     """
     layout, arrays = _laid_out(graph, source)
     with replacing_copy(copy, path) as file:
         write_arrays(file, layout, arrays)
+        file.seek(0)
+        content = map_open_file(copy, file).content
+    return PreparedFile(copy.resolve(), content, is_copy=True)
 
 
 def bytes_of(graph: PreparedGraph) -> int:
