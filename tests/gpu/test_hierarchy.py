@@ -14,7 +14,11 @@ from support.skips import needs_gpu
 
 from groute_py import UNREACHED, Graph, PreparedGraph, apsp, generate, nearest, sssp
 from groute_py.device.base import unreached
-from groute_py.device.cuda.hierarchy.memory_plan import levels_bytes_of, rows_bytes_in
+from groute_py.device.cuda.hierarchy.memory_plan import (
+    levels_bytes_in,
+    levels_bytes_of,
+    rows_bytes_in,
+)
 from groute_py.engine import contraction_room
 from groute_py.engine.room import free_gpu_bytes
 from groute_py.graph.size import Size
@@ -241,6 +245,25 @@ def test_a_hierarchy_has_room_for_whole_rows(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(CudaGraph, "free_bytes", takes - 1)
     with pytest.raises(MemoryError, match="the hierarchy takes"):
         CudaSweeps(there, hierarchy, predecessors=False)
+
+
+def test_a_hierarchy_that_was_contracted_here_has_room_for_whole_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its own arrays are there by then."""
+    from groute_py.device.cuda.hierarchy.sweeps import CudaSweeps
+    from groute_py.device.cuda.multi_source.graph import CudaGraph
+
+    graph = GRAPHS["road"]()
+    there = CudaGraph(graph, type_of(graph), 0)
+    hierarchy = CudaSweeps(there, None, predecessors=False)._hierarchy
+    takes = levels_bytes_in(hierarchy, there.type)
+    assert takes == rows_bytes_in(hierarchy, there.type) - hierarchy.nbytes
+    monkeypatch.setattr(CudaGraph, "free_bytes", takes)
+    CudaSweeps(there, None, predecessors=False)
+    monkeypatch.setattr(CudaGraph, "free_bytes", takes - 1)
+    with pytest.raises(MemoryError, match="the hierarchy takes"):
+        CudaSweeps(there, None, predecessors=False)
 
 
 def test_distances_within_the_core_beyond_62_bits() -> None:

@@ -14,7 +14,7 @@ from groute_py.device.cuda.graph.csr import unpacked_arcs
 from groute_py.device.cuda.hierarchy.core import core_distances
 from groute_py.device.cuda.hierarchy.levels import CudaHierarchy, on_gpu
 from groute_py.device.cuda.hierarchy.many_trees import SOURCES, ManyTrees
-from groute_py.device.cuda.hierarchy.memory_plan import rows_bytes_in
+from groute_py.device.cuda.hierarchy.memory_plan import levels_bytes_in, rows_bytes_in
 from groute_py.device.cuda.hierarchy.restrict import part_above
 from groute_py.device.cuda.hierarchy.rounds import contract
 from groute_py.device.cuda.multi_source.batch_download import Batch
@@ -62,9 +62,11 @@ class CudaSweeps:
         if hierarchy is not None:
             if hierarchy.type.itemsize > graph.type.itemsize:
                 raise NarrowError
-            _refuse_large(hierarchy, graph)
+            _refuse_large(rows_bytes_in(hierarchy, graph.type), graph)
         with self._stream:
             self._hierarchy = on_gpu(hierarchy) if hierarchy is not None else contracted(graph)
+            if hierarchy is None:
+                _refuse_large(levels_bytes_in(self._hierarchy, graph.type), graph)
             # of every part too, and takes longer than sweeps from a thousand sources
             self._core = core_distances(self._hierarchy, graph.type)
             if predecessors:
@@ -170,10 +172,9 @@ def contracted(graph: CudaGraph) -> Hierarchy:
         raise NarrowError from None
 
 
-def _refuse_large(hierarchy: Hierarchy, graph: CudaGraph) -> None:
-    """Raise `MemoryError` for a hierarchy that does not fit beside the graph."""
-    takes, free = rows_bytes_in(hierarchy, graph.type), graph.free_bytes
-    if takes > free:
+def _refuse_large(takes: int, graph: CudaGraph) -> None:
+    """Raise `MemoryError` for a hierarchy that takes more bytes than are free beside the graph."""
+    if takes > (free := graph.free_bytes):
         raise MemoryError(
             f"the hierarchy takes {takes:,} bytes of {graph.label}, and {max(free, 0):,} are free"
         )
