@@ -290,7 +290,8 @@ def _rows(
 ) -> SourceRows | None:
     def load() -> Loaded:
         read = read_for(request, graph, columns)
-        return Loaded(read.graph, None if sources is None else as_vertices(sources), read.reason)
+        begins = None if sources is None else as_vertices(sources)
+        return Loaded(read.graph, begins, read.reason, read.file)
 
     return collect(channel, job_of(channel, load, request))
 

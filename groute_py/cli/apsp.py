@@ -101,10 +101,11 @@ def apsp(
 
     def load() -> Loaded:
         reading = {"undirected": undirected, "columns": columns, "cache": cache}
-        whole, why = read_for_rows(request, graph, **reading)
-        if sources == "all":
-            return Loaded(whole, None, why)
-        return Loaded(whole, ends.vertices("--sources", sources, whole, "source"), why)
+        whole, why, file = read_for_rows(request, graph, **reading)
+        begins = None
+        if sources != "all":
+            begins = ends.vertices("--sources", sources, whole, "source")
+        return Loaded(whole, begins, why, file)
 
     timing.begin("plan")
     job = prepare(channel, load, request)

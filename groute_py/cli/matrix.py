@@ -88,8 +88,8 @@ def matrix(
 
     def load() -> Loaded:
         reading = {"undirected": undirected, "columns": columns, "cache": cache}
-        whole, why = read_for_rows(request, graph, **reading)
-        return Loaded(whole, ends.vertices("--from", sources, whole, "source"), why)
+        whole, why, file = read_for_rows(request, graph, **reading)
+        return Loaded(whole, ends.vertices("--from", sources, whole, "source"), why, file)
 
     def targets_in(whole: Graph) -> NDArray[Any]:
         return ends.vertices("--to", targets, whole, "target")

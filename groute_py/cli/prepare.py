@@ -69,7 +69,7 @@ def prepare(
         with phase("device"):
             kind = kind_of(device, contraction.ALGORITHM.devices)
         with reading_of(graph, undirected=undirected, columns=columns, cache=cache) as reading:
-            whole, reason = read_prepared(graph, kind, reading)
+            whole, reason, _ = read_prepared(graph, kind, reading)
         assert isinstance(whole, PreparedGraph)
         with phase("write"):
             write_graph(whole, output)

@@ -16,6 +16,7 @@ from groute_py.engine.preparing import (
     refusal,
     refuse_empty,
 )
+from groute_py.engine.supply.shared import SharedFile
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import facts_of
 from groute_py.hierarchy.prepared import hierarchy_of
@@ -32,10 +33,12 @@ class ReadGraph(NamedTuple):
     Attributes:
         graph: a `PreparedGraph` where there is a hierarchy.
         reason: for the hierarchy, or against one.
+        file: of the native format, that the graph is mapped from as it is; None if it is not.
     """
 
     graph: Graph
     reason: str
+    file: SharedFile | None = None
 
 
 class GraphReading(NamedTuple):
@@ -116,6 +119,5 @@ def _contracted(found: _Found, kind: str, memory_limit: int | None = None) -> Re
         return ReadGraph(graph, BEFORE)
     with phase("contract"):
         made = prepare_graph(graph, facts_of(graph), kind, memory_limit=memory_limit)
-    if copy is not None:
-        copy.write(made.graph)
-    return ReadGraph(made.graph, made.because(NOW))
+    kept = made.graph if copy is None else copy.write(made.graph)
+    return ReadGraph(kept, made.because(NOW))

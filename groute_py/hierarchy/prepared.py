@@ -13,7 +13,7 @@ from groute_py.hierarchy.hierarchy import Hierarchy
 
 
 class PreparedFile(NamedTuple):
-    """The file that a prepared graph is mapped from, for other processes to map it too.
+    """The file that a prepared graph is in, for other processes to map it.
 
     Attributes:
         path: absolute, and no link.
@@ -32,11 +32,11 @@ class PreparedGraph(Graph):
     Args:
         graph: any graph with integer weights, none of them negative.
         hierarchy: of this graph.
-        file: what both are mapped from, if they are.
+        file: that has both, if there is one: they are mapped from it, or were written to it.
 
     Attributes:
         hierarchy: as given. Its arrays may lie on a GPU.
-        file: what both are mapped from; None where they are not.
+        file: as given.
 
     Raises:
         GraphError: the hierarchy is of a graph with another number of vertices.
@@ -97,7 +97,7 @@ def hierarchy_of(graph: Graph) -> Hierarchy | None:
 
 
 def file_of_prepared(graph: Graph) -> PreparedFile | None:
-    """What a prepared graph is mapped from; None of any other."""
+    """The file that a prepared graph is in, if any; None of any other."""
     return graph.file if isinstance(graph, PreparedGraph) else None
 
 

@@ -73,8 +73,15 @@ class Source(NamedTuple):
 
     @classmethod
     def of(cls, path: Path) -> Source:
-        """The source as it is now."""
-        status = path.stat()
+        """The source as it is now.
+
+        Raises:
+            FormatError: it is not there.
+        """
+        try:
+            status = path.stat()
+        except OSError as error:
+            raise FormatError(path, f"cannot be read: {error.strerror or error}") from error
         return cls(status.st_size, status.st_mtime_ns)
 
 

@@ -37,7 +37,7 @@ def folder_for(
 ) -> Path | None:
     """Where the copy of a file belongs, or None where there shall be none."""
     if cache is None:
-        cache = path.stat().st_size >= (LARGE_COMPRESSED if compressed else LARGE_PLAIN)
+        cache = Source.of(path).size >= (LARGE_COMPRESSED if compressed else LARGE_PLAIN)
     if isinstance(cache, bool):
         return usual_folder() if cache else None
     folder = Path(cache)

@@ -55,18 +55,23 @@ class PreparedCopy:
         note_use(self._copy)
         return found
 
-    def write(self, graph: PreparedGraph) -> None:
-        """Keep the graph; where that cannot be, a warning says why."""
+    def write(self, graph: PreparedGraph) -> PreparedGraph:
+        """Keep the graph; where that cannot be, a warning says why.
+
+        Returns:
+            The same arrays, with the copy as its file, which other ranks may map; or the graph.
+        """
         try:
             if refuses(self._path, prepared.bytes_of(graph)):
-                return
+                return graph
             self._copy.parent.mkdir(parents=True, exist_ok=True)
-            prepared.write_copy(graph, self._copy, self._path, self._source)
+            file = prepared.write_copy(graph, self._copy, self._path, self._source)
         except (OSError, InputError) as problem:
             why = problem.strerror if isinstance(problem, OSError) else None
             _warn(f"the prepared {self._path} is not kept: {why or problem}")
-            return
+            return graph
         remove_beyond_limit(self._copy.parent)
+        return PreparedGraph(graph, graph.hierarchy, file)
 
 
 def prepared_copy(
@@ -80,7 +85,7 @@ def prepared_copy(
         asked: the columns that the caller names, and whether arcs are edges.
     """
     if cache is None:
-        cache = path.stat().st_size >= LARGE
+        cache = Source.of(path).size >= LARGE
     if (folder := folder_for(path, cache, compressed=False)) is None:
         return None
     name = Path(copy_name(path, asked)).with_suffix(prepared.SUFFIX)

@@ -299,7 +299,7 @@ def read_piece(path: Path, span: range, progress: Progress | None = None) -> Pie
     try:
         read = _format(path, Head(path)).read_piece
         return None if read is None else read(path, span, progress)
-    except (FormatError, GraphError):
+    except (OSError, FormatError, GraphError):
         return None
 
 

@@ -26,11 +26,11 @@ def read_steady(path: Path, read: Callable[[], Graph], *, is_mapped: bool) -> Gr
             file.
 
     Raises:
-        FormatError: it has changed, is no graph, or does not fit in memory.
+        FormatError: it has changed, cannot be read, is no graph, or does not fit in memory.
     """
     for _ in range(ATTEMPTS):
-        before = Source.of(path)
         with _refusing(path):
+            before = Source.of(path)
             graph = read()
         now = _source_of(path)
         if is_mapped or now is None or now == before:
@@ -42,12 +42,14 @@ def read_steady(path: Path, read: Callable[[], Graph], *, is_mapped: bool) -> Gr
 
 @contextmanager
 def _refusing(path: Path) -> Iterator[None]:
-    """What is no graph, or does not fit in memory, is an error that names the file."""
+    """What is not there, is no graph, or does not fit in memory is an error that names the file."""
     try:
         yield
     except GraphError as error:
         text = str(error)
         raise FormatError(path, text.removeprefix(f"{path}: ")) from error
+    except OSError as error:
+        raise FormatError(path, f"cannot be read: {error.strerror or error}") from error
     except MemoryError as error:
         raise FormatError(path, f"needs more memory than there is ({error})") from error
 
@@ -56,5 +58,5 @@ def _source_of(path: Path) -> Source | None:
     """None where it has been removed; who has opened it has all of it."""
     try:
         return Source.of(path)
-    except OSError:
+    except FormatError:
         return None

@@ -107,7 +107,7 @@ def matrix(
 
     def load() -> Loaded:
         read = read_for(request, graph, Columns(tail, head, weight))
-        return Loaded(read.graph, as_vertices(sources), read.reason)
+        return Loaded(read.graph, as_vertices(sources), read.reason, read.file)
 
     return solve_matrix(channel, load, targets, request, output=path)
 

@@ -20,6 +20,7 @@ from groute_py.device.rows import RowBlock
 from groute_py.engine.agree import collective, on_root, refuse_difference
 from groute_py.engine.option import alike
 from groute_py.engine.supply.every_rank import on_every_rank
+from groute_py.engine.supply.shared import SharedFile
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
 from groute_py.graph.ids import Numbering
@@ -117,11 +118,13 @@ class Loaded(NamedTuple):
         graph: prepared or not.
         sources: None for all vertices.
         reason: for its hierarchy or against one, where one was asked for.
+        file: of the native format, that the graph is mapped from; None if it is not.
     """
 
     graph: Graph
     sources: NDArray[np.int64] | None
     reason: str = ""
+    file: SharedFile | None = None
 
 
 def prepare(
@@ -133,7 +136,7 @@ def prepare(
 ) -> Job:
     """Read the graph, choose the method, and give both to every rank. Collective.
 
-    A prepared graph that lies in a file is mapped by the ranks that see it.
+    A graph in a prepared or a native file is mapped by the ranks that see it.
 
     Args:
         channel: connects the ranks.
@@ -155,8 +158,8 @@ def prepare(
     known, made = kept.graph, partial(RowGraph.of, reverse=request.reverse)
     new: list[RowGraph] = []
 
-    def found() -> tuple[PreparedFile | None, Asked]:
-        graph, sources, why = load()
+    def found() -> tuple[PreparedFile | SharedFile | None, Asked]:
+        graph, sources, why, native = load()
         targets = None if targets_in is None else targets_in(graph)
         one = known or made(graph)
         new.append(one)
@@ -165,7 +168,7 @@ def prepare(
         if why:
             choice = replace(asked.choice, reason=f"{asked.choice.reason}; {why}")
             asked = asked._replace(choice=choice)
-        return file_of_prepared(graph), asked
+        return file_of_prepared(graph) or native, asked
 
     file, asked = on_root(channel, found)
     if known is None:

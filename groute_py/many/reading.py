@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from groute_py.engine.prepared_reading import GraphReading, ReadGraph, read_prepared_if_it_suits
+from groute_py.engine.supply.choose import shared_native
 from groute_py.interop.graph_like import GraphLike, as_graph
 from groute_py.io.tables.columns import Columns
 from groute_py.many.request import Request
@@ -34,7 +35,9 @@ def read_for(
     if request.keeps_prepared:
         reading = GraphReading(undirected, cache, progress, columns)
         return read_prepared_if_it_suits(graph, request.device, reading, request.memory_limit)
+    is_as_given = request.turns is None and not undirected
     with phase("read"):
+        file = shared_native(graph, columns, progress) if is_as_given else None
         whole = as_graph(
             graph,
             undirected=undirected,
@@ -43,4 +46,4 @@ def read_for(
             columns=columns,
             turns=request.turns,
         )
-    return ReadGraph(whole, "")
+    return ReadGraph(whole, "", file)

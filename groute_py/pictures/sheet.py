@@ -13,6 +13,9 @@ from groute_py.pictures.style import LETTERS, WIDTH_IN, add_attribution, drawing
 TOP, BOTTOM, SIDE, LEAST_WIDTH = 0.085, 0.1, 0.025, 0.75
 """Title, legend and margins, and how narrow a picture may be, by the longer side of the map."""
 
+LABEL = 14
+"""Points from a marked place to the upper edge of its name above it."""
+
 
 class Sheet:
     """A figure on which a map fills its frame.
@@ -125,12 +128,15 @@ class Sheet:
             *spot, shape, color=color, markersize=7, markeredgecolor="white", clip_on=False
         )
         is_right = spot[0] > 0.75 * self._frame.width
+        above = LABEL * self.figure.dpi / 72
+        is_high = spot[1] + above > self._frame.height  # the second line of the title is there
         self._axes.annotate(
             text,
             spot,
-            xytext=(-8 if is_right else 8, 4),
+            xytext=(-8 if is_right else 8, -4 if is_high else 4),
             textcoords="offset points",
             ha="right" if is_right else "left",
+            va="top" if is_high else "baseline",
             fontsize=9,
             color=LETTERS,
             path_effects=[drawing("patheffects").withStroke(linewidth=3, foreground="white")],

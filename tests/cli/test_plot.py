@@ -16,6 +16,7 @@ from groute_py.io import optional_libraries
 from groute_py.pictures.network import Network
 from groute_py.pictures.raster import Arcs, Frame, mean_of_arcs, mean_of_points, most_of_arcs
 from groute_py.pictures.saved import saved_in
+from groute_py.pictures.sheet import Sheet
 
 GRID, COUNT = "road:12x9", 108
 NEAR, FAR = 14, 107
@@ -163,6 +164,21 @@ def test_python(tmp_path: Path, result: Result) -> None:
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(InputError, match="107 vertices"):
         groute_py.plot(result, tmp_path / "b.png", coordinates=places[1:])
+
+
+@pytest.mark.parametrize("x", [0, 299])
+@pytest.mark.parametrize("size", [300, 1600])
+def test_names_do_not_touch_the_title(x: int, size: int) -> None:
+    """Of a place in the top row, in the middle and in the bottom row."""
+    frame = Frame.around(np.array([[0.0, 0.0], [size, size]]), size, planar=True)
+    for y in (0, size // 2, size - 1):
+        sheet = Sheet(frame, "Distances from 1", "108 of 108 vertices reached, gjpqy")
+        sheet.mark(np.array([x * size / 300, y]), "1", "#000000", "o")
+        sheet.figure.canvas.draw()
+        (name,) = sheet.figure.axes[0].texts
+        note = sheet.figure.texts[1].get_window_extent()
+        assert name.get_window_extent().y1 < note.y0
+        assert name.get_window_extent().y0 > sheet.figure.axes[0].bbox.y0
 
 
 class TestRaster:

@@ -35,6 +35,7 @@ class TestCache:
         assert made is not None
         assert again is not None
         assert again.file is not None
+        assert again.file == made.file
         assert again.file.path.parent == kept.resolve()
         np.testing.assert_array_equal(again.hierarchy.down, made.hierarchy.down)
         apart = prepare(text, device="cpu", cache=False)

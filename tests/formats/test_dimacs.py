@@ -286,6 +286,26 @@ def test_a_wrong_line_before_the_one_that_is_too_long(read, monkeypatch, span):
         read(b"p sp 3 2\na 1 9 3\n" + b"c" * 101 + b"\n")
 
 
+# Only lines behind the first block are scanned while more of a compressed file is read.
+FIRST_BLOCK = b"p sp 3 2\na 1 2 3\n" + b"c\n" * (compression.CHUNK // 2)
+LINE = 3 + compression.CHUNK // 2
+
+
+def test_a_wrong_line_before_the_one_that_is_too_long_in_a_compressed_file(read, monkeypatch):
+    monkeypatch.setattr(lines, "LONGEST_TEXT_LINE", 1000)
+    wrong, long = b"a 1 9 3\n", b"c" * (2 * compression.CHUNK)
+    with pytest.raises(FormatError, match=f":{LINE}: vertex 9 is outside"):
+        read(gzip.compress(FIRST_BLOCK + wrong + long), "small.gr.gz")
+    with pytest.raises(FormatError, match=f":{LINE}: a line of more than 1,000 bytes"):
+        read(gzip.compress(FIRST_BLOCK + long), "small.gr.gz")
+
+
+def test_a_wrong_line_before_the_damage_of_a_compressed_file(read):
+    packed = gzip.compress(FIRST_BLOCK + b"a 1 9 3\n" + b"c\n" * compression.CHUNK)
+    with pytest.raises(FormatError, match=f":{LINE}: vertex 9 is outside"):
+        read(packed[:-4], "small.gr.gz")
+
+
 def _outcome(path):
     try:
         return lists(dimacs.read(path))

@@ -16,7 +16,7 @@ from groute_py.errors import (
 )
 from groute_py.graph import csr
 from groute_py.graph.csr import Graph
-from groute_py.io import cache, cache_folder, file_head
+from groute_py.io import cache, cache_folder, file_head, registry
 from groute_py.io.formats import dimacs, native, prepared
 from groute_py.io.registry import FORMATS, read_graph, read_piece, write_graph
 from groute_py.io.text.lines import lines_within
@@ -249,3 +249,22 @@ def test_a_file_that_only_seems_to_change(text_file, monkeypatch):
     for times in (2, 3):
         assert read_graph(text_file, cache=False).arc_count == 2
         assert len(reads) == times
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), {"g.gr": "p sp 3 1\na 1 2 3\n", "g.graph": "2 1\n2\n1\n"}.items()
+)
+@pytest.mark.parametrize("step", ["_read_once", "read_steady", "folder_for"])
+def test_a_file_that_is_removed_before_it_is_read(tmp_path, monkeypatch, name, text, step):
+    """Its format is known by then: its beginning was read."""
+    (tmp_path / name).write_text(text)
+    module = cache if step == "folder_for" else registry
+    before = getattr(module, step)
+
+    def removing(*arguments, **named):
+        (tmp_path / name).unlink(missing_ok=True)
+        return before(*arguments, **named)
+
+    monkeypatch.setattr(module, step, removing)
+    with pytest.raises(FormatError, match=rf"{name}: cannot be read: No such file"):
+        read_graph(tmp_path / name)

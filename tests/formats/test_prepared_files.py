@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -264,6 +265,18 @@ class TestMappedAgain:
     def test_another_content(self, path: Path) -> None:
         file, graph = self.file(path), read_graph(path)
         write_graph(groute_py.prepare(graph.with_unit_weights(), device="cpu"), path)
+        with pytest.raises(FormatError, match="is another prepared graph than before"):
+            prepared.map_again(file, 0, 1)
+
+    def test_another_content_with_the_same_digest(self, path: Path) -> None:
+        """A multiple of the polynomial of CRC-32 is added to both weights."""
+        file, content = self.file(path), bytearray(path.read_bytes())
+        before, place = zlib.crc32(content), content.index(b"\4\0\0\0\3\0\0\0")
+        bits = np.array([int(bit) for bit in f"{0x104C11DB7:b}"])
+        for k, byte in enumerate(np.packbits(bits, bitorder="little").tolist()):
+            content[place + k] ^= byte
+        assert zlib.crc32(content) == before
+        path.write_bytes(content)
         with pytest.raises(FormatError, match="is another prepared graph than before"):
             prepared.map_again(file, 0, 1)
 

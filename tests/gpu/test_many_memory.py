@@ -12,7 +12,7 @@ import pytest
 from support.graphs import random_graph, scipy_distances
 from support.skips import needs_gpu
 
-from groute_py import InputError, Result, apsp, verify
+from groute_py import InputError, Result, apsp, matrix, verify
 
 pytestmark = needs_gpu
 
@@ -55,3 +55,22 @@ def test_a_matrix_has_room_for_the_arcs_turned_round() -> None:
     assert CudaFloyd.fits(graph, predecessors=True)
     graph.arc_count, graph.incoming_bytes, graph.free_bytes = 10_000, 1 << 40, 1 << 30
     assert CudaFloyd.fits(graph, predecessors=True)  # by stages: it does not look at arcs
+
+
+def test_what_sweeps_have_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For rows between the ends of a matrix; trees and whole rows take the whole hierarchy."""
+    from groute_py.device.cuda.hierarchy import sweeps
+
+    asked: list[Any] = []
+
+    class Recorded(sweeps.CudaSweeps):
+        def __init__(self, *given: Any, ends: Any, **more: Any) -> None:
+            asked.append(None if ends is None else ends.tolist())
+            super().__init__(*given, ends=ends, **more)
+
+    monkeypatch.setattr(sweeps, "CudaSweeps", Recorded)
+    how: dict[str, Any] = {"algorithm": "sweep", "device": "cuda"}
+    matrix(GRAPH, [5, 7], [9], **how)
+    matrix(GRAPH, [5, 7], [9], predecessors=True, **how)
+    apsp(GRAPH, sources=[5, 7], **how)
+    assert asked == [[5, 7, 9], None, None]

@@ -40,7 +40,10 @@ from mpi4py import MPI
 
 path, hidden, how, hosts = sys.argv[1:]
 os.environ["GROUTE_PY_HOSTS"] = hosts  # that this one is divided into
+os.environ["GROUTE_PY_CACHE"] = str(Path(path).parent)
 import groute_py
+from groute_py.io import prepared_cache
+prepared_cache.LARGE = 1
 
 rank = MPI.COMM_WORLD.rank
 if str(rank) in hidden.split(","):  # as on a host with another file system
@@ -55,7 +58,8 @@ def maps():
     return any(name in line and ".prepared" in line for line in lines)
 
 answers = []
-with groute_py.open(path, device="cpu", algorithm=how) as solver:
+is_text = not path.endswith(".prepared")
+with groute_py.open(path, device="cpu", algorithm=how, prepare=is_text) as solver:
     said = [maps()]
     result = solver.sssp(21)
     answers.append(None if result is None else result.distances)
@@ -148,6 +152,12 @@ def test_all_ranks_map_the_file(script: Any, town: Path, tmp_path: Path) -> None
     alone = mapping(script, tmp_path, town, "", "auto", 1)
     assert alone == [[True, True, True], *[[False, True, True]] * 3]
     assert mapping(script, tmp_path, town, "", "delta-stepping", 1) == [[True]] * 4
+
+
+def test_other_ranks_map_what_rank_0_has_just_prepared(script: Any, tmp_path: Path) -> None:
+    write_graph(ROAD, tmp_path / "city.gr")
+    said = mapping(script, tmp_path, tmp_path / "city.gr", "3", "auto", 2)
+    assert said[1:] == [[False, True, True], [False] * 3, [False] * 3]
 
 
 def test_ranks_that_do_not_see_the_file(script: Any, town: Path, tmp_path: Path) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,14 +16,18 @@ from support.kept_rows import row_file
 from support.local_ranks import on_ranks
 from support.reference import rows_from
 
-from groute_py import InputError, RunError, Solver, matrix
+from groute_py import Graph, InputError, RunError, Solver, matrix, write_graph
 from groute_py.comm.base import Channel
 from groute_py.comm.solo import SoloChannel
 from groute_py.engine.agree import on_root
 from groute_py.engine.options import Options
+from groute_py.engine.supply import every_rank
 from groute_py.engine.supply.whole import Whole
+from groute_py.io.formats import native
+from groute_py.io.tables.columns import Columns
 from groute_py.many import solve, to_file
 from groute_py.many.apsp import Loaded, part_of, prepare
+from groute_py.many.reading import read_for
 from groute_py.many.request import Request
 from groute_py.many.storage import mapped_rows, row_writer
 from groute_py.many.storage.mapped_rows import MappedRowWriter, is_kept
@@ -76,6 +82,52 @@ def test_each_rank_writes_its_own(
     with np.load(tmp_path / "b.npz") as found:
         np.testing.assert_array_equal(found["distances"], rows_from(GRAPH, SOURCES))
         assert found["predecessors"].shape == found["distances"].shape
+
+
+@pytest.mark.parametrize("column", [None, "toll"])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_each_rank_maps_a_native_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, column: str | None, *, reverse: bool
+) -> None:
+    """One that has just been replaced comes from rank 0, as it was read there."""
+    whole, path, mapped = GRAPH, tmp_path / "town.csr", []
+    write_graph(GRAPH.changed(columns={"toll": GRAPH.weights[::-1].copy()}), path)
+    if column is not None:
+        whole = GRAPH.changed(weights=GRAPH.weights[::-1].copy())
+    whole = whole.reversed() if reverse else whole
+    request = Request(device="cpu", destination="nowhere", reverse=reverse)
+
+    def work(channel: Channel, *, replaces: bool) -> Graph:
+        def load() -> Loaded:
+            graph, why, file = read_for(request, path, Columns(weight=column))
+            if replaces:
+                os.utime(path, (1, 1))
+            return Loaded(graph, SOURCES, why, file)
+
+        return prepare(channel, load, request).graph
+
+    def counted(file: Path) -> Graph:
+        mapped.append(file)
+        return native.read(file)
+
+    monkeypatch.setattr(every_rank, "native", SimpleNamespace(read=counted))
+    for replaces, count in ((False, 2), (True, 2)):
+        for graph in on_ranks(3, partial(work, replaces=replaces)):
+            for name in ("offsets", "heads", "weights"):
+                np.testing.assert_array_equal(getattr(graph, name), getattr(whole, name))
+        assert mapped == [path] * count
+
+
+def test_what_other_ranks_do_not_map(tmp_path: Path) -> None:
+    write_graph(GRAPH, tmp_path / "town.csr")
+    write_graph(GRAPH, tmp_path / "town.gr")
+    request = Request(device="cpu")
+    assert read_for(request, tmp_path / "town.csr", Columns()).file is not None
+    assert read_for(request, str(tmp_path / "town.csr"), Columns(), undirected=True).file is None
+    assert read_for(request, tmp_path / "town.gr", Columns(), cache=tmp_path).file is None
+    assert read_for(request, GRAPH, Columns()).file is None
+    turns = Request(device="cpu", turns=[])
+    assert read_for(turns, tmp_path / "town.csr", Columns()).file is None
 
 
 @pytest.mark.parametrize("ranks", [2, 3])

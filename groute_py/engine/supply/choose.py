@@ -80,6 +80,23 @@ def supply_of(
     return given if channel.rank > 0 else Keeping(given, copy)
 
 
+def shared_native(
+    graph: GraphLike, columns: Columns, progress: Callable[[int, int], None] | None = None
+) -> SharedFile | None:
+    """The file of a graph, if it is of the native format itself, for other ranks to map it too.
+
+    Args:
+        graph, columns, progress: as for `supply_of`.
+
+    Raises:
+        InputError: as `supply_of`, where the file is looked at.
+    """
+    file = file_of(graph, progress)
+    if file is None or (native := native_file(file, False, columns)) is None:
+        return None
+    return SharedFile(native, native=True, column=columns.weight)
+
+
 class Reading(NamedTuple):
     """How a graph is read; attributes as of `supply_of`."""
 

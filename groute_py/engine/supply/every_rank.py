@@ -1,8 +1,9 @@
-"""A prepared graph on every rank: mapped by the ranks that see its file, sent to the others.
+"""A graph on every rank: mapped by the ranks that see its file, sent to the others.
 
-A rank sees the file if it finds one with the content that rank 0 has mapped. The ranks of a host
-compare it with its digests, a part each, and believe it together: on another host a file of the
-same name may be damaged.
+A rank sees a prepared file if it finds one with the content that rank 0 has mapped or written. The
+ranks of a host compare it with its digests, a part each, and believe it together: on another host a
+file of the same name may be damaged. A native file has no digests; a rank sees it if it finds one
+of the same size that was last changed at the same time.
 """
 
 from __future__ import annotations
@@ -14,8 +15,11 @@ from typing import NamedTuple, TypeVar
 from groute_py.comm.base import Channel
 from groute_py.comm.team import hosts_of, part_of_host
 from groute_py.engine.agree import collective
+from groute_py.engine.supply.shared import SharedFile
 from groute_py.errors import FormatError
-from groute_py.hierarchy.prepared import PreparedFile, PreparedGraph
+from groute_py.graph.csr import Graph
+from groute_py.hierarchy.prepared import PreparedFile
+from groute_py.io.formats import native
 from groute_py.io.formats.prepared import Contents, compared_graph, map_again
 
 T = TypeVar("T")
@@ -37,7 +41,7 @@ def look_at(file: PreparedFile, channel: Channel) -> Sight:
     """Map a file on every rank that sees it. Collective.
 
     Args:
-        file: that rank 0 has mapped; the same on every rank.
+        file: that rank 0 has mapped or written; the same on every rank.
         channel: connects the ranks.
     """
     hosts = hosts_of(channel)
@@ -53,15 +57,15 @@ def look_at(file: PreparedFile, channel: Channel) -> Sight:
 def on_every_rank(
     channel: Channel,
     found: T,
-    file: PreparedFile | None,
-    made: Callable[[PreparedGraph], T],
+    file: PreparedFile | SharedFile | None,
+    made: Callable[[Graph], T],
 ) -> T:
     """What rank 0 has made of a graph, on every rank. Collective.
 
     Args:
         channel: connects the ranks.
         found: what was made; rank 0's counts.
-        file: that rank 0 has mapped the graph from, the same on every rank; None if none.
+        file: that has the graph as rank 0 has it, the same on every rank; None if none.
         made: makes the same of the graph.
 
     Raises:
@@ -69,12 +73,37 @@ def on_every_rank(
     """
     if file is None or channel.size == 1:
         return channel.broadcast(found)
-    contents, seen = look_at(file, channel)
-    found = _sent(channel, found, [rank > 0 and sees for rank, sees in enumerate(seen)])
+    if isinstance(file, SharedFile):
+        read, seen = _native(file, channel)
+    else:
+        read, seen = _prepared(file, channel)
+    has_it = [rank > 0 and sees for rank, sees in enumerate(seen)]
+    found = _sent(channel, found, has_it)
     with collective(channel):
-        if channel.rank > 0 and contents is not None:
-            found = made(compared_graph(file, contents))
+        if has_it[channel.rank]:
+            found = made(read())
     return found
+
+
+def _native(file: SharedFile, channel: Channel) -> tuple[Callable[[], Graph], list[bool]]:
+    """How to map the graph in a native file, and which ranks see it. Collective."""
+
+    def read() -> Graph:
+        graph = native.read(file.path)
+        return graph if file.column is None else graph.with_column(file.column)
+
+    return read, channel.gather(file.is_seen())
+
+
+def _prepared(file: PreparedFile, channel: Channel) -> tuple[Callable[[], Graph], list[bool]]:
+    """The same of a prepared file. Collective."""
+    contents, seen = look_at(file, channel)
+
+    def read() -> Graph:
+        assert contents is not None
+        return compared_graph(file, contents)
+
+    return read, seen
 
 
 def _sent(channel: Channel, found: T, has_it: list[bool]) -> T:

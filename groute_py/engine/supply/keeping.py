@@ -45,5 +45,4 @@ class Keeping:
         return None if self._prepared is None else self._prepared.hierarchy
 
     def keep(self, graph: PreparedGraph) -> None:
-        self._prepared = graph
-        self._copy.write(graph)
+        self._prepared = self._copy.write(graph)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from groute_py.errors import FormatError
 from groute_py.io.array_file import Source
 
 
@@ -35,5 +36,5 @@ class SharedFile:
         """Whether this rank sees the same: of the same size, last changed at the same time."""
         try:
             return Source.of(self.path) == self.source
-        except OSError:
+        except FormatError:
             return False

@@ -180,14 +180,19 @@ class ArcLines:
         return _Terms(self.ids, self.columns, self.arcs.tails.dtype, self.arcs.weights.dtype)
 
     def _begin_streamed(self, pool: ThreadPoolExecutor, _span: range) -> Iterator[_Begun]:
-        """Begin to scan block by block, while one thread decompresses ahead."""
-        blocks = whole_lines(self.path)
-        coming = pool.submit(next, blocks, None)
+        """Begin to scan block by block, while one thread decompresses ahead.
+
+        What goes wrong there comes in the place of a block: a line before it may be wrong too.
+        """
+        blocks, done = whole_lines(self.path), 0
+        coming: Future[Any] = pool.submit(next, blocks, None)
         load_compiler()  # while the file is decompressed
-        while (block := coming.result()) is not None:
+        while coming.exception() is None and (block := coming.result()) is not None:
             coming = pool.submit(next, blocks, None)
             text, done = block
             yield done, pool.submit(self._scanned, Block(text, 0, len(text)), self._terms())
+        if coming.exception() is not None:
+            yield done, coming
 
     def _begin_spans(self, pool: ThreadPoolExecutor, span: range) -> Iterator[_Begun]:
         """Begin to read and scan spans of a plain file, each in a thread."""

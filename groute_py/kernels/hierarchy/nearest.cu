@@ -12,10 +12,8 @@
 // be as near to v too. Tails that are nearer than v cannot form a cycle. Where arcs weigh 0 a vertex may have none of
 // these. Then it takes a tail at its own distance that is its facility or has its next vertex already, in passes.
 
-#include "hierarchy/core.cuh"
+#include "hierarchy/descend.cuh"
 #include "hierarchy/facility_key.cuh"
-#include "hierarchy/outward.cuh"
-#include "primitives/grid_barrier.cuh"
 
 struct NearestReport {
     u32 overflowed;  // 1 if a sum did not fit
@@ -58,23 +56,14 @@ extern "C" __global__ void __launch_bounds__(1024, 2)
         grid_sync(control, phase);
     }
 
-    // 2. the core
+    // 2. the core, and outward
     u32* const entries = (u32*)by_vertex;
     for (u32 place = grid_thread(); place < h.core_count; place += grid_threads())
         if (load_l2(&by_place[place]) != NO_KEY) entries[atomicAdd(&report->entries, 1u)] = place;
     grid_sync(control, phase);
-    cross_core(
-        h, entries, load_l2(&report->entries), grid_thread(), grid_threads(),
-        [&](u32 place) { return &by_place[place]; }, overflowed);
-    grid_sync(control, phase);
+    grid_descend(h, by_place, entries, load_l2(&report->entries), control, phase, overflowed);
 
-    // 3. outward
-    for (u32 level = 1; level < h.level_count; level++) {
-        sweep_level(h, level, by_place, overflowed);
-        grid_sync(control, phase);
-    }
-
-    // 4. in the graph's order
+    // 3. in the graph's order
     for (u32 vertex = grid_thread(); vertex < h.vertices; vertex += grid_threads())
         by_vertex[vertex] = load_l2(&by_place[h.places[vertex]]);
     if (overflowed) report->overflowed = 1;

@@ -1,10 +1,8 @@
 // One tree out of a contraction hierarchy, in one launch of a persistent grid: a search upward by one block, the core,
 // and a sweep over the levels from the core outward. (PHAST: Delling, Goldberg, Nowatzyk and Werneck, 2013.)
 
-#include "hierarchy/core.cuh"
-#include "hierarchy/outward.cuh"
+#include "hierarchy/descend.cuh"
 #include "hierarchy/upward.cuh"
-#include "primitives/grid_barrier.cuh"
 
 struct TreeReport {
     u32 overflowed;  // 1 if a sum did not fit
@@ -36,19 +34,10 @@ extern "C" __global__ void __launch_bounds__(1024, 2)
     }
     grid_sync(control, phase);
 
-    // 2. the core
-    cross_core(
-        h, entries, load_l2(&report->entries), grid_thread(), grid_threads(),
-        [&](u32 place) { return &by_place[place]; }, overflowed);
-    grid_sync(control, phase);
+    // 2. the core, and outward
+    grid_descend(h, by_place, entries, load_l2(&report->entries), control, phase, overflowed);
 
-    // 3. outward
-    for (u32 level = 1; level < h.level_count; level++) {
-        sweep_level(h, level, by_place, overflowed);
-        grid_sync(control, phase);
-    }
-
-    // 4. in the graph's order
+    // 3. in the graph's order
     for (u32 vertex = grid_thread(); vertex < h.vertices; vertex += grid_threads()) {
         const Distance distance = load_l2(&by_place[h.places[vertex]]);
         by_vertex[vertex] = distance <= cutoff ? distance : UNREACHED;
