@@ -57,8 +57,9 @@ class Reduced:
         return bool((self.rows.reached == self.count).all())
 
     def closeness(self, *, normalized: bool) -> NDArray[np.float64]:
-        """Shape (k,): (r − 1) / (sum of distances), with r the reached vertices; 0 if the sum is.
+        """Shape (k,): (r − 1) / (sum of distances), with r the reached vertices.
 
+        It is 0 unless the sum is more than 0, as in NetworkX.
         With ``normalized`` it is multiplied by (r − 1) / (n − 1) (Wasserman and Faust, 1994).
         """
         others = self.rows.reached - 1
