@@ -9,9 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.arguments import check_kind
 from groute_py.errors import GraphError, InputError, quote, quoted
 from groute_py.graph.array_like import array_of, on_device
-from groute_py.graph.check_arrays import check_arcs, check_coordinates, check_ids, check_offsets
+from groute_py.graph.check_arrays import (
+    check_arcs,
+    check_are_arrays,
+    check_coordinates,
+    check_ids,
+    check_offsets,
+)
 from groute_py.graph.geography import Geography
 from groute_py.graph.ids import Numbering
 from groute_py.graph.read_report import Reading
@@ -74,6 +81,8 @@ class Graph:
     def __post_init__(self) -> None:
         for text in ("name", "attribution"):
             object.__setattr__(self, text, as_text(getattr(self, text)))
+        check_kind("columns", self.columns, Mapping, "arrays by name")
+        check_are_arrays(self._arrays())
         check_types(self.offsets, self.heads, self.weights)
         check_offsets(self.offsets)
         check_arcs(self.heads, self.weights, self.vertex_count)
@@ -97,10 +106,18 @@ class Graph:
         self._protect()
 
     def _protect(self) -> None:
-        arrays = (self.offsets, self.heads, self.weights, self.ids, self.coordinates, self.arc_ids)
-        for array in (*arrays, *self.columns.values(), *(self.shapes or ())):
+        for array in (*self._arrays().values(), *(self.shapes or ())):
             if isinstance(array, np.ndarray):
                 array.flags.writeable = False
+
+    def _arrays(self) -> dict[str, Any]:
+        """The arrays that there are, by name, but for those of shapes."""
+        optional = {name: getattr(self, name) for name in ("ids", "coordinates", "arc_ids")}
+        return {
+            **{name: getattr(self, name) for name in ("offsets", "heads", "weights")},
+            **{name: array for name, array in optional.items() if array is not None},
+            **{f"column {name!r}": column for name, column in self.columns.items()},
+        }
 
     @classmethod
     def from_arrays(
