@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from groute_py.arguments import check_kind
 from groute_py.errors import GraphError, InputError, quote, quoted
-from groute_py.graph.array_like import array_of, on_device
+from groute_py.graph.array_like import array_of, as_int64, on_device
 from groute_py.graph.check_arrays import (
     check_arcs,
     check_are_arrays,
@@ -137,11 +137,11 @@ class Graph:
         Raises:
             GraphError: the arrays are not a valid graph, or lie partly on a GPU.
         """
-        offsets = _as_integers(offsets, "offsets").astype(np.int64, copy=False)
+        offsets = as_int64(_as_integers(offsets, "offsets"), "one of the offsets")
         count = len(offsets) - 1
         heads = _as_integers(heads, "heads")
         if heads.dtype not in (np.dtype(np.int32), np.dtype(np.int64)):
-            heads = heads.astype(np.int64)
+            heads = as_int64(heads, "one of the heads")
         weights = _as_weights(weights)
         if heads.dtype == np.int64 and count <= np.iinfo(np.int32).max:
             check_types(offsets, heads, weights)
@@ -324,9 +324,7 @@ def _as_weights(values: Any) -> NDArray[Any]:
     if array.dtype.kind == "f":
         return array.astype(np.float32 if array.dtype.itemsize < 4 else np.float64)
     if array.dtype == np.uint64:
-        if array.size and array.max() > np.iinfo(np.int64).max:
-            raise GraphError("a weight does not fit in 64-bit signed integers")
-        return array.astype(np.int64)
+        return as_int64(array, "one of the weights")
     return array.astype(np.int32)
 
 

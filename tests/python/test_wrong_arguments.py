@@ -52,6 +52,14 @@ CALLS: dict[str, tuple[str, str]] = {
     "both": ("sssp(G, 0, sources=[0])", "give either a source or sources"),
     "of one": ("sssp(G, sources=[0], delta=3)", "delta: for one source, not for several"),
     "sources": ("apsp(G, sources=[[1], [2, 3]])", "not an array of numbers: .*inhomogeneous"),
+    "great source": (
+        "apsp(G, sources=np.array([1, 2**63], 'u8'))",
+        "one of the sources is 9223372036854775808, which does not fit in 64-bit signed integers",
+    ),
+    "great facility": (
+        "groute_py.nearest(G, np.array([2**64 - 1], 'u8'))",
+        "one of the facilities is 18446744073709551615, which does not fit",
+    ),
     "words": ("apsp(G, sources='ab')", "sources must be integers"),
     "offsets": ("sssp(([0, 1, [2]], [1], [1]), 0)", "not an array of numbers: .*inhomogeneous"),
     "null": ("sssp('a\\0b', 0)", "is no name of a file: there is a null character in it"),
