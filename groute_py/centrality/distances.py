@@ -64,7 +64,8 @@ class Reduced:
         """
         others = self.rows.reached - 1
         sums = self.rows.sums.astype(np.float64)
-        found = np.divide(others, sums, out=np.zeros(len(sums)), where=sums > 0)
+        with np.errstate(over="ignore"):  # of sums below 1e-308 it is infinite
+            found = np.divide(others, sums, out=np.zeros(len(sums)), where=sums > 0)
         return found * (others / max(self.count - 1, 1)) if normalized else found
 
     def harmonic(self, *, normalized: bool) -> NDArray[np.float64]:

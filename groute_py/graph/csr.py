@@ -322,7 +322,8 @@ def _as_weights(values: Any) -> NDArray[Any]:
     if array.dtype in WEIGHT_TYPES:
         return array
     if array.dtype.kind == "f":
-        return array.astype(np.float32 if array.dtype.itemsize < 4 else np.float64)
+        with np.errstate(over="ignore"):  # what becomes infinite is refused as such
+            return array.astype(np.float32 if array.dtype.itemsize < 4 else np.float64)
     if array.dtype == np.uint64:
         return as_int64(array, "one of the weights")
     return array.astype(np.int32)

@@ -186,6 +186,12 @@ def test_closeness_without_a_positive_sum(device: str) -> None:
     assert found.values.tolist() == [wanted[v] for v in range(8)] == [0] * 5 + [0.4, 0, 0]
 
 
+def test_closeness_of_the_least_distances(device: str) -> None:
+    found = centrality.closeness(graph_of(2, [(0, 1, 5e-324)], "float64"), device=device)
+    assert found is not None
+    assert found.values.tolist() == [math.inf, 0]
+
+
 def test_wrong_arguments() -> None:
     graph = graph_of(3, [(0, 1, 1)])
     with pytest.raises(TypeError, match=r"diameter\(\) got an unexpected keyword argument 'width'"):

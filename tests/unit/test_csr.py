@@ -88,6 +88,7 @@ def test_no_vertices_and_no_arcs():
         ([0, 2], np.array([0, 2**64 - 1], "u8"), [1, 2], "heads is 18446744073709551615, which"),
         (np.array([0, 2**63 + 1], "u8"), [0], [1], "offsets is 9223372036854775809, which"),
         ([0, 1], [0], [-np.inf], "must be finite"),
+        ([0, 1], [0], np.array(["1e4000"], np.longdouble), "arc 0 has weight inf"),
         ([0, 1], [0.5], [1], "heads must be a one-dimensional array of integers"),
         ([0, 1], [0], ["x"], "array of numbers"),
     ],
