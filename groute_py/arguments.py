@@ -21,6 +21,20 @@ def check_kind(what: str, value: Any, kind: type, wanted: str) -> None:
         raise InputError(f"{what} must be {wanted}, not {type(value).__name__}")
 
 
+def as_index(value: Any) -> int:
+    """An integer as Python's; as `operator.index`, but for True and False.
+
+    Raises:
+        TypeError: it is no integer.
+
+    >>> as_index(4)
+    4
+    """
+    if isinstance(value, bool):
+        raise TypeError("'bool' object cannot be interpreted as an integer")
+    return operator.index(value)
+
+
 def vertex_number(what: str, value: Any) -> int:
     """A vertex as a Python integer.
 
@@ -31,7 +45,7 @@ def vertex_number(what: str, value: Any) -> int:
     4
     """
     try:
-        return operator.index(value)
+        return as_index(value)
     except TypeError:
         raise InputError(
             f"{what} must be an integer, the index of a vertex, not {quote(value)}"

@@ -57,13 +57,15 @@ class Reduced:
         return bool((self.rows.reached == self.count).all())
 
     def closeness(self, *, normalized: bool) -> NDArray[np.float64]:
-        """Shape (k,): (r − 1) / (sum of distances), with r the reached vertices; 0 if the sum is.
+        """Shape (k,): (r − 1) / (sum of distances), with r the reached vertices.
 
+        It is 0 unless the sum is more than 0, as in NetworkX.
         With ``normalized`` it is multiplied by (r − 1) / (n − 1) (Wasserman and Faust, 1994).
         """
         others = self.rows.reached - 1
         sums = self.rows.sums.astype(np.float64)
-        found = np.divide(others, sums, out=np.zeros(len(sums)), where=sums > 0)
+        with np.errstate(over="ignore"):  # of sums below 1e-308 it is infinite
+            found = np.divide(others, sums, out=np.zeros(len(sums)), where=sums > 0)
         return found * (others / max(self.count - 1, 1)) if normalized else found
 
     def harmonic(self, *, normalized: bool) -> NDArray[np.float64]:

@@ -36,6 +36,8 @@ def closeness(
 ) -> Scores | None:
     """The closeness of vertices: the others that each reaches, divided by the sum of distances.
 
+    It is 0 unless that sum is more than 0, which negative weights can prevent.
+
     Args:
         graph: as for `groute_py.sssp`.
         sources: the vertices whose closeness is asked for, shape (k,); None for all.

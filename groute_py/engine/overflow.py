@@ -37,9 +37,10 @@ def refuse_overflow(channel: Channel, share: Share, distances: NDArray[Any], fac
     misses = channel.gather(leads_beyond(offsets, heads, reached, known))
     if facts.has_negative or any(misses):
         largest = max(abs(facts.least), abs(facts.greatest))
+        or_wider = "" if distances.dtype.kind == "f" else " or use float64"
         raise everywhere(
             RunError(
                 f"a distance in {facts.name} does not fit in {distances.dtype}: its weights go up "
-                f"to ±{largest}; scale them down or use float64"
+                f"to ±{largest}; scale them down{or_wider}"
             )
         )

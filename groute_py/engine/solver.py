@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -12,6 +11,7 @@ from typing import Self
 
 import numpy as np
 
+from groute_py.arguments import as_index
 from groute_py.comm.base import Channel
 from groute_py.engine.agree import on_root, refuse_difference
 from groute_py.engine.loading import LoadedGraph, load_graph
@@ -231,7 +231,7 @@ def ends_of(source: int, targets: Sequence[int]) -> tuple[int, list[int]]:
         InputError: one of them is no integer.
     """
     try:
-        return operator.index(source), [operator.index(target) for target in targets]
+        return as_index(source), [as_index(target) for target in targets]
     except TypeError as problem:
         raise InputError(
             f"source {quote(source)}, targets {quote(targets)}: an integer and a sequence of "

@@ -69,6 +69,17 @@ def _unrounded(values: Any, array: NDArray[Any]) -> NDArray[Any]:
     return np.array(integers, np.int64)
 
 
+def as_int64(values: NDArray[Any], what: str) -> NDArray[np.int64]:
+    """Integers of any shape as int64, where they are; without a copy if they are it already.
+
+    Raises:
+        GraphError: `what` does not fit.
+    """
+    if values.dtype == np.uint64 and values.size and values.max() > np.iinfo(np.int64).max:
+        raise GraphError(f"{what} is {values.max()}, which does not fit in 64-bit signed integers")
+    return values.astype(np.int64, copy=False)
+
+
 def host_array(values: Any) -> NDArray[Any]:
     """As `array_of`, copied to host memory if need be."""
     array: Any = array_of(values)

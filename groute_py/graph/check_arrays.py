@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import GraphError
+from groute_py.errors import GraphError, quoted
 from groute_py.graph.array_like import on_device
 from groute_py.system.threads import in_slices
 
@@ -16,6 +16,13 @@ T = TypeVar("T")
 
 AT_ONCE = 1 << 20
 """Rows or arcs that a thread checks in one go."""
+
+
+def check_are_arrays(values: Mapping[str, Any]) -> None:
+    """Raise `GraphError` for a list, or what else is no array, with its name."""
+    for name, value in values.items():
+        if not hasattr(value, "dtype"):
+            raise GraphError(f"{quoted(name)} must be an array, not {type(value).__name__}")
 
 
 def check_ids(ids: NDArray[Any], count: int, what: str = "ids") -> None:

@@ -9,9 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.arguments import check_kind
 from groute_py.errors import GraphError, InputError, quote, quoted
-from groute_py.graph.array_like import array_of, on_device
-from groute_py.graph.check_arrays import check_arcs, check_coordinates, check_ids, check_offsets
+from groute_py.graph.array_like import array_of, as_int64, on_device
+from groute_py.graph.check_arrays import (
+    check_arcs,
+    check_are_arrays,
+    check_coordinates,
+    check_ids,
+    check_offsets,
+)
 from groute_py.graph.geography import Geography
 from groute_py.graph.ids import Numbering
 from groute_py.graph.read_report import Reading
@@ -74,6 +81,8 @@ class Graph:
     def __post_init__(self) -> None:
         for text in ("name", "attribution"):
             object.__setattr__(self, text, as_text(getattr(self, text)))
+        check_kind("columns", self.columns, Mapping, "arrays by name")
+        check_are_arrays(self._arrays())
         check_types(self.offsets, self.heads, self.weights)
         check_offsets(self.offsets)
         check_arcs(self.heads, self.weights, self.vertex_count)
@@ -97,10 +106,18 @@ class Graph:
         self._protect()
 
     def _protect(self) -> None:
-        arrays = (self.offsets, self.heads, self.weights, self.ids, self.coordinates, self.arc_ids)
-        for array in (*arrays, *self.columns.values(), *(self.shapes or ())):
+        for array in (*self._arrays().values(), *(self.shapes or ())):
             if isinstance(array, np.ndarray):
                 array.flags.writeable = False
+
+    def _arrays(self) -> dict[str, Any]:
+        """The arrays that there are, by name, but for those of shapes."""
+        optional = {name: getattr(self, name) for name in ("ids", "coordinates", "arc_ids")}
+        return {
+            **{name: getattr(self, name) for name in ("offsets", "heads", "weights")},
+            **{name: array for name, array in optional.items() if array is not None},
+            **{f"column {name!r}": column for name, column in self.columns.items()},
+        }
 
     @classmethod
     def from_arrays(
@@ -120,11 +137,11 @@ class Graph:
         Raises:
             GraphError: the arrays are not a valid graph, or lie partly on a GPU.
         """
-        offsets = _as_integers(offsets, "offsets").astype(np.int64, copy=False)
+        offsets = as_int64(_as_integers(offsets, "offsets"), "one of the offsets")
         count = len(offsets) - 1
         heads = _as_integers(heads, "heads")
         if heads.dtype not in (np.dtype(np.int32), np.dtype(np.int64)):
-            heads = heads.astype(np.int64)
+            heads = as_int64(heads, "one of the heads")
         weights = _as_weights(weights)
         if heads.dtype == np.int64 and count <= np.iinfo(np.int32).max:
             check_types(offsets, heads, weights)
@@ -305,11 +322,10 @@ def _as_weights(values: Any) -> NDArray[Any]:
     if array.dtype in WEIGHT_TYPES:
         return array
     if array.dtype.kind == "f":
-        return array.astype(np.float32 if array.dtype.itemsize < 4 else np.float64)
+        with np.errstate(over="ignore"):  # what becomes infinite is refused as such
+            return array.astype(np.float32 if array.dtype.itemsize < 4 else np.float64)
     if array.dtype == np.uint64:
-        if array.size and array.max() > np.iinfo(np.int64).max:
-            raise GraphError("a weight does not fit in 64-bit signed integers")
-        return array.astype(np.int64)
+        return as_int64(array, "one of the weights")
     return array.astype(np.int32)
 
 

@@ -55,22 +55,25 @@ def generate(spec: str, *, seed: int = 1) -> Graph:
 
     Args:
         spec: as above.
-        seed: any integer; its lowest 64 bits count.
+        seed: an integer from 0 to 2^64 − 1.
 
     Returns:
         A `Graph` with int32 heads, shape (m,), and int32 weights, shape (m,); its name is the spec.
 
     Raises:
-        InputError: the spec cannot be read, or the graph does not fit in memory.
+        InputError: the spec cannot be read, the seed is another one, or the graph does not fit in
+            memory.
 
     >>> generate("road:30x20")
     Graph('road:30x20', 600 vertices, 1,384 arcs, int32 weights)
     """
     check_kind("spec", spec, str, "a text such as 'road:1000x1000'")
     check_kind("seed", seed, Integral, "an integer")
+    if not 0 <= seed < 2**64:
+        raise InputError("seed must be from 0 to 2^64 - 1")
     kind, numbers = _parsed(spec)
     makers: dict[str, Callable[..., Arrays]] = {"road": _road, "rmat": _rmat, "random": _random}
-    offsets, heads, weights = makers[kind](spec, np.uint64(seed % 2**64), *numbers)
+    offsets, heads, weights = makers[kind](spec, np.uint64(seed), *numbers)
     return Graph(offsets, heads, weights, name=spec)
 
 

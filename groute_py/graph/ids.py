@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import re
 import sys
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.arguments import as_index
 from groute_py.errors import InputError, quote, quoted
 
 INT64 = np.iinfo(np.int64)
@@ -114,7 +114,7 @@ class Numbering:
 def _as_integer(vertex: int | str, what: str) -> int:
     try:
         if not isinstance(vertex, str):
-            return operator.index(vertex)
+            return as_index(vertex)
         if INTEGER.fullmatch(vertex):
             return int(vertex)
     except TypeError:

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import GraphError, GrouteError, quote
-from groute_py.graph.array_like import host_array
+from groute_py.graph.array_like import as_int64, host_array
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import numbered
 from groute_py.graph.read_report import Reading
 from groute_py.graph.symmetrize import mirrored
 from groute_py.io.tables.arc_ids import with_arc_ids
-from groute_py.io.tables.columns import Columns, Roles, as_int64, roles_of
+from groute_py.io.tables.columns import Columns, Roles, roles_of
 from groute_py.io.tables.directions import arcs_of_rows, known_rule, rows_of_arcs, ways_of
 from groute_py.kernels.cpu.build import csr_from_arcs
 from groute_py.system.memory_limits import FEWEST_VERTICES, check_name_lengths

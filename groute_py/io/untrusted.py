@@ -3,32 +3,69 @@
 from __future__ import annotations
 
 import json
+import math
 import operator
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NoReturn
 
 import numpy as np
 
-from groute_py.errors import quote
+from groute_py.errors import quote, quoted
 
 INT64 = np.iinfo(np.int64)
+
+MOST_DIGITS = 400
+"""Of an integer in JSON; float64 holds less than 310."""
 
 
 def json_object(text: bytes) -> dict[str, Any]:
     """The JSON object that a text is.
 
     Raises:
-        ValueError: it is none, is no UTF-8, or is nested deeper than Python follows.
+        ValueError: it is none, is no UTF-8, is nested deeper than Python follows, has a member
+            twice, or has a number that float64 and `MOST_DIGITS` do not hold.
 
     >>> json_object(b'{"a": 1}')
     {'a': 1}
     """
     try:
-        found = json.loads(text)
+        found = json.loads(
+            text,
+            object_pairs_hook=_members,
+            parse_constant=_no_number,
+            parse_float=_decimal,
+            parse_int=_whole,
+        )
     except RecursionError:
         raise ValueError("JSON that is nested too deep") from None
     if not isinstance(found, dict):
         raise ValueError(f"expected a JSON object, got {type(found).__name__}")
     return found
+
+
+def _members(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ValueError(f"{quote(name)} is there twice")
+        found[name] = value
+    return found
+
+
+def _no_number(text: str) -> NoReturn:
+    raise ValueError(f"{text} is no number in JSON")
+
+
+def _decimal(text: str) -> float:
+    if math.isinf(number := float(text)):
+        raise ValueError(f"{quoted(text)} is out of range; the greatest number is 1.8e308")
+    return number
+
+
+def _whole(text: str) -> int:
+    if len(text) > MOST_DIGITS:
+        raise ValueError(f"an integer of more than {MOST_DIGITS} digits")
+    return int(text)
 
 
 def integer(what: str, value: Any, least: int, most: int) -> int:

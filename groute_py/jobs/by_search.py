@@ -30,7 +30,7 @@ from groute_py.graph.facts import Facts
 from groute_py.hierarchy.prepared import hierarchy_of
 from groute_py.jobs.groups import Found, Group
 from groute_py.many.host_room import refuse_beyond
-from groute_py.many.johnson import beyond_int64, lifted, reweighted
+from groute_py.many.johnson import lifted, out_of_range, reweighted
 from groute_py.many.precision import row_types
 from groute_py.results.result import public_distances
 
@@ -91,7 +91,7 @@ class Searches:
             try:
                 distances = public_distances(search.run(group.source, group.targets, deadline))
             except NarrowError:
-                raise beyond_int64(self._graph.name) from None
+                raise out_of_range(self._graph.name, self._type) from None
             routes = [search.path(t) for t in group.targets.tolist()] if paths else None
         if height is not None:
             source, name = np.array([group.source]), self._graph.name

@@ -119,11 +119,11 @@ def lifted(
     columns = height if targets is None else height[targets]
     sums = distances + columns  # no potential is above 0
     if distances.dtype.kind != "f" and (reached & (sums >= nothing + own)).any():
-        raise beyond_int64(name)
+        raise out_of_range(name, distances.dtype)
     whole: NDArray[Any] = np.where(reached, sums - own, nothing)
     return whole
 
 
-def beyond_int64(name: str) -> RunError:
-    """The error of a graph with a distance that does not fit."""
-    return RunError(f"a distance in {name} does not fit in int64; scale the weights down")
+def out_of_range(name: str, distance_type: np.dtype[Any]) -> RunError:
+    """The error of a graph with a distance that does not fit in the widest type for it."""
+    return RunError(f"a distance in {name} does not fit in {distance_type}; scale the weights down")

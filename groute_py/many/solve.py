@@ -25,7 +25,7 @@ from groute_py.hierarchy.problems import DenseError
 from groute_py.many.choose import Choice
 from groute_py.many.engine_rows import EngineRows
 from groute_py.many.floyd_rows import CpuFloyd
-from groute_py.many.johnson import beyond_int64, lifted, potentials, reweighted
+from groute_py.many.johnson import lifted, out_of_range, potentials, reweighted
 from groute_py.many.precision import row_types
 from groute_py.many.request import Request
 from groute_py.many.single_rows import SingleRows
@@ -127,7 +127,7 @@ class Solving:
         try:
             yield from self._complete(sources, lambda solver, some: solver.summaries(some, wanted))
         except LiftError as problem:
-            raise beyond_int64(self._graph.name) from problem
+            raise out_of_range(self._graph.name, self._types[-1]) from problem
         except SumError as problem:
             source = self._graph.numbering.id_of(int(sources[problem.row]))
             raise RunError(
@@ -168,10 +168,7 @@ class Solving:
                     "on several GPUs with sssp"
                 ) from problem
             return
-        raise RunError(
-            f"a distance in {self._graph.name} does not fit in {self._types[-1]}; "
-            "scale the weights down"
-        )
+        raise out_of_range(self._graph.name, self._types[-1])
 
     def _answers(
         self,

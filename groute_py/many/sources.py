@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import FormatError, InputError, quote
-from groute_py.graph.array_like import host_array
+from groute_py.graph.array_like import as_int64, host_array
 from groute_py.graph.ids import Numbering
 from groute_py.io.problems import read_sources
 from groute_py.io.text.lines import whole_lines
@@ -68,12 +68,13 @@ def as_vertices(values: Any, role: str = "source") -> NDArray[np.int64]:
     """Vertices as a user gives them, int64 in the same shape.
 
     Raises:
-        InputError: they are no integers; the message calls them by their role.
+        InputError: they are no integers, or int64 does not hold one; the message calls them by
+            their role.
     """
     vertices = host_array(values)
     if vertices.dtype.kind not in "iu" and vertices.size:
         raise InputError(f"{plural(role)} must be integers, not {vertices.dtype}")
-    return vertices.astype(np.int64)
+    return as_int64(vertices, f"one of the {plural(role)}").copy()
 
 
 def plural(role: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -171,6 +172,24 @@ def test_negative_weights(device: str) -> None:
         centrality.harmonic(graph, device=device)
     with pytest.raises(NegativeCycleError):
         centrality.diameter(graph_of(2, [(0, 1, -1), (1, 0, 0)]), device=device)
+
+
+def test_closeness_without_a_positive_sum(device: str) -> None:
+    """Is 0, as NetworkX has it, also with a sum below 0."""
+    arcs = [(0, 1, -1), (2, 3, 2), (2, 4, -2), (5, 6, 3), (6, 7, -1)]
+    found = centrality.closeness(graph_of(8, arcs), device=device)
+    assert found is not None
+    network = nx.DiGraph()
+    network.add_nodes_from(range(8))
+    network.add_weighted_edges_from((head, tail, weight) for tail, head, weight in arcs)
+    wanted = nx.closeness_centrality(network, distance="weight", wf_improved=False)
+    assert found.values.tolist() == [wanted[v] for v in range(8)] == [0] * 5 + [0.4, 0, 0]
+
+
+def test_closeness_of_the_least_distances(device: str) -> None:
+    found = centrality.closeness(graph_of(2, [(0, 1, 5e-324)], "float64"), device=device)
+    assert found is not None
+    assert found.values.tolist() == [math.inf, 0]
 
 
 def test_wrong_arguments() -> None:

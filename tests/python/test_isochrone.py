@@ -117,6 +117,14 @@ def test_floats(device: str, dtype: str) -> None:
     np.testing.assert_allclose(found.reaches[0].distances, row[row <= 0.75], rtol=1e-5)
 
 
+def test_the_least_weights(device: str) -> None:
+    """A limit is more of them than floats count."""
+    graph = graph_of(3, [(0, 1, 5e-324), (1, 2, 8)], "float64")
+    found = groute_py.isochrone(graph, [0], [4], device=device)
+    assert found is not None
+    assert found.pieces(found.reaches[0]).ends.tolist() == [1, 0.5]
+
+
 def test_towards_the_sources(device: str) -> None:
     """Parts of arcs are those of the graph as it is, and end where paths go on."""
     graph = graph_of(3, [(0, 1, 4), (1, 2, 4)])

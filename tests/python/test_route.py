@@ -249,6 +249,14 @@ def test_a_sum_beyond_int64() -> None:
         groute_py.route(graph, [(0, 3)], device="cpu")
 
 
+def test_a_sum_beyond_float64() -> None:
+    graph = graph_of(3, [(0, 1, 1.2e308), (1, 2, 1.2e308)], "float64")
+    with pytest.raises(RunError, match=r"does not fit in float64; scale the weights down$"):
+        groute_py.route(graph, [(0, 2)], device="cpu")
+    with pytest.raises(RunError, match=r"does not fit in float64: .*; scale them down$"):
+        groute_py.sssp(graph, 0, device="cpu")
+
+
 def test_a_time_limit() -> None:
     graph = groute_py.generate("road:1000x1000")
     with groute_py.open(graph, device="cpu", time_limit_s=1e-6) as solver:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.processes import run_python
 
-from groute_py.errors import GraphError
+from groute_py.errors import GraphError, InputError
 from groute_py.graph.csr import WEIGHT_TYPES, Graph
 from groute_py.kernels.cpu.build import csr_from_arcs
 
@@ -84,8 +84,11 @@ def test_no_vertices_and_no_arcs():
         ([0, 1], [0], [1, 2], "must have one length"),
         ([0, 2], [0, 0], [1.0, np.nan], "arc 1 has weight nan"),
         ([0, 2], [0, 0], [1, 2**63], "9223372036854775808 does not fit in 64-bit signed"),
-        ([0, 2], [0, 0], [2**63, 2**63], "a weight does not fit in 64-bit signed"),
+        ([0, 2], [0, 0], [2**63, 2**63], "weights is 9223372036854775808, which does not fit in"),
+        ([0, 2], np.array([0, 2**64 - 1], "u8"), [1, 2], "heads is 18446744073709551615, which"),
+        (np.array([0, 2**63 + 1], "u8"), [0], [1], "offsets is 9223372036854775809, which"),
         ([0, 1], [0], [-np.inf], "must be finite"),
+        ([0, 1], [0], np.array(["1e4000"], np.longdouble), "arc 0 has weight inf"),
         ([0, 1], [0.5], [1], "heads must be a one-dimensional array of integers"),
         ([0, 1], [0], ["x"], "array of numbers"),
     ],
@@ -93,6 +96,25 @@ def test_no_vertices_and_no_arcs():
 def test_what_is_not_a_graph(offsets, heads, weights, message):
     with pytest.raises(GraphError, match=message):
         Graph.from_arrays(offsets, heads, weights)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"columns": {"a": [1]}}, "column 'a' must be an array, not list"),
+        ({"columns": {"a": None}}, "column 'a' must be an array, not NoneType"),
+        ({"columns": [1]}, "columns must be arrays by name, not list"),
+        ({"weights": [1]}, "weights must be an array, not list"),
+        ({"heads": None}, "heads must be an array, not NoneType"),
+        ({"offsets": [0, 1, 1]}, "offsets must be an array, not list"),
+        ({"ids": ["a", "b"]}, "ids must be an array, not list"),
+        ({"coordinates": [(0, 1), (2, 3)]}, "coordinates must be an array, not list"),
+        ({"arc_ids": [7]}, "arc_ids must be an array, not list"),
+    ],
+)
+def test_lists_are_no_arrays(changes, message):
+    with pytest.raises(InputError, match=message):
+        Graph.from_arrays([0, 1, 1], [1], [1]).changed(**changes)
 
 
 @given(st.data())

@@ -152,6 +152,12 @@ def test_ids_are_permuted(scale, seed):
     assert images == set(range(2**scale))
 
 
+@pytest.mark.parametrize("seed", [-1, 2**64, np.int64(-3)])
+def test_seeds_out_of_range(seed):
+    with pytest.raises(InputError, match="seed must be from 0 to"):
+        generate("random:9,30", seed=seed)
+
+
 def test_seeds_differ():
     assert arcs(generate("random:9,30", seed=1)) != arcs(generate("random:9,30", seed=2))
 

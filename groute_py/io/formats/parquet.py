@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import FormatError, GraphError, GrouteError, InputError, SetupError
+from groute_py.graph.array_like import as_int64
 from groute_py.graph.builder import INT64
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import numbered
@@ -23,7 +24,7 @@ from groute_py.graph.read_report import Reading
 from groute_py.io.file_head import Head
 from groute_py.io.optional_libraries import library
 from groute_py.io.tables.arc_ids import with_arc_ids
-from groute_py.io.tables.columns import BY_TITLE, Columns, Roles, as_int64, roles_of
+from groute_py.io.tables.columns import BY_TITLE, Columns, Roles, roles_of
 from groute_py.io.tables.directions import arcs_of_rows, rows_of_arcs, ways_of
 from groute_py.io.tables.titles import end_of, is_weight_title
 from groute_py.io.text.arc_writer import arc_blocks

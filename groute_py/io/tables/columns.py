@@ -9,9 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from groute_py.errors import GraphError, InputError, quote, quoted
 from groute_py.io.tables.directions import SIGNS, Rule, is_direction, rule_of
 from groute_py.io.tables.titles import (
@@ -238,14 +235,3 @@ def _directed(
     partner = f"{compact(roles.weight)[:-2]}ba" if one_way else None
     back = next((title for title in others if compact(title) == partner), None)
     return roles._replace(direction=found[0], rule=rule_of(found[0]), back=back)
-
-
-def as_int64(values: NDArray[Any], what: str) -> NDArray[np.int64]:
-    """Integers as int64.
-
-    Raises:
-        GraphError: `what` does not fit.
-    """
-    if values.dtype == np.uint64 and len(values) and values.max() > np.iinfo(np.int64).max:
-        raise GraphError(f"{what} is {values.max()}, which does not fit in 64-bit signed integers")
-    return values.astype(np.int64, copy=False)

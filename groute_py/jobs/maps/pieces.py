@@ -109,5 +109,6 @@ def pieces_of(
 
 def _share(left: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """How much of each arc is passed, from 0 to 1, with what is left at its tail."""
-    passed = np.divide(left, weights, out=np.ones(len(left)), where=weights > 0)
+    with np.errstate(over="ignore"):  # infinity is more than 1, too
+        passed = np.divide(left, weights, out=np.ones(len(left)), where=weights > 0)
     return np.where(left < 0, 0.0, np.clip(passed, 0.0, 1.0))
