@@ -20,15 +20,28 @@ def check_outputs_apart(inputs: Files, outputs: Files) -> None:
     Args:
         inputs: files that are read, by what they are for; two may be one file. What is read with
             them without being named counts too.
-        outputs: files that are written, by what they are for.
+        outputs: files that are written, by what they are for; each may have the folder OUT.partial.
     """
-    taken: dict[str, str] = {}
+    taken: dict[str, tuple[str, Path]] = {}
     for what, path in _with_companions(inputs):
-        taken.setdefault(os.path.realpath(path), what)
+        taken.setdefault(os.path.realpath(path), (what, path))
     for what, path in _replaceable(outputs):
-        before = taken.setdefault(os.path.realpath(path), what)
+        before, _ = taken.setdefault(os.path.realpath(path), (what, path))
         if before != what:
             raise InputError(f"{path}: is both {before} and {what}; name another file")
+    for what, path in _replaceable(outputs):
+        _check_folder_free(what, path, taken)
+
+
+def _check_folder_free(output: str, path: Path, taken: Mapping[str, tuple[str, Path]]) -> None:
+    """Raise `InputError` if a file is, or lies in, what ``--resume`` would go on with."""
+    from groute_py.many.storage.claim import folder_of
+
+    folder = os.path.realpath(folder_of(path))
+    for place, (what, name) in taken.items():
+        if Path(place).is_relative_to(folder):
+            kept = f"part of the unfinished work of {output}"
+            raise InputError(f"{name}: is both {what} and {kept}; name another file")
 
 
 def _with_companions(files: Files) -> Iterator[tuple[str, Path]]:

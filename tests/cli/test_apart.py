@@ -82,6 +82,25 @@ def test_a_companion_that_is_not_there_yet(place: Path) -> None:
         run_command("sssp", "s.e", "--trace", "s.v.gz")
 
 
+@pytest.mark.parametrize(
+    ("words", "kept"),
+    [
+        ("apsp s.e -o y.npy --trace y.npy.partial", "--trace"),
+        ("apsp s.e -o y.npy --trace ./y.npy.partial/run.json", "--trace"),
+        ("matrix s.e --from 1 --to 2 -o y.npz --trace y.npz.partial", "--trace"),
+        ("nearest s.e --facilities 1 -k 2 -o y.npz --trace y.npz.partial", "--trace"),
+        ("route s.e --pairs p.csv -o y.csv --trace y.csv.partial", "--trace"),
+        ("apsp s.e --sources @y.npy.partial -o y.npy", "--sources"),
+        ("centrality closeness y.csv.partial -o y.csv", "GRAPH"),
+    ],
+)
+def test_what_resume_goes_on_with_is_no_file(place: Path, words: str, kept: str) -> None:
+    problem = f"is both {kept} and part of the unfinished work of --output; name another file"
+    with pytest.raises(InputError, match=problem):
+        run_command(*words.split())
+    assert not list(place.glob("y*"))
+
+
 def test_names_that_are_no_companions(place: Path) -> None:
     for name in ("s.co", "t.v"):
         run = run_command("sssp", "s.e", "--trace", name, "--device", "cpu", "--json")
