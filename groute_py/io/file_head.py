@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
+from groute_py.arguments import file_path
 from groute_py.errors import FormatError
 from groute_py.io.archives import BLOCK
 from groute_py.io.compression import (
@@ -33,9 +34,7 @@ class Head:
     """
 
     def __init__(self, path: Path, asked: Columns = BY_TITLE) -> None:
-        self.path, self.asked = path, asked
-        if "\0" in str(path):
-            raise FormatError(path, "is no name of a file: there is a null character in it")
+        self.path, self.asked = file_path("graph", path), asked
         try:
             if path.is_dir():
                 raise FormatError(path, "is a folder, not a graph file")

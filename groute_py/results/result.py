@@ -216,6 +216,7 @@ def load(path: str | Path) -> Result:
     Raises:
         InputError: the file cannot be read as a result.
     """
+    path = file_path("path", path)
     try:
         with open(path, "rb") as file:
             start = file.read(len(NPY))
@@ -225,7 +226,7 @@ def load(path: str | Path) -> Result:
             )
         if not start.startswith(ZIP):
             raise InputError(f"{path}: not a saved result; those begin as .npz and .npy do")
-        found = read_arrays(Path(path), MEMBERS)
+        found = read_arrays(path, MEMBERS)
     except GrouteError:  # also what a signal handler raises
         raise
     except OSError as problem:
