@@ -14,6 +14,7 @@ from groute_py.errors import GrouteError, InputError, VerificationError, quoted
 from groute_py.graph.array_like import on_device
 from groute_py.graph.ids import Numbering, check_given_ids
 from groute_py.io.npz import DAMAGE, read_arrays
+from groute_py.io.pipes import refuse_pipes
 from groute_py.io.untrusted import first_id as checked_first_id
 from groute_py.results.files import form_of
 from groute_py.system.atomic_file import check_writable, replacing, translating_errors
@@ -217,6 +218,7 @@ def load(path: str | Path) -> Result:
         InputError: the file cannot be read as a result.
     """
     path = file_path("path", path)
+    refuse_pipes(path)
     try:
         with open(path, "rb") as file:
             start = file.read(len(NPY))
