@@ -56,15 +56,19 @@ def file_path(what: str, value: Any) -> Path:
     """A path.
 
     Raises:
-        InputError: it is neither text nor a path.
+        InputError: it is neither text nor a path, or no file can have that name.
 
     >>> file_path("graph", "usa.gr").name
     'usa.gr'
     """
     try:
-        return Path(value)
+        path = Path(value)
     except TypeError:
         raise InputError(f"{what} must be a path, not {quote(value)}") from None
+    if "\0" in str(path):
+        problem = "is no name of a file: there is a null character in it"
+        raise InputError(f"{what} {quote(str(path))} {problem}")
+    return path
 
 
 def check_choice(what: str, name: Any, known: Iterable[str]) -> None:

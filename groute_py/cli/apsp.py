@@ -9,6 +9,7 @@ import click
 
 from groute_py.arguments import check_choice
 from groute_py.cli import show, timing
+from groute_py.cli.apart import check_outputs_apart
 from groute_py.cli.options import (
     cache_options,
     column_options,
@@ -81,7 +82,6 @@ def apsp(
     timing.begin("import")
     from groute_py.engine.agree import on_root
     from groute_py.many.apsp import Loaded, prepare
-    from groute_py.system.atomic_file import check_outputs_apart
 
     channel = connected()
     choices["memory_limit"] = on_root(channel, lambda: size_of(memory_limit))

@@ -10,6 +10,7 @@ import click
 
 from groute_py.arguments import check_choice
 from groute_py.cli import show, timing
+from groute_py.cli.apart import check_outputs_apart
 from groute_py.cli.options import graph_argument, no_turns, reading_options
 from groute_py.cli.ranks import connected
 from groute_py.cli.reading import read_whole
@@ -104,8 +105,8 @@ def centrality(
         weighted=not unweighted, reverse=flags["reverse"], device=device, memory_limit=limit
     )
     is_given = flags | {"output": output is not None, "top": not _is_default(context, "top")}
-    files = {"GRAPH": graph, "--sources": sources.removeprefix("@"), "--output": output}
-    on_root(channel, lambda: _check(measure, choices, is_given, files, resume))
+    inputs = {"GRAPH": graph, "--sources": sources.removeprefix("@")}
+    on_root(channel, lambda: _check(measure, choices, is_given, inputs, output, resume))
     how: dict[str, bool] = {"normalized": flags["normalized"], "resume": resume}
     sums = _sums_of(channel.rank, measure, choices, output, **how)
     read: list[Any] = []
@@ -169,26 +170,25 @@ def _check(
     measure: str,
     choices: Choices,
     is_given: dict[str, bool],
-    files: dict[str, str | None],
+    inputs: dict[str, str],
+    output: str | None,
     resume: bool,
 ) -> None:
     """Whatever can be known to be wrong before the graph is read."""
     from groute_py.jobs.forms import check_table
     from groute_py.many.storage.claim import folder_of
     from groute_py.many.storage.folder import check_folder
-    from groute_py.system.atomic_file import check_apart
 
     check_choice("measure", measure, MEASURES)
     choices.check()
     for name, measures in WITHOUT.items():
         if is_given[name] and measure in measures:
             raise InputError(f"{measure} does not take --{name}; drop it")
-    output = files["--output"]
     if resume and output is None:
         raise InputError("--resume goes on with an --output; name it")
     if output is not None:
         check_table(Path(output), (".npz",))
-        check_apart(files)
+        check_outputs_apart(inputs, {"--output": output})
         check_folder(folder_of(Path(output)))
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from groute_py.cli import show, timing
+from groute_py.cli.apart import check_outputs_apart
 from groute_py.cli.number import number
 from groute_py.cli.options import graph_argument, options_from, reading_options
 from groute_py.cli.places import NAMED, Ends, Where, place_options
@@ -80,7 +81,6 @@ def isochrone(
     from groute_py.engine.agree import on_root
     from groute_py.jobs.isochrone import solve_isochrone
     from groute_py.jobs.maps.forms import needs_places
-    from groute_py.system.atomic_file import check_outputs_apart
 
     options, ends = Options(**choices), Ends(graph, where)
     channel = connected(options.time_limit_s)

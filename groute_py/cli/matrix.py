@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from groute_py.cli import show, timing
+from groute_py.cli.apart import check_outputs_apart
 from groute_py.cli.options import graph_argument, options_from, reading_options
 from groute_py.cli.places import NAMED, Ends, Where, place_options
 from groute_py.cli.ranks import connected
@@ -68,7 +69,6 @@ def matrix(
     timing.begin("import")
     from groute_py.engine.agree import on_root
     from groute_py.many.apsp import Loaded, prepare
-    from groute_py.system.atomic_file import check_outputs_apart
 
     channel = connected()
     choices["memory_limit"] = on_root(channel, lambda: size_of(memory_limit))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from groute_py.cli import show, timing
+from groute_py.cli.apart import check_outputs_apart
 from groute_py.cli.options import graph_argument, options_from, reading_options
 from groute_py.cli.places import NAMED, Ends, Where, place_options
 from groute_py.cli.ranks import connected
@@ -69,7 +70,6 @@ def nearest(
     timing.begin("import")
     from groute_py.engine.agree import on_root
     from groute_py.jobs.nearest import solve_nearest
-    from groute_py.system.atomic_file import check_outputs_apart
 
     options, ends = Options(**choices), Ends(graph, where)
     channel = connected(options.time_limit_s)

@@ -9,6 +9,7 @@ import click
 
 from groute_py.cli import show
 from groute_py.cli.alone import on_rank_0
+from groute_py.cli.apart import check_outputs_apart
 from groute_py.cli.options import cache_options, column_options, undirected_option
 from groute_py.cli.reading import read_whole
 from groute_py.errors import InputError
@@ -89,12 +90,11 @@ def plot(
 def _check(wish: Wish, what: str, output: str) -> None:
     """Whatever can be known to be wrong before anything is read."""
     from groute_py.pictures.files import check_picture
-    from groute_py.system.atomic_file import check_apart
 
     wish.check()
     check_picture(Path(output))
-    check_apart({"what is drawn": what, "--output": output})
-    check_apart({"--coordinates": wish.coordinates, "--output": output})
+    inputs = {"what is drawn": what, "--coordinates": wish.coordinates}
+    check_outputs_apart(inputs, {"--output": output})
 
 
 def _with_paths(wish: Wish, subject: Result | Any, targets: tuple[str, ...], name: str) -> Wish:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from groute_py.cli import show, timing
+from groute_py.cli.apart import check_outputs_apart
 from groute_py.cli.options import (
     cache_options,
     column_options,
@@ -60,11 +61,11 @@ def prepare(
         from groute_py.hierarchy.prepared import PreparedGraph
         from groute_py.io.formats import prepared
         from groute_py.io.registry import write_graph
-        from groute_py.system.atomic_file import check_apart, check_writable
+        from groute_py.system.atomic_file import check_writable
 
         if not output.endswith(prepared.SUFFIX):
             raise InputError(f"{output}: a prepared graph is written as {prepared.SUFFIX}")
-        check_apart({"GRAPH": graph, "--output": output})
+        check_outputs_apart({"GRAPH": graph}, {"--output": output})
         check_writable(Path(output))
         with phase("device"):
             kind = kind_of(device, contraction.ALGORITHM.devices)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from groute_py.cli import show, timing
 from groute_py.cli import telemetry as telemetering
+from groute_py.cli.apart import check_outputs_apart
 from groute_py.cli.options import cache_value
 from groute_py.cli.ranks import connected
 from groute_py.cli.solve_answer import rows_of, show_rows
@@ -67,13 +68,13 @@ def run(
     if targets and not options.predecessors:
         clash = "--target prints a path, which --no-predecessors leaves out; drop one"
         raise everywhere(InputError(clash))
-    files = {"GRAPH": graph, "--output": output, "--telemetry": telemetry, "--trace": trace}
-    if _can_be_read(options, files, output_format):
+    outputs = {"--output": output, "--telemetry": telemetry, "--trace": trace}
+    if _can_be_read(graph, options, outputs, output_format):
         _begin_device(options)
     channel = connected(options.time_limit_s)
 
     timing.begin("read")
-    on_root(channel, lambda: _check_before_reading(options, files, output_format))
+    on_root(channel, lambda: _check_before_reading(graph, options, outputs, output_format))
     begin_trace(channel, trace)
     with show.progress(f"reading {graph}") as progress:
         supply = supply_of(
@@ -138,7 +139,9 @@ def _begin_device(options: Options) -> None:
     begin(options.device, local_rank(place().rank), devices_of(options.algorithm))
 
 
-def _can_be_read(options: Options, files: dict[str, str | None], form: str | None) -> bool:
+def _can_be_read(
+    graph: str, options: Options, outputs: dict[str, str | None], form: str | None
+) -> bool:
     """Whether this rank finds nothing that is wrong before the graph is read.
 
     An error is then that of rank 0, once the ranks are connected; it need not wait for a GPU.
@@ -148,32 +151,34 @@ def _can_be_read(options: Options, files: dict[str, str | None], form: str | Non
     from groute_py.system.paths import is_there
 
     try:
-        _check_before_reading(options, files, form)
+        _check_before_reading(graph, options, outputs, form)
     except GrouteError as error:
         if error.by_signal:
             raise
         return False
-    graph = str(files["GRAPH"])
     return is_spec(graph) or is_name(graph) or is_there(graph)
 
 
-def _check_before_reading(options: Options, files: dict[str, str | None], form: str | None) -> None:
+def _check_before_reading(
+    graph: str, options: Options, outputs: dict[str, str | None], form: str | None
+) -> None:
     from groute_py.results.result import check_output
-    from groute_py.system.atomic_file import check_apart, check_writable
+    from groute_py.system.atomic_file import check_writable
     from groute_py.system.paths import is_file_there
 
     options.check()
     if options.coordinates is not None and not is_file_there(options.coordinates):
         raise InputError(f"{options.coordinates}: no such file of coordinates")
-    output = files["--output"]
+    output = outputs["--output"]
     if output is not None:
         check_output(output, form)
     elif form is not None:
         raise InputError(f"--output-format {form} needs --output FILE")
     for name in ("--telemetry", "--trace"):
-        if (file := files[name]) is not None:
+        if (file := outputs[name]) is not None:
             check_writable(Path(file))
-    check_apart({**files, "--coordinates": options.coordinates, "--turns": options.turns})
+    inputs = {"GRAPH": graph, "--coordinates": options.coordinates, "--turns": options.turns}
+    check_outputs_apart(inputs, outputs)
 
 
 def _vertices(

@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
+from groute_py.arguments import file_path
 from groute_py.errors import CacheWarning, FormatError, InputError
 from groute_py.graph.csr import Graph
 from groute_py.io.array_file import Source
@@ -40,7 +41,7 @@ def folder_for(
         cache = Source.of(path).size >= (LARGE_COMPRESSED if compressed else LARGE_PLAIN)
     if isinstance(cache, bool):
         return usual_folder() if cache else None
-    folder = Path(cache)
+    folder = file_path("cache", cache)
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is no folder, so no copies of graphs can be kept there")
     return folder

@@ -23,6 +23,7 @@ from typing import IO, Any, BinaryIO, NamedTuple, Protocol, cast
 from groute_py.errors import FormatError, GrouteError
 from groute_py.io.archives import BLOCK, ZIP_MAGIC, is_tar, is_zip, tar_member, zip_member, zip_name
 from groute_py.io.optional_libraries import library
+from groute_py.io.pipes import refuse_pipes
 from groute_py.io.unicode import encoding_of, in_utf8
 
 CHUNK = 1 << 20
@@ -173,8 +174,9 @@ def pieces(path: Path) -> Iterator[tuple[bytes, int]]:
 
     Raises:
         FormatError: the data are damaged or truncated, an archive has several members, or the file
-            cannot be read.
+            is a pipe or cannot be read.
     """
+    refuse_pipes(path)
     try:
         with open(path, "rb") as file:
             zipped = is_zip(path, file.read(len(ZIP_MAGIC)))

@@ -8,7 +8,6 @@ v 1 -73530767 41085396    id from 1, x, y
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 
 import numpy as np
@@ -17,14 +16,10 @@ from numpy.typing import NDArray
 from groute_py.arguments import file_path
 from groute_py.errors import FormatError, InputError, quoted
 from groute_py.graph.csr import Graph
-from groute_py.io.compression import SUFFIXES
+from groute_py.io.companions import COORDINATES, companion
 from groute_py.io.tables.vertices import SUFFIX as TABLE
 from groute_py.io.tables.vertices import places_in_table
 from groute_py.io.text.lines import whole_lines
-from groute_py.system.paths import is_file_there
-
-SUFFIX = re.compile(r"\.gr(\.(gz|xz|zst|bz2))?$")
-
 
 MICRODEGREE = 1e-6
 """The unit of the coordinates of roads in DIMACS files."""
@@ -32,11 +27,7 @@ MICRODEGREE = 1e-6
 
 def coordinates_beside(graph: object) -> Path | None:
     """The coordinate file that lies beside a graph file ``x.gr``, compressed or not, if any."""
-    if not isinstance(graph, str | Path) or not SUFFIX.search(str(graph)):
-        return None
-    stem = SUFFIX.sub("", str(graph))
-    found = (Path(stem + suffix) for suffix in (".co", *(f".co{s}" for s in SUFFIXES)))
-    return next((path for path in found if is_file_there(path)), None)
+    return companion(Path(graph), COORDINATES) if isinstance(graph, str | Path) else None
 
 
 def coordinates_for(

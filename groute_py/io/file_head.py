@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
+from groute_py.arguments import file_path
 from groute_py.errors import FormatError
 from groute_py.io.archives import BLOCK
 from groute_py.io.compression import (
@@ -14,6 +15,7 @@ from groute_py.io.compression import (
     packing_of,
     pieces,
 )
+from groute_py.io.pipes import refuse_pipes
 from groute_py.io.tables.columns import BY_TITLE, Columns
 
 HEAD_BYTES = 1 << 16
@@ -33,15 +35,11 @@ class Head:
     """
 
     def __init__(self, path: Path, asked: Columns = BY_TITLE) -> None:
-        self.path, self.asked = path, asked
-        if "\0" in str(path):
-            raise FormatError(path, "is no name of a file: there is a null character in it")
+        self.path, self.asked = file_path("graph", path), asked
+        refuse_pipes(path)
         try:
             if path.is_dir():
                 raise FormatError(path, "is a folder, not a graph file")
-            if path.exists() and not path.is_file():
-                what = "is not a regular file, and a graph is read more than once"
-                raise FormatError(path, f"{what}; write what a pipe brings to a file first")
             with open(path, "rb") as file:
                 self.compression = packing_of(path, file.read(BLOCK))
             member = member_of(path)

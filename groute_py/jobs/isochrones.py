@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +17,7 @@ from groute_py.jobs.maps.areas import Polygon, areas_of
 from groute_py.jobs.maps.pieces import Pieces, Watch, pieces_of
 from groute_py.jobs.maps.plane import Plane, plane_of
 from groute_py.jobs.maps.segments import Ground, beelines, segments_of
-from groute_py.jobs.places import Places, shapes_at
+from groute_py.jobs.places import FARTHEST, Places, shapes_at
 from groute_py.many.apsp import Progress
 
 USUAL_MARGIN = 100.0
@@ -125,7 +124,7 @@ class Isochrones:
             longitudes and latitudes, or x and y.
 
         Raises:
-            InputError: there are no coordinates, or the margin is not a positive number.
+            InputError: there are no coordinates, or the margin is not positive, up to 1e150.
             SetupError: SciPy or contourpy is not installed.
         """
         plane = self.plane()
@@ -224,5 +223,5 @@ def check_margin(margin: Any) -> None:
     if margin is None:
         return
     check_number("margin", margin)
-    if not margin > 0 or math.isinf(margin):
-        raise InputError(f"margin must be more than 0, not {quote(margin)}")
+    if not 0 < margin <= FARTHEST:
+        raise InputError(f"margin must be more than 0, up to {FARTHEST:g}, not {quote(margin)}")

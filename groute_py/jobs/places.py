@@ -22,6 +22,15 @@ EARTH_RADIUS_M = 6_371_008.8
 LIMITS = np.array([180.0, 90.0])
 """Degrees of longitude and latitude."""
 
+FARTHEST = 1e150
+"""On a plane, of x and y either way: squares of distances, and sums of these, are finite."""
+
+NO_DEGREES = (
+    "which is no longitude and latitude in degrees; if the coordinates are x and y on a plane, say "
+    "so by --planar (planar=True in Python)"
+)
+BEYOND_PLANE = f"which is farther out than {FARTHEST:g} on a plane; give them in a larger unit"
+
 Coordinates = str | os.PathLike[str] | NDArray[Any] | None
 """A ``.co`` file or a table of vertices; an array of shape (n, 2); None for the graph's own."""
 
@@ -84,7 +93,8 @@ def places_of(
         beside: the graph's file; a ``.co`` file beside it counts if the graph has no coordinates.
 
     Raises:
-        InputError: there are none, or they are no longitudes and latitudes.
+        InputError: there are none, or they are no longitudes and latitudes; or x and y on a plane
+            that are beyond ±1e150.
         FormatError: the file cannot be read.
     """
     if coordinates is None and graph.coordinates is None:
@@ -101,7 +111,7 @@ def places_of(
                 f"coordinates must be of each of {count} vertices, not of {len(found)}"
             )
     places = Places(found, planar)
-    check_degrees(places, "vertex", graph.numbering.id_of)
+    check_places(places, "vertex", graph.numbering.id_of)
     return places
 
 
@@ -135,22 +145,20 @@ def as_points(values: Any, what: str = "points") -> NDArray[np.float64]:
     return points
 
 
-def check_degrees(places: Places, what: str, name_of: Any) -> None:
+def check_places(places: Places, what: str, name_of: Any) -> None:
     """Raise `InputError` for the first place that is no longitude and latitude in degrees.
 
+    On a plane it is raised for one that is too far out.
+
     Args:
-        places: any; those on a plane are not looked at.
+        places: any.
         what: what a place is, in messages.
         name_of: gives what the place of a number is called.
     """
-    if places.planar:
-        return
-    outside = (np.abs(places.coordinates) > LIMITS).any(axis=1)
+    limits = FARTHEST if places.planar else LIMITS
+    outside = (np.abs(places.coordinates) > limits).any(axis=1)
     if outside.any():
         first = int(outside.argmax())
         x, y = places.coordinates[first].tolist()
-        raise InputError(
-            f"{what} {name_of(first)} lies at ({x:.12g}, {y:.12g}), which is no longitude and "
-            "latitude in degrees; if the coordinates are x and y on a plane, say so by --planar "
-            "(planar=True in Python)"
-        )
+        problem = BEYOND_PLANE if places.planar else NO_DEGREES
+        raise InputError(f"{what} {name_of(first)} lies at ({x:.12g}, {y:.12g}), {problem}")

@@ -13,7 +13,7 @@ from groute_py.arguments import check_number, check_truth
 from groute_py.errors import InputError
 from groute_py.interop.graph_like import GraphLike, as_graph
 from groute_py.io.optional_libraries import library
-from groute_py.jobs.places import Coordinates, Places, as_points, check_degrees, places_of
+from groute_py.jobs.places import Coordinates, Places, as_points, check_places, places_of
 from groute_py.system.threads import thread_count
 
 SNAPPING = "snapping points to vertices"
@@ -63,7 +63,8 @@ def snap(
 
     Raises:
         InputError: there are no points, or no coordinates; or a point lies farther than ``within``
-            from all vertices, of which the first is named by its number, from 0.
+            from all vertices, of which the first is named by its number, from 0; or coordinates
+            are no degrees, or beyond ±1e150 on a plane.
         FormatError: the file of coordinates cannot be read.
         SetupError: SciPy is not installed.
 
@@ -99,7 +100,7 @@ def nearest_vertices(
         raise InputError("there are no points; give at least one")
     if not len(places.coordinates):
         raise InputError("the graph has no vertices, so no point is near one")
-    check_degrees(points, "point", name_of)
+    check_places(points, "point", name_of)
     spatial = library("scipy.spatial", SNAPPING, "maps")
     tree = spatial.cKDTree(places.embedded)
     given = points.embedded

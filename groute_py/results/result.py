@@ -14,6 +14,7 @@ from groute_py.errors import GrouteError, InputError, VerificationError, quoted
 from groute_py.graph.array_like import on_device
 from groute_py.graph.ids import Numbering, check_given_ids
 from groute_py.io.npz import DAMAGE, read_arrays
+from groute_py.io.pipes import refuse_pipes
 from groute_py.io.untrusted import first_id as checked_first_id
 from groute_py.results.files import form_of
 from groute_py.system.atomic_file import check_writable, replacing, translating_errors
@@ -216,6 +217,8 @@ def load(path: str | Path) -> Result:
     Raises:
         InputError: the file cannot be read as a result.
     """
+    path = file_path("path", path)
+    refuse_pipes(path)
     try:
         with open(path, "rb") as file:
             start = file.read(len(NPY))
@@ -225,7 +228,7 @@ def load(path: str | Path) -> Result:
             )
         if not start.startswith(ZIP):
             raise InputError(f"{path}: not a saved result; those begin as .npz and .npy do")
-        found = read_arrays(Path(path), MEMBERS)
+        found = read_arrays(path, MEMBERS)
     except GrouteError:  # also what a signal handler raises
         raise
     except OSError as problem:

@@ -12,14 +12,13 @@ import secrets
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from groute_py.errors import GrouteError, InputError, RunError
-from groute_py.system.paths import is_file_there, is_there
-from groute_py.system.streams import check_stream, is_stream, opened, own_descriptor
+from groute_py.system.streams import check_stream, is_stream, opened
 
 OWN_FILES = Path("/proc/self/fd")
 """Links to the files that this process has open."""
@@ -150,29 +149,3 @@ def check_writable(path: Path) -> None:
             raise InputError(f"{path}: the folder {folder} does not exist; create it first")
         with tempfile.TemporaryFile(dir=folder):
             pass
-
-
-def check_outputs_apart(
-    inputs: Mapping[str, str | Path | None], outputs: Mapping[str, str | Path | None]
-) -> None:
-    """Raise `InputError` if an output would replace an input or another output.
-
-    Args:
-        inputs, outputs: files by what they are for; two inputs may be one file.
-    """
-    check_apart(outputs)
-    for what, name in inputs.items():
-        check_apart({what: name, **outputs})
-
-
-def check_apart(files: Mapping[str, str | Path | None]) -> None:
-    """Raise `InputError` if one of some files, by what they are for, would replace another."""
-    seen: dict[str, str] = {}
-    for what, name in files.items():
-        if name is None or own_descriptor(Path(name)) is not None:
-            continue
-        if is_there(name) and not is_file_there(name):
-            continue  # a pipe or a device
-        before = seen.setdefault(os.path.realpath(name), what)
-        if before != what:
-            raise InputError(f"{name}: is both {before} and {what}; name another file")

@@ -21,6 +21,7 @@ from typing import Any
 from groute_py.errors import FormatError, GrouteError, InputError, quote
 from groute_py.graph.ids import Numbering
 from groute_py.io.optional_libraries import library
+from groute_py.io.pipes import refuse_pipes
 from groute_py.io.text.lines import whole_lines
 from groute_py.system.memory_limits import CHECKED_EVERY, check_room
 from groute_py.turns.arc_ends import ArcEnds
@@ -69,6 +70,7 @@ def arc_column(path: Path) -> str | None:
         SetupError: a ``.parquet`` cannot be read, as PyArrow is not installed.
     """
     check_turns(path)
+    refuse_pipes(path)
     known = _parquet_titles(path) if path.suffix == ".parquet" else _first_line(path)
     if set(TITLES) <= set(known):
         return None

@@ -17,7 +17,7 @@ from support.graphs import graph_of
 
 from groute_py import InputError, read_graph, write_graph
 from groute_py.results.result import load
-from groute_py.system.atomic_file import check_apart, replacing
+from groute_py.system.atomic_file import replacing
 
 GRAPH = graph_of(2, [(0, 1, 5)])
 
@@ -157,21 +157,6 @@ def test_standard_input_is_no_place_for_an_answer(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "/dev/stdin: cannot be written: it is open only to be read" in done.stderr
     assert (tmp_path / "in").read_text() == "mine"
-
-
-def test_files_that_are_the_same(tmp_path: Path) -> None:
-    one, other, link = tmp_path / "one", tmp_path / "other", tmp_path / "link"
-    one.touch()
-    os.link(one, other)
-    link.symlink_to(one)
-    (tmp_path / "loop").symlink_to(tmp_path / "loop")
-    for apart in (other, tmp_path / "absent", tmp_path / "loop", "dimacs:NY", "road:5x5", None):
-        check_apart({"GRAPH": one, "--output": apart})
-    for same in ("/dev/null", "/dev/stdout"):
-        check_apart({"--output": same, "--telemetry": same})
-    for file in (one, link, tmp_path / "x" / ".." / "one"):
-        with pytest.raises(InputError, match="is both GRAPH and --output; name another file"):
-            check_apart({"GRAPH": one, "--output": file})
 
 
 def test_what_is_printed_comes_before(tmp_path: Path) -> None:

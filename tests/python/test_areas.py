@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 import re
 from pathlib import Path
@@ -187,7 +188,19 @@ class TestFiles:
         with pytest.raises(SetupError, match=r"scipy, which is not installed: .*groute-py\[maps\]"):
             horseshoe.save(tmp_path / "map.html")
 
-    @pytest.mark.parametrize("margin", [0, -1, np.nan, np.inf, "wide"])
+    @pytest.mark.parametrize("suffix", ["geojson", "html", "png"])
+    def test_the_ends_of_a_plane(self, tmp_path: Path, suffix: str) -> None:
+        path = ([0, 1, 1], [1], [3])
+        for far, margin in itertools.product([1e150, 1e-150], [None, 1e-150, 1e150]):
+            ends = np.array([[-far, -far], [far, far]])
+            how: dict[str, Any] = {"coordinates": ends, "planar": True, "device": "cpu"}
+            found = groute_py.isochrone(path, [0], [9], **how)
+            assert found is not None
+            found.save(tmp_path / f"map.{suffix}", margin=margin)
+            with pytest.raises(InputError, match=r"which is farther out than 1e\+150 on a plane"):
+                groute_py.isochrone(path, [0], [9], **how | {"coordinates": ends * (1e158 / far)})
+
+    @pytest.mark.parametrize("margin", [0, -1, np.nan, np.inf, 1e308, "wide"])
     def test_wrong_margins(self, horseshoe: Isochrones, margin: Any) -> None:
         with pytest.raises(InputError, match="margin must be"):
             horseshoe.areas(horseshoe.reaches[0], margin)

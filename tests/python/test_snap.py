@@ -98,6 +98,21 @@ class TestCoordinates:
         with pytest.raises(InputError, match=r"point 1 lies at \(0, 91\)"):
             groute_py.snap(of_places([[0, 0]]), [[0, 0], [0, 91]])
 
+    @pytest.mark.parametrize("far", [1.1e150, -1e308])
+    def test_too_far_out_on_a_plane(self, far: float) -> None:
+        problem = r"vertex 1 lies at \(0, .*\), which is farther out than 1e\+150 on a plane"
+        with pytest.raises(InputError, match=problem):
+            groute_py.snap(of_places([[0, 0], [0, far]]), [[0, 0]], planar=True)
+        with pytest.raises(InputError, match=r"point 0 lies at .* farther out than"):
+            groute_py.snap(of_places([[0, 0], [0, 1]]), [[far, 0]], planar=True)
+
+    @pytest.mark.parametrize("far", [1e150, 1e-150])
+    def test_the_ends_of_a_plane(self, far: float) -> None:
+        ends = np.array([[-far, -far], [far, far], [0, 0]])
+        vertices, distances = groute_py.snap(of_places(ends[:2]), ends[[1, 0, 2]], planar=True)
+        assert vertices.tolist() == [1, 0, 0]
+        np.testing.assert_allclose(distances, [0, 0, far * 2**0.5])
+
     def test_of_another_graph(self) -> None:
         with pytest.raises(InputError, match="each of 2 vertices, not of 3"):
             groute_py.snap(graph_of(2, []), [[0, 0]], np.zeros((3, 2)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from groute_py.interop.networkx import graph_from_networkx
 from groute_py.interop.tables import graph_from_table
 from groute_py.many.apsp import Loaded, prepare
 from groute_py.many.request import Request
+from groute_py.results.result import load
 
 CALLS: dict[str, tuple[str, str]] = {
     "cutoff": ("sssp(G, 0, cutoff='5')", "cutoff must be a number, not '5'"),
@@ -67,6 +69,15 @@ CALLS: dict[str, tuple[str, str]] = {
     "words": ("apsp(G, sources='ab')", "sources must be integers"),
     "offsets": ("sssp(([0, 1, [2]], [1], [1]), 0)", "not an array of numbers: .*inhomogeneous"),
     "null": ("sssp('a\\0b', 0)", "is no name of a file: there is a null character in it"),
+    "null in coordinates": (
+        "sssp(G, 0, coordinates='a\\0b.co')",
+        "'a.x00b.co' is no name of",
+    ),
+    "null in turns": ("sssp(G, 0, turns='a\\0b.csv')", "turns 'a.x00b.csv' is no name of a file"),
+    "null in an output": (
+        "groute_py.matrix(G, [0], [0], output='a\\0b.npy')",
+        "output 'a.x00b.npy' is no name of a file: there is a null character in it",
+    ),
     "targets of several": ("sssp(G, sources=[0], targets=5)", "source 0, targets 5: an integer"),
     "coordinates": ("sssp(G, 0, coordinates=3)", "coordinates must be a path, not 3"),
     "long name": ("sssp('a' * 300 + '.gr', 0)", "cannot be read: File name too long"),
@@ -107,6 +118,24 @@ OTHER_CALLS = {
     "no path to write": ("write_graph(G, None)", "path must be a path, not None"),
     "nothing to write": ("write_graph(None, 'x.csr')", "graph must be a Graph, not NoneType"),
     "no path to save": ("R.save(3)", "path must be a path, not 3"),
+    "null to save": (r"R.save('a\0b.npz')", "path 'a.x00b.npz' is no name of a file"),
+    "null to load": (r"load('a\0b.npz')", "path 'a.x00b.npz' is no name of a file"),
+    "null in a cache": (r"read_graph(FILE, cache='a\0b')", "cache 'a.x00b' is no name of a file"),
+    "null to write": (r"write_graph(G, 'a\0b.csr')", "path 'a.x00b.csr' is no name of a file"),
+    "null to plot": (r"plot(R, 'a\0b.png')", "output 'a.x00b.png' is no name of a file"),
+    "null of plot": (r"plot('a\0b', 'x.png')", "graph 'a.x00b' is no name of a file"),
+    "null in areas": (
+        r"isochrone(G, [0], [1], device='cpu').save('a\0b.csv')",
+        "path 'a.x00b.csv' is no name of a file",
+    ),
+    "null in routes": (
+        r"route(G, [(0, 1)], device='cpu').save('a\0b.csv')",
+        "path 'a.x00b.csv' is no name of a file",
+    ),
+    "null in facilities": (
+        r"nearest(G, [0], device='cpu').save('a\0b.csv')",
+        "path 'a.x00b.csv' is no name of a file",
+    ),
     "no place": ("R.to_frame(3)", "coordinates must be a path, not 3"),
     "csgraph, a float": ("csgraph.dijkstra(A, indices=1.0)", "indices must be integers, not 1.0"),
     "csgraph, floats": ("csgraph.johnson(A, indices=[0.5])", r"indices must be .*, not \[0.5\]"),
@@ -122,15 +151,18 @@ OTHER_CALLS = {
 
 
 @pytest.mark.parametrize("name", OTHER_CALLS)
-def test_of_other_functions(name: str) -> None:
+def test_of_other_functions(tmp_path: Path, name: str) -> None:
     call, says = OTHER_CALLS[name]
     graph = groute_py.Graph.from_arrays([0, 1, 1], [1], [1])
+    groute_py.write_graph(graph, tmp_path / "g.gr")
     names = {name: getattr(groute_py, name) for name in groute_py.__all__} | {
         "G": graph,
         "R": groute_py.sssp(graph, 0, device="cpu"),
         "S": groute_py.apsp(graph, predecessors=True, device="cpu"),
         "A": np.array([[0, 1.0], [0, 0]]),
+        "FILE": tmp_path / "g.gr",
         "csgraph": csgraph,
+        "load": load,
         "graph_from_table": graph_from_table,
         "graph_from_networkx": graph_from_networkx,
     }

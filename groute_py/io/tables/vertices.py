@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from groute_py.errors import FormatError, quote, quoted
 from groute_py.graph.csr import Graph
 from groute_py.io.optional_libraries import library
+from groute_py.io.pipes import refuse_pipes
 from groute_py.io.tables.titles import compact
 from groute_py.io.text.lines import whole_lines
 from groute_py.system.memory_limits import CHECKED_EVERY, check_name_lengths, check_room
@@ -90,6 +91,7 @@ def _text(path: Path) -> Iterator[str]:
 
 def _of_parquet(path: Path) -> tuple[Sequence[Any], ...]:
     parquet = library("pyarrow.parquet", "reading Parquet")
+    refuse_pipes(path)
     try:
         file = parquet.ParquetFile(path)
         titles = list(file.schema_arrow.names)

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from groute_py.errors import FormatError, InputError
 from groute_py.graph.builder import INT64
 from groute_py.graph.csr import Graph
-from groute_py.io.compression import SUFFIXES, bare_name, packing
+from groute_py.io.companions import VERTICES, companion
+from groute_py.io.compression import bare_name, packing
 from groute_py.io.formats.edge_list.fields import as_integer
 from groute_py.io.text.lines import shown, whole_lines
 from groute_py.system.atomic_file import replacing
@@ -32,11 +33,7 @@ def vertices_beside(path: Path) -> NDArray[np.int64] | None:
 
 def vertices_file(path: Path) -> Path | None:
     """The file ``x.v`` beside ``x.e``, compressed or not, if there is one."""
-    if not bare_name(path).endswith(".e"):
-        return None
-    stem = path.parent / bare_name(path).removesuffix(".e")
-    beside = (Path(f"{stem}.v{suffix}") for suffix in ("", *SUFFIXES))
-    return next((vertices for vertices in beside if vertices.is_file()), None)
+    return companion(path, VERTICES)
 
 
 def _read_vertices(path: Path) -> NDArray[np.int64]:

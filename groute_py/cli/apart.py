@@ -1,0 +1,62 @@
+"""The files of a command, none of which may take the place of another."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from groute_py.errors import InputError
+from groute_py.system.paths import is_file_there, is_there
+from groute_py.system.streams import own_descriptor
+
+Files = Mapping[str, str | Path | None]
+"""Files by what they are for."""
+
+
+def check_outputs_apart(inputs: Files, outputs: Files) -> None:
+    """Raise `InputError` if an output would replace an input or another output.
+
+    Args:
+        inputs: files that are read, by what they are for; two may be one file. What is read with
+            them without being named counts too.
+        outputs: files that are written, by what they are for; each may have the folder OUT.partial.
+    """
+    taken: dict[str, tuple[str, Path]] = {}
+    for what, path in _with_companions(inputs):
+        taken.setdefault(os.path.realpath(path), (what, path))
+    for what, path in _replaceable(outputs):
+        before, _ = taken.setdefault(os.path.realpath(path), (what, path))
+        if before != what:
+            raise InputError(f"{path}: is both {before} and {what}; name another file")
+    for what, path in _replaceable(outputs):
+        _check_folder_free(what, path, taken)
+
+
+def _check_folder_free(output: str, path: Path, taken: Mapping[str, tuple[str, Path]]) -> None:
+    """Raise `InputError` if a file is, or lies in, what ``--resume`` would go on with."""
+    from groute_py.many.storage.claim import folder_of
+
+    folder = os.path.realpath(folder_of(path))
+    for place, (what, name) in taken.items():
+        if Path(place).is_relative_to(folder):
+            kept = f"part of the unfinished work of {output}"
+            raise InputError(f"{name}: is both {what} and {kept}; name another file")
+
+
+def _with_companions(files: Files) -> Iterator[tuple[str, Path]]:
+    from groute_py.io.companions import companion_names
+
+    for what, path in _replaceable(files):
+        yield what, path
+        for name, holds in companion_names(path).items():
+            yield f"the {holds} of {what}", name
+
+
+def _replaceable(files: Files) -> Iterator[tuple[str, Path]]:
+    """The files that are named, without pipes and devices, which no output replaces."""
+    for what, name in files.items():
+        if name is None or own_descriptor(Path(name)) is not None:
+            continue
+        if is_file_there(name) or not is_there(name):
+            yield what, Path(name)
