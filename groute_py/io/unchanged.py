@@ -2,8 +2,8 @@
 
 A file is unchanged while its device, inode, size and both times are what they were. A program that
 changes it through a mapping of its own shows in the times only when it first changes a page that
-the kernel has written back, which takes half a minute. So a file counts only once its last change
-is `SETTLED_S` old, and in a file system in memory, where such changes never show, none counts.
+the kernel has written back, which takes half a minute. So a file counts only once its last change,
+its times set back included, is `SETTLED_S` old, and on a file system that keeps this promise.
 
 Its graph stays mapped, and so on the disk even if it is deleted, until another one is read.
 """
@@ -22,8 +22,8 @@ from groute_py.system.mounts import file_system
 SETTLED_S = 60.0
 """Twice as long as the kernel leaves changed pages unwritten."""
 
-IN_MEMORY = ("tmpfs", "ramfs", "hugetlbfs")
-"""File systems that do not note changes through mappings."""
+NOTING = ("ext4", "xfs")
+"""File systems that note changes through mappings; those in memory do not."""
 
 
 class State(NamedTuple):
@@ -44,10 +44,11 @@ class State(NamedTuple):
 
     def is_settled(self) -> bool:
         """Whether a later change will show."""
-        if time.time_ns() - self.mtime_ns < SETTLED_S * 1e9:
+        changed_ns = max(self.mtime_ns, self.ctime_ns)  # the first one alone can be set back
+        if time.time_ns() - changed_ns < SETTLED_S * 1e9:
             return False
         try:
-            return file_system(self.device) not in IN_MEMORY
+            return file_system(self.device) in NOTING
         except OSError:
             return False
 
