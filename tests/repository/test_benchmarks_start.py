@@ -36,7 +36,7 @@ def test_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
     run = {"wall_s": 1.0, "cpu_s": 2.0, "seconds": {"read": 0.25, "solve": 0.5, "total": 0.75}}
     medians = {"wall_s": 1.0, "cpu_s": 2.0}
     record = {"must_s": 3.0, "goal_s": None, "warm": {"runs": [run], "medians": medians}}
-    expected = "warm 1.00 s, CPU 2.00 s (must 3.0 s) [solve 0.50, read 0.25]"
+    expected = "warm 1.00 s, CPU 2.00 s (must 3.0 s) [total 0.75, solve 0.50, read 0.25]"
     assert _shown(record) == expected
     command = CASES["csr@4"].command(Path("road.csr"))
     assert command[1:6] == ["-m", "groute_py.launch", "-n", "4", "--"]
