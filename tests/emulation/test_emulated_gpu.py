@@ -21,7 +21,7 @@ SELECTED = {
     "python/test_methods.py": ("TestShapes and not (with_a_hub and contraction)", 50),
     "gpu/test_full_gpu.py": ("not dijkstra-3 and not bellman-ford-3", 79),
     "gpu/test_recording.py": ("", 36),
-    "gpu/test_redistribution.py": ("", 71),
+    "gpu/test_redistribution.py": ("", 107),
     "gpu/test_numbered.py": ("", 5),
     "gpu/test_together.py": ("", 38),
     "gpu/test_local_steps.py": ("", 21),
