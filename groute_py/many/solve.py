@@ -84,7 +84,6 @@ class Solving:
         self._types = row_types(self._facts, choice.device, choice.algorithm)
         self._stays = stays and choice.algorithm in LASTING
         self._open: tuple[int, RowSolver] | None = None
-        self._ends: NDArray[np.int64] | None = None  # of rows between some
         self._resists = False
         self._narrowest = 0  # the first type in which no distance has overflowed
         self.label = choice.device
@@ -109,8 +108,6 @@ class Solving:
             InputError: the graph does not fit on the device.
             RunError: a distance does not fit in 64 bits.
         """
-        is_between = targets is not None and not self._request.predecessors
-        self._ends = np.concatenate([sources, targets]) if is_between else None
         for block in self._complete(sources, lambda solver, some: solver.blocks(some, targets)):
             yield self._lifted(block, sources, targets)
 
@@ -123,7 +120,7 @@ class Solving:
             InputError: the graph does not fit on the device.
             RunError: a distance or the sum of a row does not fit in 64 bits.
         """
-        wanted, self._ends = Wanted(histogram, reciprocals, self._height), None
+        wanted = Wanted(histogram, reciprocals, self._height)
         try:
             yield from self._complete(sources, lambda solver, some: solver.summaries(some, wanted))
         except LiftError as problem:
@@ -255,9 +252,7 @@ class Solving:
             return self._opened_matrix(graph)
         if self._choice.algorithm == "sweep":
             with self._tried_sweeps():
-                return CudaSweeps(
-                    graph, self._hierarchy, predecessors=predecessors, ends=self._ends
-                )
+                return CudaSweeps(graph, self._hierarchy, predecessors=predecessors)
         method = heap_method(graph) if self._choice.algorithm == "heap" else batch_method(graph)
         return CudaRows(graph, method, batch_delta(self._facts), predecessors=predecessors)
 

@@ -247,34 +247,6 @@ def test_a_hierarchy_has_room_for_whole_rows(monkeypatch: pytest.MonkeyPatch) ->
         CudaSweeps(there, hierarchy, predecessors=False)
 
 
-def test_a_hierarchy_has_room_for_rows_between_few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where whole rows have none; a solver that stays refuses what does not fit either."""
-    import cupy as cp
-
-    from groute_py.device.cuda.hierarchy.restrict import part_above
-    from groute_py.device.cuda.hierarchy.sweeps import CudaSweeps
-    from groute_py.device.cuda.multi_source.graph import CudaGraph
-
-    graph, ends = GRAPHS["road"](), np.array([3, 4])
-    whole = contracted(graph, 8)
-    there = CudaGraph(graph, type_of(graph), 0)
-    part = part_above(whole, cp.asarray(ends)).hierarchy
-    takes = max(rows_bytes_in(part, there.type), whole.nbytes)
-    assert takes < levels_bytes_in(whole, there.type)
-    for hierarchy, some in ((whole.to_host(), None), (whole.to_host(), np.arange(480))):
-        monkeypatch.setattr(CudaGraph, "free_bytes", takes)
-        with pytest.raises(MemoryError, match="the hierarchy takes"):
-            CudaSweeps(there, hierarchy, predecessors=False, ends=some)
-        solver = CudaSweeps(there, hierarchy, predecessors=False, ends=ends)
-        monkeypatch.setattr(CudaGraph, "free_bytes", 1 << 30)  # as batches take it
-        found = np.concatenate([block.distances for block in solver.blocks(ends[:1], ends[1:])])
-        np.testing.assert_array_equal(found, right(graph, ends)[:1, 1:])
-        monkeypatch.setattr(CudaGraph, "free_bytes", takes)
-        for targets in (None, np.arange(480)):
-            with pytest.raises(MemoryError, match="the hierarchy takes"):
-                list(solver.blocks(ends[:1], targets))
-
-
 def test_a_hierarchy_that_was_contracted_here_has_room_for_whole_rows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

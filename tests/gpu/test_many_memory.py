@@ -12,7 +12,12 @@ import pytest
 from support.graphs import random_graph, scipy_distances
 from support.skips import needs_gpu
 
-from groute_py import InputError, Result, apsp, matrix, verify
+from groute_py import InputError, Result, apsp, generate, prepare, verify
+from groute_py.comm.solo import SoloChannel
+from groute_py.many.choose import Choice
+from groute_py.many.request import Request
+from groute_py.many.solve import Solving
+from groute_py.results.result import public_distances
 
 pytestmark = needs_gpu
 
@@ -57,20 +62,23 @@ def test_a_matrix_has_room_for_the_arcs_turned_round() -> None:
     assert CudaFloyd.fits(graph, predecessors=True)  # by stages: it does not look at arcs
 
 
-def test_what_sweeps_have_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For rows between the ends of a matrix; trees and whole rows take the whole hierarchy."""
+def test_sweeps_that_stay_have_room_for_whole_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else another method takes over when they open, even for few targets; never later."""
     from groute_py.device.cuda.hierarchy import sweeps
+    from groute_py.device.cuda.hierarchy.memory_plan import levels_bytes_in
+    from groute_py.device.cuda.multi_source.graph import CudaGraph
 
-    asked: list[Any] = []
-
-    class Recorded(sweeps.CudaSweeps):
-        def __init__(self, *given: Any, ends: Any, **more: Any) -> None:
-            asked.append(None if ends is None else ends.tolist())
-            super().__init__(*given, ends=ends, **more)
-
-    monkeypatch.setattr(sweeps, "CudaSweeps", Recorded)
-    how: dict[str, Any] = {"algorithm": "sweep", "device": "cuda"}
-    matrix(GRAPH, [5, 7], [9], **how)
-    matrix(GRAPH, [5, 7], [9], predecessors=True, **how)
-    apsp(GRAPH, sources=[5, 7], **how)
-    assert asked == [[5, 7, 9], None, None]
+    road = prepare(generate("road:60x60"), device="cpu")
+    hierarchy, sources = road.hierarchy, np.array([3])
+    assert hierarchy is not None
+    room = levels_bytes_in(hierarchy, np.dtype(np.int32)) - 1
+    monkeypatch.setattr(CudaGraph, "free_bytes", room)
+    monkeypatch.setattr(sweeps, "MEMORY_SHARE", 100)  # room for batches is not in question
+    request, swept = Request("auto", "cuda"), Choice("sweep", "cuda", "")
+    solving = Solving(road, None, request, swept, SoloChannel(), stays=True)
+    expected = scipy_distances(road, 3)
+    for targets in (np.array([4]), np.arange(3600), None):
+        (block,) = solving.blocks(sources, targets)
+        found = public_distances(block.distances)[0]
+        np.testing.assert_array_equal(found, expected[targets].ravel())
+    assert not solving.is_open

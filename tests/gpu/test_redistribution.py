@@ -52,21 +52,26 @@ def whose(step: str) -> Any:
 @pytest.mark.parametrize("ranks", [2, 3, 4])
 @pytest.mark.parametrize("name", GRAPHS)
 @pytest.mark.parametrize("prepared", [False, True])
+@pytest.mark.parametrize("wide", [False, True])
 def test_each_arc_lies_where_its_head_is(
-    prepared: bool, name: str, ranks: int, monkeypatch: pytest.MonkeyPatch
+    wide: bool, prepared: bool, name: str, ranks: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All arcs are there, and owners know who has some; by whatever numbers."""
+    """All arcs are there, and owners know who has some; by whatever numbers and offsets."""
     from groute_py.device.cuda.graph import arc_counts, degree_order
 
     monkeypatch.setattr(degree_order, "MIXED_AT_ONCE", 8)
     monkeypatch.setattr(arc_counts, "TILE", 40)  # several, the last one shorter
     if prepared:
         as_large.pull_deferred_arcs(monkeypatch.setattr)
+    if wide:
+        widen_offsets(monkeypatch, -1)
     graph = GRAPHS[name]()
 
     def work(channel: Any) -> Any:
         whole = Whole(graph if channel.rank == 0 else None)
         with SourceSolver(whole, channel, OPTIONS) as solver:
+            device: Any = solver._graph.device
+            assert device.parts.graph.arrays["offsets"].itemsize == (8 if wide else 4)
             return redistributed_arcs(solver)
 
     parts = on_ranks(ranks, work)
@@ -78,6 +83,17 @@ def test_each_arc_lies_where_its_head_is(
         for vertex in range(first, first + own):
             takers = {p for p in range(ranks) for arc in parts[p][2] if arc[0] == vertex} - {me}
             assert {p for p in range(ranks) if leads[vertex - first] >> p & 1} == takers
+
+
+def widen_offsets(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    """Let offsets take 8 bytes where there are more than so many arcs."""
+    from groute_py.device.cuda.runtime import compile as compiling
+    from groute_py.device.cuda.runtime import memory_plan
+    from groute_py.device.cuda.sssp import device
+
+    for module in (memory_plan, device, compiling):
+        # `smallest` is loaded too
+        monkeypatch.setattr(module, "is_wide", lambda arcs: arcs > most)
 
 
 def redistributed_arcs(solver: SourceSolver) -> Any:
@@ -204,13 +220,7 @@ def test_offsets_are_equally_wide_on_all_ranks(
 ) -> None:
     """Those of the rank with most arcs: by their tails in rounds, by their heads when
     redistributed."""
-    from groute_py.device.cuda.runtime import compile as compiling
-    from groute_py.device.cuda.runtime import memory_plan
-    from groute_py.device.cuda.sssp import device
-
-    for module in (memory_plan, device, compiling):
-        # `smallest` is loaded too
-        monkeypatch.setattr(module, "is_wide", lambda arcs: arcs > most)
+    widen_offsets(monkeypatch, most)
     counts = np.repeat([100, 10], [90, 90])  # 9,000 and 900 arcs, if parts are equally long
     heads = np.random.default_rng(3).integers(0, 90, counts.sum(), dtype=np.int32)
     graph = Graph(np.concatenate([[0], np.cumsum(counts)]), heads, np.ones(len(heads), np.int32))

@@ -45,23 +45,16 @@ class CudaSweeps:
         graph: on the GPU.
         hierarchy: of the graph; None to make it.
         predecessors: whether to find them.
-        ends: int64, sources and targets of rows between them; None for whole rows, which
-            predecessors need.
 
     Raises:
         DenseError: the graph does not contract.
         InputError: 32 sources do not fit in memory.
-        MemoryError: the hierarchy does not, or what such rows need of it, with the numbers.
+        MemoryError: the hierarchy does not, with the numbers.
         NarrowError: a shortcut or a distance of the core does not fit in the type.
     """
 
     def __init__(
-        self,
-        graph: CudaGraph,
-        hierarchy: Hierarchy | None,
-        *,
-        predecessors: bool,
-        ends: NDArray[np.int64] | None = None,
+        self, graph: CudaGraph, hierarchy: Hierarchy | None, *, predecessors: bool
     ) -> None:
         self._graph, self._predecessors = graph, predecessors
         self._stream = cp.cuda.Stream(non_blocking=True)
@@ -69,13 +62,11 @@ class CudaSweeps:
         if hierarchy is not None:
             if hierarchy.type.itemsize > graph.type.itemsize:
                 raise NarrowError
-            whole = rows_bytes_in(hierarchy, graph.type)
-            _refuse_large(whole if ends is None else hierarchy.nbytes, graph)
+            _refuse_large(rows_bytes_in(hierarchy, graph.type), graph)
         with self._stream:
             self._hierarchy = on_gpu(hierarchy) if hierarchy is not None else contracted(graph)
-            self._is_tight = levels_bytes_in(self._hierarchy, graph.type) > graph.free_bytes
-            if self._is_tight:
-                self._refuse_rows(ends)
+            if hierarchy is None:
+                _refuse_large(levels_bytes_in(self._hierarchy, graph.type), graph)
             # of every part too, and takes longer than sweeps from a thousand sources
             self._core = core_distances(self._hierarchy, graph.type)
             if predecessors:
@@ -107,20 +98,9 @@ class CudaSweeps:
                 summary = Pending(asked, rows, some).result(first)
             yield summary
 
-    def _refuse_rows(self, ends: NDArray[np.int64] | None) -> None:
-        """Raise `MemoryError` if there is no room for whole rows, or for those between ends."""
-        takes = levels_bytes_in(self._hierarchy, self._graph.type)
-        if ends is not None:
-            part = part_above(self._hierarchy, cp.asarray(ends)).hierarchy
-            takes = levels_bytes_in(part, self._graph.type) + part.nbytes
-            del part  # so that its bytes are free
-        _refuse_large(takes, self._graph)
-
     def _batches(self, sources: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64], Any]]:
         """The place of the first, the sources, and their rows on the device, lent."""
         if self._levels is None:
-            if self._is_tight:
-                self._refuse_rows(None)
             with self._stream:
                 self._levels = CudaHierarchy(self._hierarchy, self._graph.type, self._core)
         with self._stream:
@@ -135,11 +115,9 @@ class CudaSweeps:
         self, sources: NDArray[np.int64], targets: NDArray[np.int64]
     ) -> Iterator[RowBlock]:
         """Rows with the targets' columns, by the part of the hierarchy that they need."""
-        ends = np.concatenate([sources, targets])
         with self._stream, span("select"):
-            if self._is_tight:
-                self._refuse_rows(ends)
-            part = part_above(self._hierarchy, cp.asarray(ends))
+            ends = cp.asarray(np.concatenate([sources, targets]))
+            part = part_above(self._hierarchy, ends)
             levels = CudaHierarchy(part.hierarchy, self._graph.type, self._core)
         own, columns = part.places[: len(sources)], part.places[len(sources) :]
         sides = cycle([Batch(self._stream), Batch(self._stream)])
