@@ -16,7 +16,6 @@ from support.processes import Job
 
 from groute_py import FormatError, Graph, InputError, read_graph, write_graph
 from groute_py.engine.supply.choose import supply_of
-from groute_py.engine.supply.mapped import Mapped
 from groute_py.io.formats import native
 from groute_py.results.result import load
 
@@ -91,8 +90,6 @@ def test_native_on_ranks(tmp_path: Path, name: str) -> None:
     content, says = NATIVE[name]
     (tmp_path / "bad.csr").write_bytes(content)
     with pytest.raises(FormatError, match=says.replace("^", r"\^")):
-        on_ranks(2, lambda channel: Mapped(tmp_path / "bad.csr").facts(channel))
-    with pytest.raises(FormatError):
         on_ranks(2, lambda channel: supply_of(tmp_path / "bad.csr", channel).facts(channel))
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import threading
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,7 +16,7 @@ from support.kept_rows import row_file
 from support.local_ranks import on_ranks
 from support.reference import rows_from
 
-from groute_py import Graph, InputError, RunError, Solver, matrix, write_graph
+from groute_py import FormatError, Graph, InputError, RunError, Solver, matrix, write_graph
 from groute_py.comm.base import Channel
 from groute_py.comm.solo import SoloChannel
 from groute_py.engine.agree import on_root
@@ -86,36 +86,55 @@ def test_each_rank_writes_its_own(
 
 @pytest.mark.parametrize("column", [None, "toll"])
 @pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("change", ["none", "before", "meanwhile", "refused", "truncated"])
 def test_each_rank_maps_a_native_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, column: str | None, *, reverse: bool
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    column: str | None,
+    change: str,
+    *,
+    reverse: bool,
 ) -> None:
-    """One that has just been replaced comes from rank 0, as it was read there."""
-    whole, path, mapped = GRAPH, tmp_path / "town.csr", []
+    """One that has been replaced, or cannot be read, comes from rank 0 as it was read there."""
+    whole, path, mapped, lock = GRAPH, tmp_path / "town.csr", [], threading.Lock()
+    both_see_it = threading.Barrier(2, timeout=60)
     write_graph(GRAPH.changed(columns={"toll": GRAPH.weights[::-1].copy()}), path)
     if column is not None:
         whole = GRAPH.changed(weights=GRAPH.weights[::-1].copy())
     whole = whole.reversed() if reverse else whole
     request = Request(device="cpu", destination="nowhere", reverse=reverse)
 
-    def work(channel: Channel, *, replaces: bool) -> Graph:
+    def replace_file() -> None:
+        other = GRAPH.weights * 7
+        write_graph(GRAPH.changed(weights=other, columns={"toll": other}), path)
+        os.utime(path, (1, 1))
+
+    def work(channel: Channel) -> Graph:
         def load() -> Loaded:
             graph, why, file = read_for(request, path, Columns(weight=column))
-            if replaces:
-                os.utime(path, (1, 1))
+            if change == "before":
+                replace_file()
             return Loaded(graph, SOURCES, why, file)
 
         return prepare(channel, load, request).graph
 
-    def counted(file: Path) -> Graph:
-        mapped.append(file)
-        return native.read(file)
+    def read(file: Path) -> Graph:
+        both_see_it.wait()
+        with lock:
+            mapped.append(file)
+            if change == "meanwhile" and len(mapped) == 1:
+                replace_file()
+            if change == "refused" and len(mapped) == 1:
+                raise PermissionError(13, "Permission denied", str(file))
+            if change == "truncated" and len(mapped) == 1:
+                raise FormatError(file, "is truncated")
+            return native.read(file)
 
-    monkeypatch.setattr(every_rank, "native", SimpleNamespace(read=counted))
-    for replaces, count in ((False, 2), (True, 2)):
-        for graph in on_ranks(3, partial(work, replaces=replaces)):
-            for name in ("offsets", "heads", "weights"):
-                np.testing.assert_array_equal(getattr(graph, name), getattr(whole, name))
-        assert mapped == [path] * count
+    monkeypatch.setattr(every_rank, "native", SimpleNamespace(read=read))
+    for graph in on_ranks(3, work):
+        for name in ("offsets", "heads", "weights"):
+            np.testing.assert_array_equal(getattr(graph, name), getattr(whole, name))
+    assert mapped == [path] * (0 if change == "before" else 2)
 
 
 def test_what_other_ranks_do_not_map(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply import mapped
 from groute_py.engine.supply.choose import supply_of
-from groute_py.engine.supply.mapped import Mapped, mapped_copy
+from groute_py.engine.supply.mapped import Mapped, map_together
 from groute_py.engine.supply.shared import SharedFile
 from groute_py.engine.supply.whole import Whole
 from groute_py.graph.facts import facts_of
@@ -32,7 +34,8 @@ def solve(path: Path, source: int, ranks: int, **options: Any) -> Result:
     def work(channel: Any) -> Result | None:
         if options.get("order", "auto") == "none":
             channel.scatter = None  # nothing is sent
-        return SourceSolver(Mapped(path), channel, Options(device="cpu", **options)).sssp(source)
+        supply = Mapped(path, native.map_file(path))
+        return SourceSolver(supply, channel, Options(device="cpu", **options)).sssp(source)
 
     result = on_ranks(ranks, work)[0]
     assert result is not None
@@ -60,7 +63,7 @@ def test_the_answer_of_mapped_rows(
 def test_facts(tmp_path_factory: pytest.TempPathFactory, ranks: int, graph: Graph) -> None:
     path = tmp_path_factory.mktemp("there") / "g.csr"
     write_graph(graph, path)
-    for found in on_ranks(ranks, lambda channel: Mapped(path).facts(channel)):
+    for found in on_ranks(ranks, Mapped(path, native.map_file(path)).facts):
         assert found.mean == pytest.approx(facts_of(graph).mean)
         assert vars(found) | {"mean": 0} == vars(facts_of(graph)) | {"mean": 0}
 
@@ -91,7 +94,7 @@ def test_damage_is_noticed_by_all(
 
     def work(channel: Any) -> str:
         with pytest.raises(FormatError) as error:
-            SourceSolver(Mapped(path), channel, Options(device="cpu"))
+            SourceSolver(supply_of(path, channel), channel, Options(device="cpu"))
         assert error.value.on_all_ranks
         return str(error.value)
 
@@ -164,7 +167,8 @@ def test_each_host_compares_the_whole_copy(tmp_path: Path, monkeypatch: pytest.M
     copies = {"a": wrong, "b": right}
 
     def work(channel: Any) -> Mapped | None:
-        return mapped_copy(copies[hosts[channel.rank]], None, channel)
+        copy = SharedFile(copies[hosts[channel.rank]], native=True, copied=True)
+        return map_together(copy, channel)
 
     assert on_ranks(4, work) == [None] * 4
     copies["a"] = right
@@ -191,6 +195,41 @@ def test_a_rank_that_sees_another_file(tmp_path: Path, monkeypatch: pytest.Monke
     answers = iter([True, True, False])
     monkeypatch.setattr(SharedFile, "is_seen", lambda self: next(answers))
     assert kinds(tmp_path / "g.csr", ranks=3) == {Whole}
+
+
+@pytest.mark.parametrize("is_refused", [False, True])
+def test_a_file_that_is_replaced_or_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_refused: bool
+) -> None:
+    """As the ranks map it: rank 0 reads what is there then, and no rank has another graph."""
+    path, map_file, lock = tmp_path / "g.csr", native.map_file, threading.Lock()
+    all_see_it = threading.Barrier(3, timeout=60)
+    before = generate("road:9x9")
+    write_graph(before, path)
+    left = ["one rank"]
+
+    def late(name: Path) -> native.Contents:
+        all_see_it.wait()
+        with lock:
+            if left and is_refused:
+                left.clear()
+                raise PermissionError(13, "Permission denied", str(name))
+            contents = map_file(name)
+            if left:
+                left.clear()
+                write_graph(before.with_weights(before.weights * 7), name)
+                os.utime(name, (1, 1))
+            return contents
+
+    monkeypatch.setattr(native, "map_file", late)
+
+    def work(channel: Any) -> tuple[type, int]:
+        supply = supply_of(path, channel)
+        rows = supply.spread(channel, Options()).rows
+        return type(supply), sum(channel.gather(int(rows.weights.sum())))
+
+    times = 1 if is_refused else 7
+    assert on_ranks(3, work) == [(Whole, times * before.weights.sum())] * 3
 
 
 def test_a_file_that_changes_or_goes(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from groute_py.comm.base import Channel
 from groute_py.engine.agree import on_root
 from groute_py.engine.supply.base import Supply
 from groute_py.engine.supply.keeping import Keeping
-from groute_py.engine.supply.mapped import Mapped, mapped_copy
+from groute_py.engine.supply.mapped import map_together
 from groute_py.engine.supply.pieces import read_pieces
 from groute_py.engine.supply.shared import SharedFile
 from groute_py.engine.supply.turned_round import TurnedRound
@@ -142,9 +142,7 @@ def _unprepared(graph: GraphLike, channel: Channel, reading: Reading, *, whole: 
     file = on_root(channel, find)
     if file is not None and all(channel.gather(file.is_seen())):
         if file.native:
-            if not file.copied:
-                return Mapped(file.path, file.column)
-            return mapped_copy(file.path, file.column, channel) or on_root(channel, read)
+            return map_together(file, channel) or on_root(channel, read)
         copy = on_root(channel, lambda: copy_for(file.path, cache))
         if (pieces := read_pieces(file, channel, copy, progress)) is not None:
             return pieces

@@ -2,14 +2,15 @@
 
 A rank sees a prepared file if it finds one with the content that rank 0 has mapped or written. The
 ranks of a host compare it with its digests, a part each, and believe it together: on another host a
-file of the same name may be damaged. A native file has no digests; a rank sees it if it finds one
-of the same size that was last changed at the same time.
+file of the same name may be damaged. A native file has no digests; a rank sees it if it can read
+one of the same size that was last changed at the same time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from groute_py.comm.base import Channel
@@ -86,17 +87,25 @@ def on_every_rank(
 
 
 def _native(file: SharedFile, channel: Channel) -> tuple[Callable[[], Graph], list[bool]]:
-    """How to map the graph in a native file, and which ranks see it. Collective."""
+    """The graph in a native file, and which ranks but 0 have mapped it. Collective."""
 
-    def read() -> Graph:
-        graph = native.read(file.path)
+    def read(path: Path) -> Graph | None:
+        if channel.rank == 0:
+            return None  # it has what is made of the graph
+        graph = native.read(path)
         return graph if file.column is None else graph.with_column(file.column)
 
-    return read, channel.gather(file.is_seen())
+    graph, seen = file.read_by(channel, read)
+
+    def mapped() -> Graph:
+        assert graph is not None
+        return graph
+
+    return mapped, seen
 
 
 def _prepared(file: PreparedFile, channel: Channel) -> tuple[Callable[[], Graph], list[bool]]:
-    """The same of a prepared file. Collective."""
+    """How to get the graph in a prepared file, and which ranks see it. Collective."""
     contents, seen = look_at(file, channel)
 
     def read() -> Graph:

@@ -6,7 +6,6 @@ the file is looked at once in all, and nothing is sent.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
@@ -15,8 +14,8 @@ from groute_py.comm.team import hosts_of, part_of_host
 from groute_py.engine.agree import collective, on_root
 from groute_py.engine.options import Options
 from groute_py.engine.supply.base import Spread
+from groute_py.engine.supply.shared import SharedFile
 from groute_py.engine.supply.whole import Whole
-from groute_py.errors import FormatError
 from groute_py.graph.check_arrays import check_arcs, check_coordinates, check_ids, check_offsets
 from groute_py.graph.csr import Graph, check_types
 from groute_py.graph.facts import Facts, Weighed, first_with_arcs, weighed, weighed_together
@@ -36,15 +35,12 @@ class Mapped:
     """A native file.
 
     Args:
-        path: every rank sees the same file there.
-        column: the name of the weights, where they are not those that the file is read with.
-        copy: its contents, if it is a copy that has been compared with its digests.
+        path: where it is.
+        file: its contents, the same on every rank, compared with its digests if it has any.
     """
 
-    def __init__(
-        self, path: Path, column: str | None = None, copy: native.Contents | None = None
-    ) -> None:
-        self._path, self._column, self._copy = path, column, copy
+    def __init__(self, path: Path, file: native.Contents) -> None:
+        self._path, self._file = path, file
 
     def facts(self, channel: Channel) -> Facts:
         with collective(channel):
@@ -97,13 +93,7 @@ class Mapped:
 
     @cached_property
     def _graph(self) -> Graph:
-        made = native.graph_of if self._copy is None else native.graph_in
-        return made(self._path, self._file)
-
-    @cached_property
-    def _file(self) -> native.Contents:
-        file = native.map_file(self._path) if self._copy is None else self._copy
-        return file.with_column(self._column)
+        return native.graph_in(self._path, self._file)
 
     def _counts(self) -> tuple[int, int]:
         return len(self._file.offsets) - 1, len(self._file.heads)
@@ -127,8 +117,6 @@ class Mapped:
 
     def _check_part(self, part: int, parts: int) -> tuple[int, Weighed]:
         """Check an even part of the arcs; returns how many they are, and their weights'."""
-        if self._copy is None:
-            native.check_digests(self._path, self._file, part, parts)
         vertices, count = self._counts()
         arcs = slice(count * part // parts, count * (part + 1) // parts)
         heads, weights = self._file.heads[arcs], self._file.weights[arcs]
@@ -137,18 +125,22 @@ class Mapped:
         return len(weights), weighed(weights)
 
 
-def mapped_copy(path: Path, column: str | None, channel: Channel) -> Mapped | None:
-    """A cached copy, of which each rank of a host compares a part with its digests. Collective.
+def map_together(file: SharedFile, channel: Channel) -> Mapped | None:
+    """Map a native file on every rank; None where one of them does not see it. Collective.
 
-    None where a rank finds it damaged or not to be believed; the text is there. Each host compares
-    the whole copy, since hosts may have copies of their own.
+    Each rank of a host compares a part of a copy with its digests, and one that finds it damaged
+    or not to be believed does not see it. Each host compares the whole copy, since hosts may have
+    copies of their own.
+
+    Raises:
+        InputError: it has no such column; the same error on every rank.
     """
     hosts = hosts_of(channel)
-    compared: native.Contents | None = None
-    with collective(channel), suppress(OSError, FormatError):
-        contents = map_copy(path)
+
+    def read(path: Path) -> native.Contents:
+        contents = map_copy(path) if file.copied else native.map_file(path)
         native.check_digests(path, contents, *part_of_host(hosts, channel.rank))
-        compared = contents
-    if not all(channel.gather(compared is not None)):
-        return None
-    return Mapped(path, column, compared)
+        return contents.with_column(file.column)
+
+    contents, seen = file.read_by(channel, read)
+    return Mapped(file.path, contents) if contents is not None and all(seen) else None

@@ -55,9 +55,8 @@ def read_pieces(
         progress: called now and then with the bytes read and the bytes of the file.
     """
     first, stop = (file.size * k // channel.size for k in (channel.rank, channel.rank + 1))
-    piece = read_piece(file.path, range(first, stop), progress)
-    is_whole = piece is not None and file.is_seen()  # it may have been changed meanwhile
-    if not all(channel.gather(is_whole)) or piece is None:
+    piece, seen = file.read_by(channel, lambda path: read_piece(path, range(first, stop), progress))
+    if piece is None or not all(seen):
         return None
     numbered = number_together(channel, piece)
     if numbered is None or is_absurd(numbered.numbering.count, file.size):

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
 
+from groute_py.comm.base import Channel
+from groute_py.engine.agree import collective
 from groute_py.errors import FormatError
 from groute_py.io.array_file import Source
+
+T = TypeVar("T")
 
 
 class SharedFile:
@@ -38,3 +45,28 @@ class SharedFile:
             return Source.of(self.path) == self.source
         except FormatError:
             return False
+
+    def read_by(
+        self, channel: Channel, read: Callable[[Path], T | None]
+    ) -> tuple[T | None, list[bool]]:
+        """Read the file on every rank that sees it. Collective.
+
+        A rank that may not read the file does not see it, nor does one where it is damaged or was
+        replaced while it was read.
+
+        Args:
+            channel: connects the ranks.
+            read: reads or maps the file at a path; None if it has nothing to return.
+
+        Returns:
+            What this rank has read, or None; and which ranks have read it, the same on every rank.
+
+        Raises:
+            Exception: of ``read``, but for `OSError` and `FormatError`; on every rank.
+        """
+        found: T | None = None
+        with collective(channel), suppress(OSError, FormatError):
+            if self.is_seen():
+                content = read(self.path)
+                found = content if self.is_seen() else None
+        return found, channel.gather(found is not None)
