@@ -42,7 +42,7 @@ NATIVE = {
     "first_id -2^63-1": (csr({"first_id": -(2**63) - 1}), "first_id must be in"),
     "first_id 10^30": (csr({"first_id": 10**30}), "first_id must be in"),
     "first_id 1.9": (csr({"first_id": 1.9}), "first_id must be an integer, not 1.9"),
-    "first_id infinite": (csr({"first_id": float("inf")}), "must be an integer, not inf"),
+    "first_id infinite": (csr({"first_id": float("inf")}), "Infinity is no number in JSON"),
     "first_id text": (csr({"first_id": "12"}), "first_id must be an integer, not '12'"),
     "first_id true": (csr({"first_id": True}), "first_id must be an integer, not True"),
     "first_id null": (csr({"first_id": None}), "first_id must be an integer, not None"),
