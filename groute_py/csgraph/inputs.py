@@ -1,7 +1,8 @@
 """Conversion of the arguments of SciPy's functions.
 
 A graph is a sparse array, whose explicit zeros are arcs of weight 0, or a dense array, in which
-zero, infinity and NaN mean that there is no arc. In a masked array the mask means that.
+zero, infinity and NaN mean that there is no arc. In a masked array the mask means that. An infinite
+or NaN entry of a sparse array, or without a mask, is an arc only where arcs are counted.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ def graph_of(csgraph: Any, *, directed: bool, unweighted: bool = False) -> Graph
     >>> graph_of(np.array([[0, 7], [0, 0]]), directed=False).heads.tolist()
     [1, 0]
     """
-    rows = _rows_of(csgraph) if hasattr(csgraph, "tocsr") else _rows_of_dense(_dense(csgraph))
-    offsets, heads, weights = rows
+    rows_of = _rows_of if hasattr(csgraph, "tocsr") else _rows_of_dense
+    offsets, heads, weights = rows_of(csgraph, all_stored=unweighted)
     if unweighted:
         weights = np.ones(len(heads), np.int32)
     elif weights.dtype.kind == "f":
@@ -61,7 +62,7 @@ def matrix_of(
         matrix = _filled(graph_of(csgraph, directed=True))
     else:
         given = _dense(csgraph)
-        nothing = ~_has_arc(given)
+        nothing = ~_has_arc(given, all_stored=False)
         data = np.ma.getdata(given)
         make = np.asarray if overwrite else np.array
         matrix = make(data, np.float64, order="C")
@@ -74,7 +75,7 @@ def matrix_of(
 
 
 def arc_weights(csgraph: Any) -> NDArray[Any]:
-    """The weights of all arcs, shape (m,), in any order; for a sparse array all stored values.
+    """The weights of all arcs, shape (m,), in any order; all that a sparse or masked array stores.
 
     Raises:
         InputError: a dense one is not square, or its weights are no real numbers.
@@ -87,7 +88,7 @@ def arc_weights(csgraph: Any) -> NDArray[Any]:
         weights = csgraph.tocsr().data
     else:
         given = _dense(csgraph)
-        weights = np.ma.getdata(given)[_has_arc(given)]
+        weights = np.ma.getdata(given)[_has_arc(given, all_stored=True)]
     return weights
 
 
@@ -116,18 +117,19 @@ def vertices_of(indices: Any, count: int) -> NDArray[np.int64]:
     return vertices
 
 
-def _rows_of(csgraph: Any) -> Csr:
+def _rows_of(csgraph: Any, *, all_stored: bool) -> Csr:
     rows = csgraph.tocsr()
     count = _side(rows.shape)
     there = np.isfinite(rows.data)
-    if there.all():
+    if all_stored or there.all():
         return rows.indptr, rows.indices, rows.data
     tails = _tails(rows.indptr)[there]
     return csr_from_arcs(count, tails, rows.indices[there], rows.data[there])
 
 
-def _rows_of_dense(matrix: Any) -> Csr:
-    tails, heads = np.nonzero(_has_arc(matrix))
+def _rows_of_dense(csgraph: Any, *, all_stored: bool) -> Csr:
+    matrix = _dense(csgraph)
+    tails, heads = np.nonzero(_has_arc(matrix, all_stored=all_stored))
     return csr_from_arcs(len(matrix), tails, heads, np.ma.getdata(matrix)[tails, heads])
 
 
@@ -146,10 +148,10 @@ def _array(given: Any, what: str) -> NDArray[Any]:
         raise InputError(f"{what} is not an array of numbers: {problem}") from None
 
 
-def _has_arc(matrix: Any) -> NDArray[np.bool_]:
+def _has_arc(matrix: Any, *, all_stored: bool) -> NDArray[np.bool_]:
     masked = np.ma.isMaskedArray(matrix)
     there: NDArray[np.bool_] = ~np.ma.getmaskarray(matrix) if masked else matrix != 0
-    return there & np.isfinite(np.ma.getdata(matrix))
+    return there if masked and all_stored else there & np.isfinite(np.ma.getdata(matrix))
 
 
 def _filled(graph: Graph) -> NDArray[np.float64]:

@@ -171,6 +171,27 @@ def test_breadth_first_order(matrix: Any, directed: bool, data: st.DataObject) -
     )
 
 
+@pytest.mark.usefixtures("on_device")
+@pytest.mark.filterwarnings("ignore:Graph has negative weights")  # SciPy's, though it counts arcs
+@pytest.mark.parametrize("stored", [np.inf, -np.inf, np.nan])
+@pytest.mark.parametrize("form", ["csr", "masked", "dense"])
+def test_stored_entries_are_counted_as_arcs(stored: float, form: str) -> None:
+    matrix: Any = sparse.csr_array(([stored, 2.0], ([0, 1], [1, 2])), shape=(3, 3))
+    if form != "csr":
+        matrix = matrix.toarray()
+    if form == "masked":
+        matrix = np.ma.masked_array(matrix, mask=matrix == 0)
+    for name in ("dijkstra", "bellman_ford", "johnson", "shortest_path"):
+        found, expected = (getattr(m, name)(matrix, unweighted=True) for m in (ours, theirs))
+        np.testing.assert_array_equal(found, expected, err_msg=name)
+    for found, expected in zip(
+        *(m.breadth_first_order(matrix, 0) for m in (ours, theirs)), strict=True
+    ):
+        np.testing.assert_array_equal(found, expected)
+    distances = ours.dijkstra(matrix, indices=0)
+    assert distances.tolist() == [0, np.inf, np.inf]
+
+
 @pytest.mark.parametrize("count", [63, 64, 65, 300])
 def test_floyd_in_blocks(count: int) -> None:
     random = np.random.default_rng(count)
@@ -233,6 +254,11 @@ def test_a_quarter_of_all_pairs_is_dense(form: str, arcs: int, least: int, chose
         matrix = theirs.csgraph_to_dense(matrix, null_value=0 if form == "dense" else np.inf)
     assert _choice(np.ma.masked_invalid(matrix) if form == "masked" else matrix, None) == chosen
     assert _choice(matrix, [0]) == ("D" if least > 0 else "J")
+
+
+def test_stored_infinities_count_for_dense() -> None:
+    matrix = np.ma.masked_array(np.full((2, 2), np.inf), mask=[[1, 0], [1, 1]])
+    assert _choice(matrix, None) == "FW"  # SciPy counts what is not masked
 
 
 @pytest.mark.usefixtures("on_device")
