@@ -75,9 +75,10 @@ class Tree:
         tails = np.repeat(np.arange(arcs.vertex_count), np.diff(arcs.offsets))
         reached = np.zeros(arcs.vertex_count, bool)
         reached[self._in_order()] = True
-        there = reached[tails]
+        there = reached[tails] & reached[arcs.heads]  # a sum can be what unreached ones have
         tails, heads, weights = tails[there], arcs.heads[there], arcs.weights[there]
-        tight = distances[tails] + weights.astype(distances.dtype) == distances[heads]
+        with np.errstate(over="ignore"):  # an infinite sum is not tight
+            tight = distances[tails] + weights.astype(distances.dtype) == distances[heads]
         pairs = np.unique(np.stack([tails[tight], heads[tight]]), axis=1)  # parallel arcs once
         pairs = pairs[:, np.argsort(distances[pairs[0]], kind="stable")]
         found: dict[Node, list[Node]] = {nodes[vertex]: [] for vertex in self._in_order()}
