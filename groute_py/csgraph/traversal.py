@@ -15,8 +15,8 @@ def breadth_first_order(
 ) -> Any:
     """Vertices in breadth-first order, in the form of `scipy.sparse.csgraph.breadth_first_order`.
 
-    It runs on the CPU. Neighbours are visited in the order of their row; SciPy's order may differ
-    if a sparse array is not sorted. Moore (1959).
+    It runs on the CPU. Neighbours are visited in the order of their row and, unless ``directed``,
+    then in that of their column; in a CSC array the column is first. Moore (1959).
 
     Args:
         csgraph: sparse or dense, shape (n, n).
@@ -34,6 +34,8 @@ def breadth_first_order(
     >>> breadth_first_order([[0, 1, 1], [0, 0, 0], [0, 0, 0]], 0)[0].tolist()
     [0, 1, 2]
     """
+    if not directed and getattr(csgraph, "format", None) == "csc":
+        csgraph = csgraph.T  # as SciPy does: its order is that of the columns
     graph = graph_of(csgraph, directed=directed, unweighted=True)
     begin = vertices_of(vertex_number("i_start", i_start), graph.vertex_count)
     start = int(begin)

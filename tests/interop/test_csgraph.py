@@ -161,7 +161,7 @@ def test_negative_weights(matrix: Any) -> None:
 @given(matrix=matrices(), directed=st.booleans(), data=st.data())
 def test_breadth_first_order(matrix: Any, directed: bool, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, matrix.shape[0] - 1))
-    expected = theirs.breadth_first_order(_sparse(matrix), start, directed=directed)
+    expected = theirs.breadth_first_order(matrix.copy(), start, directed=directed)
     found = ours.breadth_first_order(matrix, start, directed=directed)
     for ours_, theirs_ in zip(found, expected, strict=True):
         assert ours_.dtype == theirs_.dtype
@@ -169,6 +169,17 @@ def test_breadth_first_order(matrix: Any, directed: bool, data: st.DataObject) -
     np.testing.assert_array_equal(
         ours.breadth_first_order(matrix, start, directed, return_predecessors=False), found[0]
     )
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
+def test_breadth_first_order_of_rows_that_are_not_sorted(form: str, directed: bool) -> None:
+    tails, heads = [0, 0, 3, 3, 4, 2, 1], [3, 1, 4, 0, 2, 0, 2]
+    matrix = sparse.coo_array((np.ones(7), (tails, heads)), shape=(5, 5)).asformat(form)
+    for found, expected in zip(
+        *(m.breadth_first_order(matrix, 0, directed) for m in (ours, theirs)), strict=True
+    ):
+        np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.usefixtures("on_device")
