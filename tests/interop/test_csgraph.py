@@ -267,6 +267,14 @@ def test_a_quarter_of_all_pairs_is_dense(form: str, arcs: int, least: int, chose
     assert _choice(matrix, [0]) == ("D" if least > 0 else "J")
 
 
+@pytest.mark.parametrize("method", ["FW", "D", "BF", "J", "auto"])
+def test_an_unmasked_zero_is_an_arc_of_every_method(method: str) -> None:
+    matrix = np.ma.masked_array([[0.0, 0, 5], [0, 0, 2], [0, 0, 0]])
+    matrix.mask = [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
+    found = ours.shortest_path(matrix, method)
+    np.testing.assert_array_equal(found, theirs.dijkstra(matrix))
+
+
 def test_stored_infinities_count_for_dense() -> None:
     matrix = np.ma.masked_array(np.full((2, 2), np.inf), mask=[[1, 0], [1, 1]])
     assert _choice(matrix, None) == "FW"  # SciPy counts what is not masked
