@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 WHOLE = "Paths to all nodes are computed, also where only one is asked for."
-COUNTED = "Edges of weight 0 that close a cycle are left to NetworkX."
+COUNTED = "Edges of weight 0 that close a cycle, loops apart, are left to NetworkX."
 IN_A_MATRIX = "Computed on the CPU, in a matrix of all pairs."
 
 FUNCTIONS = {

@@ -68,8 +68,8 @@ def dependencies_of(
     """Sums of dependencies of some nodes, at least one; None for all.
 
     Raises:
-        NotImplementedError: arcs of weight 0 close a cycle, a weight is negative, or something does
-            not fit.
+        NotImplementedError: arcs of weight 0 close a cycle that is no self-loop, a weight is
+            negative, or something does not fit.
     """
     arcs = graph.arcs(weight)
     sources = None if nodes is None else np.array([vertex_of(graph, node) for node in nodes])
