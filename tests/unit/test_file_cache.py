@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numba.core.caching import CacheImpl, FunctionCache
+from numba.core.caching import FunctionCache
 from support.processes import Job
 
 from groute_py.errors import CacheWarning
@@ -34,7 +34,7 @@ def new_process(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """Numba finds no folder to write to."""
-    monkeypatch.setattr(CacheImpl, "_locator_classes", [])
+    monkeypatch.setattr(FunctionCache._impl_class, "_locator_classes", [])
 
 
 @pytest.mark.usefixtures("nowhere")
@@ -74,15 +74,15 @@ def test_other_errors_of_numba_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any) -> None:
         raise RuntimeError("Unknown cache locator class")
 
-    monkeypatch.setattr(CacheImpl, "__init__", refuse)
+    monkeypatch.setattr(FunctionCache._impl_class, "__init__", refuse)
     with pytest.raises(RuntimeError, match="Unknown cache locator class"):
         Kernel(doubled)(np.array([21]))
 
 
 SCRIPT = """
 import sys
-from numba.core.caching import CacheImpl
-CacheImpl._locator_classes = []
+from numba.core.caching import FunctionCache
+FunctionCache._impl_class._locator_classes = []
 sys.argv = ["groute-py", "sssp", "road:9x9", "--device", "cpu"]
 from groute_py.cli.main import main
 main()
