@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -13,6 +14,9 @@ import click
 from groute_py.cli import show
 from groute_py.errors import InputError, SetupError, everywhere, quote, quoted
 from groute_py.system.environment import refuse_inside_a_job
+
+HOST = re.compile(r"[\w.:%@\[\]-]+")
+"""Also an IPv6 address in brackets, with its zone, and a user in front."""
 
 _positive = click.IntRange(min=1)
 _command = click.argument("argv", nargs=-1, required=True, type=click.UNPROCESSED)
@@ -55,7 +59,7 @@ def mpirun(
         raise InputError("how many ranks? say --gpus-per-node or --ntasks-per-node")
     names = () if hosts is None else tuple(hosts.split(","))
     for name in names:
-        _check_word("--hosts", name)
+        _check_host(name)
     words = command(plan(each * max(len(names), 1), argv, names))
     show.note(f"{each * max(len(names), 1)} ranks on {', '.join(names) or 'this machine'}")
     if not submit:
@@ -137,6 +141,13 @@ def _check_word(option: str, value: str) -> None:
     """A blank would end it, a line of its own begin something else, and a dash another option."""
     if value.split() != [value] or not value.isprintable() or value.startswith("-"):
         raise everywhere(InputError(f"{option}: expected a name, got {quote(value)}"))
+
+
+def _check_host(name: str) -> None:
+    """A word of characters that names and addresses of hosts have; a quote is a shell's."""
+    _check_word("--hosts", name)
+    if not HOST.fullmatch(name):
+        raise everywhere(InputError(f"--hosts: expected names of hosts, got {quote(name)}"))
 
 
 def _srun_type() -> str:

@@ -6,6 +6,7 @@ import json
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from io import BufferedIOBase
 from types import FrameType
 from typing import TYPE_CHECKING, Any, cast
@@ -27,6 +28,7 @@ from groute_py.errors import InputError, InterruptedRun
 from groute_py.system.environment import place
 
 if TYPE_CHECKING:
+    from groute_py.io.mapped_file import MappedFile
     from groute_py.io.tables.columns import Columns
     from groute_py.jobs.questions import Questions
 
@@ -62,29 +64,43 @@ def query(graph: str, undirected: bool, columns: Columns, cache: Any, **choices:
 
     options, channel = Options(**choices), SoloChannel()
     options.check()
-    with show.progress(f"reading {graph}") as progress:
-        supply = supply_of(
-            graph,
-            channel,
-            undirected=undirected,
-            reverse=options.reverse,
-            cache=cache_value(cache),
-            progress=progress,
-            columns=columns,
-            turns=options.turns,
-        )
-    with Solver(supply, channel, options) as solver, Ending() as ending:
-        show.note(f"{solver.facts.name} is ready")
-        _answer_all(Questions(solver, options.time_limit_s), ending)
+    with _mapped(graph) as file:
+        with show.progress(f"reading {graph}") as progress:
+            supply = supply_of(
+                graph,
+                channel,
+                undirected=undirected,
+                reverse=options.reverse,
+                cache=cache_value(cache),
+                progress=progress,
+                columns=columns,
+                turns=options.turns,
+            )
+        with Solver(supply, channel, options) as solver, Ending() as ending:
+            show.note(f"{solver.facts.name} is ready")
+            check = None if file is None else file.check
+            _answer_all(Questions(solver, options.time_limit_s, check), ending, file)
 
 
-def _answer_all(questions: Questions, ending: Ending) -> None:
+def _mapped(graph: str) -> AbstractContextManager[MappedFile | None]:
+    """The graph's file, if it is mapped itself, to see whether it is changed."""
+    from groute_py.interop.graph_like import is_path
+    from groute_py.io.mapped_file import MappedFile
+    from groute_py.io.registry import is_mapped
+
+    return MappedFile(graph) if is_path(graph) and is_mapped(graph) else nullcontext()
+
+
+def _answer_all(questions: Questions, ending: Ending, file: MappedFile | None) -> None:
+    """Answer until the input ends, a signal comes, or the file is found changed."""
     answered = 0
     for line in _lines(ending):
         found = _too_long() if len(line) > LONGEST_LINE else questions.answer(line)
         sys.stdout.write(f"{json.dumps(found)}\n")
         sys.stdout.flush()
         answered += 1
+        if file is not None and file.error is not None:
+            raise file.error
         if ending.signal is not None:
             break
     if ending.signal is not None:

@@ -85,6 +85,11 @@ def _directed(
     )
 
 
+def is_path(graph: str) -> bool:
+    """Whether it stands for a file of the caller's: no generated graph, and none by name."""
+    return not is_spec(graph) and not datasets.is_name(graph)
+
+
 def file_of(graph: GraphLike, progress: Callable[[int, int], None] | None) -> str | Path | None:
     """The file that a path or the name of a graph stands for; None for any other graph."""
     if not isinstance(graph, str | Path) or (isinstance(graph, str) and is_spec(graph)):

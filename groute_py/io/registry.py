@@ -209,6 +209,16 @@ def read_table(
     return graph.with_column(asked.weight) if kept.weight != asked.weight else graph
 
 
+def is_mapped(path: str | os.PathLike[str]) -> bool:
+    """Whether `read_graph` maps this file itself, and so nobody may write to it meanwhile.
+
+    Raises:
+        FormatError: it cannot be read.
+    """
+    head = Head(Path(path))
+    return head.compression is None and any(form.sniff(head) for form in MAPPED)
+
+
 def native_file(
     path: str | os.PathLike[str],
     cache: bool | str | os.PathLike[str] | None = None,

@@ -134,6 +134,7 @@ class CentralitySolver(SourceSolver):
 
         def clock(done: int, total: int) -> None:
             if time.monotonic() > deadline:
-                raise TimeLimitError(f"the time limit passed with {done:,} of {total:,} sources")
+                reason = "the time limit passed before the answer was complete"
+                raise TimeLimitError(f"{reason}; {done:,} of {total:,} sources were solved")
 
         return clock

@@ -32,6 +32,7 @@ def until(channel: Channel, deadline: float, progress: Progress | None = None) -
             progress(done, total)
         with collective(channel):
             if time.monotonic() > deadline:
-                raise TimeLimitError(f"the time limit passed with {done:,} of {total:,} rows")
+                reason = "the time limit passed before the answer was complete"
+                raise TimeLimitError(f"{reason}; {done:,} of {total:,} rows were solved")
 
     return watch

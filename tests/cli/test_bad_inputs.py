@@ -138,6 +138,12 @@ TABLE = {
     "host without a name": Bad(
         "launch mpirun --ntasks-per-node 2 --hosts a,,b -- sssp x", 2, "--hosts: expected a name"
     ),
+    "hosts with another separator": Bad(
+        "launch mpirun --ntasks-per-node 2 --hosts a;b -- sssp x", 2, "names of hosts, got 'a;b'"
+    ),
+    "host in quotes": Bad(
+        "launch mpirun --ntasks-per-node 2 --hosts '' -- sssp x", 2, "names of hosts, got \"''\""
+    ),
     "host that is an option": Bad(
         "launch mpirun --ntasks-per-node 2 --hosts=a,-x -- sssp x", 2, "got '-x'"
     ),

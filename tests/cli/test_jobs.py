@@ -20,7 +20,7 @@ from support.reference import nearest_of, rows_from, turned_round
 
 import groute_py
 from groute_py import Graph, InputError, RunError, write_graph
-from groute_py.errors import InterruptedRun
+from groute_py.errors import InterruptedRun, TimeLimitError
 from groute_py.jobs import k_nearest, rounds
 from groute_py.many.storage import row_files
 
@@ -202,6 +202,15 @@ class TestNearest:
         assert not (place / "out.npz.partial").exists()
         with pytest.raises(InputError, match="--resume: without -k the job is one solve"):
             run(*words[:4], "--facilities", "random:30", "--resume")
+
+    def test_the_time_limit(self, place: Path) -> None:
+        """The message counts what --resume goes on with, not rows that are solved and not kept."""
+        words = ("nearest", "town.csv", "--facilities", "pub,home", "-k", "2", "-o", "out.csv")
+        with pytest.raises(TimeLimitError) as caught:
+            run(*words, "--time-limit", "1e-4")
+        reason = "the time limit passed before the answer was complete"
+        state = "0 of 2 facilities are complete in out.csv.partial; go on with --resume"
+        assert str(caught.value) == f"{reason}; {state}"
 
     def test_tables(self, place: Path) -> None:
         found = run("nearest", "town.csv", "--facilities", "pub,zoo", "-o", "out.csv")

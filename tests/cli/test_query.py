@@ -6,10 +6,6 @@ import io
 import json
 import os
 import signal
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +13,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from support.graphs import graph_of, random_graph
+from support.querying import answer_of, running
 from support.reference import rows_from
 
 import groute_py
@@ -249,27 +246,10 @@ def test_a_thousand_questions(tmp_path: Path) -> None:
     assert found == [None if d == groute_py.UNREACHED else d for d in rows]
 
 
-@contextmanager
-def running(graph: Path) -> Iterator[subprocess.Popen[str]]:
-    """The command in a process of its own, with the graph loaded."""
-    words = [sys.executable, "-m", "groute_py", "query", str(graph), "--device", "cpu"]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
-        assert process.stderr is not None
-        assert "is ready" in process.stderr.readline()
-        yield process
-        process.kill()
-
-
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_while_it_waits(town: Path, number: signal.Signals) -> None:
-    question = json.dumps(KNOWN[0][0])
     with running(town) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write(f"{question}\n")
-        process.stdin.flush()
-        assert json.loads(process.stdout.readline()) == KNOWN[0][1]  # before the input ends
+        assert answer_of(process, KNOWN[0][0]) == KNOWN[0][1]
         process.send_signal(number)
         out, err = process.communicate(timeout=30)
     assert process.returncode == 130

@@ -34,7 +34,7 @@ class AheadCache:
 
     Args:
         function: in Python.
-        own: Numba's cache of the function.
+        own: the file cache of the function.
     """
 
     def __init__(self, function: Callable[..., Any], own: Any) -> None:

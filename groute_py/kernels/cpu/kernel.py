@@ -15,6 +15,7 @@ from typing import Any, cast
 
 from groute_py.kernels.cpu.ahead import AheadCache
 from groute_py.kernels.cpu.as_python import as_python
+from groute_py.kernels.cpu.file_cache import FileCache
 from groute_py.system import clock
 
 BLAS = "scipy.linalg"
@@ -50,11 +51,11 @@ class Kernel:
         with _lock:
             if self._dispatcher is None:
                 options = {"forceinline": True} if self._is_inlined else {}
-                made = _njit()(cache=True, nogil=True, **options)(self._function)
+                made = _njit()(nogil=True, **options)(self._function)
                 if made is self._function:  # which it is under NUMBA_DISABLE_JIT
                     made = as_python(self._function)
                 else:
-                    made._cache = AheadCache(self._function, made._cache)
+                    made._cache = AheadCache(self._function, FileCache(made))
                 self._dispatcher = made
             return self._dispatcher
 

@@ -1,0 +1,62 @@
+"""Whether a file that is mapped into memory is still what it was when it was opened.
+
+What is written to it shows in the arrays of the graph, and a page that is cut off cannot be read.
+A file that takes its place by a rename is another one, and leaves the mapping as it is.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Self
+
+from groute_py.errors import RunError
+
+
+class MappedFile:
+    """A file that stays open while the graph in it is used; a context manager.
+
+    Args:
+        path: of the file, which is about to be mapped.
+
+    Attributes:
+        error: that `check` has raised, if it has.
+
+    Raises:
+        OSError: it cannot be opened.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = Path(path)
+        self.error: RunError | None = None
+        self._file = open(path, "rb")  # noqa: SIM115 - closed at the end of the block
+        self._before = self._state()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def check(self) -> None:
+        """Compare size and time of modification; a rename, which changes only ctime, is none.
+
+        Raises:
+            RunError: they are others, or the file cannot be looked at.
+        """
+        if (problem := self._problem()) is not None:
+            self.error = RunError(f"{self._path}: {problem}")
+            raise self.error
+
+    def _problem(self) -> str | None:
+        try:
+            if self._state() == self._before:
+                return None
+        except OSError as error:
+            return f"cannot be looked at any more: {error.strerror or error}; start again"
+        remedy = "start again, and replace such a file as a whole, by mv"
+        return f"was changed while it was in use; {remedy}"
+
+    def _state(self) -> tuple[int, int]:
+        status = os.fstat(self._file.fileno())
+        return status.st_size, status.st_mtime_ns

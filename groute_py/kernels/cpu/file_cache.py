@@ -1,0 +1,66 @@
+"""Numba's file cache of a kernel, which a run can do without.
+
+Numba keeps compiled kernels in `NUMBA_CACHE_DIR`, else beside the package, else in the user's own
+cache folder. Where it can write to none of them it refuses to compile for a cache, and where a
+disk is full it ends in an error; here the kernel is compiled for this run instead.
+"""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+from typing import Any
+
+from groute_py.errors import CacheWarning
+
+NOWHERE = "neither the package nor a cache folder of the user can be written"
+
+
+class FileCache:
+    """The cache of a kernel: what it cannot read or write is compiled in each run.
+
+    Args:
+        dispatcher: Numba's object of the kernel.
+    """
+
+    def __init__(self, dispatcher: Any) -> None:
+        self._problem = "" if _has_cache(dispatcher) else NOWHERE
+        self._own = dispatcher._cache
+
+    def load_overload(self, types: Any, target_context: Any) -> Any:
+        """The compiled form for these types, or None."""
+        try:
+            return self._own.load_overload(types, target_context)
+        except OSError:
+            return None
+
+    def save_overload(self, types: Any, result: Any) -> None:
+        """Keep a compiled form; a warning says why that cannot be."""
+        problem = self._problem
+        try:
+            self._own.save_overload(types, result)
+        except OSError as error:
+            problem = error.strerror or str(error)
+        if problem:
+            _warn(problem)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._own, name)
+
+
+def _has_cache(dispatcher: Any) -> bool:
+    """Give it a file cache; False where Numba finds no folder for one."""
+    try:
+        dispatcher.enable_caching()
+    except RuntimeError as error:
+        if "no locator available" in str(error):
+            return False
+        raise
+    return True
+
+
+@cache
+def _warn(problem: str) -> None:
+    """Once for each reason."""
+    text = f"Numba keeps compiled kernels for this run only: {problem}"
+    warnings.warn(f"{text}; NUMBA_CACHE_DIR names another folder", CacheWarning, stacklevel=3)
