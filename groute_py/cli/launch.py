@@ -15,8 +15,8 @@ from groute_py.cli import show
 from groute_py.errors import InputError, SetupError, everywhere, quote, quoted
 from groute_py.system.environment import refuse_inside_a_job
 
-HOST = re.compile(r"[\w.:%@\[\]-]+")
-"""Also an IPv6 address in brackets, with its zone, and a user in front."""
+HOST = re.compile(r"[\w.:%@+\[\]-]+")
+"""Also an IPv6 address in brackets, with its zone, a user in front, and `+n0` of Open MPI."""
 
 _positive = click.IntRange(min=1)
 _command = click.argument("argv", nargs=-1, required=True, type=click.UNPROCESSED)

@@ -48,9 +48,13 @@ def companion_names(path: Path) -> dict[Path, str]:
 
 
 def _names(path: Path, kind: Companion) -> list[Path]:
-    """The names of a companion, in the order in which they are looked for."""
+    """The names of a companion, in the order in which they are looked for.
+
+    That which is compressed as the graph file is comes first: they were written together.
+    """
     bare = bare_name(path)
     if not bare.endswith(kind.graph):
         return []
     stem = path.parent / bare.removesuffix(kind.graph)
-    return [Path(f"{stem}{kind.suffix}{packed}") for packed in ("", *SUFFIXES)]
+    likely = dict.fromkeys((path.name.removeprefix(bare), "", *SUFFIXES))
+    return [Path(f"{stem}{kind.suffix}{packed}") for packed in likely]

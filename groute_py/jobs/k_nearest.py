@@ -6,6 +6,7 @@ need no memory, whatever the number of facilities.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -77,7 +78,8 @@ def solve_k_nearest(
         raise as_given(error, kept, to_facility=to_facility) from None
 
     def run() -> dict[str, Any]:
-        choices = {"job": "nearest", "k": k, "to_facility": to_facility, "cutoff": options.cutoff}
+        cutoff = None if options.cutoff == math.inf else options.cutoff
+        choices = {"job": "nearest", "k": k, "to_facility": to_facility, "cutoff": cutoff}
         return run_of(job.graph, {"facilities": job.sources}, choices)
 
     missing = np.arange(len(job.sources))

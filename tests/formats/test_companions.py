@@ -68,5 +68,7 @@ def test_names(tmp_path: Path) -> None:
     assert companion(graph, VERTICES) == tmp_path / "a.v.xz"
     (tmp_path / "a.v").touch()
     assert companion(graph, VERTICES) == tmp_path / "a.v"
+    (tmp_path / "a.v.gz").touch()
+    assert companion(graph, VERTICES) == tmp_path / "a.v.gz", "written with the graph"
     assert companion(graph, COORDINATES) is None
     assert companion_names(tmp_path / "a.csv") == {}

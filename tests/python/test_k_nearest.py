@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import errno
+import math
 import os
 from contextlib import closing
 from functools import partial
@@ -124,17 +125,21 @@ def test_on_ranks(device: str, ranks: int) -> None:
 
 
 def test_ranks_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rank 0's disk fills up after a block; one rank goes on with what two have taken in."""
+    """Rank 0's disk fills up after a block; one rank goes on with what two have taken in.
+
+    A cutoff that is infinite is none.
+    """
     write_at_once(monkeypatch)
     monkeypatch.setattr("groute_py.device.cpu.rows.BLOCK_BYTES", 1)
     graph, facilities = random_graph(70, 260, seed=3, greatest=4), np.arange(5, 65)
 
     def work(channel: Any, *, resume: bool) -> NearestFacilities | None:
+        cutoff = None if resume else math.inf
         keep = KeptParts(tmp_path / "out.csv", "facilities", resume=resume)
         how: Any = {"k": 3, "to_facility": True, "keep": keep}
         with closing(keep):
             found = solve_nearest(
-                channel, lambda: (graph, facilities), Options(device="cpu"), **how
+                channel, lambda: (graph, facilities), Options(device="cpu", cutoff=cutoff), **how
             )
             on_root(channel, keep.finish)
         assert 0 < keep.new < len(facilities)

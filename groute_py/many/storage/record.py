@@ -60,7 +60,7 @@ def write_run(folder: RunFolder, run: dict[str, Any], token: str = "") -> None:
     """
     record = run | ({FILES_TOKEN: token} if token else {})
     with open(folder.file(RUN), "xb") as file:
-        file.write(f"{json.dumps(record, indent=1)}\n".encode())
+        file.write(f"{json.dumps(record, indent=1, allow_nan=False)}\n".encode())
 
 
 def check_run(folder: RunFolder, run: dict[str, Any]) -> str:
