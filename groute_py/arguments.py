@@ -30,7 +30,7 @@ def as_index(value: Any) -> int:
     >>> as_index(4)
     4
     """
-    if isinstance(value, bool):
+    if type(value).__name__ in ("bool", "bool_"):  # NumPy's, too
         raise TypeError("'bool' object cannot be interpreted as an integer")
     return operator.index(value)
 

@@ -46,7 +46,7 @@ CALLS: dict[str, tuple[str, str]] = {
     "NaN": ("sssp(G, 0, cutoff=float('nan'))", "cutoff must be a number, not NaN"),
     "part of a vertex": ("sssp(G, 1.0)", r"source 1.0, targets \(\): an integer and a sequence"),
     "True as a vertex": ("sssp(G, True)", r"source True, targets \(\): an integer and a sequence"),
-    "NumPy's True": ("sssp(G, np.True_)", r"source np.True_, targets \(\): an integer and"),
+    "NumPy's True": ("sssp(G, np.True_)", r"source (np.True_|True), targets \(\): an integer and"),
     "truths": ("bfs(G, 0, targets=[True, False])", r"targets \[True, False\]: an integer and a"),
     "truths as sources": ("apsp(G, sources=[True])", "sources must be integers, not bool"),
     "one target": ("sssp(G, 0, targets=2)", "source 0, targets 2: an integer and a sequence"),
