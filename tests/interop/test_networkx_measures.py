@@ -10,13 +10,10 @@ import networkx as nx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.networks import KINDS, both, networks
+from support.networks import KINDS, both, needs_backend, networks
 from support.skips import EMULATED
 
-pytestmark = pytest.mark.skipif(
-    "groute" not in nx.utils.backends.backends,
-    reason="NetworkX finds backends among installed packages; pip install -e . makes it one",
-)
+pytestmark = needs_backend
 
 EXAMPLES = 5 if EMULATED else 40
 

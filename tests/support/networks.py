@@ -6,9 +6,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import networkx as nx
+import pytest
 from hypothesis import strategies as st
 
 KINDS = [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph]
+
+needs_backend = pytest.mark.skipif(
+    "groute" not in nx.utils.backends.backends,
+    reason="NetworkX finds backends among installed packages; pip install -e . makes it one",
+)
 
 
 @st.composite
