@@ -80,7 +80,7 @@ def known(state: State) -> Graph | None:
 
 
 def keep(state: State, graph: Graph) -> None:
-    """Keep the graph of a file, which has been checked, in place of the one before."""
+    """Keep the graph of a file, which has been checked, and forget the one before."""
     global _last
     _last = Kept(state, graph)
 
