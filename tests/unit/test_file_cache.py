@@ -81,7 +81,10 @@ def test_other_errors_of_numba_stay(monkeypatch: pytest.MonkeyPatch) -> None:
 
 SCRIPT = """
 import sys
+from pathlib import Path
 from numba.core.caching import FunctionCache
+from groute_py.kernels.cpu import ahead
+ahead.FOLDER = Path("none")  # a wheel's kernels need not be compiled
 FunctionCache._impl_class._locator_classes = []
 sys.argv = ["groute-py", "sssp", "road:9x9", "--device", "cpu"]
 from groute_py.cli.main import main
