@@ -23,7 +23,8 @@ from groute_py.engine.supply.choose import supply_of
 from groute_py.engine.supply.whole import Whole
 from groute_py.errors import InputError
 from groute_py.hierarchy.prepared import PreparedGraph
-from groute_py.interop.graph_like import GraphLike
+from groute_py.interop.graph_like import GraphLike, mapped_file_of
+from groute_py.io.mapped_file import MappedFile
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.solver import Solver
 from groute_py.many.apsp import Loaded, collect
@@ -297,6 +298,10 @@ def _rows(
 
 
 def _opened(graph: GraphLike, options: Options, channel: Channel, columns: Columns) -> Solver:
+    file: MappedFile | None = None
+    with collective(channel):
+        if channel.rank == 0:
+            file = mapped_file_of(graph)
     supply = supply_of(
         graph,
         channel,
@@ -306,7 +311,7 @@ def _opened(graph: GraphLike, options: Options, channel: Channel, columns: Colum
         prepare=options.keeps_prepared,
         turns=options.turns,
     )
-    return Solver(supply, channel, with_coordinates(options, graph))
+    return Solver(supply, channel, with_coordinates(options, graph), file)
 
 
 def _checked(given: dict[str, Any]) -> Options:

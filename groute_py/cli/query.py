@@ -6,7 +6,6 @@ import json
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
 from io import BufferedIOBase
 from types import FrameType
 from typing import TYPE_CHECKING, Any, cast
@@ -59,36 +58,27 @@ def query(graph: str, undirected: bool, columns: Columns, cache: Any, **choices:
         raise InputError("query runs on one rank; start it without mpirun")
     from groute_py.comm.solo import SoloChannel
     from groute_py.engine.supply.choose import supply_of
+    from groute_py.interop.graph_like import mapped_file_of
     from groute_py.jobs.questions import Questions
     from groute_py.jobs.solver import Solver
 
     options, channel = Options(**choices), SoloChannel()
     options.check()
-    with _mapped(graph) as file:
-        with show.progress(f"reading {graph}") as progress:
-            supply = supply_of(
-                graph,
-                channel,
-                undirected=undirected,
-                reverse=options.reverse,
-                cache=cache_value(cache),
-                progress=progress,
-                columns=columns,
-                turns=options.turns,
-            )
-        with Solver(supply, channel, options) as solver, Ending() as ending:
-            show.note(f"{solver.facts.name} is ready")
-            check = None if file is None else file.check
-            _answer_all(Questions(solver, options.time_limit_s, check), ending, file)
-
-
-def _mapped(graph: str) -> AbstractContextManager[MappedFile | None]:
-    """The graph's file, if it is mapped itself, to see whether it is changed."""
-    from groute_py.interop.graph_like import is_path
-    from groute_py.io.mapped_file import MappedFile
-    from groute_py.io.registry import is_mapped
-
-    return MappedFile(graph) if is_path(graph) and is_mapped(graph) else nullcontext()
+    with show.progress(f"reading {graph}") as progress:
+        file = mapped_file_of(graph)
+        supply = supply_of(
+            graph,
+            channel,
+            undirected=undirected,
+            reverse=options.reverse,
+            cache=cache_value(cache),
+            progress=progress,
+            columns=columns,
+            turns=options.turns,
+        )
+    with Solver(supply, channel, options, file) as solver, Ending() as ending:
+        show.note(f"{solver.facts.name} is ready")
+        _answer_all(Questions(solver, options.time_limit_s), ending, file)
 
 
 def _answer_all(questions: Questions, ending: Ending, file: MappedFile | None) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from groute_py.arguments import as_index
 from groute_py.comm.base import Channel
-from groute_py.engine.agree import on_root, refuse_difference
+from groute_py.engine.agree import collective, on_root, refuse_difference
 from groute_py.engine.loading import LoadedGraph, load_graph
 from groute_py.engine.options import Options
 from groute_py.engine.reporting import report
@@ -31,6 +31,7 @@ from groute_py.errors import (
 )
 from groute_py.graph.facts import Facts
 from groute_py.graph.ids import Numbering
+from groute_py.io.mapped_file import MappedFile
 from groute_py.results.result import Result
 from groute_py.results.statement import Statement
 from groute_py.results.with_turns import in_vertices
@@ -50,13 +51,21 @@ class SourceSolver:
             with ``options.turns`` it is expanded.
         channel: connects the ranks.
         options: the same on every rank.
+        file: of which the graph is mapped, if one is, and which must not change; rank 0's counts.
 
     Raises:
         InputError, SetupError: the same one on every rank.
     """
 
-    def __init__(self, supply: Supply, channel: Channel, options: Options) -> None:
-        self._channel = channel
+    def __init__(
+        self,
+        supply: Supply,
+        channel: Channel,
+        options: Options,
+        file: MappedFile | None = None,
+    ) -> None:
+        self._channel, self._file = channel, file
+        self._is_watched = channel.broadcast(file is not None)
         self._lock, self._thread, self._closed = threading.Lock(), 0, False
         self._graph = load_graph(supply, channel, options)
         self._solving = Solving(self._graph)
@@ -91,12 +100,15 @@ class SourceSolver:
         """Keep other threads out during the block, which solves.
 
         Raises:
-            RunError: the solver is closed, or a handler of a signal has interrupted its solve.
+            RunError: the solver is closed, the file that it was opened with was changed, or a
+                handler of a signal has interrupted its solve.
         """
         with self._locked():
             if self._closed:
                 raise everywhere(RunError("this solver is closed; open the graph again"))
+            self._check_file()
             yield
+            self._check_file()
 
     @contextmanager
     def turned_back(self) -> Iterator[None]:
@@ -143,7 +155,15 @@ class SourceSolver:
 
     def _release(self) -> None:
         """Drop what is on the device; collective."""
+        self._file = None
         self._graph.close()
+
+    def _check_file(self) -> None:
+        """Raise `RunError` if the graph's file was written to; collective."""
+        if self._is_watched:
+            with collective(self._channel):
+                if self._file is not None:
+                    self._file.check()
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

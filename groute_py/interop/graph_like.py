@@ -14,7 +14,8 @@ from groute_py.interop.networkx import graph_from_networkx, is_networkx, weight_
 from groute_py.interop.scipy import from_scipy
 from groute_py.interop.tables import is_table, table_graph
 from groute_py.io import datasets
-from groute_py.io.registry import read_table
+from groute_py.io.mapped_file import MappedFile
+from groute_py.io.registry import is_mapped, read_table
 from groute_py.io.tables.columns import BY_TITLE, Columns
 from groute_py.turns.expanded import expanded
 from groute_py.turns.files import arc_column
@@ -97,3 +98,13 @@ def file_of(graph: GraphLike, progress: Callable[[int, int], None] | None) -> st
     if isinstance(graph, str) and datasets.is_name(graph):
         return datasets.fetch(graph, progress)
     return graph
+
+
+def mapped_file_of(graph: GraphLike) -> MappedFile | None:
+    """The caller's file if it is mapped itself, to see later whether somebody wrote to it.
+
+    Raises:
+        FormatError: it cannot be read.
+    """
+    is_file = is_path(graph) if isinstance(graph, str) else isinstance(graph, Path)
+    return MappedFile(graph) if is_file and is_mapped(graph) else None

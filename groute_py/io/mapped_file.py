@@ -7,14 +7,14 @@ A file that takes its place by a rename is another one, and leaves the mapping a
 from __future__ import annotations
 
 import os
+import weakref
 from pathlib import Path
-from typing import Self
 
 from groute_py.errors import RunError
 
 
 class MappedFile:
-    """A file that stays open while the graph in it is used; a context manager.
+    """A file that stays open while this object is there, and the graph in it is used.
 
     Args:
         path: of the file, which is about to be mapped.
@@ -29,14 +29,9 @@ class MappedFile:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = Path(path)
         self.error: RunError | None = None
-        self._file = open(path, "rb")  # noqa: SIM115 - closed at the end of the block
+        self._file = os.open(path, os.O_RDONLY)
+        weakref.finalize(self, os.close, self._file)
         self._before = self._state()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
 
     def check(self) -> None:
         """Compare size and time of modification; a rename, which changes only ctime, is none.
@@ -58,5 +53,5 @@ class MappedFile:
         return f"was changed while it was in use; {remedy}"
 
     def _state(self) -> tuple[int, int]:
-        status = os.fstat(self._file.fileno())
+        status = os.fstat(self._file)
         return status.st_size, status.st_mtime_ns

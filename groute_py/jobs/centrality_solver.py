@@ -20,6 +20,7 @@ from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.base import Supply
 from groute_py.errors import InputError, TimeLimitError, everywhere
 from groute_py.graph.csr import Graph
+from groute_py.io.mapped_file import MappedFile
 from groute_py.jobs.deadline import deadline_in
 from groute_py.many.apsp import Progress
 from groute_py.many.sources import as_vertices
@@ -31,11 +32,17 @@ class CentralitySolver(SourceSolver):
     """A solver that keeps the whole graph on rank 0, too, once a job needs it.
 
     Args:
-        supply, channel, options: as for `groute_py.engine.solver.SourceSolver`.
+        supply, channel, options, file: as for `groute_py.engine.solver.SourceSolver`.
     """
 
-    def __init__(self, supply: Supply, channel: Channel, options: Options) -> None:
-        super().__init__(supply, channel, options)
+    def __init__(
+        self,
+        supply: Supply,
+        channel: Channel,
+        options: Options,
+        file: MappedFile | None = None,
+    ) -> None:
+        super().__init__(supply, channel, options, file)
         self._supply, self._options = supply, options
         self._whole: Graph | None = None
 

@@ -16,7 +16,6 @@ names somebody, such as OpenStreetMap, an answer has a member ``attribution``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -46,18 +45,15 @@ class Questions:
     Args:
         solver: of one rank.
         time_limit_s: of each question, as of the solver's answers; None for no limit.
-        check: is called before and after each question is solved, and may raise the error that is
-            its answer then.
     """
 
     def __init__(
         self,
         solver: Solver,
         time_limit_s: float | None = None,
-        check: Callable[[], object] | None = None,
     ) -> None:
         assert solver.numbering is not None
-        self._time_limit_s, self._check = time_limit_s, check or (lambda: None)
+        self._time_limit_s = time_limit_s
         self._solver, self._numbering = solver, solver.numbering
         self._lookup = Lookup(solver.numbering, solver.facts.name)
         whom = solver.attribution
@@ -73,10 +69,7 @@ class Questions:
             question = _parsed(line)
             if "id" in question:
                 named["id"] = question.pop("id")
-            self._check()
-            found = self._answered(question)
-            self._check()
-            return named | found | self._attribution
+            return named | self._answered(question) | self._attribution
         except GrouteError as error:
             if error.by_signal:
                 raise
