@@ -31,7 +31,7 @@ def show_list(folder: str | None, as_json: bool) -> None:
 
     def work() -> None:
         from groute_py.io.cache_limit import copies_in
-        from groute_py.io.cached_names import content_of
+        from groute_py.io.cached_names import content_of, kind_of
         from groute_py.system.settings import settings
 
         where, limit = _place(folder), settings().cache_limit
@@ -39,7 +39,7 @@ def show_list(folder: str | None, as_json: bool) -> None:
         rows = [
             {
                 "graph": content_of(copy.path),
-                "kind": "prepared" if copy.path.suffix == ".prepared" else "native",
+                "kind": kind_of(copy.path),
                 "bytes": copy.nbytes,
                 "days_since_use": copy.age_s / 86400,
                 "file": copy.path.name,

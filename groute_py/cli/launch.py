@@ -12,7 +12,8 @@ from typing import Any
 import click
 
 from groute_py.cli import show
-from groute_py.errors import InputError, SetupError, everywhere, quote, quoted
+from groute_py.cli.alone import alike
+from groute_py.errors import InputError, SetupError, quote, quoted
 from groute_py.system.environment import refuse_inside_a_job
 
 HOST = re.compile(r"[\w.:%@+\[\]-]+")
@@ -38,6 +39,7 @@ def launch() -> None:
 @click.option("--ntasks-per-node", type=_positive, help="Ranks a host.  [--gpus-per-node]")
 @click.option("--submit", is_flag=True, help="Start it instead of printing it.")
 @_command
+@alike
 def mpirun(
     hosts: str | None,
     gpus_per_node: int | None,
@@ -53,7 +55,7 @@ def mpirun(
     _check_command(argv)
     if ":" in argv:
         what = "':' by itself would begin another program for mpirun"
-        raise everywhere(InputError(f"{what}; write a file of that name as ./:"))
+        raise InputError(f"{what}; write a file of that name as ./:")
     each = ntasks_per_node or gpus_per_node
     if each is None:
         raise InputError("how many ranks? say --gpus-per-node or --ntasks-per-node")
@@ -97,6 +99,7 @@ def mpirun(
 @click.option("--requeue", is_flag=True, help="Slurm may start it again after a lost node.")
 @click.option("--submit", is_flag=True, help="Give it to sbatch and print the job's number.")
 @_command
+@alike
 def slurm(
     ntasks_per_node: int | None,
     modules: str,
@@ -114,7 +117,7 @@ def slurm(
         if plan[name] is not None:
             _check_word(f"--{name}", plan[name])
     if plan["at_once"] and each is None:
-        raise everywhere(InputError("--at-once is of the tasks that --each makes; name its FILE"))
+        raise InputError("--at-once is of the tasks that --each makes; name its FILE")
     job = launching.Job(
         **plan,
         ranks_per_node=ntasks_per_node,
@@ -134,20 +137,20 @@ def _check_command(argv: tuple[str, ...]) -> None:
     assert isinstance(known, click.Group)
     if argv[0] not in known.commands:
         names = ", ".join(known.commands)
-        raise everywhere(InputError(f"there is no command {quote(argv[0])}; there are {names}"))
+        raise InputError(f"there is no command {quote(argv[0])}; there are {names}")
 
 
 def _check_word(option: str, value: str) -> None:
     """A blank would end it, a line of its own begin something else, and a dash another option."""
     if value.split() != [value] or not value.isprintable() or value.startswith("-"):
-        raise everywhere(InputError(f"{option}: expected a name, got {quote(value)}"))
+        raise InputError(f"{option}: expected a name, got {quote(value)}")
 
 
 def _check_host(name: str) -> None:
     """A word of characters that names and addresses of hosts have; a quote is a shell's."""
     _check_word("--hosts", name)
     if not HOST.fullmatch(name):
-        raise everywhere(InputError(f"--hosts: expected names of hosts, got {quote(name)}"))
+        raise InputError(f"--hosts: expected names of hosts, got {quote(name)}")
 
 
 def _srun_type() -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from groute_py.cli import show
+from groute_py.cli.alone import alike
 from groute_py.cli.line_input import lines_of
 from groute_py.cli.options import (
     cache_options,
@@ -48,6 +49,7 @@ LONGEST_LINE = 1 << 20
 @column_options
 @undirected_option
 @cache_options
+@alike
 def query(graph: str, undirected: bool, columns: Columns, cache: Any, **choices: Any) -> None:
     """Answer questions about GRAPH: a JSON object on stdin a line, one on stdout for each.
 

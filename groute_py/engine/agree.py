@@ -63,16 +63,17 @@ def refuse_difference(channel: Channel, asked: dict[str, Any]) -> None:
 
     Args:
         channel: connects the ranks.
-        asked: comparable arguments by name; the same names on every rank.
+        asked: comparable arguments by name, first of all which function or method it is; the other
+            names are the same for the same one.
     """
     first, *others = channel.gather(asked)
     for rank, theirs in enumerate(others, 1):
         for name, value in first.items():
-            if theirs[name] != value:
+            if theirs.get(name) != value:
                 raise everywhere(
                     InputError(
-                        f"rank {rank} was called with {name} {quote(theirs[name])}, rank 0 with "
-                        f"{quote(value)}; every rank must call with the same"
+                        f"rank {rank} was called with {name} {quote(theirs.get(name))}, rank 0 "
+                        f"with {quote(value)}; every rank must call with the same"
                     )
                 )
 

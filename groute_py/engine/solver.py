@@ -210,12 +210,15 @@ class SourceSolver:
 
     def _checked(self, source: int, targets: Sequence[int]) -> tuple[int, list[int]]:
         """The ends of a solve, the same on every rank."""
+        asked = {"method": "sssp"}
         try:
             source, targets = ends = ends_of(source, targets)
         except InputError as problem:
-            refuse_difference(self._channel, {"source": quote(source), "targets": quote(targets)})
+            refuse_difference(
+                self._channel, {**asked, "source": quote(source), "targets": quote(targets)}
+            )
             raise everywhere(problem) from problem.__cause__
-        refuse_difference(self._channel, {"source": source, "targets": targets})
+        refuse_difference(self._channel, {**asked, "source": source, "targets": targets})
         self._check_vertices("source", [source])
         self._check_vertices("target", targets)
         return ends

@@ -112,13 +112,13 @@ def _weights(values: list[Any]) -> NDArray[Any]:
 
 def _numbers(values: list[Any]) -> list[Any]:
     """Words that are all numbers as such, as in GraphML that OSMnx has written; else as given."""
-    if not all(isinstance(value, str | int | float) for value in values):
-        return values
-    if not any(isinstance(value, str) for value in values):
+    words = [value for value in values if isinstance(value, str)]
+    if not words:
         return values
     for kind in (int, float):
         try:
-            return [kind(value) for value in values]
-        except (ValueError, OverflowError):
+            numbers = iter([kind(word) for word in words])
+        except ValueError:
             continue
+        return [next(numbers) if isinstance(value, str) else value for value in values]
     return values

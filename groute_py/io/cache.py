@@ -32,6 +32,9 @@ LARGE_COMPRESSED = 8 << 20
 LARGE_PLAIN = 32 << 20
 """Files of this many bytes are cached without being asked."""
 
+READERS = 1
+"""To be increased when a reader makes another graph of some file: copies before are not used."""
+
 
 def folder_for(
     path: Path, cache: bool | str | os.PathLike[str] | None, compressed: bool
@@ -104,12 +107,13 @@ def map_copy(copy: Path) -> native.Contents:
 
 def copy_name(path: Path, asked: Columns = BY_TITLE) -> str:
     """The name of the copy of a file: the start of its own, and a hash of all that says how it is
-    read: its absolute path, its suffix (of a link another one), a file of vertices beside it, and
-    the columns that are asked for.
+    read: `READERS`, its absolute path, its suffix (of a link another one), a file of vertices
+    beside it, and the columns that are asked for.
     """
     beside = vertices_file(path)
     state = None if beside is None else (beside.stat().st_size, beside.stat().st_mtime_ns)
-    read_by = f"{path.resolve()}\0{bare_name(path).rpartition('.')[2]}\0{state}\0{tuple(asked)}"
+    suffix = bare_name(path).rpartition(".")[2]
+    read_by = f"{READERS}\0{path.resolve()}\0{suffix}\0{state}\0{tuple(asked)}"
     digest = hashlib.sha256(os.fsencode(read_by)).hexdigest()
     return f"{path.name.split('.')[0][:40]}-{digest[:20]}.csr"
 

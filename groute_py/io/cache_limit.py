@@ -1,7 +1,8 @@
 """The copies in a folder of the cache, and the limit on what they take together.
 
 A copy that is used gets the time of its use, so that the ones not used for longest are the first to
-go. A process that has mapped a copy keeps it until it ends.
+go. A process that has mapped a copy keeps it until it ends. What a process that was killed has left
+of a copy counts as one, too.
 """
 
 from __future__ import annotations
@@ -17,12 +18,15 @@ from typing import NamedTuple
 
 from groute_py.errors import CacheWarning
 from groute_py.io.formats import native, prepared
-from groute_py.system.own_files import open_plain
+from groute_py.system.own_files import is_draft, open_plain
 from groute_py.system.settings import settings
 
 COPY = re.compile(r".*-[0-9a-f]{20}\.(csr|prepared)", re.DOTALL)
 """The names of copies. A file with such a name is a copy if its first bytes say so too; other files
 in the folder are not ours to remove."""
+
+LEFT_AFTER_S = 3600.0
+"""A draft that nobody has written to for so long has been left."""
 
 FAMILIES = {"csr": native.KIND.family, "prepared": prepared.KIND.family}
 """How a copy begins, whatever its version."""
@@ -98,9 +102,15 @@ def _copies(folder: Path) -> Iterator[Copy]:
         return
     for entry in entries:
         with suppress(OSError):  # removed meanwhile
-            if entry.is_file(follow_symlinks=False) and _is_copy(Path(entry.path)):
+            if entry.is_file(follow_symlinks=False):
                 status = entry.stat(follow_symlinks=False)
-                yield Copy(Path(entry.path), status.st_size, status.st_mtime)
+                copy = Copy(Path(entry.path), status.st_size, status.st_mtime)
+                if _is_left(copy) or _is_copy(copy.path):
+                    yield copy
+
+
+def _is_left(copy: Copy) -> bool:
+    return is_draft(copy.path) and copy.age_s > LEFT_AFTER_S
 
 
 def _is_copy(path: Path) -> bool:

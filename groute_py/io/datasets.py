@@ -78,13 +78,14 @@ def fetch(name: str, progress: Progress | None = None) -> Path:
     pooch.utils.get_logger().setLevel("WARNING")
 
     def retrieve(url: str, target: str, _pooch: object) -> None:
-        from groute_py.io.download import download  # which loads all that speaks HTTP
+        from groute_py.io.download import downloaded  # which loads all that speaks HTTP
 
-        download(url, part, progress)
-        if not _is_gzip(part):
-            part.unlink()
-            raise OSError(f"{url} answered with something else than a gzip file")
-        part.replace(target)
+        with downloaded(url, part, progress) as file:
+            if not _is_gzip(file):
+                part.unlink()
+                raise OSError(f"{url} answered with something else than a gzip file")
+            file.flush()
+            part.replace(target)
 
     try:
         found = pooch.retrieve(
@@ -121,6 +122,6 @@ def _is_there(file: Path, opened: Callable[[Path], BinaryIO]) -> bool:
         ) from problem
 
 
-def _is_gzip(file: Path) -> bool:
-    with open_believed(file) as opened:
-        return opened.read(len(GZIP)) == GZIP
+def _is_gzip(file: BinaryIO) -> bool:
+    file.seek(0)
+    return file.read(len(GZIP)) == GZIP

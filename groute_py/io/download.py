@@ -1,4 +1,7 @@
-"""Downloads by HTTP; one that broke off goes on where it ended."""
+"""Downloads by HTTP; one that broke off goes on where it ended.
+
+One process at a time has the part that is there; it lets go once the whole file has its own name.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,8 @@ import http.client
 import os
 import urllib.error
 import urllib.request
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -20,12 +23,13 @@ CHUNK = 1 << 16
 Progress = Callable[[int, int], None]
 
 
-def download(url: str, part: Path, progress: Progress | None) -> None:
-    """Fetch a file, or the rest of it where `part` has the beginning.
+@contextmanager
+def downloaded(url: str, part: Path, progress: Progress | None) -> Iterator[BinaryIO]:
+    """Fetch a file, or the rest of it where `part` has the beginning, for the block to rename it.
 
     Args:
         url: of the whole file.
-        part: takes the content.
+        part: takes the content. No other process has it before the block ends.
         progress: called with the bytes that are there, and all.
 
     Raises:
@@ -40,6 +44,7 @@ def download(url: str, part: Path, progress: Progress | None) -> None:
             _fetch_rest(url, file, progress)
         except http.client.HTTPException as error:  # the other errors are OSErrors
             raise OSError(str(error) or type(error).__name__) from error
+        yield file
 
 
 def _fetch_rest(url: str, file: BinaryIO, progress: Progress | None) -> None:

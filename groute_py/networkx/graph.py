@@ -136,10 +136,12 @@ def convert_to_nx(graph: Any) -> Any:
     made.add_nodes_from(graph.nodes)
     arcs = graph.weighted
     tails, heads, weights = tails_of(arcs).tolist(), arcs.heads.tolist(), arcs.weights.tolist()
-    for tail, head, weight in zip(tails, heads, weights, strict=True):
+    keys = [()] * len(heads) if graph.keys is None else [(key,) for key in graph.keys]
+    for tail, head, key, weight in zip(tails, heads, keys, weights, strict=True):
         if graph.is_directed() or tail <= head:
-            attributes = {} if graph.weight is None else {graph.weight: weight}
-            made.add_edge(graph.nodes[tail], graph.nodes[head], **attributes)
+            made.add_edge(graph.nodes[tail], graph.nodes[head], *key)
+            if graph.weight is not None:
+                made.edges[graph.nodes[tail], graph.nodes[head], *key][graph.weight] = weight
     return made
 
 

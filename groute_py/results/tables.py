@@ -93,22 +93,23 @@ def _write_csv(file: IO[bytes], parts: Iterable[Part], attribution: str) -> None
 
 
 def _write_parquet(file: IO[bytes], parts: Iterable[Part], attribution: str) -> None:
-    arrow, parquet = library("pyarrow", "writing Parquet"), None
-    for part in parts:
-        arrays = [
-            arrow.array(
-                values.tolist() if values.dtype.kind in "UO" else values, mask=_absent(known)
-            )
-            for values, known, _ in part.values()
-        ]
-        named = {"attribution": attribution} if attribution else None
-        table = arrow.table(arrays, names=list(part), metadata=named)
-        if parquet is None:
-            made = library("pyarrow.parquet", "writing Parquet").ParquetWriter
-            parquet = made(file, table.schema)
-        parquet.write_table(table)
-    if parquet is not None:
-        parquet.close()
+    parquet = library("pyarrow.parquet", "writing Parquet")
+    tables = (_arrow_table(part, attribution) for part in parts)
+    if (first := next(tables, None)) is None:
+        return
+    with parquet.ParquetWriter(file, first.schema) as writer:
+        for table in chain([first], tables):
+            writer.write_table(table)
+
+
+def _arrow_table(part: Part, attribution: str) -> Any:
+    arrow = library("pyarrow", "writing Parquet")
+    arrays = [
+        arrow.array(values.tolist() if values.dtype.kind in "UO" else values, mask=_absent(known))
+        for values, known, _ in part.values()
+    ]
+    named = {"attribution": attribution} if attribution else None
+    return arrow.table(arrays, names=list(part), metadata=named)
 
 
 def _absent(known: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import shutil
 import stat
 import tempfile
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from groute_py.errors import GrouteError, InputError, RunError
+from groute_py.system.own_files import draft_beside
 from groute_py.system.streams import check_stream, is_stream, opened
 
 OWN_FILES = Path("/proc/self/fd")
@@ -39,7 +39,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             yield stream
         return
     target = path.resolve()
-    draft = target.parent / f".groute-py-{os.getpid()}-{secrets.token_hex(4)}.tmp"
+    draft = draft_beside(target)
     try:
         with _new_file(draft) as file:
             if target.exists():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
 import stat
 from collections.abc import Iterator
@@ -64,6 +65,19 @@ def rights_of_copy(source: os.stat_result, copy: os.stat_result) -> int:
     return mode
 
 
+DRAFT = re.compile(r"\.groute-py-\d+-[0-9a-f]{8}\.tmp")
+
+
+def is_draft(path: Path) -> bool:
+    """Whether a file has the name of one that `replacing_copy` or `replacing` has begun."""
+    return DRAFT.fullmatch(path.name) is not None
+
+
+def draft_beside(path: Path) -> Path:
+    """A name for a file that is to take the place of another."""
+    return path.parent / f".groute-py-{os.getpid()}-{secrets.token_hex(4)}.tmp"
+
+
 @contextmanager
 def replacing_copy(path: Path, source: Path) -> Iterator[BinaryIO]:
     """A new file that takes the place of `path` when the block ends well, also of a link there.
@@ -76,7 +90,7 @@ def replacing_copy(path: Path, source: Path) -> Iterator[BinaryIO]:
     def new(name: str, flags: int) -> int:
         return os.open(name, flags | os.O_NOFOLLOW, wanted)
 
-    draft = path.parent / f".groute-py-{os.getpid()}-{secrets.token_hex(4)}.tmp"
+    draft = draft_beside(path)
     try:
         with open(draft, "x+b", opener=new) as file:
             made = os.fstat(file.fileno())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from support.prepared_town import method
 from groute_py.errors import CacheWarning, InputError
 from groute_py.io import cache_limit
 from groute_py.system import settings as reading_settings
+from groute_py.system.own_files import draft_beside
 
 MAGIC = {"csr": b"groute-py csr 1\n", "prepared": b"groute-py prepared 1\n"}
 """How copies begin."""
@@ -51,6 +53,17 @@ class TestLimit:
         limited(None)
         cache_limit.remove_beyond_limit(tmp_path)
         assert len(listing(tmp_path)) == 3
+
+    def test_what_a_killed_process_has_left(self, tmp_path: Path, limited: Any) -> None:
+        """Unless it is younger than an hour: then a process may still write it."""
+        old, young = (draft_beside(tmp_path / "town.csr") for _ in range(2))
+        for path in (old, young):
+            path.write_bytes(bytes(300))
+        os.utime(old, (1, 1))
+        (tmp_path / ".groute-py-mine.tmp").write_bytes(bytes(300))
+        limited(250)
+        cache_limit.remove_beyond_limit(tmp_path)
+        assert listing(tmp_path) == sorted([young.name, ".groute-py-mine.tmp"])
 
     def test_after_each_write(self, text: Path, kept: Path, limited: Any) -> None:
         kept.mkdir()
@@ -102,17 +115,24 @@ class TestCacheCommand:
         method(text, "--prepare", "--cache", kept)
         (kept / "mine.csr").write_text("not a copy")
         (kept / f"torn-{5:020x}.csr").write_bytes(MAGIC["csr"])
+        (left := draft_beside(kept / "town.csr")).write_bytes(bytes(300))
+        os.utime(left, (time.time() - 7200,) * 2)
         found = json.loads(run_command("cache", "list", "--cache", kept, "--json").stdout)
         copies = {(copy["graph"], copy["kind"]) for copy in found["copies"]}
-        assert copies == {("town", "native"), ("town", "prepared"), ("torn", "native")}
+        assert copies == {
+            ("town", "native"),
+            ("town", "prepared"),
+            ("torn", "native"),
+            ("", "unfinished"),
+        }
         assert found["bytes"] == sum(copy["bytes"] for copy in found["copies"])
         assert found["limit"] is None
         assert all(0 <= copy["days_since_use"] < 1 for copy in found["copies"])
         shown = run_command("cache", "list", "--cache", kept)
         assert "town" in shown.stdout
-        assert "3 copies" in shown.stderr
+        assert "4 copies" in shown.stderr
         done = json.loads(run_command("cache", "clear", "--cache", kept, "--json").stdout)
-        assert (done["removed"], done["bytes"], done["left"]) == (3, found["bytes"], 0)
+        assert (done["removed"], done["bytes"], done["left"]) == (4, found["bytes"], 0)
         assert listing(kept) == ["mine.csr"]
         assert "0 copies" in run_command("cache", "list", "--cache", kept).stderr
 

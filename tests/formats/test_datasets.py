@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pytest
 
@@ -153,6 +153,24 @@ def test_one_process_at_a_time(server: Server, tmp_path: Path) -> None:
         fcntl.flock(part, fcntl.LOCK_EX)
         with pytest.raises(RunError, match="another process is downloading it"):
             datasets.fetch("dimacs:W")
+
+
+def test_nobody_else_has_the_part_before_it_has_its_name(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who comes between the last byte and the rename would write to the file that was just made."""
+    is_gzip, said = datasets._is_gzip, []
+
+    def late(file: BinaryIO) -> bool:
+        monkeypatch.setattr(datasets, "_is_gzip", is_gzip)
+        with pytest.raises(RunError, match="another process is downloading it"):
+            datasets.fetch("dimacs:W")
+        said.append(len(server.asked))
+        return is_gzip(file)
+
+    monkeypatch.setattr(datasets, "_is_gzip", late)
+    assert datasets.fetch("dimacs:W").read_bytes() == CONTENT
+    assert said == [1]
 
 
 @pytest.mark.parametrize("name", ["dimacs:XX", "snap:", "dimacs:ny"])

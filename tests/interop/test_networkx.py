@@ -16,7 +16,6 @@ from support.networks import both, needs_backend, networks
 from support.processes import run_python, run_tests_of_others
 
 from groute_py.networkx import backend
-from groute_py.networkx.graph import convert_from_nx, convert_to_nx
 from groute_py.networkx.info import FUNCTIONS, get_info
 
 pytestmark = needs_backend
@@ -232,20 +231,6 @@ def test_floyd_warshall(network: Any) -> None:
                 check_paths(network, {v: path}, {v: lengths[u][v]})
 
 
-@settings(max_examples=30)
-@given(network=networks())
-def test_there_and_back(network: Any) -> None:
-    again = convert_to_nx(convert_from_nx(network, edge_attrs={"weight": 1}))
-    assert type(again) is type(network)
-    assert list(again) == list(network)
-    for tail, head, data in network.edges(data=True):
-        data.setdefault("weight", 1)
-        assert again.has_edge(tail, head)
-    assert sorted(d["weight"] for *_, d in again.edges(data=True)) == sorted(
-        d["weight"] for *_, d in network.edges(data=True)
-    )
-
-
 @pytest.mark.parametrize(
     ("weight", "kind"), [(2, int), (2.0, float), (np.int8(2), int), (True, int)]
 )
@@ -275,23 +260,6 @@ def test_what_is_left_to_networkx() -> None:
     negative = nx.DiGraph([(0, 1, {"weight": -1})])
     with pytest.raises(NotImplementedError):
         nx.single_source_dijkstra(negative, 0, backend="groute")
-
-
-def test_small_graphs_are_not_converted_by_themselves() -> None:
-    small, large = nx.path_graph(10), nx.path_graph(2000)
-    with nx.config(backend_priority=["groute"]):
-        for network, converted in ((small, False), (large, True)):
-            assert nx.shortest_path_length(network, 0, 5) == 5
-            assert ("groute" in network.__networkx_cache__.get("backends", {})) == converted
-
-
-def test_a_converted_graph_knows_its_weights() -> None:
-    network = nx.Graph([(0, 1, {"weight": 3, "toll": 7})])
-    ready = convert_from_nx(network, edge_attrs={"toll": 1})
-    assert nx.dijkstra_path_length(ready, 0, 1, weight="toll") == 7
-    assert nx.dijkstra_path_length(ready, 0, 1, weight=None) == 1
-    with pytest.raises(NotImplementedError):
-        nx.dijkstra_path_length(ready, 0, 1, backend="groute")
 
 
 @pytest.mark.parametrize(

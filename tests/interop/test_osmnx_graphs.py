@@ -62,6 +62,14 @@ def test_whole_numbers_in_text_stay_whole() -> None:
     assert (result.distances.tolist(), result.distances.dtype.kind) == ([0, 3, 7], "i")
 
 
+def test_text_beside_numbers() -> None:
+    """Text that is a whole number does not round the numbers that are none."""
+    network = nx.DiGraph([("a", "b", {"weight": "3"}), ("b", "c", {"weight": 1.5})])
+    result = groute_py.sssp(network, 0, device="cpu")
+    assert result is not None
+    assert result.distances.tolist() == [0, 3, 4.5]
+
+
 def test_words_are_no_weights() -> None:
     network = nx.DiGraph([("a", "b", {"weight": "3"}), ("b", "c", {"weight": "far"})])
     with pytest.raises(GraphError, match="an edge's weight is None, text or beyond 64 bits"):

@@ -110,10 +110,14 @@ def test_the_error_comes_to_all_ranks(tmp_path: Path) -> None:
     assert "was changed while it was in use" in said[0]
 
 
+def open_files() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
 def test_no_file_stays_open(tmp_path: Path) -> None:
     path = line(1, tmp_path / "line.csr")
     groute_py.sssp(path, 0, device="cpu")
-    before = len(os.listdir("/proc/self/fd"))
+    before = open_files()
     for _ in range(3):
         groute_py.sssp(path, 0, device="cpu")
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert open_files() == before

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
-from itertools import pairwise
+from itertools import pairwise, permutations
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ from groute_py.comm.solo import SoloChannel
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.whole import Whole
+from groute_py.jobs.solver import Solver
 
 METHODS = ["delta-stepping", "bellman-ford"]
 
@@ -286,6 +287,27 @@ def test_ranks_with_other_sources(others: tuple[Any, ...], what: str) -> None:
             solver.sssp(*(others if channel.rank == 2 else (0,)))
         result = solver.sssp(0)
         assert (result is None) == (channel.rank > 0)
+
+    on_ranks(3, work)
+
+
+def test_ranks_with_other_methods() -> None:
+    graph = generate("road:9x9")
+    methods: list[tuple[str, Callable[[Solver], object]]] = [
+        ("sssp", lambda solver: solver.sssp(0)),
+        ("bfs", lambda solver: solver.bfs(0)),
+        ("nearest", lambda solver: solver.nearest([0])),
+        ("isochrone", lambda solver: solver.isochrone([0], 3)),
+        ("closeness", lambda solver: solver.closeness([0])),
+    ]
+
+    def work(channel: Any) -> None:
+        whole = Whole(graph if channel.rank == 0 else None)
+        with Solver(whole, channel, Options(device="cpu")) as solver:
+            for (first, call), (second, other) in permutations(methods, 2):
+                said = f"rank 1 was called with method '{second}', rank 0 with '{first}'"
+                with pytest.raises(InputError, match=said):
+                    (other if channel.rank == 1 else call)(solver)
 
     on_ranks(3, work)
 

@@ -249,3 +249,12 @@ def test_mpirun_is_printed() -> None:
     assert done.exit_code == 0, done.output
     assert " -n 2 " in done.stdout
     assert done.stdout.endswith(" -m groute_py sssp 'a b.gr'\n")
+
+
+def test_an_error_is_one_of_all_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that only one of them shows it, under mpirun."""
+    monkeypatch.setattr("sys.argv", ["groute-py"])
+    words = ["launch", "slurm", "--time", "soon", "--", "sssp", "road:9x9"]
+    with pytest.raises(InputError, match="time 'soon'") as caught:
+        commands.main(words, standalone_mode=False)
+    assert caught.value.on_all_ranks

@@ -23,6 +23,7 @@ from groute_py.engine.supply.mapped import Mapped, map_together
 from groute_py.engine.supply.shared import SharedFile
 from groute_py.engine.supply.whole import Whole
 from groute_py.graph.facts import facts_of
+from groute_py.io.cache_limit import note_use
 from groute_py.io.formats import native
 
 RANKS = [1, 2, 3, 4]
@@ -188,6 +189,22 @@ def test_which_files_are_mapped(tmp_path: Path) -> None:
     assert kinds(tmp_path / "g.gr", cache=kept) == {Mapped}
     (tmp_path / "g.gr").write_text("p sp 2 1\na 1 2 3\n")
     assert kinds(tmp_path / "g.gr", cache=kept) == {Whole}
+
+
+def test_a_copy_that_others_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Using a copy sets its time, perhaps while another job looks at it."""
+    path, kept = tmp_path / "g.gr", tmp_path / "kept"
+    write_graph(generate("road:9x9"), path)
+    read_graph(path, cache=kept)
+    (copy,) = kept.iterdir()
+    is_seen = SharedFile.is_seen
+
+    def used(file: SharedFile) -> bool:
+        note_use(copy)
+        return is_seen(file)
+
+    monkeypatch.setattr(SharedFile, "is_seen", used)
+    assert kinds(path, ranks=3, cache=kept) == {Mapped}
 
 
 def test_a_rank_that_sees_another_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

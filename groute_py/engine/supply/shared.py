@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from groute_py.comm.base import Channel
 from groute_py.engine.agree import collective
 from groute_py.errors import FormatError
 from groute_py.io.array_file import Source
+from groute_py.io.cache import map_copy
 
 T = TypeVar("T")
 
@@ -28,7 +29,7 @@ class SharedFile:
         path: absolute.
         native, copied, column: as given.
         size: bytes.
-        source: what tells whether it is still the same.
+        source: size and time of modification.
     """
 
     def __init__(
@@ -38,13 +39,24 @@ class SharedFile:
         self.column = column
         self.source = Source.of(path)
         self.size = self.source.size
+        self._state = self._state_now()
 
     def is_seen(self) -> bool:
-        """Whether this rank sees the same: of the same size, last changed at the same time."""
+        """Whether this rank sees the same: of the same size, last changed at the same time.
+
+        A copy has the same digests: whoever uses it sets its time.
+        """
         try:
-            return Source.of(self.path) == self.source
-        except FormatError:
+            return self._state_now() == self._state
+        except (OSError, FormatError):
             return False
+
+    def _state_now(self) -> tuple[Any, ...]:
+        if not self.copied:
+            return Source.of(self.path)
+        digests = map_copy(self.path).digests
+        assert digests is not None
+        return self.path.stat().st_size, digests.tobytes()
 
     def read_by(
         self, channel: Channel, read: Callable[[Path], T | None]
