@@ -71,12 +71,23 @@ class KernelsHook(BuildHookInterface):
         """Let a script fill a folder of the wheel; without what it needs the wheel has none."""
         target = self._scratch / script
         target.mkdir()
-        done = subprocess.run([sys.executable, script, target, *words], cwd=self.root, check=False)
+        command, environment = [sys.executable, script, target, *words], self._environment()
+        done = subprocess.run(command, cwd=self.root, env=environment, check=False)
         if done.returncode:
             self.app.display_warning(f"{script} failed; first runs will compile kernels")
             return
         for path in target.iterdir():
             build_data["force_include"][str(path)] = f"{folder}/{path.name}"
+
+    def _environment(self) -> dict[str, str]:
+        """With the folders of NVIDIA's libraries that were installed for the build.
+
+        cuda-bindings looks for them where Python itself is installed; builds have folders apart.
+        """
+        folders = [str(found) for entry in sys.path for found in Path(entry).glob("nvidia/*/lib")]
+        before = os.environ.get("LD_LIBRARY_PATH")
+        path = os.pathsep.join([*folders, *([before] if before else [])])
+        return {**os.environ, "LD_LIBRARY_PATH": path} if path else {**os.environ}
 
 
 def _wanted_gpu_kernels() -> str:

@@ -17,7 +17,7 @@ def deadline_in(limit_s: float | None) -> float:
 
 
 def until(channel: Channel, deadline: float, progress: Progress | None = None) -> Progress | None:
-    """What ends a job at the deadline, between two blocks of rows. Collective, now and when called.
+    """What ends a job at the deadline, between two blocks. Collective, now and when called.
 
     Args:
         channel: connects the ranks.
@@ -33,6 +33,6 @@ def until(channel: Channel, deadline: float, progress: Progress | None = None) -
         with collective(channel):
             if time.monotonic() > deadline:
                 reason = "the time limit passed before the answer was complete"
-                raise TimeLimitError(f"{reason}; {done:,} of {total:,} rows were solved")
+                raise TimeLimitError(f"{reason}; {done:,} of {total:,} sources were done")
 
     return watch

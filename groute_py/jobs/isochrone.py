@@ -28,6 +28,7 @@ from groute_py.hierarchy.prepared import without_hierarchy
 from groute_py.interop.graph_like import GraphLike, as_graph
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs import kept_reaches
+from groute_py.jobs.deadline import deadline_in, until
 from groute_py.jobs.isochrone_with_turns import ArcBegins
 from groute_py.jobs.isochrones import Isochrones, Reach
 from groute_py.jobs.places import Coordinates, Places, has_places, places_of
@@ -232,6 +233,8 @@ def _solved(
     reaches: dict[int, Reach] = {}
     statistics: dict[str, Any] = {"devices": []}
     done = len(begins) - len(left)
+    if each:  # one solve minds the limit itself
+        progress = until(channel, deadline_in(options.time_limit_s), progress)
     if progress is not None and done:
         progress(done, len(begins))  # else they would count as fast ones
     results = solve_each(graph, [begins[place] for place in left], options, channel)

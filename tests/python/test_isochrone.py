@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from contextlib import closing
 from dataclasses import replace
 from fractions import Fraction
@@ -24,6 +25,7 @@ from support.reference import rows_from, turned_round
 
 import groute_py
 from groute_py import Graph, InputError, Isochrones, RunError, TimeLimitError
+from groute_py.comm.base import Channel
 from groute_py.engine.agree import on_root
 from groute_py.engine.options import Options
 from groute_py.jobs.isochrone import solve_isochrone
@@ -246,3 +248,18 @@ def test_a_time_limit() -> None:
     graph = groute_py.generate("road:60x60")
     with pytest.raises(TimeLimitError):
         groute_py.isochrone(graph, [1700], 10**9, device="cpu", time_limit_s=1e-9)
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_a_time_limit_is_of_all_sources(ranks: int) -> None:
+    """Each of them takes a small part of it."""
+    graph = random_graph(5000, 20000, seed=2, greatest=9)
+    given, options = (graph, np.arange(5000), None), Options(device="cpu", time_limit_s=0.3)
+
+    def work(channel: Channel) -> str:
+        with pytest.raises(TimeLimitError) as caught:
+            solve_isochrone(channel, lambda: given, (50,), options, each=True)
+        return str(caught.value)
+
+    (said,) = set(on_ranks(ranks, work))
+    assert re.search(r"; [\d,]+ of 5,000 sources were done", said)

@@ -179,7 +179,7 @@ def test_what_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
             groute_py.nearest(graph, [1], k=k)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="facility 30 is not a vertex"):
         groute_py.nearest(graph, [30], k=2)
-    with pytest.raises(TimeLimitError, match="of 2 rows"):
+    with pytest.raises(TimeLimitError, match="of 2 sources"):
         groute_py.nearest(graph, [1, 2], k=2, time_limit_s=1e-9)
     with pytest.raises(InputError, match="solve without it"):
         groute_py.nearest(graph_of(2, [(0, 1, -1)]), [0], k=2, cutoff=3)
