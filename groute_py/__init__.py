@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         GraphError,
         GrouteError,
         InputError,
+        InterruptedRun,
         NegativeCycleError,
         RunError,
         SetupError,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from groute_py.graph.csr import Graph
     from groute_py.graph.generate import generate
     from groute_py.hierarchy.prepared import PreparedGraph
+    from groute_py.interop.tables import graph_from_table
     from groute_py.io.registry import read_graph, write_graph
     from groute_py.jobs.facilities import NearestFacilities
     from groute_py.jobs.isochrone import isochrone
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
     from groute_py.jobs.solver import Solver
     from groute_py.many.rows import SourceRows
     from groute_py.pictures.plot import plot
-    from groute_py.results.result import UNREACHED, Result
+    from groute_py.results.result import UNREACHED, Result, read_result
     from groute_py.verification import verify
 
 __version__ = "0.2.0"
@@ -60,6 +62,7 @@ _HOMES = {
     "GraphError": "groute_py.errors",
     "GrouteError": "groute_py.errors",
     "InputError": "groute_py.errors",
+    "InterruptedRun": "groute_py.errors",
     "NegativeCycleError": "groute_py.errors",
     "RunError": "groute_py.errors",
     "SetupError": "groute_py.errors",
@@ -67,6 +70,7 @@ _HOMES = {
     "VerificationError": "groute_py.errors",
     "Graph": "groute_py.graph.csr",
     "PreparedGraph": "groute_py.hierarchy.prepared",
+    "graph_from_table": "groute_py.interop.tables",
     "read_graph": "groute_py.io.registry",
     "write_graph": "groute_py.io.registry",
     "generate": "groute_py.graph.generate",
@@ -84,6 +88,7 @@ _HOMES = {
     "plot": "groute_py.pictures.plot",
     "UNREACHED": "groute_py.results.result",
     "Result": "groute_py.results.result",
+    "read_result": "groute_py.results.result",
     "verify": "groute_py.verification",
 }
 
@@ -95,6 +100,7 @@ __all__ = [
     "GraphError",
     "GrouteError",
     "InputError",
+    "InterruptedRun",
     "Isochrones",
     "Matrix",
     "NearestFacilities",
@@ -112,12 +118,14 @@ __all__ = [
     "apsp",
     "bfs",
     "generate",
+    "graph_from_table",
     "isochrone",
     "matrix",
     "nearest",
     "plot",
     "prepare",
     "read_graph",
+    "read_result",
     "route",
     "snap",
     "sssp",

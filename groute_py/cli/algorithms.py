@@ -14,7 +14,7 @@ from groute_py.system.environment import place
 @click.command()
 @json_option
 def algorithms(as_json: bool) -> None:
-    """List the methods of --algorithm: where they run, what weights they take, what they cost.
+    """List the methods of sssp --algorithm: where they run, what weights they take, what they cost.
 
     n is the number of vertices and m that of arcs. A method that is not distributed runs on rank 0,
     and the other ranks wait.

@@ -25,6 +25,8 @@ COLUMNS = {
 }
 """What the columns of a table hold that options name, the last first."""
 
+OF = {"weight": "Of a table, or of a .csr with several", "head": "Of a table", "tail": "Of a table"}
+
 graph_argument = click.argument("graph")
 
 
@@ -56,7 +58,7 @@ def cache_options(command: F) -> F:
         callback=_named,
         metavar="FOLDER",
         default=None,
-        help="Keep the binary copy of a large text graph in FOLDER, not in the user's cache.",
+        help="Keep binary copies in FOLDER, of small files too.  [the user's cache, of large ones]",
     )(command)
 
 
@@ -78,7 +80,7 @@ def column_options(command: F) -> F:
             metavar="TITLE",
             callback=_named_column,
             expose_value=False,
-            help=f"Of a table: the column of {holds}.  [by its title]",
+            help=f"{OF[role]}: the column of {holds}.  [by its title]",
         )(command)
     return command
 

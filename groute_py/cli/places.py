@@ -66,7 +66,7 @@ def place_options(command: F) -> F:
             metavar="FILE",
             callback=_kept,
             expose_value=False,
-            help="DIMACS coordinates of the vertices.  [the graph's, or the .co file beside it]",
+            help="Where the vertices lie, DIMACS or a table.  [the graph's, or the .co beside it]",
         ),
     ):
         command = option(command)

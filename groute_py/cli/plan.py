@@ -115,7 +115,10 @@ def plan(
         if on_gpu is not None:
             rows["job_gpu_gigabytes"] = (on_gpu + CONTEXT_BYTES) / 1e9
         free = _free_bytes(gpu_memory)
-        if free is not None:
+        if free is None:
+            rows["fits"] = "unknown"
+            show.note("no GPU was found; --gpu-memory says how much memory each one has free")
+        else:
             rows["free_gpu_gigabytes"], free = free / 1e9, free - CONTEXT_BYTES
             rows["fits"] = verdict(found, free)
             rows["gpus_that_are_enough"] = fewest(size, free, kind, mode)

@@ -17,7 +17,8 @@ def sssp(graph: str, **given: Any) -> None:
     """Shortest paths from one source to every vertex of GRAPH.
 
     GRAPH is a file (known by its content: DIMACS, Matrix Market, edge lists, METIS, GAPBS, Galois,
-    SciPy .npz, Parquet, dense matrices, our .csr; plain, .gz, .xz, .zst or .bz2) or a generated
-    graph: road:WxH, rmat:SCALE[,EDGEFACTOR], random:N,M.
+    SciPy .npz, Parquet, dense matrices, extracts of OpenStreetMap, our .csr and .prepared; plain,
+    .gz, .xz, .zst or .bz2), a generated graph (road:WxH, rmat:SCALE[,EDGEFACTOR], random:N,M), or
+    one to download (dimacs:NY, snap:web-Google).
     """
     run(graph, **given)

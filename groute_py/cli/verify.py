@@ -55,10 +55,10 @@ def verify(
 
     def work() -> None:
         from groute_py.interop.graph_like import as_graph
-        from groute_py.results.result import load
+        from groute_py.results.result import read_result
         from groute_py.verification import verify as certify
 
-        saved = load(result)
+        saved = read_result(result)
         with show.progress(f"reading {graph}") as progress:
             whole = as_graph(
                 graph,

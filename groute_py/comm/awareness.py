@@ -21,7 +21,8 @@ def mpi_library() -> str:
     try:
         from mpi4py import MPI
     except (ImportError, RuntimeError) as problem:
-        raise SetupError(f"no MPI library can be loaded ({problem})") from problem
+        what = str(problem).partition("\n")[0]  # behind it stands each name that was tried
+        raise SetupError(f"no MPI library can be loaded ({what})") from problem
     return name_and_version(MPI.Get_library_version())
 
 

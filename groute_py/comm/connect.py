@@ -76,9 +76,10 @@ def world() -> MPI.Intracomm:
         with _mortal():
             from mpi4py import MPI
     except (ImportError, RuntimeError) as problem:
+        what = str(problem).partition("\n")[0]  # behind it stands each name that was tried
         raise everywhere(
             SetupError(
-                f"this job has several ranks, but no MPI library can be loaded ({problem}); "
+                f"this job has several ranks, but no MPI library can be loaded ({what}); "
                 "install one with `pip install 'groute-py[mpich]'` or load your site's module"
             )
         ) from problem

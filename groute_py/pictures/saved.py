@@ -15,7 +15,7 @@ from groute_py.io.npz import DAMAGE
 from groute_py.io.optional_libraries import library
 from groute_py.pictures import telemetry, trace
 from groute_py.pictures.timeline import TimeLine
-from groute_py.results.result import NPY, UNREACHED, ZIP, Result, load
+from groute_py.results.result import NPY, UNREACHED, ZIP, Result, read_result
 from groute_py.system.paths import is_file_there
 
 TABLE = b"vertex,distance,predecessor"
@@ -35,7 +35,7 @@ def saved_in(path: str | Path) -> Result | TimeLine | None:
     with open(path, "rb") as file:
         start = file.read(len(TABLE))
     if start.startswith(ZIP) and _is_answer(path):
-        return load(path)
+        return read_result(path)
     if start.startswith(telemetry.HEAD):
         return telemetry.read_telemetry(Path(path))
     if start.startswith(trace.HEAD):

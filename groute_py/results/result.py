@@ -209,7 +209,7 @@ def check_output(path: str | Path, form: str | None = None) -> None:
     check_writable(Path(path))
 
 
-def load(path: str | Path) -> Result:
+def read_result(path: str | Path) -> Result:
     """Read back what `Result.save` wrote as ``.npz``.
 
     Of the statistics only ``bound`` is saved, if targets ended the solve early.
@@ -239,7 +239,8 @@ def load(path: str | Path) -> Result:
         raise InputError(f"{path}: not a saved result ({quoted(problem)})") from problem
     missing = {"distances", "source"} - found.keys()
     if missing:
-        raise InputError(f"{path}: not a saved result; it lacks {', '.join(sorted(missing))}")
+        names = ", ".join(sorted(missing))
+        raise InputError(f"{path}: not a saved result of sssp or bfs; it lacks {names}")
     return _checked(path, found)
 
 

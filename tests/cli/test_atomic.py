@@ -16,7 +16,7 @@ import pytest
 from support.graphs import graph_of
 
 from groute_py import InputError, read_graph, write_graph
-from groute_py.results.result import load
+from groute_py.results.result import read_result
 from groute_py.system.atomic_file import replacing
 
 GRAPH = graph_of(2, [(0, 1, 5)])
@@ -136,9 +136,9 @@ def test_any_form_on_standard_output(tmp_path: Path, mode: str, form: str) -> No
         assert (tmp_path / "out").read_bytes() == piped == right
         return
     (tmp_path / "piped").write_bytes(piped)
-    wanted = load(tmp_path / "right")
+    wanted = read_result(tmp_path / "right")
     for name in ("out", "piped"):
-        found = load(tmp_path / name)
+        found = read_result(tmp_path / name)
         np.testing.assert_array_equal(found.distances, wanted.distances)
         np.testing.assert_array_equal(found.predecessors, wanted.predecessors)
 

@@ -15,7 +15,7 @@ import groute_py
 from groute_py import InputError, NegativeCycleError, read_graph
 from groute_py.cli.main import commands
 from groute_py.graph.ids import Numbering
-from groute_py.results.result import load
+from groute_py.results.result import read_result
 
 TOWN = "from,to,minutes\nhome,work,5\nwork,pub,2\npub,home,1\nwork,home,9\nzoo,home,4\n"
 NUMBERS = "# sparse ids\n-7 1000000000000 5\n1000000000000 3 2\n"
@@ -135,7 +135,7 @@ def test_parquet(run: Run) -> None:
 
 def test_npz_comes_back_with_its_ids(run: Run) -> None:
     solved(run, "town.csv", "-s", "work", "-o", "out.npz")
-    again = load("out.npz")
+    again = read_result("out.npz")
     assert again.numbering.ids_of(np.array([again.source])).tolist() == ["work"]
     assert run("verify", "town.csv", "out.npz", "--json")["source"] == "work"
 

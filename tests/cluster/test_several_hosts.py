@@ -18,7 +18,7 @@ from support.skips import needs
 
 from groute_py import generate, prepare, verify, write_graph
 from groute_py.comm.awareness import belongs, mpi_library
-from groute_py.results.result import load
+from groute_py.results.result import read_result
 
 pytestmark = [
     pytest.mark.hosts,
@@ -59,7 +59,7 @@ def test_the_same_answer(hosts: Hosts, each: int, tmp_path: Path) -> None:
     before = hosts.bytes_sent(OTHER)
     words = ("-s", source, "--device", "cpu", "-o", tmp_path / "out.npz")
     found = answer(hosts, each, "sssp", SPEC, *words)
-    result = load(tmp_path / "out.npz")
+    result = read_result(tmp_path / "out.npz")
     np.testing.assert_array_equal(result.distances, scipy_distances(graph, source))
     verify(graph, result)
     assert found["statistics"]["ranks"] == 2 * each

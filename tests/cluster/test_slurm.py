@@ -19,7 +19,7 @@ from support.slurm_cluster import Cluster, running_cluster, why_not
 from groute_py import generate
 from groute_py.comm.awareness import belongs, mpi_library
 from groute_py.launch.slurm import TEMPLATE, Job, script
-from groute_py.results.result import load
+from groute_py.results.result import read_result
 
 pytestmark = [
     pytest.mark.slurm,
@@ -138,7 +138,7 @@ def test_an_array_is_submitted(cluster: Cluster) -> None:
     for task, source in enumerate(sources):
         number = f"{done.stdout.strip()}_{task}"
         assert cluster.ended(number)["JobState"] == "COMPLETED", said(cluster, number)
-        result = load(folder / f"from-{source}.npz")
+        result = read_result(folder / f"from-{source}.npz")
         np.testing.assert_array_equal(result.distances, scipy_distances(graph, source))
 
 

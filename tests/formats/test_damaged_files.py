@@ -17,7 +17,7 @@ from support.processes import Job
 from groute_py import FormatError, Graph, InputError, read_graph, write_graph
 from groute_py.engine.supply.choose import supply_of
 from groute_py.io.formats import native
-from groute_py.results.result import load
+from groute_py.results.result import read_result
 
 
 def csr(fields: bytes | dict[str, Any], ids: Any = None, offsets: bytes | None = None) -> bytes:
@@ -172,7 +172,7 @@ def test_results(tmp_path: Path, name: str) -> None:
     members, says = RESULTS[name]
     write(tmp_path / "bad.npz", RESULT | members)
     with pytest.raises(InputError, match=says) as caught:
-        load(tmp_path / "bad.npz")
+        read_result(tmp_path / "bad.npz")
     assert "bad.npz" in str(caught.value)
 
 
@@ -180,7 +180,7 @@ def test_results(tmp_path: Path, name: str) -> None:
 def test_a_result_with_a_member_without_npy(tmp_path: Path, bare: str) -> None:
     write(tmp_path / "bad.npz", RESULT, bare)
     with pytest.raises(InputError, match=f"member {bare} is not stored as {bare}.npy"):
-        load(tmp_path / "bad.npz")
+        read_result(tmp_path / "bad.npz")
 
 
 def bit_of_central_directory(content: bytes, place: int, value: bytes) -> bytes:
@@ -206,7 +206,7 @@ def test_archives(tmp_path: Path, change: Callable[[bytes], bytes]) -> None:
     write(tmp_path / "bad.npz", RESULT)
     (tmp_path / "bad.npz").write_bytes(change((tmp_path / "bad.npz").read_bytes()))
     with pytest.raises(InputError, match=r"bad.npz: not a saved result"):
-        load(tmp_path / "bad.npz")
+        read_result(tmp_path / "bad.npz")
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from groute_py.io.formats import native
 from groute_py.io.registry import read_graph, write_graph
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.solver import Solver
-from groute_py.results.result import load
+from groute_py.results.result import read_result
 
 NAMED = "© some people"
 
@@ -232,8 +232,8 @@ class TestResults:
             assert NAMED in (tmp_path / name).read_bytes().decode("utf-8", "replace") or (
                 name == "r.npz"
             )
-        assert load(tmp_path / "r.npz").to_frame().equals(frame)
-        assert load(tmp_path / "r.npz").attribution == NAMED
+        assert read_result(tmp_path / "r.npz").to_frame().equals(frame)
+        assert read_result(tmp_path / "r.npz").attribution == NAMED
         lines = (tmp_path / "r.csv").read_text().splitlines()
         assert lines[0] == "vertex,distance,predecessor,x,y,attribution"
         assert lines[1:3] == [f"1,0,,8.5,47.25,{NAMED}", "2,1,1,8.6,47.5,"]

@@ -16,7 +16,7 @@ from groute_py.io.coordinates import read_coordinates
 from groute_py.io.problems import read_pairs, read_sources
 from groute_py.io.registry import size_of_file
 from groute_py.io.tables.vertices import places_in_table
-from groute_py.results.result import load
+from groute_py.results import result as results
 
 
 def read_any_graph(path: Path) -> None:
@@ -50,7 +50,7 @@ def read_through_cache(path: Path) -> None:
 
 def read_result(path: Path) -> None:
     """As ``groute-py verify``: what passes has to be the answer."""
-    graph, result = read_graph(path.parent / "graph.gr", cache=False), load(path)
+    graph, result = read_graph(path.parent / "graph.gr", cache=False), results.read_result(path)
     verify(graph, result)
     answer = sssp(graph, result.source, device="cpu")
     assert isinstance(answer, Result)

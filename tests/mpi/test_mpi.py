@@ -16,7 +16,7 @@ from support.graphs import graph_of, scipy_distances
 from groute_py import generate, verify, write_graph
 from groute_py.comm.awareness import belongs, mpi_library
 from groute_py.launch.mpirun import find_mpirun, flavour, plan
-from groute_py.results.result import load
+from groute_py.results.result import read_result
 
 pytestmark = pytest.mark.mpi
 
@@ -107,7 +107,7 @@ def test_more_ranks_than_vertices(
 ) -> None:
     ended, folder = on_three_ranks
     assert ended[partition].code == 0, ended[partition].err
-    result = load(folder / f"{partition}.npz")
+    result = read_result(folder / f"{partition}.npz")
     assert result.distances.tolist() == [7, 0]
     assert result.predecessors is not None
     assert result.predecessors.tolist() == [1, -1]
@@ -118,7 +118,7 @@ def test_a_part_that_holds_all_arcs(on_three_ranks: tuple[dict[str, Ended], Path
     assert ended["star"].code == 0, ended["star"].err
     paths = json.loads(ended["star"].out)["paths"]
     assert paths == [{"target": 50, "distance": 50, "path": [8, 50]}]
-    result = load(folder / "star.npz")
+    result = read_result(folder / "star.npz")
     np.testing.assert_array_equal(result.distances, scipy_distances(STAR, 7))
     verify(STAR, result)
 
@@ -141,7 +141,7 @@ def test_turns(on_three_ranks: tuple[dict[str, Ended], Path]) -> None:
     assert ended["turns"].code == ended["route"].code == 0, ended["turns"].err
     paths = json.loads(ended["turns"].out)["paths"]
     assert paths == [{"target": 2, "distance": 10, "path": [0, 1, 3, 2]}]
-    assert load(folder / "turns.npz").distances.tolist() == [0, 3, 10, 6]
+    assert read_result(folder / "turns.npz").distances.tolist() == [0, 3, 10, 6]
     assert (folder / "out.csv").read_text().splitlines()[1:] == [
         '0,2,10,"[0, 1, 3, 2]"',
         '1,2,1,"[1, 2]"',

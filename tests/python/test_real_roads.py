@@ -28,7 +28,7 @@ from groute_py.engine.supply.pieces import read_pieces
 from groute_py.engine.supply.shared import SharedFile
 from groute_py.engine.supply.whole import Whole
 from groute_py.jobs.questions import Questions
-from groute_py.results.result import load
+from groute_py.results.result import read_result
 
 NEW_YORK = [
     Answer(
@@ -133,7 +133,7 @@ class TestNewYork:
         answer, output = NEW_YORK[0], tmp_path / "out.npz"
         done = groute("sssp", new_york, "--device", device, "-o", output, "--verify", ranks=4)
         assert done.returncode == 0, done.stderr
-        check(load(output).distances, answer)
+        check(read_result(output).distances, answer)
 
 
 @pytest.mark.parametrize("algorithm", ["auto", "contraction"])

@@ -13,7 +13,7 @@ from support.graphs import graph_of
 
 from groute_py import UNREACHED, InputError, Result, RunError, VerificationError, sssp
 from groute_py.results import result as results
-from groute_py.results.result import check_output, load, public_distances
+from groute_py.results.result import check_output, public_distances, read_result
 
 WHOLE = Result(
     source=1,
@@ -86,7 +86,7 @@ def test_npz(tmp_path: Path) -> None:
 
 def test_npz_without_predecessors(tmp_path: Path) -> None:
     BARE.save(tmp_path / "out.npz")
-    again = load(tmp_path / "out.npz")
+    again = read_result(tmp_path / "out.npz")
     assert again.predecessors is None
     np.testing.assert_array_equal(again.distances, BARE.distances)
 
@@ -94,7 +94,7 @@ def test_npz_without_predecessors(tmp_path: Path) -> None:
 @pytest.mark.parametrize("whole", [WHOLE, FLOATS], ids=["integers", "floats"])
 def test_load_is_the_inverse_of_save(tmp_path: Path, whole: Result) -> None:
     whole.save(tmp_path / "out.npz")
-    again = load(tmp_path / "out.npz")
+    again = read_result(tmp_path / "out.npz")
     assert again.source == whole.source
     assert again.distances.dtype == whole.distances.dtype
     np.testing.assert_array_equal(again.distances, whole.distances)
@@ -104,9 +104,9 @@ def test_load_is_the_inverse_of_save(tmp_path: Path, whole: Result) -> None:
 @pytest.mark.parametrize("bound", [2**53 + 1, 0.1])
 def test_the_bound_of_targets_is_kept(tmp_path: Path, bound: int | float) -> None:
     Result(0, np.array([0, 3]), statistics={"bound": bound}).save(tmp_path / "out.npz")
-    assert load(tmp_path / "out.npz").statistics == {"bound": bound}
+    assert read_result(tmp_path / "out.npz").statistics == {"bound": bound}
     Result(0, np.array([0, 3]), statistics={"bound": None}).save(tmp_path / "out.npz")
-    assert load(tmp_path / "out.npz").statistics == {}
+    assert read_result(tmp_path / "out.npz").statistics == {}
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_the_bound_of_targets_is_kept(tmp_path: Path, bound: int | float) -> Non
 def test_a_bound_that_is_none(tmp_path: Path, bound: Any, says: str) -> None:
     np.savez(tmp_path / "out.npz", distances=np.array([0, 3]), source=0, bound=bound)
     with pytest.raises(InputError, match=says):
-        load(tmp_path / "out.npz")
+        read_result(tmp_path / "out.npz")
 
 
 def test_npy(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_a_failed_save_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(RunError, match=r"out\.npz: cannot be written: No space left"):
         BARE.save(tmp_path / "out.npz")
     assert [path.name for path in tmp_path.iterdir()] == ["out.npz"]
-    assert load(tmp_path / "out.npz").source == 1
+    assert read_result(tmp_path / "out.npz").source == 1
 
 
 @pytest.mark.parametrize("act", [check_output, WHOLE.save], ids=["check", "save"])
@@ -226,7 +226,7 @@ def not_results(folder: Path) -> dict[Path, str]:
 def test_what_is_no_result(tmp_path: Path, number: int) -> None:
     path, says = list(not_results(tmp_path).items())[number]
     with pytest.raises(InputError, match=says):
-        load(path)
+        read_result(path)
 
 
 def test_statistics_are_plain_values() -> None:
@@ -269,7 +269,7 @@ def test_damaged_results(tmp_path: Path, changes: dict[str, Any], says: str) -> 
     right = {"distances": np.array([0, 1, 2]), "predecessors": np.array([-1, 0, 1])}
     np.savez(tmp_path / "r.npz", **{**right, "source": np.int64(0), **changes})
     with pytest.raises(InputError, match=says):
-        load(tmp_path / "r.npz")
+        read_result(tmp_path / "r.npz")
 
 
 def test_flipped_bits(tmp_path: Path) -> None:
@@ -283,7 +283,7 @@ def test_flipped_bits(tmp_path: Path) -> None:
         flipped[bit // 8] ^= 1 << bit % 8
         (tmp_path / "r.npz").write_bytes(flipped)
         try:
-            found = load(tmp_path / "r.npz")
+            found = read_result(tmp_path / "r.npz")
         except InputError as error:
             noticed.append(str(error))
         else:

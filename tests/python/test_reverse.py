@@ -21,7 +21,7 @@ from groute_py import Graph, GraphError, InputError, NegativeCycleError, Result
 from groute_py.engine.options import Options
 from groute_py.engine.supply.choose import supply_of
 from groute_py.jobs.solver import Solver
-from groute_py.results.result import load
+from groute_py.results.result import read_result
 
 
 def check(graph: Graph, source: int, result: Result | None) -> None:
@@ -137,11 +137,11 @@ def test_saved_results_know_it(tmp_path: Path) -> None:
     result = groute_py.sssp(graph, 3, reverse=True, device="cpu")
     assert result is not None
     result.save(tmp_path / "back.npz")
-    check(graph, 3, load(tmp_path / "back.npz"))
+    check(graph, 3, read_result(tmp_path / "back.npz"))
     plain = groute_py.sssp(graph, 3, device="cpu")
     assert plain is not None
     plain.save(tmp_path / "out.npz")
-    assert not load(tmp_path / "out.npz").reverse
+    assert not read_result(tmp_path / "out.npz").reverse
     assert "reverse" not in np.load(tmp_path / "out.npz")
 
 

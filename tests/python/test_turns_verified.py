@@ -11,7 +11,7 @@ from support.turn_cases import GRAPH, TURNS, WAY_BACK, rows_of
 
 import groute_py
 from groute_py import VerificationError
-from groute_py.results.result import load
+from groute_py.results.result import read_result
 
 
 @pytest.mark.parametrize("reverse", [False, True])
@@ -25,7 +25,7 @@ def test_verify(tmp_path: Path, reverse: bool, dtype: str) -> None:
     assert result is not None
     assert near is not None
     result.save(tmp_path / "it.npz")
-    saved = load(tmp_path / "it.npz")
+    saved = read_result(tmp_path / "it.npz")
     groute_py.verify(graph, saved, turns=rows)
     groute_py.verify(graph, near, turns=rows, cutoff=12)
     for vertex in (7, 40, int(np.argmin(result.reached))):

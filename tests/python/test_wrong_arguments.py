@@ -12,13 +12,12 @@ import pytest
 from support.local_ranks import LocalChannel, on_ranks
 
 import groute_py
-from groute_py import GrouteError, InputError, RunError, csgraph
+from groute_py import GrouteError, InputError, RunError, csgraph, read_result
 from groute_py.engine.agree import collective, on_root
 from groute_py.interop.networkx import graph_from_networkx
 from groute_py.interop.tables import graph_from_table
 from groute_py.many.apsp import Loaded, prepare
 from groute_py.many.request import Request
-from groute_py.results.result import load
 
 CALLS: dict[str, tuple[str, str]] = {
     "cutoff": ("sssp(G, 0, cutoff='5')", "cutoff must be a number, not '5'"),
@@ -119,7 +118,7 @@ OTHER_CALLS = {
     "nothing to write": ("write_graph(None, 'x.csr')", "graph must be a Graph, not NoneType"),
     "no path to save": ("R.save(3)", "path must be a path, not 3"),
     "null to save": (r"R.save('a\0b.npz')", "path 'a.x00b.npz' is no name of a file"),
-    "null to load": (r"load('a\0b.npz')", "path 'a.x00b.npz' is no name of a file"),
+    "null to load": (r"read_result('a\0b.npz')", "path 'a.x00b.npz' is no name of a file"),
     "null in a cache": (r"read_graph(FILE, cache='a\0b')", "cache 'a.x00b' is no name of a file"),
     "null to write": (r"write_graph(G, 'a\0b.csr')", "path 'a.x00b.csr' is no name of a file"),
     "null to plot": (r"plot(R, 'a\0b.png')", "output 'a.x00b.png' is no name of a file"),
@@ -162,7 +161,7 @@ def test_of_other_functions(tmp_path: Path, name: str) -> None:
         "A": np.array([[0, 1.0], [0, 0]]),
         "FILE": tmp_path / "g.gr",
         "csgraph": csgraph,
-        "load": load,
+        "read_result": read_result,
         "graph_from_table": graph_from_table,
         "graph_from_networkx": graph_from_networkx,
     }

@@ -27,7 +27,7 @@ from groute_py.graph.facts import facts_of
 from groute_py.io import array_file, cache
 from groute_py.io.formats import native
 from groute_py.io.text import arc_reader, lines
-from groute_py.results.result import load
+from groute_py.results.result import read_result
 from groute_py.system.own_files import replacing_copy
 
 RANKS = [1, 2, 3, 4]
@@ -351,4 +351,4 @@ def test_under_mpirun(tmp_path: Path, groute: Any) -> None:
     words = ("--no-cache", "--device", "cpu", "-s", 3)
     done = groute("sssp", tmp_path / "g.gr", *words, "-o", tmp_path / "out.npz", ranks=3)
     assert done.returncode == 0, done.stderr
-    verify(graph, load(tmp_path / "out.npz"))
+    verify(graph, read_result(tmp_path / "out.npz"))
