@@ -221,7 +221,7 @@ def _serial_distances(graph: Graph, source: int) -> NDArray[Any]:
     nothing = kind.type(np.inf) if kind.kind == "f" else UNREACHED
     distances = np.full(graph.vertex_count, nothing, kind)
     distances[source] = 0
-    tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets))
+    tails = graph.tails()
     for _ in range(graph.vertex_count):
         some = distances[tails] < nothing
         found = distances.copy()

@@ -67,7 +67,7 @@ def vertex_scores(found: Accumulated, *, normalized: bool) -> Scores:
 
 def arc_scores(graph: Graph, found: Accumulated, *, normalized: bool) -> ArcScores:
     """The scores of the arcs of the graph that was given."""
-    tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets))
+    tails = graph.tails()
     heads = graph.heads.astype(np.int64)
     return ArcScores(tails, heads, *estimated(found, normalized=normalized), statistics_of(found))
 

@@ -236,6 +236,14 @@ class Graph:
 
         return turned_round(self.to_host())
 
+    def tails(self) -> NDArray[np.int64]:
+        """The tail of each arc, int64, shape (m,), of a graph in host memory.
+
+        >>> Graph.from_arrays([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]).tails().tolist()
+        [0, 0, 1]
+        """
+        return np.repeat(np.arange(self.vertex_count), np.diff(self.offsets))
+
     def arc(self, tail: int | str, head: int | str) -> int:
         """The number of the arc between two vertices, in ``heads`` and ``weights``.
 

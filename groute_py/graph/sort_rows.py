@@ -21,7 +21,7 @@ def with_ascending_rows(graph: Graph) -> Graph:
     if ascend(graph.offsets, graph.weights):
         return graph
     if has_more(graph):
-        tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets))
+        tails = graph.tails()
         order = np.lexsort((graph.weights, tails))
         return graph.changed(heads=graph.heads[order], **of_arcs(graph, order))
     heads, weights = graph.heads.copy(), graph.weights.copy()

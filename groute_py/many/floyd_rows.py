@@ -55,7 +55,7 @@ class CpuFloyd:
     def _matrix(self, far: Any) -> NDArray[Any]:
         graph, kind = self._graph, self._arcs.type
         matrix = np.full((graph.vertex_count, graph.vertex_count), far)
-        tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets))
+        tails = graph.tails()
         np.minimum.at(matrix, (tails, graph.heads), graph.weights.astype(kind, copy=False))
         np.fill_diagonal(matrix, 0)
         return matrix

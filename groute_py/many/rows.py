@@ -140,6 +140,6 @@ def _empty(sources: Sequence[int] | NDArray[Any], result: Result) -> SourceRows:
     return SourceRows(
         np.asarray(sources, np.int64),
         np.empty(shape, result.distances.dtype),
-        None if result.predecessors is None else np.empty(shape, np.int64),
+        None if result.predecessors is None else np.empty(shape, np.int32),
         attribution=result.attribution,
     )

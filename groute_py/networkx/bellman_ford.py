@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import networkx as nx
-import numpy as np
 
 from groute_py.many.johnson import potentials, solve_johnson
 from groute_py.networkx.graph import BackendGraph, Node
@@ -81,7 +80,7 @@ def bellman_ford_predecessor_and_distance(
     """
     vertex_of(G, source)
     arcs = G.arcs(weight)
-    loops = arcs.heads == np.repeat(np.arange(len(G)), np.diff(arcs.offsets))
+    loops = arcs.heads == arcs.tails()
     if (arcs.weights[loops] < 0).any():  # NetworkX refuses these also where no path leads
         raise nx.NetworkXUnbounded("Negative cycle detected.")
     found = tree(G, arcs, source, options(algorithm=METHOD, predecessors=False))

@@ -15,7 +15,7 @@ from networkx.utils import create_py_random_state
 from numpy.typing import NDArray
 
 from groute_py.device.base import unreached
-from groute_py.networkx.graph import BackendGraph, Node, tails_of
+from groute_py.networkx.graph import BackendGraph, Node
 from groute_py.networkx.reductions import dependencies_of, nodes_in, non_negative, rows_of
 from groute_py.networkx.solves import distances_from, options
 
@@ -91,7 +91,7 @@ def edge_betweenness_centrality(
         totals = found.totals
         if found.job.simple.places is not None:
             is_light = found.job.simple.places >= 0
-    tails, heads = tails_of(G.weighted), G.weighted.heads
+    tails, heads = G.weighted.tails(), G.weighted.heads
     kept = np.ones(len(heads), np.bool_)
     if not G.is_directed():
         kept = tails <= heads

@@ -36,7 +36,7 @@ def floyd_warshall_predecessor_and_distance(
     graph, nodes = G.arcs(weight), G.nodes
     matrix, parents = _closed(graph, nobody=-1)
     assert parents is not None
-    loops = graph.heads == np.repeat(np.arange(len(G)), np.diff(graph.offsets))
+    loops = graph.heads == graph.tails()
     parents[graph.heads[loops], graph.heads[loops]] = graph.heads[loops]  # as in NetworkX
     before = {
         node: {nodes[v]: nodes[parent] for v, parent in enumerate(row) if parent >= 0}
@@ -79,7 +79,7 @@ def _closed(
         except nx.NetworkXUnbounded as error:
             raise NotImplementedError("lengths by way of a negative cycle") from error
     matrix = np.full((count, count), np.inf)
-    tails = np.repeat(np.arange(count), np.diff(graph.offsets))
+    tails = graph.tails()
     np.minimum.at(matrix, (tails, graph.heads), graph.weights)
     parents = close_between(matrix, height, nobody)
     if graph.weights.dtype.kind != "f":

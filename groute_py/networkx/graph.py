@@ -8,7 +8,6 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
-from numpy.typing import NDArray
 
 from groute_py.errors import GraphError
 from groute_py.graph.csr import Graph
@@ -81,7 +80,7 @@ class BackendGraph:
     def backwards(self, weight: str | None) -> Graph:
         """As `arcs`, with tail and head of every arc exchanged."""
         graph = self.arcs(weight)
-        arcs = csr_from_arcs(len(self), graph.heads, tails_of(graph), graph.weights)
+        arcs = csr_from_arcs(len(self), graph.heads, graph.tails(), graph.weights)
         return Graph.from_arrays(*arcs, name=graph.name)
 
     @cached_property
@@ -135,7 +134,7 @@ def convert_to_nx(graph: Any) -> Any:
     made = kinds[graph.is_directed()][graph.is_multigraph()]()
     made.add_nodes_from(graph.nodes)
     arcs = graph.weighted
-    tails, heads, weights = tails_of(arcs).tolist(), arcs.heads.tolist(), arcs.weights.tolist()
+    tails, heads, weights = arcs.tails().tolist(), arcs.heads.tolist(), arcs.weights.tolist()
     keys = [()] * len(heads) if graph.keys is None else [(key,) for key in graph.keys]
     for tail, head, key, weight in zip(tails, heads, keys, weights, strict=True):
         if graph.is_directed() or tail <= head:
@@ -143,11 +142,6 @@ def convert_to_nx(graph: Any) -> Any:
             if graph.weight is not None:
                 made.edges[graph.nodes[tail], graph.nodes[head], *key][graph.weight] = weight
     return made
-
-
-def tails_of(graph: Graph) -> NDArray[np.int64]:
-    """The tail of each arc."""
-    return np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets))
 
 
 def _keys(graph: Any) -> list[Hashable]:

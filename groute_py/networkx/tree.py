@@ -72,7 +72,7 @@ class Tree:
     def all_predecessors(self, arcs: Graph) -> dict[Node, list[Node]]:
         """Of each node that paths lead to, every node before it on some shortest path."""
         nodes, distances = self._graph.nodes, self._distances
-        tails = np.repeat(np.arange(arcs.vertex_count), np.diff(arcs.offsets))
+        tails = arcs.tails()
         reached = np.zeros(arcs.vertex_count, bool)
         reached[self._in_order()] = True
         there = reached[tails] & reached[arcs.heads]  # a sum can be what unreached ones have

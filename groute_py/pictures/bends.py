@@ -91,7 +91,7 @@ def shapes_between(roads: Graph, arcs: Arcs, *, turned: bool = False) -> Shapes:
 def _lightest(graph: Graph, tails: Indices, heads: Indices) -> Indices:
     """The numbers of the lightest arcs, int64, shape (k,); −1 where none leads there."""
     count = graph.vertex_count
-    rows = np.repeat(np.arange(count), np.diff(graph.offsets))
+    rows = graph.tails()
     keys = rows * count + graph.heads
     order = np.lexsort((graph.weights, keys))
     wanted = tails * count + heads

@@ -16,7 +16,7 @@ from groute_py.pictures.style import BLACK, PARTS, ROADS
 
 def arcs_of(graph: Graph) -> Arcs:
     """All arcs of a graph in host memory."""
-    tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets))
+    tails = graph.tails()
     return Arcs(tails, graph.heads.astype(np.int64, copy=False))
 
 

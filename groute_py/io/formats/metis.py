@@ -184,7 +184,7 @@ def write(graph: Graph, path: Path) -> None:
     if not is_symmetric(graph):
         problem = "METIS files hold undirected graphs; give --undirected, or write another format"
         raise InputError(f"{path}: {problem}")
-    tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets))
+    tails = graph.tails()
     if (tails == graph.heads).any():
         raise InputError(f"{path}: METIS files have no self-loops; write another format")
     with replacing(path) as file, packing(path, file) as packed:

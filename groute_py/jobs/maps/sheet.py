@@ -157,7 +157,7 @@ def _roads(
 ) -> Pieces:
     """The whole arcs of which both ends are on the map, one of those back and forth."""
     inside = np.all((ground.points >= low) & (ground.points <= high), axis=1)
-    tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets))
+    tails = graph.tails()
     has_extent = (tails != graph.heads) | (ground.shapes is not None)
     some = np.flatnonzero(inside[tails] & inside[graph.heads] & has_extent)
     heads, zeros = graph.heads[some].astype(np.int64), np.zeros(len(some))
