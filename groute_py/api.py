@@ -19,12 +19,11 @@ from groute_py.engine.option import chosen, is_default, options_of, takes
 from groute_py.engine.options import Options
 from groute_py.engine.prepared_reading import GraphReading, read_prepared
 from groute_py.engine.solver import ends_of
-from groute_py.engine.supply.choose import supply_of
+from groute_py.engine.supply.choose import supply_of, watched_file
 from groute_py.engine.supply.whole import Whole
 from groute_py.errors import InputError
 from groute_py.hierarchy.prepared import PreparedGraph
-from groute_py.interop.graph_like import GraphLike, mapped_file_of
-from groute_py.io.mapped_file import MappedFile
+from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.solver import Solver
 from groute_py.many.apsp import Loaded, collect
@@ -298,10 +297,7 @@ def _rows(
 
 
 def _opened(graph: GraphLike, options: Options, channel: Channel, columns: Columns) -> Solver:
-    file: MappedFile | None = None
-    with collective(channel):
-        if channel.rank == 0:
-            file = mapped_file_of(graph)
+    file = watched_file(graph, channel)
     supply = supply_of(
         graph,
         channel,

@@ -59,15 +59,14 @@ def query(graph: str, undirected: bool, columns: Columns, cache: Any, **choices:
     if place().size > 1:
         raise InputError("query runs on one rank; start it without mpirun")
     from groute_py.comm.solo import SoloChannel
-    from groute_py.engine.supply.choose import supply_of
-    from groute_py.interop.graph_like import mapped_file_of
+    from groute_py.engine.supply.choose import supply_of, watched_file
     from groute_py.jobs.questions import Questions
     from groute_py.jobs.solver import Solver
 
     options, channel = Options(**choices), SoloChannel()
     options.check()
     with show.progress(f"reading {graph}") as progress:
-        file = mapped_file_of(graph)
+        file = watched_file(graph, channel)
         supply = supply_of(
             graph,
             channel,

@@ -62,7 +62,7 @@ def run(
     from groute_py.engine.agree import on_root
     from groute_py.engine.coordinates import with_coordinates
     from groute_py.engine.solver import SourceSolver
-    from groute_py.engine.supply.choose import supply_of
+    from groute_py.engine.supply.choose import supply_of, watched_file
 
     options = with_coordinates(Options(**choices), graph)
     if targets and not options.predecessors:
@@ -77,6 +77,7 @@ def run(
     on_root(channel, lambda: _check_before_reading(graph, options, outputs, output_format))
     begin_trace(channel, trace)
     with show.progress(f"reading {graph}") as progress:
+        file = watched_file(graph, channel)
         supply = supply_of(
             graph,
             channel,
@@ -90,7 +91,7 @@ def run(
             turns=options.turns,
         )
     timing.begin("device")
-    with SourceSolver(supply, channel, options) as solver:
+    with SourceSolver(supply, channel, options, file) as solver:
         timing.begin("solve")
         begin, ends = on_root(channel, lambda: _vertices(solver, source, targets))
         wanted = [] if output else ends  # a saved answer is complete

@@ -6,8 +6,10 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from support.command import run_command
 from support.graphs import graph_of
 from support.local_ranks import on_ranks
 
@@ -15,8 +17,8 @@ import groute_py
 from groute_py import RunError
 from groute_py.comm.base import Channel
 from groute_py.engine.options import Options
-from groute_py.engine.supply.choose import supply_of
-from groute_py.interop.graph_like import mapped_file_of
+from groute_py.engine.solving import Solving
+from groute_py.engine.supply.choose import supply_of, watched_file
 from groute_py.jobs.solver import Solver
 
 ARCS = 40
@@ -69,6 +71,19 @@ def test_a_change_during_a_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
             solver.sssp(0)
 
 
+def test_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, solve = line(1, tmp_path / "line.csr"), Solving.solve
+
+    def late(*arguments: Any) -> Any:
+        os.utime(path, ns=(0, 0))
+        return solve(*arguments)
+
+    monkeypatch.setattr(Solving, "solve", late)
+    with pytest.raises(RunError, match="was changed"):
+        run_command("sssp", path, "--device", "cpu", "-o", tmp_path / "a.npz")
+    assert not (tmp_path / "a.npz").exists()
+
+
 def test_a_solver_with_other_weights_refuses_too(tmp_path: Path) -> None:
     """Its tails and heads are those of the file."""
     path, other = line(1, tmp_path / "line.csr"), line(3, tmp_path / "other.csr")
@@ -95,7 +110,7 @@ def test_the_error_comes_to_all_ranks(tmp_path: Path) -> None:
     path, other = line(1, tmp_path / "line.csr"), line(3, tmp_path / "other.csr")
 
     def work(channel: Channel) -> str:
-        file = mapped_file_of(path) if channel.rank == 0 else None
+        file = watched_file(path, channel)
         options = Options(device="cpu")
         with Solver(supply_of(path, channel), channel, options, file) as solver:
             solver.sssp(0)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from groute_py.comm.base import Channel
-from groute_py.engine.agree import on_root
+from groute_py.engine.agree import collective, on_root
 from groute_py.engine.supply.base import Supply
 from groute_py.engine.supply.keeping import Keeping
 from groute_py.engine.supply.mapped import map_together
@@ -15,7 +15,8 @@ from groute_py.engine.supply.pieces import read_pieces
 from groute_py.engine.supply.shared import SharedFile
 from groute_py.engine.supply.turned_round import TurnedRound
 from groute_py.engine.supply.whole import Whole
-from groute_py.interop.graph_like import GraphLike, as_graph, file_of
+from groute_py.interop.graph_like import GraphLike, as_graph, file_of, mapped_file_of
+from groute_py.io.mapped_file import MappedFile
 from groute_py.io.prepared_cache import PreparedCopy
 from groute_py.io.registry import (
     column_in_copy,
@@ -95,6 +96,22 @@ def shared_native(
     if file is None or (native := native_file(file, False, columns)) is None:
         return None
     return SharedFile(native, native=True, column=columns.weight)
+
+
+def watched_file(graph: GraphLike, channel: Channel) -> MappedFile | None:
+    """On rank 0 the caller's file if it is mapped itself, and must not change. Collective.
+
+    Args:
+        graph, channel: as for `supply_of`, which maps it next.
+
+    Raises:
+        InputError: as `supply_of`, where the file is looked at.
+    """
+    file: MappedFile | None = None
+    with collective(channel):
+        if channel.rank == 0:
+            file = mapped_file_of(graph)
+    return file
 
 
 class Reading(NamedTuple):
