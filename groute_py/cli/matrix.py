@@ -98,7 +98,7 @@ def matrix(
     job = prepare(channel, load, request, targets_in)
     timing.begin("solve")
     with show.row_progress(f"{job.choice.algorithm}, {len(job.sources):,} sources") as progress:
-        rows = save_rows(channel, job, Path(output), resume, progress)
+        rows = save_rows(channel, job, Path(output), resume, progress, ends.points)
     write_trace(channel, trace)
     seconds = timing.seconds_of(channel)
     if channel.rank == 0:

@@ -172,6 +172,11 @@ class Ends:
             for role, snaps in self._snapped.items()
         }
 
+    @property
+    def points(self) -> dict[str, list[str]]:
+        """The names of the points that stand for vertices, by ``source`` and the like."""
+        return {role: [snap["point"] for snap in some] for role, some in self._snapped.items()}
+
     def _snap(self, role: str, points: Points, whole: Graph) -> NDArray[Any]:
         from groute_py.jobs.places import Places
         from groute_py.jobs.snap import nearest_vertices

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,9 +16,19 @@ if TYPE_CHECKING:
 
 
 def save_rows(
-    channel: Channel, job: Job, path: Path, resume: bool, progress: Progress | None
+    channel: Channel,
+    job: Job,
+    path: Path,
+    resume: bool,
+    progress: Progress | None,
+    points: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Any]:
-    """Let rows stream to a file; an interrupt says how many are there."""
+    """Let rows stream to a file; an interrupt says how many are there.
+
+    Args:
+        channel, job, progress: as for `groute_py.many.to_file.write_rows`.
+        path, resume, points: as for `groute_py.many.to_file.kept_rows`.
+    """
     from groute_py.engine.agree import on_root
     from groute_py.many.storage.claim import state_seen
     from groute_py.many.to_file import kept_rows, write_rows
@@ -25,7 +36,7 @@ def save_rows(
     kept: list[KeptRows] = []
 
     def begin() -> Any:
-        kept.append(kept_rows(job, path, resume=resume))
+        kept.append(kept_rows(job, path, resume=resume, points=points or {}))
         return kept[0].missing
 
     def state() -> str:

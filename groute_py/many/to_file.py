@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 
@@ -16,19 +17,26 @@ from groute_py.many.precision import rounding_of
 from groute_py.many.rows import SourceRows
 from groute_py.many.storage.claim import folder_of, keeping
 from groute_py.many.storage.mapped_rows import MappedRowWriter
-from groute_py.many.storage.partial import KeptRows
+from groute_py.many.storage.partial import NO_POINTS, KeptRows
 from groute_py.many.storage.record import run_of
 from groute_py.many.storage.row_writer import ArrayPlace
 from groute_py.system.trace import span
 
 
-def kept_rows(job: Job, path: Path, *, resume: bool) -> KeptRows:
+def kept_rows(
+    job: Job,
+    path: Path,
+    *,
+    resume: bool,
+    points: Mapping[str, Sequence[str]] = NO_POINTS,
+) -> KeptRows:
     """The rows of an output; on rank 0.
 
     Args:
         job: whose rows.
         path: of the output.
         resume: go on with what an earlier run has left.
+        points: as for `KeptRows`.
 
     Raises:
         InputError, RunError: as for `KeptRows`.
@@ -48,6 +56,7 @@ def kept_rows(job: Job, path: Path, *, resume: bool) -> KeptRows:
         predecessors=job.request.predecessors,
         resume=resume,
         targets=job.targets,
+        points=points,
         attribution=job.attribution,
     )
 

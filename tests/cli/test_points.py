@@ -42,9 +42,29 @@ def test_a_matrix(place: Path) -> None:
     metres = [snap["distance"] for snap in found["source_points"]]
     np.testing.assert_allclose(metres, [111.195, 222.390], rtol=1e-5)
     assert "target_points" not in found
-    assert (place / "out.csv").read_text().splitlines()[1:] == ["1,3,7", "1,1,0", "4,3,11", "4,1,4"]
+    assert (place / "out.csv").read_text().splitlines() == [
+        "source,target,distance,source_point",
+        "1,3,7,home",
+        "1,1,0,home",
+        "4,3,11,zoo",
+        "4,1,4,zoo",
+    ]
     done = run_command("matrix", "it.gr", *words, "--device", "cpu")
     assert "source points  2, up to 222.39 m from their vertices" in done.stdout
+
+
+def test_a_matrix_of_points_with_one_vertex(place: Path) -> None:
+    """A line for each pair of points, and names in Parquet too."""
+    (place / "doors.csv").write_text("name,lon,lat\nfront,0,0.001\nback,0,-0.001\n")
+    run("matrix", "it.gr", "--from", "doors.csv", "--to", "points.csv", "-o", "out.csv")
+    lines = (place / "out.csv").read_text().splitlines()[1:]
+    assert lines[:2] == ["1,1,0,front,home", "1,4,inf,front,zoo"]
+    assert [line.replace("back", "front") for line in lines[2:]] == lines[:2]
+    parquet = pytest.importorskip("pyarrow.parquet")
+    run("matrix", "it.gr", "--from", "doors.csv", "--to", "points.csv", "-o", "out.parquet")
+    table = parquet.read_table(place / "out.parquet").to_pydict()
+    assert table["source_point"] == ["front", "front", "back", "back"]
+    assert table["target_point"] == ["home", "zoo"] * 2
 
 
 def test_nearest_facilities(place: Path) -> None:

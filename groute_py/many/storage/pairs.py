@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ def pairs(
     sources: NDArray[np.int64],
     targets: NDArray[np.int64],
     arrays: dict[str, Any],
+    points: Mapping[str, Sequence[str]],
 ) -> Iterator[Part]:
     """The table, some sources at a time.
 
@@ -28,8 +29,10 @@ def pairs(
         sources: shape (k,).
         targets: shape (t,).
         arrays: ``distances`` and perhaps ``predecessors``, each of shape (k, t).
+        points: for which ends stand, by ``source`` and ``target``: k or t names, or none.
     """
     heads = numbering.ids_of(targets)
+    named = {role: np.array(names, object) for role, names in points.items()}
     step = max(PAIRS_AT_ONCE // len(heads), 1)
     for start in range(0, len(sources), step):
         tails = numbering.ids_of(sources[start : start + step])
@@ -41,6 +44,11 @@ def pairs(
         if "predecessors" in arrays:
             before = _flat(arrays["predecessors"], start, step)
             part["predecessor"] = of_vertices(before, numbering)
+        if "source" in named:
+            some = named["source"][start : start + step]
+            part["source_point"] = Column(np.repeat(some, len(heads)))
+        if "target" in named:
+            part["target_point"] = Column(np.tile(named["target"], len(tails)))
         yield part
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,9 @@ from groute_py.many.storage.row_files import RowFiles
 from groute_py.many.storage.row_writer import ArrayPlace
 from groute_py.results.tables import write_table
 from groute_py.system.atomic_file import check_writable, put
+
+NO_POINTS: Mapping[str, Sequence[str]] = {}
+"""Where ends are named as vertices."""
 
 
 def check_output(path: Path, *, predecessors: bool, suffixes: tuple[str, ...] = SUFFIXES) -> None:
@@ -54,6 +57,7 @@ class KeptRows:
         predecessors: whether they are kept too.
         resume: go on with what is there; else begin anew.
         targets: int64, shape (t,), whose columns alone are kept; None for all vertices.
+        points: as for `groute_py.many.storage.pairs.pairs`.
         attribution: whom OUT names, if anybody; an ``.npy`` file has no place for it.
 
     Raises:
@@ -73,10 +77,12 @@ class KeptRows:
         predecessors: bool,
         resume: bool,
         targets: NDArray[np.int64] | None = None,
+        points: Mapping[str, Sequence[str]] = NO_POINTS,
         attribution: str = "",
     ) -> None:
         self.path, self._numbering = path, numbering
-        self._sources, self._targets, self._attribution = sources, targets, attribution
+        self._sources, self._targets, self._points = sources, targets, points
+        self._attribution = attribution
         self._folder = folder_of(path)
         types: dict[str, np.dtype[Any]] = {
             "distances": weight_type if weight_type.kind == "f" else np.dtype(np.int64)
@@ -154,7 +160,7 @@ class KeptRows:
             elif self.path.suffix != ".zarr":
                 assert self._targets is not None
                 ends = self._sources, self._targets
-                lines = pairs(self._numbering, *ends, self._files.arrays())
+                lines = pairs(self._numbering, *ends, self._files.arrays(), self._points)
                 write_table(self.path, lines, self._attribution)
             else:
                 draft = self._inside.file(f"{DRAFT}-{self._token}")
