@@ -81,6 +81,7 @@ def mpirun(
     help="One rank a GPU; 0 for the CPU.",
 )
 @click.option("--ntasks-per-node", type=_positive, help="Ranks a node.  [--gpus-per-node]")
+@click.option("--cpus-per-task", type=_positive, help="Cores a rank.  [the site's default]")
 @click.option(
     "--time", default="01:00:00", show_default=True, help="The time limit, as Slurm writes it."
 )

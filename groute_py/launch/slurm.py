@@ -40,6 +40,7 @@ class Job:
         nodes: the number of nodes.
         gpus_per_node: GPUs, and ranks, on each node; 0 for the CPU.
         ranks_per_node: ranks on each node, if not the number of GPUs.
+        cpus_per_task: cores of each rank; None for the site's default, which is often one.
         time: the limit in Slurm's notation.
         account, partition: Slurm's account and partition; None for the site's defaults.
         modules: names for ``module load``.
@@ -55,6 +56,7 @@ class Job:
     nodes: int = 1
     gpus_per_node: int = 4
     ranks_per_node: int | None = None
+    cpus_per_task: int | None = None
     time: str = "01:00:00"
     account: str | None = None
     partition: str | None = None
@@ -107,8 +109,9 @@ def script(job: Job) -> str:
 def summary(job: Job) -> str:
     """Summarise the resources of a job in one line."""
     ranks, gpus = job.nodes * job.ranks, job.nodes * job.gpus_per_node
+    cores = f" of {_count(job.cpus_per_task, 'core')}" if job.cpus_per_task else ""
     parts = [
-        f"{_count(job.nodes, 'node')}, {_count(gpus, 'GPU')}, {_count(ranks, 'rank')}",
+        f"{_count(job.nodes, 'node')}, {_count(gpus, 'GPU')}, {_count(ranks, 'rank')}{cores}",
         f"for at most {job.time}" + (f" ({_gpu_hours(job):.3g} GPU hours)" if gpus else ""),
     ]
     if job.items:
@@ -147,6 +150,7 @@ def _directives(job: Job) -> dict[str, object]:
         "time": job.time,
         "nodes": job.nodes,
         "ntasks-per-node": job.ranks,
+        "cpus-per-task": job.cpus_per_task,
         "gpus-per-node": job.gpus_per_node or None,
         "gpu-bind": "none" if job.gpus_per_node else None,
         "account": job.account,

@@ -115,6 +115,13 @@ def test_the_template_runs_on_two_and_four_ranks(cluster: Cluster, each: int) ->
     assert cluster.job(number)["TresPerNode"] == f"gres:gpu:{each}"
 
 
+def test_cores_of_each_rank(cluster: Cluster) -> None:
+    text = batch("info", SPEC, nodes=1, cpus_per_task=2)
+    number = cluster.submit(script=text)
+    assert cluster.ended(number)["JobState"] == "COMPLETED", said(cluster, number)
+    assert cluster.job(number)["CPUs/Task"] == "2"
+
+
 def test_an_array_is_submitted(cluster: Cluster) -> None:
     graph, folder = generate(SPEC), cluster.folder
     sources = [int(v) for v in np.argsort(np.diff(graph.offsets))[-2:]]

@@ -227,15 +227,23 @@ def run_batch_script(
 
 
 @pytest.mark.parametrize(
-    ("environment", "mpi"), [({}, "pmix"), ({"SLURM_MPI_TYPE": "pmi2"}, "pmi2")]
+    ("environment", "mpi", "cores"),
+    [
+        ({}, "pmix", []),
+        ({"SLURM_MPI_TYPE": "pmi2"}, "pmi2", []),
+        ({"SLURM_CPUS_PER_TASK": "8"}, "pmix", ["--cpus-per-task=8"]),
+    ],
 )
-def test_batch_script_runs_srun(tmp_path: Path, environment: dict[str, str], mpi: str) -> None:
+def test_batch_script_runs_srun(
+    tmp_path: Path, environment: dict[str, str], mpi: str, cores: list[str]
+) -> None:
     done = run_batch_script(tmp_path, "my usa.gr", "--verify", SLURM_JOB_ID="1", **environment)
     assert done.returncode == 9, done.stderr
     assert done.stdout.splitlines() == [
         f"--mpi={mpi}",
         "--kill-on-bad-exit=1",
         "--gpu-bind=none",
+        *cores,
         "groute-py",
         "sssp",
         "my usa.gr",

@@ -131,6 +131,13 @@ def test_on_the_cpu_no_gpus_are_asked_for() -> None:
     assert not {"gpus-per-node", "gpu-bind"} & set(found)
 
 
+def test_cores_of_each_rank() -> None:
+    job = Job(("apsp", "a.gr"), gpus_per_node=0, ranks_per_node=2, cpus_per_task=8)
+    assert directives(script(job))["cpus-per-task"] == "8"
+    assert "cpus-per-task" not in directives(script(Job(job.argv)))
+    assert "1 node, 0 GPUs, 2 ranks of 8 cores, for at most" in summary(job)
+
+
 @pytest.mark.parametrize(
     "word",
     [
