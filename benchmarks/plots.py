@@ -51,11 +51,22 @@ SCALED = ("rmat:25", "road:4900x4900")
 NAMES = {"NY": "USA-road-d.NY"}
 """What `PEERS` calls a case, where that is another name."""
 
-LEFT_OUT = "groute-py, with tree"
+WITH_TREE = "groute-py, with tree"
 """Rows of `PEERS` that the chart leaves out, because it compares distances only."""
 
-KINDS = {"groute-py": BLUE, "other programs on the GPU": GRAY, "programs on the CPU": ORANGE}
-"""What each colour of the first chart stands for."""
+PREPARED, SHOWN_AS = "groute-py, prepared", "groute-py --prepare"
+"""What `PEERS` and the chart call solves with arcs by head."""
+
+WITH_HUBS = ("rmat",)
+"""How the names of graphs with hubs begin: on others `PREPARED` was a solve like any other."""
+
+KINDS = {
+    "groute-py": BLUE,
+    SHOWN_AS: LIGHT_BLUE,
+    "other programs on the GPU": GRAY,
+    "programs on the CPU": ORANGE,
+}
+"""What each colour of the first chart stands for; a colour that no bar has is left out."""
 
 Record = dict[str, Any]
 
@@ -105,27 +116,40 @@ def content_of(source: Path) -> Any:
 
 def draw_peers(content: Record, with_scipy: Record) -> Figure:
     """One panel a graph, one bar a program; the axis of milliseconds is logarithmic."""
-    rows = [row for row in content["rows"] if row["program"] != LEFT_OUT]
+    rows = [as_shown(row) for row in content["rows"] if not _left_out(row)]
     if not rows:
         raise ValueError("no rows")
     rows += scipy_rows(with_scipy["records"])
     times = {(row["graph"], row["program"]): positive(row["median_ms"]) for row in rows}
     graphs = list(dict.fromkeys(graph for graph, _ in times))
     slowest = {p: max(t for (_, q), t in times.items() if q == p) for _, p in times}
-    programs = sorted(slowest, key=lambda name: (not name.startswith(OURS), slowest[name]))
+    programs = sorted(slowest, key=lambda p: (not p.startswith(OURS), p == SHOWN_AS, slowest[p]))
     figure = Figure(figsize=(WIDTH_IN, 1.15 + 0.26 * len(programs)), layout="constrained")
     sizes = sizes_of(with_scipy["records"])
     panels = figure.subplots(1, len(graphs), sharey=True, sharex=True, squeeze=False)[0]
     for panel, graph in zip(panels, graphs, strict=True):
         _peers_of(panel, [times.get((graph, program)) for program in programs], programs)
         panel.set_title("\n".join((graph, *sizes.get(graph, ()))), loc="left")
-    handles = [Patch(color=color, label=kind) for kind, color in KINDS.items()]
+    colors = {_color(program) for program in programs}
+    handles = [Patch(color=c, label=kind) for kind, c in KINDS.items() if c in colors]
     figure.legend(handles=handles, loc="outside upper left", ncols=len(handles), frameon=False)
     panels[0].set_yticks(range(len(programs)), programs)
     panels[0].invert_yaxis()
     panels[0].set_xlim(min(times.values()) / 2, 5 * max(times.values()))
     figure.supxlabel("solve time in ms, logarithmic; shorter is better", fontsize=8.5)
     return figure
+
+
+def as_shown(row: Record) -> Record:
+    """A row of `PEERS`, with the program's name in the chart."""
+    return row | {"program": SHOWN_AS} if row["program"] == PREPARED else row
+
+
+def _left_out(row: Record) -> bool:
+    """Whether the chart has no bar for a row of `PEERS`."""
+    if row["program"] == PREPARED:
+        return not row["graph"].startswith(WITH_HUBS)
+    return bool(row["program"] == WITH_TREE)
 
 
 def scipy_rows(records: list[Record]) -> list[Record]:
@@ -171,13 +195,18 @@ def _peers_of(panel: Axes, values: list[float | None], programs: list[str]) -> N
     panel.grid(axis="x", color=GRID, linewidth=0.8)
     for place, (value, program) in enumerate(zip(values, programs, strict=True)):
         if value is None:
-            words, at, color = "no result", 0.03, "#666666"
+            words, at, color = _absence(program), 0.03, "#666666"
             where = panel.get_yaxis_transform()
             panel.text(at, place, words, transform=where, va="center", color=color, style="italic")
             continue
         weight = "bold" if program.startswith(OURS) else "normal"
         panel.barh(place, value, height=0.72, color=_color(program))
         panel.text(1.12 * value, place, shown(value), va="center", weight=weight)
+
+
+def _absence(program: str) -> str:
+    """What stands where a program has no bar."""
+    return "not measured here" if program == SHOWN_AS else "no result"
 
 
 def _color(program: str) -> str:

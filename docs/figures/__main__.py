@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 
 IMAGES = Path(__file__).resolve().parent.parent / "images"
-FIGURES = ("distances", "step", "rings", "entry", "floors", "solve")
+FIGURES = ("buckets", "distances", "step", "rings", "entry", "floors", "solve")
 
 
 def rendered() -> dict[Path, str]:

@@ -10,7 +10,7 @@ import pytest
 from support.places import ROOT
 
 FOLDER = ROOT / "docs/figures"
-PAGES = [*(ROOT / "docs").glob("*.md"), ROOT / "groute_py/kernels/exchange/PROTOCOL.md"]
+PAGES = [*(ROOT / "docs").rglob("*.md"), ROOT / "groute_py/kernels/exchange/PROTOCOL.md"]
 
 
 def test_figures_are_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -18,7 +18,7 @@ def test_figures_are_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
     rendered = runpy.run_path(str(FOLDER / "__main__.py"))["rendered"]()
     for name in [path.stem for path in FOLDER.glob("*.py")]:
         sys.modules.pop(name, None)
-    assert len(rendered) == 6
+    assert len(rendered) == 7
     old = [path.name for path, text in rendered.items() if Path(path).read_text("utf-8") != text]
     assert not old, "run: python docs/figures"
     shown = "".join(page.read_text("utf-8") for page in PAGES)
