@@ -110,7 +110,7 @@ class Options:
         "Solve for the distances to the source instead of from it.",
         details="Every path, and every `predecessor`, then is of the way to the source: the vertex "
         "that comes next",
-        in_python="See [below](#distances-to-a-vertex)",
+        in_python="See [Distances to a vertex](#distances-to-a-vertex)",
         of=(*EVERYWHERE, "isochrone", "query"),
     )
     turns: Any = option(

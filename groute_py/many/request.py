@@ -69,7 +69,7 @@ class Request:
         False,
         "Solve for the distances to the sources instead of from them.",
         details="Predecessors are then the vertices that come next on the way to the source",
-        in_python="See [below](#distances-to-a-vertex)",
+        in_python="See [Distances to a vertex](#distances-to-a-vertex)",
         of=ROUTES_TOO,
     )
     turns: Any = option(
