@@ -124,7 +124,7 @@ def slurm(
         ranks_per_node=ntasks_per_node,
         modules=tuple(modules.split()),
         venv=venv and str(Path(venv).expanduser()),  # of --venv=~/name the shell makes nothing
-        mpi=mpi or _srun_type(),
+        mpi=mpi or _start(),
         items=() if each is None else _lines(each),
     )
     text = launching.script(job)
@@ -154,12 +154,19 @@ def _check_host(name: str) -> None:
         raise InputError(f"--hosts: expected names of hosts, got {quote(name)}")
 
 
-def _srun_type() -> str:
-    """The ``srun --mpi`` type for this interpreter's MPI library; pmix if unknown."""
+def _start() -> str:
+    """The ``srun --mpi`` type for this interpreter's MPI library, pmix if unknown; or mpirun.
+
+    An MPICH that pip has installed is not built for the site's Slurm, and its releases from 5 on
+    may write more than Slurm's plugin reads.
+    """
     from groute_py.launch import mpirun as finding
 
     try:
-        return finding.flavour_named(finding.flavour(finding.find_mpirun())).srun
+        path = finding.find_mpirun()
+        found = finding.flavour_named(finding.flavour(path))
+        is_own = path.parent == Path(sys.executable).parent
+        return "mpirun" if is_own and found.name == "mpich" else found.srun
     except SetupError:
         return finding.Flavour.srun
 

@@ -128,7 +128,7 @@ def test_an_array_is_submitted(cluster: Cluster) -> None:
     (folder / "sources").write_text("".join(f"{source}\n" for source in sources))
     plan = (
         *("--nodes", "2", "--gpus-per-node", "0", "--ntasks-per-node", "1"),
-        *("--time", "00:10:00", "--mpi", "mpirun"),
+        *("--time", "00:10:00"),
     )
     solve = ("sssp", SPEC, "--device", "cpu", "-s", "{}", "-o", "from-{}.npz")
     words = (*plan, "--each", "sources", "--submit", "--", *solve)

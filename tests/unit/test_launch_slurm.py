@@ -265,3 +265,28 @@ def test_an_error_is_one_of_all_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="time 'soon'") as caught:
         commands.main(words, standalone_mode=False)
     assert caught.value.on_all_ranks
+
+
+@pytest.mark.parametrize(
+    ("says", "place", "start"),
+    [
+        ("HYDRA build details", "bin", "mpirun"),  # which pip has installed
+        ("HYDRA build details", "site", "pmi2"),
+        ("mpirun (Open MPI) 5.0.8", "bin", "pmix"),
+        ("something else", "bin", "pmix"),
+        ("", "", "pmix"),
+    ],
+)
+def test_how_ranks_are_started(
+    says: str, place: str, start: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in ("bin", "site"):
+        (tmp_path / folder).mkdir()
+    if place:
+        program = tmp_path / place / "mpirun"
+        program.write_text(f"#!/bin/sh\necho '{says}'\n")
+        program.chmod(0o755)
+    monkeypatch.setattr("sys.executable", str(tmp_path / "bin" / "python"))
+    monkeypatch.setenv("PATH", str(tmp_path / "site"))
+    done = CliRunner().invoke(commands, ["launch", "slurm", "--", "sssp", "usa.gr"])
+    assert f"mpi=${{SLURM_MPI_TYPE:-{start}}}\n" in done.stdout
