@@ -52,10 +52,13 @@ class Channel(Protocol):
         """Every rank's value in rank order, on every rank."""
 
     def scatter(self, arrays: list[NDArray[Any]] | None) -> NDArray[Any]:
-        """Rank 0 gives ``arrays[r]`` to rank r; returns this rank's."""
+        """Rank 0 gives ``arrays[r]`` to rank r; returns this rank's. Each has one dimension."""
 
     def collect(self, array: NDArray[Any]) -> list[NDArray[Any]] | None:
-        """Every rank's array in rank order on rank 0, None elsewhere."""
+        """Every rank's array in rank order on rank 0, None elsewhere.
+
+        All have one dimension, and one type.
+        """
 
     def exchange(self, arrays: list[NDArray[Any]]) -> list[NDArray[Any]]:
         """Every rank gives ``arrays[r]`` to rank r; returns what each gave to this one.

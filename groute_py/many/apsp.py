@@ -41,7 +41,11 @@ from groute_py.system.trace import count, span
 from groute_py.turns.layout import Layout
 
 Progress = Callable[[int, int], None]
-"""Takes how many rows are done, and of how many."""
+"""Takes how many rows are done, and of how many; may raise what ends the job.
+
+`in_rounds`, and so `deliver`, calls it on all ranks together: it may be collective there. `reduce`
+calls it on each rank when that has rows, and bounds on rank 0: there it must not be.
+"""
 
 Spans = list[tuple[int, int] | None]
 """By rank, the first of its part of the sources that a block is of, and how many; None if none."""
