@@ -115,9 +115,11 @@ def test_the_template_runs_on_two_and_four_ranks(cluster: Cluster, each: int) ->
     assert cluster.job(number)["TresPerNode"] == f"gres:gpu:{each}"
 
 
-def test_cores_of_each_rank(cluster: Cluster) -> None:
+@pytest.mark.parametrize("mpi", ["mpirun", "none"])
+def test_cores_of_each_rank(cluster: Cluster, mpi: str) -> None:
+    """Also by srun, for which one rank needs no MPI."""
     text = batch("info", SPEC, nodes=1, cpus_per_task=2)
-    number = cluster.submit(script=text)
+    number = cluster.submit(script=text, SLURM_MPI_TYPE=mpi)
     assert cluster.ended(number)["JobState"] == "COMPLETED", said(cluster, number)
     assert cluster.job(number)["CPUs/Task"] == "2"
 
