@@ -18,6 +18,9 @@ from groute_py.device.registry import gpu_problem
 from groute_py.doctor import job
 from groute_py.errors import InputError, SetupError
 from groute_py.io.cache_folder import base_folder
+from groute_py.kernels import ahead as gpu_kernels
+from groute_py.kernels.cpu import ahead as cpu_kernels
+from groute_py.kernels.cpu import file_cache
 from groute_py.launch import mpirun
 from groute_py.system.environment import place
 from groute_py.system.settings import settings
@@ -59,6 +62,7 @@ def examine() -> list[Finding]:
         *_packages(),
         *_mpi(),
         *_gpus(),
+        *_kernels(),
         _cache(),
     ]
 
@@ -206,6 +210,21 @@ def about_ways(ways: dict[tuple[int, int], Any]) -> Iterator[Finding]:
     times = [way.latency_us for way in peers.values()]
     shown = f"{min(times):.2f} to {max(times):.2f} µs a load, {own_us:.2f} from own memory"
     yield Finding("peer latency", "good", shown)
+
+
+def _kernels() -> Iterator[Finding]:
+    """What is compiled already, and where the rest is kept once a run has compiled it."""
+    here, there = cpu_kernels.count(), gpu_kernels.counts()
+    none = "none are compiled yet; first runs compile them"
+    shown = f"{here} compiled on installation" if here else none
+    yield Finding("CPU kernels", "good" if here else "absent", shown)
+    shown = ", ".join(f"{count} compiled for {target}" for target, count in there.items()) or none
+    yield Finding("GPU kernels", "good" if there else "absent", shown)
+    if folder := file_cache.folder():
+        yield Finding("Numba's cache", "good", folder)
+    else:
+        advice = "set NUMBA_CACHE_DIR to a folder that can be written"
+        yield Finding("Numba's cache", "wrong", "none: each run compiles again", advice)
 
 
 def _size(path: Path) -> int:

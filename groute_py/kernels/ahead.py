@@ -8,6 +8,7 @@ the same major compute capability. For others, and in a checkout, CuPy compiles 
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -54,6 +55,11 @@ def file_name(text: str, choices: tuple[str, ...], target: str) -> str:
     """Of the machine code of a program's text with some options for a processor."""
     digest = hashlib.sha256("\0".join((target, *choices, text)).encode())
     return f"{digest.hexdigest()[:32]}.{target}.cubin"
+
+
+def counts() -> dict[str, int]:
+    """How many programs the build compiled for each processor, such as ``sm_90``."""
+    return Counter(path.name.split(".")[1] for path in sorted(FOLDER.glob("*.cubin")))
 
 
 def find(text: str, choices: tuple[str, ...], capability: str) -> Path | None:

@@ -172,6 +172,7 @@ class TestDoctor:
         found = as_json(run("doctor", "--json"))
         assert found["groute-py"]["found"] == groute_py.__version__
         assert {"python", "numpy", "numba", "mpi4py", "launcher", "cache folder"} <= found.keys()
+        assert {"CPU kernels", "GPU kernels", "Numba's cache"} <= found.keys()
         assert {finding["state"] for finding in found.values()} <= {"good", "absent", "wrong"}
         assert all(f["advice"] for f in found.values() if f["state"] == "wrong")
 

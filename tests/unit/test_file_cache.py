@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from numba.core.caching import FunctionCache
 from support.processes import Job
 
+from groute_py.doctor.checks import examine
 from groute_py.errors import CacheWarning
 from groute_py.kernels.cpu import file_cache, kernel
 from groute_py.kernels.cpu.kernel import Kernel
@@ -44,6 +46,17 @@ def test_no_folder_can_be_written() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert Kernel(tripled)(np.array([21])) == 63
+
+
+def test_where_kernels_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = Kernel(doubled)
+    assert kernel(np.array([21])) == 42
+    assert Path(file_cache.folder()).is_dir()
+    monkeypatch.setattr(FunctionCache._impl_class, "_locator_classes", [])
+    assert file_cache.folder() == ""
+    found = {finding.what: finding for finding in examine()}
+    assert found["Numba's cache"].state == "wrong"
+    assert "NUMBA_CACHE_DIR" in found["Numba's cache"].advice
 
 
 @pytest.mark.usefixtures("nowhere")

@@ -25,6 +25,7 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_it_is_found(built: Path) -> None:
     assert ahead.find("code", CHOICES, "90") == built
     assert ahead.find("code", CHOICES, "93") == built  # a later minor capability
+    assert ahead.counts() == {"sm_90": 1}
 
 
 def test_another_is_not(built: Path) -> None:

@@ -71,6 +71,11 @@ def save(kernels: Iterable[Any], folder: Path) -> Path:
     return path
 
 
+def count() -> int:
+    """How many forms of kernels the build compiled that this process can use."""
+    return len(_saved())
+
+
 @cache
 def _saved() -> dict[Key, bytes]:
     """What the build compiled for this machine, Python and Numba."""

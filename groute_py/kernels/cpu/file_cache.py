@@ -15,6 +15,9 @@ from groute_py.errors import CacheWarning
 
 NOWHERE = "neither the package nor a cache folder of the user can be written"
 
+NO_FOLDER = "no locator available"
+"""What Numba says then."""
+
 
 class FileCache:
     """The cache of a kernel: what it cannot read or write is compiled in each run.
@@ -48,12 +51,24 @@ class FileCache:
         return getattr(self._own, name)
 
 
+def folder() -> str:
+    """Where Numba keeps compiled kernels; "" where it finds no folder that it can write."""
+    from numba.core.caching import FunctionCache
+
+    try:
+        return str(FunctionCache(folder).cache_path)
+    except RuntimeError as error:
+        if NO_FOLDER in str(error):
+            return ""
+        raise
+
+
 def _has_cache(dispatcher: Any) -> bool:
     """Give it a file cache; False where Numba finds no folder for one."""
     try:
         dispatcher.enable_caching()
     except RuntimeError as error:
-        if "no locator available" in str(error):
+        if NO_FOLDER in str(error):
             return False
         raise
     return True
