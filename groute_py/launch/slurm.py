@@ -21,6 +21,7 @@ SETUP_MARK = "`source .venv/bin/activate`:\n"
 COMMAND_MARK = 'set -- sssp "$@"\n'
 PROGRAM_MARK = "program=(groute-py)\n"
 MPI_MARK = "${SLURM_MPI_TYPE:-pmix}"
+USAGE_MARK = "sssp.sbatch GRAPH [OPTIONS OF groute-py sssp]"
 """The texts of the template that a plan replaces."""
 
 ITEM = "{}"
@@ -180,6 +181,7 @@ def _own_words(job: Job) -> dict[str, str]:
         SETUP_MARK: SETUP_MARK + "".join(f"{line}\n" for line in setup),
         COMMAND_MARK: f"set -- {' '.join(map(_word, job.argv))}\n",
         PROGRAM_MARK: f"program=({shlex.join([*within, 'groute-py'])})\n",
+        USAGE_MARK: "${0##*/}",
         MPI_MARK: MPI_MARK.replace("pmix", job.mpi),
     }
 

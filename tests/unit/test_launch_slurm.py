@@ -78,7 +78,8 @@ def test_a_plan_of_the_defaults_is_the_template() -> None:
     job = Job(("sssp", "usa.gr"))
     assert directives(script(job)) == directives(TEMPLATE.read_text())
     own = set(script(job).splitlines()) - set(TEMPLATE.read_text().splitlines())
-    assert own == {f"# {summary(job)}.", "set -- sssp usa.gr"}
+    usage = '    echo "usage: sbatch [SBATCH OPTIONS] ${0##*/}" >&2'
+    assert own == {f"# {summary(job)}.", "set -- sssp usa.gr", usage}
 
 
 def test_directives_come_before_the_first_command() -> None:
@@ -129,6 +130,17 @@ def test_on_the_cpu_no_gpus_are_asked_for() -> None:
     found = directives(script(Job(("sssp", "a.gr"), gpus_per_node=0, ranks_per_node=3)))
     assert found["ntasks-per-node"] == "3"
     assert not {"gpus-per-node", "gpu-bind"} & set(found)
+
+
+def test_usage_of_a_script_that_is_no_template(tmp_path: Path) -> None:
+    path = tmp_path / "usa.sbatch"
+    path.write_text(script(Job(("sssp", "usa.gr"))))
+    environment = {k: v for k, v in os.environ.items() if k != "SLURM_JOB_ID"}
+    done = subprocess.run(
+        ["bash", str(path)], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr == "usage: sbatch [SBATCH OPTIONS] usa.sbatch\n"
 
 
 def test_cores_of_each_rank() -> None:
