@@ -135,4 +135,4 @@ def test_no_file_stays_open(tmp_path: Path) -> None:
     before = open_files()
     for _ in range(3):
         groute_py.sssp(path, 0, device="cpu")
-    assert open_files() == before
+    assert open_files() <= before
