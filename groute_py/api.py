@@ -307,7 +307,9 @@ def _opened(graph: GraphLike, options: Options, channel: Channel, columns: Colum
         prepare=options.keeps_prepared,
         turns=options.turns,
     )
-    return Solver(supply, channel, with_coordinates(options, graph), file)
+    solver = Solver(supply, channel, with_coordinates(options, graph))
+    solver.watch(file)
+    return solver
 
 
 def _checked(given: dict[str, Any]) -> Options:

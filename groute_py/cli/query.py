@@ -77,7 +77,8 @@ def query(graph: str, undirected: bool, columns: Columns, cache: Any, **choices:
             columns=columns,
             turns=options.turns,
         )
-    with Solver(supply, channel, options, file) as solver, Ending() as ending:
+    with Solver(supply, channel, options) as solver, Ending() as ending:
+        solver.watch(file)
         show.note(f"{solver.facts.name} is ready")
         _answer_all(Questions(solver, options.time_limit_s), ending, file)
 

@@ -91,7 +91,8 @@ def run(
             turns=options.turns,
         )
     timing.begin("device")
-    with SourceSolver(supply, channel, options, file) as solver:
+    with SourceSolver(supply, channel, options) as solver:
+        solver.watch(file)
         timing.begin("solve")
         begin, ends = on_root(channel, lambda: _vertices(solver, source, targets))
         wanted = [] if output else ends  # a saved answer is complete

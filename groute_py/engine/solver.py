@@ -51,25 +51,27 @@ class SourceSolver:
             with ``options.turns`` it is expanded.
         channel: connects the ranks.
         options: the same on every rank.
-        file: of which the graph is mapped, if one is, and which must not change; rank 0's counts.
 
     Raises:
         InputError, SetupError: the same one on every rank.
     """
 
-    def __init__(
-        self,
-        supply: Supply,
-        channel: Channel,
-        options: Options,
-        file: MappedFile | None = None,
-    ) -> None:
-        self._channel, self._file = channel, file
-        self._is_watched = channel.broadcast(file is not None)
+    def __init__(self, supply: Supply, channel: Channel, options: Options) -> None:
+        self._channel = channel
+        self._file: MappedFile | None = None
+        self._is_watched = False
         self._lock, self._thread, self._closed = threading.Lock(), 0, False
         self._graph = load_graph(supply, channel, options)
         self._solving = Solving(self._graph)
         self._places, self._numbering = _vertices_in(supply, self._graph)
+
+    def watch(self, file: MappedFile | None) -> None:
+        """Let every method raise an error once a file is written to. Collective.
+
+        Args:
+            file: of which the graph is mapped, or None; only rank 0's counts.
+        """
+        self._file, self._is_watched = file, self._channel.broadcast(file is not None)
 
     def sssp(
         self, source: int, targets: Sequence[int] = (), *, brings_tree: bool = True
@@ -100,7 +102,7 @@ class SourceSolver:
         """Keep other threads out during the block, which solves.
 
         Raises:
-            RunError: the solver is closed, the file that it was opened with was changed, or a
+            RunError: the solver is closed, the file that it watches was changed, or a
                 handler of a signal has interrupted its solve.
         """
         with self._locked():

@@ -20,7 +20,6 @@ from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.base import Supply
 from groute_py.errors import InputError, TimeLimitError, everywhere
 from groute_py.graph.csr import Graph
-from groute_py.io.mapped_file import MappedFile
 from groute_py.jobs.deadline import deadline_in
 from groute_py.many.apsp import Progress
 from groute_py.many.sources import as_vertices
@@ -32,17 +31,11 @@ class CentralitySolver(SourceSolver):
     """A solver that keeps the whole graph on rank 0, too, once a job needs it.
 
     Args:
-        supply, channel, options, file: as for `groute_py.engine.solver.SourceSolver`.
+        supply, channel, options: as for `groute_py.engine.solver.SourceSolver`.
     """
 
-    def __init__(
-        self,
-        supply: Supply,
-        channel: Channel,
-        options: Options,
-        file: MappedFile | None = None,
-    ) -> None:
-        super().__init__(supply, channel, options, file)
+    def __init__(self, supply: Supply, channel: Channel, options: Options) -> None:
+        super().__init__(supply, channel, options)
         self._supply, self._options = supply, options
         self._whole: Graph | None = None
 

@@ -21,7 +21,6 @@ from groute_py.engine.supply.whole import Whole
 from groute_py.errors import InputError, everywhere
 from groute_py.graph.csr import Graph
 from groute_py.hierarchy.prepared import PreparedFile, PreparedGraph, file_of_prepared
-from groute_py.io.mapped_file import MappedFile
 from groute_py.jobs.centrality_solver import CentralitySolver
 from groute_py.jobs.deadline import until
 from groute_py.jobs.facilities import NearestFacilities
@@ -60,21 +59,13 @@ class Solver(CentralitySolver):
             with ``options.turns`` it is expanded.
         channel: connects the ranks.
         options: the same on every rank.
-        file: of which the graph is mapped, if one is; rank 0's counts. Once it is written to, every
-            method raises an error.
 
     Raises:
         InputError, SetupError: the same one on every rank.
     """
 
-    def __init__(
-        self,
-        supply: Supply,
-        channel: Channel,
-        options: Options,
-        file: MappedFile | None = None,
-    ) -> None:
-        super().__init__(supply, channel, options, file)
+    def __init__(self, supply: Supply, channel: Channel, options: Options) -> None:
+        super().__init__(supply, channel, options)
         self._given = None if options.reverse else supply
         self._hop_solver: SourceSolver | None = None
         self._router: Router | None = None
@@ -319,8 +310,8 @@ class Solver(CentralitySolver):
         supply: Supply = forward
         if reverse:
             supply = on_root(self._channel, lambda: Whole(forward.graph().reversed()))
-        choices = replace(self._options, reverse=reverse)
-        found = Solver(supply, self._channel, choices, self._file)
+        found = Solver(supply, self._channel, replace(self._options, reverse=reverse))
+        found.watch(self._file)
         found._given = forward
         return found
 

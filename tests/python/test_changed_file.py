@@ -111,8 +111,8 @@ def test_the_error_comes_to_all_ranks(tmp_path: Path) -> None:
 
     def work(channel: Channel) -> str:
         file = watched_file(path, channel)
-        options = Options(device="cpu")
-        with Solver(supply_of(path, channel), channel, options, file) as solver:
+        with Solver(supply_of(path, channel), channel, Options(device="cpu")) as solver:
+            solver.watch(file)
             solver.sssp(0)
             if channel.rank == 0:
                 shutil.copyfile(other, path)
