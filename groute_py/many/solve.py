@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,6 +16,7 @@ from groute_py.device.cpu.rows import CpuGraph, CpuHeaps
 from groute_py.device.cpu.sweeps import CpuSweeps
 from groute_py.device.rows import NarrowError, RowBlock, RowSolver
 from groute_py.device.summary import LiftError, SumError, Summary, Wanted
+from groute_py.engine.agree import collective
 from groute_py.engine.options import Options
 from groute_py.errors import InputError, RunError
 from groute_py.graph.csr import Graph
@@ -138,8 +139,7 @@ class Solving:
         ask: Callable[[RowSolver, NDArray[np.int64]], Iterator[R]],
     ) -> Generator[R, None, None]:
         """What solvers give, in the narrowest type that holds every sum."""
-        together = self._choice.algorithm == "floyd" and self._channel.size > 1
-        if len(sources) == 0 and not together:
+        if len(sources) == 0 and not self._is_together:
             return
         done = 0
         solvers: list[Callable[[], RowSolver]] = [
@@ -187,12 +187,19 @@ class Solving:
             self._open = None
             raise
 
+    @property
+    def _is_together(self) -> bool:
+        """Whether the GPUs of all ranks hold one matrix, which the ranks open together."""
+        on_gpus = self._choice.device == "cuda" and self._choice.algorithm == "floyd"
+        return on_gpus and self._channel.size > 1
+
     def _in_place(self, number: int) -> RowSolver:
         """The method with the graph in place, in the type of this number."""
         if self._open is not None and self._open[0] == number:
             return self._open[1]
         self._open = None  # before the next one needs the room
-        solver = self.opened(self._types[number])
+        with collective(self._channel) if self._is_together else nullcontext():
+            solver = self.opened(self._types[number])
         if self._stays:
             self._open = number, solver
         return solver

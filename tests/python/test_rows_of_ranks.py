@@ -19,7 +19,7 @@ from support.reference import rows_from
 from groute_py import FormatError, Graph, InputError, RunError, Solver, matrix, write_graph
 from groute_py.comm.base import Channel
 from groute_py.comm.solo import SoloChannel
-from groute_py.engine.agree import on_root
+from groute_py.engine.agree import collective, on_root
 from groute_py.engine.options import Options
 from groute_py.engine.supply import every_rank
 from groute_py.engine.supply.whole import Whole
@@ -332,3 +332,35 @@ def test_outputs_that_cannot_be(tmp_path: Path) -> None:
     found = matrix(GRAPH, [0, 7], [1], output=tmp_path / "m.npy", device="cpu")
     assert found is not None
     np.testing.assert_array_equal(np.load(tmp_path / "m.npy"), found.distances)
+
+
+def test_a_matrix_that_one_gpu_has_no_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its error comes to all ranks before they exchange what they close the matrix with."""
+    closed: list[int] = []
+
+    class Closed:
+        label = "GPUs"
+
+        def __init__(self, channel: Channel) -> None:
+            self._channel = channel
+
+        def blocks(self, *_: Any) -> Any:
+            closed.extend(self._channel.gather(self._channel.rank))
+            yield from ()
+
+    def work(channel: Channel) -> str:
+        request, choice = Request(device="cuda"), solve.Choice("floyd", "cuda", "")
+        solving = solve.Solving(GRAPH, None, request, choice, channel)
+
+        def opened(_: Any) -> Any:
+            if channel.rank == 1:
+                raise InputError("this rank's part of the matrix does not fit")
+            return Closed(channel)
+
+        monkeypatch.setattr(solving, "opened", opened)
+        with pytest.raises(InputError) as caught, collective(channel):
+            next(solving.blocks(SOURCES))
+        return str(caught.value)
+
+    assert on_ranks(3, work) == ["this rank's part of the matrix does not fit"] * 3
+    assert not closed
