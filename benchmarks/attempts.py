@@ -57,7 +57,8 @@ def measure_all(
         record: Record = {"case": case.name, "ranks": channel.size}
         records.append(record | _attempt(channel, lambda case=case: measure(case)))
         if channel.rank == 0:
-            click.echo(f"{case.name}@{channel.size}: {_said(records[-1], shown)}")
+            ranks = "" if "@" in case.name else f"@{channel.size}"
+            click.echo(f"{case.name}{ranks}: {_said(records[-1], shown)}")
             known = environment(about["device"], about["commit"])
             raw.write(known | {"repeat": about["repeat"], "records": records})
     return next((record["exit_code"] for record in records if "failed" in record), 0)

@@ -214,7 +214,8 @@ def _timed(command: list[str], caches: Path) -> Record:
     cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     record: Record = {"wall_s": wall_s, "cpu_s": cpu_s}
     if done.stdout.startswith("{"):
-        answer, _ = json.JSONDecoder().raw_decode(done.stdout)  # Open MPI may print escapes behind it
+        # Open MPI may print escapes behind it
+        answer, _ = json.JSONDecoder().raw_decode(done.stdout)
         record["seconds"] = answer["seconds"]
     return record
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -43,9 +44,20 @@ def test_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
     assert command[6:8] == ["sssp", "road.csr"]
 
 
+def test_what_mpirun_prints_behind_an_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT))
+    from benchmarks.start import _timed
+
+    program = r"""print('{"seconds": {"solve": 0.5}}\n\33[0m')"""
+    assert _timed([sys.executable, "-c", program], tmp_path)["seconds"] == {"solve": 0.5}
+
+
 def test_what_cannot_be_measured(run: Callable[..., Result]) -> None:
     done = run("--case", "csr-first")
     assert done.exit_code == 0
     assert "csr-first@1: " in done.output
+    assert "\ncsr@4: " in f"\n{run('--case', 'csr@4').output}"
     for words in (("--case", "no"), ("--many",), ("--quick",)):
         assert run(*words).exit_code == 2
