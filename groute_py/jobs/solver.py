@@ -17,6 +17,7 @@ from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.base import Supply
 from groute_py.engine.supply.every_rank import on_every_rank
+from groute_py.engine.supply.shared import SharedFile
 from groute_py.engine.supply.whole import Whole
 from groute_py.errors import InputError, everywhere
 from groute_py.graph.csr import Graph
@@ -115,7 +116,7 @@ class Solver(CentralitySolver):
 
             def load() -> Loaded:
                 begins = None if sources is None else as_vertices(sources)
-                return Loaded(self._own_graph(), begins)
+                return Loaded(self._own_graph(), begins, file=self._own_file())
 
             request = self._request(predecessors=predecessors)
             job = prepare(self._channel, load, request, kept=self._rows)
@@ -142,7 +143,7 @@ class Solver(CentralitySolver):
             path = as_output(self._channel, output, predecessors=predecessors)
 
             def load() -> Loaded:
-                return Loaded(self._own_graph(), as_vertices(sources))
+                return Loaded(self._own_graph(), as_vertices(sources), file=self._own_file())
 
             request = self._request(predecessors=predecessors, destination="nowhere")
             found = solve_matrix(
@@ -296,14 +297,18 @@ class Solver(CentralitySolver):
         """The whole graph on every rank; collective."""
         whole: list[Graph] = []
 
-        def found() -> PreparedFile | None:
+        def found() -> PreparedFile | SharedFile | None:
             whole.append(self._own_graph())
-            return file_of_prepared(whole[0])
+            return file_of_prepared(whole[0]) or self._own_file()
 
         file = on_root(self._channel, found)
         graph = on_every_rank(self._channel, next(iter(whole), None), file, lambda graph: graph)
         assert graph is not None
         return graph
+
+    def _own_file(self) -> SharedFile | None:
+        """The native file that has the whole graph, on rank 0."""
+        return None if self._options.hops else self._supply.file()
 
     def _opened(self, forward: Whole, *, reverse: bool) -> Solver:
         """One with the same options; ``forward`` has the arcs in the order that was given."""

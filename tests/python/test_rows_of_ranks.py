@@ -22,6 +22,7 @@ from groute_py.comm.solo import SoloChannel
 from groute_py.engine.agree import collective, on_root
 from groute_py.engine.options import Options
 from groute_py.engine.supply import every_rank
+from groute_py.engine.supply.choose import supply_of
 from groute_py.engine.supply.whole import Whole
 from groute_py.io.formats import native
 from groute_py.io.tables.columns import Columns
@@ -135,6 +136,45 @@ def test_each_rank_maps_a_native_file(
         for name in ("offsets", "heads", "weights"):
             np.testing.assert_array_equal(getattr(graph, name), getattr(whole, name))
     assert mapped == [path] * (0 if change == "before" else 2)
+
+
+@pytest.mark.parametrize("column", [None, "toll"])
+def test_a_solver_on_other_ranks_maps_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, column: str | None
+) -> None:
+    path, mapped = tmp_path / "town.csr", list[Path]()
+    toll = GRAPH.weights[::-1].copy()
+    write_graph(GRAPH.changed(columns={"toll": toll}), path)
+    whole = GRAPH if column is None else GRAPH.changed(weights=toll)
+    rows = rows_from(whole, SOURCES)
+
+    def read(file: Path) -> Graph:
+        mapped.append(file)
+        return native.read(file)
+
+    monkeypatch.setattr(every_rank, "native", SimpleNamespace(read=read))
+
+    def work(channel: Channel) -> tuple[Any, ...]:
+        supply = supply_of(path, channel, columns=Columns(weight=column))
+        with Solver(supply, channel, Options(device="cpu")) as solver:
+            tolls = solver.apsp(SOURCES)
+            matrix = solver.matrix(SOURCES, [0, 7])
+            routes = solver.route([(int(SOURCES[0]), 7)])
+            return tolls, matrix, routes
+
+    tolls, matrix, routes = on_ranks(3, work)[0]
+    np.testing.assert_array_equal(tolls.distances, rows)
+    np.testing.assert_array_equal(matrix.distances, rows[:, [0, 7]])
+    assert routes.distances.tolist() == [rows[0, 7]]
+    assert mapped == [path] * 4  # once for the rows, once for the routes
+
+    def counted(channel: Channel) -> Any:
+        with Solver(supply_of(path, channel), channel, Options(device="cpu", hops=True)) as solver:
+            return solver.apsp(SOURCES)
+
+    hops = rows_from(GRAPH.with_unit_weights(), SOURCES)
+    np.testing.assert_array_equal(on_ranks(3, counted)[0].distances, hops)
+    assert len(mapped) == 4
 
 
 def test_what_other_ranks_do_not_map(tmp_path: Path) -> None:

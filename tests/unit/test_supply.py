@@ -35,7 +35,7 @@ def solve(path: Path, source: int, ranks: int, **options: Any) -> Result:
     def work(channel: Any) -> Result | None:
         if options.get("order", "auto") == "none":
             channel.scatter = None  # nothing is sent
-        supply = Mapped(path, native.map_file(path))
+        supply = Mapped(SharedFile(path, native=True), native.map_file(path))
         return SourceSolver(supply, channel, Options(device="cpu", **options)).sssp(source)
 
     result = on_ranks(ranks, work)[0]
@@ -64,7 +64,9 @@ def test_the_answer_of_mapped_rows(
 def test_facts(tmp_path_factory: pytest.TempPathFactory, ranks: int, graph: Graph) -> None:
     path = tmp_path_factory.mktemp("there") / "g.csr"
     write_graph(graph, path)
-    for found in on_ranks(ranks, Mapped(path, native.map_file(path)).facts):
+    for found in on_ranks(
+        ranks, Mapped(SharedFile(path, native=True), native.map_file(path)).facts
+    ):
         assert found.mean == pytest.approx(facts_of(graph).mean)
         assert vars(found) | {"mean": 0} == vars(facts_of(graph)) | {"mean": 0}
 

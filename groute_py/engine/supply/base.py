@@ -7,6 +7,7 @@ from typing import Protocol
 
 from groute_py.comm.base import Channel
 from groute_py.engine.options import Options
+from groute_py.engine.supply.shared import SharedFile
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts
 from groute_py.graph.geography import Geography
@@ -63,6 +64,9 @@ class Supply(Protocol):
 
     def graph(self) -> Graph:
         """The whole graph, for verification, for orders and to contract it."""
+
+    def file(self) -> SharedFile | None:
+        """The native file that has the whole graph as it is, if there is one."""
 
     def hierarchy(self) -> Hierarchy | None:
         """Of the graph, if it was contracted before."""

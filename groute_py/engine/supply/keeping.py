@@ -5,6 +5,7 @@ from __future__ import annotations
 from groute_py.comm.base import Channel
 from groute_py.engine.options import Options
 from groute_py.engine.supply.base import Spread, Supply
+from groute_py.engine.supply.shared import SharedFile
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts
 from groute_py.graph.geography import Geography
@@ -40,6 +41,9 @@ class Keeping:
 
     def graph(self) -> Graph:
         return self._prepared or self._supply.graph()
+
+    def file(self) -> SharedFile | None:
+        return self._supply.file()
 
     def hierarchy(self) -> Hierarchy | None:
         return None if self._prepared is None else self._prepared.hierarchy

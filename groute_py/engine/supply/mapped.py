@@ -35,12 +35,12 @@ class Mapped:
     """A native file.
 
     Args:
-        path: where it is.
+        shared: where it is.
         file: its contents, the same on every rank, compared with its digests if it has any.
     """
 
-    def __init__(self, path: Path, file: native.Contents) -> None:
-        self._path, self._file = path, file
+    def __init__(self, shared: SharedFile, file: native.Contents) -> None:
+        self._shared, self._path, self._file = shared, shared.path, file
 
     def facts(self, channel: Channel) -> Facts:
         with collective(channel):
@@ -80,6 +80,9 @@ class Mapped:
 
     def graph(self) -> Graph:
         return self._graph
+
+    def file(self) -> SharedFile | None:
+        return self._shared
 
     def hierarchy(self) -> Hierarchy | None:
         return None
@@ -143,4 +146,4 @@ def map_together(file: SharedFile, channel: Channel) -> Mapped | None:
         return contents.with_column(file.column)
 
     contents, seen = file.read_by(channel, read)
-    return Mapped(file.path, contents) if contents is not None and all(seen) else None
+    return Mapped(file, contents) if contents is not None and all(seen) else None

@@ -140,6 +140,9 @@ class Pieces:
     def graph(self) -> Graph:
         return read_graph(self._file.path, cache=False)
 
+    def file(self) -> SharedFile | None:
+        return None
+
     def hierarchy(self) -> Hierarchy | None:
         return None
 

@@ -12,6 +12,7 @@ from groute_py.engine.agree import on_root
 from groute_py.engine.options import Options
 from groute_py.engine.supply.base import Spread
 from groute_py.engine.supply.every_rank import look_at
+from groute_py.engine.supply.shared import SharedFile
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts
 from groute_py.graph.geography import Geography
@@ -59,6 +60,9 @@ class Whole:
     def graph(self) -> Graph:
         assert self._graph is not None
         return self._graph
+
+    def file(self) -> SharedFile | None:
+        return None
 
     def hierarchy(self) -> Hierarchy | None:
         return hierarchy_of(self.graph())
