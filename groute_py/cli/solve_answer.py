@@ -61,14 +61,14 @@ def show_rows(
     figures = rows.pop("statistics")
     ranks, arcs = figures["ranks"], max(rows["arcs"], 1)
     window = f", Δ {figures['delta']}" if figures["delta"] else ""
-    rows["method"] = f"{figures['algorithm']}{window} ({figures['choice']})"
+    rows["method"] = f"{figures['algorithm']}{window} ({figures['reason']})"
     if figures["settled"]:
         rate = figures["settled"] / max(figures["steps"], 1)
         rows["settled"] = f"{rate:.2f} vertices a round, {figures['steps']:,} rounds"
     rows["ranks"] = f"{ranks} ({', '.join(sorted(set(figures['devices'])))})"
     rows["relaxations"] = f"{figures['relaxations'] / arcs:.2f} per arc"
     if ranks > 1:
-        rows["mode"] = f"{figures['mode']} ({figures['reason']})"
+        rows["mode"] = f"{figures['mode']} ({figures['mode_reason']})"
         rows["order"] = figures["order"]
         rows["cut"] = f"{figures['cut']:,} arcs, imbalance {figures['imbalance']:.2f}"
         rows["bytes_sent"] = sum(map(sum, figures["bytes_sent"]))

@@ -109,11 +109,11 @@ def _statistics(graph: LoadedGraph, outcome: Outcome, reports: list[RankReport])
     plan = graph.plan
     statistics = Statistics(
         algorithm=plan.method.name,
-        choice=plan.choice.reason,
+        reason=plan.choice.reason,
         delta=plan.delta(graph.distance_type),
         distance_type=graph.distance_type.name,
         mode=graph.mode.name,
-        reason=graph.mode.reason,
+        mode_reason=graph.mode.reason,
         votes=outcome.votes,
         order=graph.cut.order.name,
         cut=graph.cut.quality.cut,

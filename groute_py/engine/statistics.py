@@ -34,11 +34,11 @@ class RankReport:
 @dataclass
 class Statistics:
     """Attributes:
-    algorithm, choice: the method that ran, and why it was chosen.
+    algorithm, reason: the method that ran, and why it was chosen.
     delta, distance_type: of that method; ``delta`` is infinite for methods without one.
     mode: ``alone`` (one rank), ``fused`` (exchange inside the kernel), ``rounds`` (by the hosts) or
         ``hierarchical`` (fused within each host, in rounds between them).
-    reason: why that mode was chosen.
+    mode_reason: why that mode was chosen.
     ranks, devices: how many, and the processor of each.
     order: of the vertices before the cut.
     cut, imbalance: arcs between parts; the most arcs that a rank holds over the mean.
@@ -55,11 +55,11 @@ class Statistics:
     """
 
     algorithm: str = ""
-    choice: str = ""
+    reason: str = ""
     delta: float = 0.0
     distance_type: str = ""
     mode: str = ""
-    reason: str = ""
+    mode_reason: str = ""
     ranks: int = 1
     devices: list[str] = field(default_factory=list)
     order: str = ""

@@ -121,11 +121,11 @@ def _downloaded(values: Any) -> NDArray[Any]:
 def _statistics(on_gpu: CudaNearest, watch: Stopwatch) -> dict[str, Any]:
     return Statistics(
         algorithm="contraction",
-        choice=BEFORE,
+        reason=BEFORE,
         delta=float("inf"),
         distance_type="int32",
         mode="alone",
-        reason="one rank",
+        mode_reason="one rank",
         devices=[f"cuda: {on_gpu.label}"],
         order="none",
         seconds=watch.seconds,

@@ -237,7 +237,7 @@ class TestBfs:
         assert done.returncode == 0, done.stderr
         figures = json.loads(done.stdout)["statistics"]
         assert figures["mode"] == "alone"
-        assert figures["reason"] == "heap-dijkstra runs on one rank, the others wait"
+        assert figures["mode_reason"] == "heap-dijkstra runs on one rank, the others wait"
 
     @pytest.mark.parametrize("ranks", [2, 3])
     def test_on_ranks(self, groute: Any, ranks: int) -> None:

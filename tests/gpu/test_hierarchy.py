@@ -331,7 +331,7 @@ def test_a_full_gpu_solves_what_the_host_has_contracted(monkeypatch: pytest.Monk
     monkeypatch.setattr(contraction_room, "free_gpu_bytes", lambda *_: free)
     one = sssp(road, 5, prepare=True, device="cuda")
     assert one is not None
-    assert "; on the host: contraction takes" in one.statistics["choice"]
+    assert "; on the host: contraction takes" in one.statistics["reason"]
     np.testing.assert_array_equal(one.distances, scipy_distances(road, 5))
 
 
@@ -348,7 +348,7 @@ def test_a_gpu_that_runs_out_of_memory_lets_the_host_contract(
     one = sssp(road, 5, prepare=True, device="cuda")
     assert one is not None
     said = "; on the host: contraction does not fit on the GPU (17 bytes)"
-    assert one.statistics["choice"].endswith(said)
+    assert one.statistics["reason"].endswith(said)
     np.testing.assert_array_equal(one.distances, scipy_distances(road, 5))
 
 

@@ -163,7 +163,7 @@ def test_without_room_ranks_go_on_in_rounds(
     monkeypatch.setattr(owner, step, tried)
     result = solved(generate("rmat:6"), 3, 3)
     assert result.statistics["mode"] == "rounds"
-    assert result.statistics["reason"] == FULL
+    assert result.statistics["mode_reason"] == FULL
 
 
 @pytest.mark.parametrize("full", [[0], [2], [0, 1, 2]])
@@ -244,7 +244,7 @@ def test_more_vertices_than_a_rank_can_number(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(redistribute, "MOST_LOCAL", 99)
     result = solved(generate("road:10x10"), 3, 2)
     assert result.statistics["mode"] == "rounds"
-    assert "local vertices, more than 99" in result.statistics["reason"]
+    assert "local vertices, more than 99" in result.statistics["mode_reason"]
 
 
 def test_a_host_that_cannot_be_linked_keeps_all_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -259,7 +259,10 @@ def test_a_host_that_cannot_be_linked_keeps_all_from_it(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(CudaDevice, "link", tried)
     result = solved(generate("road:10x10"), 3, 4)
-    assert (result.statistics["mode"], result.statistics["reason"]) == ("rounds", "a GPU is full")
+    assert (result.statistics["mode"], result.statistics["mode_reason"]) == (
+        "rounds",
+        "a GPU is full",
+    )
 
 
 @pytest.mark.parametrize(("order", "expected"), [("even", 1.0), ("uneven", 4.0)])

@@ -103,7 +103,7 @@ def test_commands(tmp_path: Path, ranks: int) -> None:
     ended = run_on_ranks(lines, ranks, tmp_path)
     assert [one.code for one in ended] == [0, 0, 0, 0, 0, 0, 2, 0, 0, 0]
     answers: list[dict[str, Any]] = [json.loads(one.out) for one in ended if one.code == 0]
-    choices = [one["statistics"]["choice"] for one in answers if "statistics" in one]
+    choices = [one["statistics"]["reason"] for one in answers if "statistics" in one]
     assert choices[0].startswith("contracted")
     assert choices[1] == choices[2] == "its hierarchy was there"
     assert "not contracted" in choices[4]

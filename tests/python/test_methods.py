@@ -27,7 +27,7 @@ def test_distances_and_tree(
     np.testing.assert_array_equal(result.distances, scipy_distances(graph, source))
     verify(graph, result)
     assert result.statistics["algorithm"] == method
-    assert result.statistics["choice"] == "asked for"
+    assert result.statistics["reason"] == "asked for"
 
 
 @pytest.mark.parametrize("dtype", ["uint32", "int64", "float32", "float64"])

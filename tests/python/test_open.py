@@ -128,8 +128,8 @@ class TestPrepare:
     def test_it_has_no_effect_where_few_vertices_have_many_arcs(self) -> None:
         found = groute_py.sssp(DENSE, 5, device="cpu", prepare=True).statistics
         plain = groute_py.sssp(DENSE, 5, device="cpu").statistics
-        assert found["choice"].startswith(f"{plain['choice']}; not contracted: its vertices have")
-        alike = {"choice", "seconds"}
+        assert found["reason"].startswith(f"{plain['reason']}; not contracted: its vertices have")
+        alike = {"reason", "seconds"}
         assert {k: found[k] for k in found if k not in alike} == {
             k: plain[k] for k in plain if k not in alike
         }

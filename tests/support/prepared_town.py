@@ -24,9 +24,9 @@ def method(*words: object) -> tuple[str, str, dict[str, Any]]:
     """The algorithm of ``sssp``, why it was chosen, and the whole answer."""
     found = as_json(run_command("sssp", *words, "--device", "cpu", "--json"))
     statistics = found["statistics"]
-    return statistics["algorithm"], statistics["choice"], found
+    return statistics["algorithm"], statistics["reason"], found
 
 
 def choice(result: Result) -> tuple[str, str]:
     """The algorithm of a result, and why it was chosen."""
-    return result.statistics["algorithm"], result.statistics["choice"]
+    return result.statistics["algorithm"], result.statistics["reason"]

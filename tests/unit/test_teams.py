@@ -218,7 +218,7 @@ def test_a_team_works_to_the_limit_at_each_launch(
     result, devices = kernels(graph, source, case)
     np.testing.assert_array_equal(result.distances, scipy_distances(graph, source))
     verify(graph, result)
-    assert result.statistics["reason"] == f"fused within {case[1]} hosts, rounds between"
+    assert result.statistics["mode_reason"] == f"fused within {case[1]} hosts, rounds between"
     runs = [device.runs for device in devices]
     assert max(runs) > 1  # something came from the other host
     assert sum(map(sum, result.statistics["bytes_sent"])) > 0
@@ -257,7 +257,7 @@ def test_an_obstacle_on_one_host_is_known_to_all(
     monkeypatch.setattr(Kernel, "link", None)
     result, devices = kernels(generate("road:20x20"), 5, (4, 2))
     assert result.statistics["mode"] == "rounds"
-    assert result.statistics["reason"] == "ranks share a GPU"
+    assert result.statistics["mode_reason"] == "ranks share a GPU"
     assert [device.modes for device in devices] == [["rounds"]] * 4
 
 
@@ -312,7 +312,10 @@ def test_one_host_that_cannot_be_fused_keeps_all_from_it(
     monkeypatch.setattr(Kernel, "link", tried)
     monkeypatch.setattr(Kernel, "unlink", unlink)
     result, devices = kernels(generate("road:20x20"), 5, (4, 2))
-    assert (result.statistics["mode"], result.statistics["reason"]) == ("rounds", "a GPU is full")
+    assert (result.statistics["mode"], result.statistics["mode_reason"]) == (
+        "rounds",
+        "a GPU is full",
+    )
     assert {*map(id, unlinked)} == {*map(id, devices)}
     assert not any(device.runs for device in devices)
 
