@@ -6,7 +6,7 @@ methods (send, receive, vote) never block: a rank continues to work while they a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -19,6 +19,20 @@ Buffer = NDArray[np.uint8]
 
 Memory = Callable[[int], Buffer]
 """Allocates room for a message of a given size in bytes."""
+
+
+MESSAGE_BYTES = 1 << 30
+"""Of a message at most: some MPI libraries count bytes by 32-bit integers with a sign."""
+
+
+def parts_of(count: int, entry_bytes: int) -> Iterator[slice]:
+    """Slices of so many entries, each of which a message can hold.
+
+    >>> list(parts_of(3, 4)), len(list(parts_of(MESSAGE_BYTES, 12)))
+    ([slice(0, 3, None)], 13)
+    """
+    most = max(MESSAGE_BYTES // entry_bytes, 1)
+    return (slice(first, min(first + most, count)) for first in range(0, count, most))
 
 
 def host_memory(size: int) -> Buffer:

@@ -21,7 +21,7 @@ SELECTED = {
     "python/test_methods.py": ("TestShapes and not (with_a_hub and contraction)", 50),
     "gpu/test_full_gpu.py": ("not dijkstra-3 and not bellman-ford-3", 79),
     "gpu/test_recording.py": ("", 36),
-    "gpu/test_redistribution.py": ("", 107),
+    "gpu/test_redistribution.py": ("", 113),
     "gpu/test_numbered.py": ("", 5),
     "gpu/test_together.py": ("", 38),
     "gpu/test_local_steps.py": ("", 21),
@@ -35,12 +35,13 @@ SELECTED = {
     "gpu/test_kernels_asked.py": ("", 9),
     "gpu/test_kernels_ahead.py": ("its_own", 1),
     "gpu/test_launching.py": ("", 3),
-    "gpu/test_many_memory.py": ("", 6),
+    "gpu/test_many_memory.py": ("", 9),
     "python/test_betweenness.py": ("endpoints", 1),
     "python/test_apsp.py": ("no_arcs or cycle_of_weight or sources_of_sssp or on_ranks", 12),
     "python/test_apsp_ranges.py": ("beyond_32 or beyond_64_bits or float32_sums", 16),
     "python/test_summary.py": ("", 11),
     "python/test_certificate.py": ("", 44),
+    "unit/test_long_messages.py": ("", 2),
 }
 """All but what takes a GPU long, which would take minutes here; and how many tests that are."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import re
+import weakref
 from types import SimpleNamespace
 from typing import Any
 
@@ -82,3 +83,58 @@ def test_sweeps_that_stay_have_room_for_whole_rows(monkeypatch: pytest.MonkeyPat
         found = public_distances(block.distances)[0]
         np.testing.assert_array_equal(found, expected[targets].ravel())
     assert not solving.is_open
+
+
+@pytest.mark.parametrize("ends", ["all", "early"])
+def test_dependencies_keep_no_memory_of_lanes(ends: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that is saved now and then asks for many slices of its sources."""
+    from groute_py.device.cuda.multi_source import rows
+    from groute_py.device.cuda.multi_source.dependencies import CudaDependencies
+    from groute_py.device.cuda.multi_source.graph import CudaGraph
+    from groute_py.device.dependencies import Accumulation
+
+    made = list[weakref.ref[Any]]()
+
+    class Lane(rows.Lane):
+        def __init__(self, *words: Any) -> None:
+            super().__init__(*words)
+            made.append(weakref.ref(self))
+
+    monkeypatch.setattr(rows, "Lane", Lane)
+    graph = CudaGraph(generate("road:12x12"), np.dtype(np.int32), 0, None)
+    solver = CudaDependencies(graph, 5.0, Accumulation())
+    adding = solver.add(np.arange(20))
+    if ends == "early":
+        next(adding)
+        adding.close()
+    else:
+        assert list(adding)[-1] == 20
+    del adding
+    gc.collect()
+    assert made
+    assert not any(lane() for lane in made)
+
+
+def test_page_locked_memory_that_cannot_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    import cupy as cp
+    from cupy.cuda import runtime
+
+    from groute_py.device.cuda.runtime.pinned import empty_pinned
+
+    class Refused(runtime.CUDARuntimeError):
+        def __init__(self, status: int) -> None:
+            RuntimeError.__init__(self, "refused")
+            self.status = status
+
+    def refused(status: int) -> Any:
+        def alloc(_: int) -> Any:
+            raise Refused(status)
+
+        return alloc
+
+    monkeypatch.setattr(cp.cuda, "alloc_pinned_memory", refused(2))
+    with pytest.raises(MemoryError, match="4,000 bytes of page-locked host memory"):
+        empty_pinned((10, 100), np.int32)
+    monkeypatch.setattr(cp.cuda, "alloc_pinned_memory", refused(700))
+    with pytest.raises(runtime.CUDARuntimeError):
+        empty_pinned(10, np.int32)

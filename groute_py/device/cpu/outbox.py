@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.comm.base import Buffer
+from groute_py.comm.base import Buffer, parts_of
 from groute_py.device.cpu.buffers import SolveBuffers
 from groute_py.kernels.cpu import outbox
 
@@ -37,13 +37,17 @@ class Outbox:
             *(buffers.boxes, buffers.box_counts),
         )
         at[dirty_count] = 0
+        entry_bytes = buffers.distances.itemsize + share.halo_home.itemsize
+        entry_bytes += buffers.parents.itemsize if with_parents else 0
         messages = []
         for peer in np.flatnonzero(buffers.box_counts):
-            halo = buffers.boxes[starts[peer] : starts[peer] + buffers.box_counts[peer]]
-            columns: list[NDArray[Any]] = [buffers.distances[own + halo], share.halo_home[halo]]
-            if with_parents:
-                columns.insert(0, buffers.parents[own + halo])
-            messages.append((int(peer), np.concatenate([c.view(np.uint8) for c in columns])))
+            filled = buffers.boxes[starts[peer] : starts[peer] + buffers.box_counts[peer]]
+            for part in parts_of(len(filled), entry_bytes):
+                halo = filled[part]
+                columns: list[NDArray[Any]] = [buffers.distances[own + halo], share.halo_home[halo]]
+                if with_parents:
+                    columns.insert(0, buffers.parents[own + halo])
+                messages.append((int(peer), np.concatenate([c.view(np.uint8) for c in columns])))
         return messages
 
 

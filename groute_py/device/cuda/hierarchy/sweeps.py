@@ -122,14 +122,17 @@ class CudaSweeps:
         own, columns = part.places[: len(sources)], part.places[len(sources) :]
         sides = cycle([Batch(self._stream), Batch(self._stream)])
         before: Batch | None = None
-        for first, rows, overflow in self._rows(own, levels, columns):
-            side = next(sides)
-            side.send(first, rows, overflow)
+        try:
+            for first, rows, overflow in self._rows(own, levels, columns):
+                side = next(sides)
+                side.send(first, rows, overflow)
+                if before is not None:
+                    yield before.arrived()
+                before = side
             if before is not None:
                 yield before.arrived()
-            before = side
-        if before is not None:
-            yield before.arrived()
+        finally:
+            self._stream.synchronize()  # what the next batch works on may be freed now
 
     def _rows(
         self, sources: Any, levels: CudaHierarchy, columns: Any

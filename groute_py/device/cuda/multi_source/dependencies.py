@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import cupy as cp
@@ -56,22 +57,22 @@ class CudaDependencies:
         self._rows = CudaRows(graph, self._method, delta, predecessors=False, beside=beside)
         kernels = kernels_of(DEPENDENCIES, graph.type, graph.arc_count)
         self._kernel = kernels["add_dependencies"]
-        self._slots: dict[Lane, Any] = {}
         self.label = self._rows.label
 
     def add(self, sources: NDArray[np.int64]) -> Iterator[int]:
-        yield from self._rows.solved(sources, self._launch, self._drained)
+        launch = partial(self._launch, {})  # lanes are of one call
+        yield from self._rows.solved(sources, launch, self._drained)
 
     def sums(self) -> Dependencies:
         most = self._findings.get()[:1].view(np.float64)[0]
         return Dependencies(self._totals.get(), self._squares.get(), max(float(most), 1.0))
 
-    def _launch(self, lane: Lane) -> None:
-        """Add the dependencies of a lane's sources, in its stream."""
+    def _launch(self, rooms: dict[Lane, Any], lane: Lane) -> None:
+        """Add the dependencies of a lane's sources, in its stream; rooms are what lanes work in."""
         graph, blocks = self._graph, min(self._rows.slots, lane.count)
-        slots = self._slots.get(lane)
+        slots = rooms.get(lane)
         if slots is None or len(slots) < blocks * self._slot_bytes:
-            slots = self._slots[lane] = cp.empty(blocks * self._slot_bytes, np.uint8)
+            slots = rooms[lane] = cp.empty(blocks * self._slot_bytes, np.uint8)
         lane.counter.fill(0)
         squares = self._squares if self._asked.squares else np.uint64(0)
         rows = lane.sources, np.uint32(lane.count), lane.rows

@@ -47,12 +47,15 @@ def downloaded(
     step = min(max(room // row_bytes, 1), len(sources))
     sides = [Side(graph, stream, step, targets, find_parents) for _ in range(2)]
     starts = range(0, len(sources), step)
-    for number, start in enumerate(starts):
-        sides[number % 2].send(sources[start : start + step], take)
-        if number:
-            yield sides[(number - 1) % 2].arrived(starts[number - 1])
-    if starts:
-        yield sides[(len(starts) - 1) % 2].arrived(starts[-1])
+    try:
+        for number, start in enumerate(starts):
+            sides[number % 2].send(sources[start : start + step], take)
+            if number:
+                yield sides[(number - 1) % 2].arrived(starts[number - 1])
+        if starts:
+            yield sides[(len(starts) - 1) % 2].arrived(starts[-1])
+    finally:
+        stream.synchronize()  # what the next piece works on may be freed now
 
 
 class Side:

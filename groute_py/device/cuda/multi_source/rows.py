@@ -173,13 +173,16 @@ class CudaRows:
         slots = -(-min(self.slots, rows) // self._method.together) * self._method.together
         lanes = [Lane(self._graph, self._method, slots, rows) for _ in starts[: self._lanes]]
         self._graph.gpu.synchronize()
-        for lane, start in zip(lanes, starts, strict=False):
-            self._launch(lane, sources[start : start + rows], then)
-        for number, start in enumerate(starts):
-            lane = lanes[number % len(lanes)]
-            yield from drained(lane, start)
-            for following in starts[number + len(lanes) : number + len(lanes) + 1]:
-                self._launch(lane, sources[following : following + rows], then)
+        try:
+            for lane, start in zip(lanes, starts, strict=False):
+                self._launch(lane, sources[start : start + rows], then)
+            for number, start in enumerate(starts):
+                lane = lanes[number % len(lanes)]
+                yield from drained(lane, start)
+                for following in starts[number + len(lanes) : number + len(lanes) + 1]:
+                    self._launch(lane, sources[following : following + rows], then)
+        finally:
+            self._graph.gpu.synchronize()  # what lanes under way work on may be freed now
 
     def _row_bytes(self) -> int:
         return int(self._graph.vertex_count * self._entry_bytes())

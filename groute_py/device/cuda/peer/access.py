@@ -7,6 +7,7 @@ import platform
 from cupy.cuda import runtime
 
 from groute_py.comm.base import Channel
+from groute_py.device.cuda.runtime.ipc import unmappable
 from groute_py.device.cuda.runtime.structs import MAX_PEERS
 from groute_py.device.cuda.runtime.visibility import why_hidden
 from groute_py.system.environment import hiding
@@ -33,11 +34,18 @@ def why_not(channel: Channel, gpu: int, first: int = 0) -> str | None:
     for rank, (peers, setting) in enumerate(hidden):
         if peers:
             return why_hidden(first + rank, [first + peer for peer in peers], setting)
-    blocked = channel.gather(_unreachable(gpu, buses))
-    pairs = [
-        f"{first + rank} and {first + peer}" for rank, peers in enumerate(blocked) for peer in peers
-    ]
-    return f"no peer access between the GPUs of ranks {', '.join(pairs)}" if pairs else None
+    if pairs := _pairs(channel, _unreachable(gpu, buses), first):
+        return f"no peer access between the GPUs of ranks {pairs}"
+    if pairs := _pairs(channel, unmappable(channel), first):
+        return f"CUDA IPC does not map GPU memory between ranks {pairs}"
+    return None
+
+
+def _pairs(channel: Channel, mine: list[int], first: int) -> str:
+    """This rank and some others, and the same of all ranks, by their numbers; collective."""
+    everyone = enumerate(channel.gather(mine))
+    pairs = [(first + rank, first + peer) for rank, peers in everyone for peer in peers]
+    return ", ".join(f"{rank} and {peer}" for rank, peer in pairs)
 
 
 def _hidden(buses: list[str]) -> list[int]:

@@ -6,6 +6,7 @@ allocation; an importer would get the base of that, and write to the wrong place
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import cupy as cp
@@ -25,11 +26,38 @@ def exportable(shape: int, dtype: np.dtype[Any]) -> Any:
     return cp.ndarray(shape, dtype, cp.cuda.MemoryPointer(memory, 0))
 
 
+def unmappable(channel: Channel) -> list[int]:
+    """The ranks whose memory this process cannot map; collective.
+
+    Containers that share no IPC or process numbers cannot, though GPUs have peer access.
+    """
+    memory = handle = None
+    with suppress(runtime.CUDARuntimeError):
+        memory = runtime.malloc(1)
+        handle = bytes(runtime.ipcGetMemHandle(memory))
+    handles = channel.gather(handle)
+    others = [rank for rank in range(len(handles)) if rank != channel.rank]
+    found = [rank for rank in others if not _can_map(handles[rank])]
+    channel.gather(None)  # nobody frees what a peer still maps
+    if memory is not None:
+        runtime.free(memory)
+    return found
+
+
+def _can_map(handle: bytes | None) -> bool:
+    try:
+        if handle is not None:
+            runtime.ipcCloseMemHandle(runtime.ipcOpenMemHandle(handle))
+    except runtime.CUDARuntimeError:
+        return False
+    return handle is not None
+
+
 def mapped(channel: Channel, address: int) -> list[int]:
     """The addresses, in this process, of memory that every rank exports; collective.
 
     Args:
-        channel: between these ranks.
+        channel: between these ranks, of which each can map the others' memory: see `unmappable`.
         address: of this rank's; see `exportable`.
     """
     handles = channel.gather(bytes(runtime.ipcGetMemHandle(address)))

@@ -11,13 +11,26 @@ from typing import Any
 
 import cupy as cp
 import numpy as np
+from cupy.cuda import runtime
 from numpy.typing import DTypeLike, NDArray
+
+from groute_py.device.cuda.runtime.short_memory import NO_MEMORY
 
 
 def empty_pinned(shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-    """An array that is not initialized."""
+    """An array that is not initialized.
+
+    Raises:
+        MemoryError: the system has no such room.
+    """
     shape, kind = (shape,) if isinstance(shape, int) else shape, np.dtype(dtype)
-    memory = cp.cuda.alloc_pinned_memory(math.prod(shape) * kind.itemsize)
+    size = math.prod(shape) * kind.itemsize
+    try:
+        memory = cp.cuda.alloc_pinned_memory(size)
+    except runtime.CUDARuntimeError as problem:
+        if problem.status != NO_MEMORY:
+            raise
+        raise MemoryError(f"{size:,} bytes of page-locked host memory") from problem
     return np.ndarray(shape, kind, memory)
 
 

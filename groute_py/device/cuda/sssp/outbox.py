@@ -13,7 +13,7 @@ import cupy as cp
 import numpy as np
 from cupy.cuda import runtime
 
-from groute_py.comm.base import Buffer, host_memory
+from groute_py.comm.base import Buffer, host_memory, parts_of
 from groute_py.device.cuda.graph.csr import DeviceGraph
 from groute_py.device.cuda.runtime.pinned import empty_pinned, zeros_pinned
 from groute_py.device.cuda.runtime.short_memory import pieces
@@ -79,8 +79,10 @@ class Outbox:
         with self._stream:
             for peer in np.flatnonzero(self._counts):
                 count, first = int(self._counts[peer]), int(self._graph.share.halo_starts[peer])
-                columns = [box[first : first + count] for box in boxes]
-                messages.append((int(peer), self.message(columns)))
+                filled = [box[first : first + count] for box in boxes]
+                for part in parts_of(count, sum(box.itemsize for box in boxes)):
+                    columns = [column[part] for column in filled]
+                    messages.append((int(peer), self.message(columns)))
         self._counts[:] = 0
         return messages
 

@@ -22,6 +22,8 @@ from groute_py.device.cuda.multi_source.download import PIECE_BYTES, downloaded
 from groute_py.device.cuda.multi_source.floyd.steps import TILE, Steps
 from groute_py.device.cuda.multi_source.graph import CudaGraph
 from groute_py.device.cuda.multi_source.summary import summarized
+from groute_py.device.cuda.runtime.ipc import exportable, mapped, unmap
+from groute_py.device.cuda.runtime.short_memory import if_it_fits
 from groute_py.device.rows import RowBlock, refuse_narrow, surely_fits
 from groute_py.device.summary import Summary, Wanted
 from groute_py.errors import InputError
@@ -93,7 +95,7 @@ class CudaRankFloyd:
                 steps.begin(rows, self._firsts[number])
         self._sweep(offers)
         self._graph.gpu.synchronize()
-        offers.close(channel)
+        offers.close()
         if not surely_fits(self._graph.vertex_count, self._greatest_weight, self._graph.type):
             with steps.stream:
                 greatest = max((steps.greatest(rows) for rows in self._own.values()), default=0.0)
@@ -145,7 +147,7 @@ class CudaRankFloyd:
         rows = self._own[number]
         with self._steps.stream as stream:
             self._steps.close(rows, self._firsts[number])
-            _copy(offers.own(number % SIDES), rows.data.ptr, rows.nbytes, stream)
+            _copy(offers.of(self._channel.rank, number % SIDES), rows.data.ptr, rows.nbytes, stream)
             self._offered.record()
 
     def _taken_from(self, number: int, offers: Offers) -> Any:
@@ -175,37 +177,34 @@ class CudaRankFloyd:
 
 
 class Offers:
-    """Memory of each rank that its peers read; collective. Not from CuPy's pool: see peers.py.
+    """Memory of each rank that its peers read; collective.
 
     Args:
         channel: exchanges the handles.
         size: bytes of each of the `SIDES`.
+
+    Raises:
+        MemoryError: a GPU has no room for them; on every rank.
     """
 
     def __init__(self, channel: Channel, size: int) -> None:
-        self._me, self._size = channel.rank, size
-        self._memory = runtime.malloc(SIDES * size)
-        handles = channel.gather(bytes(runtime.ipcGetMemHandle(self._memory)))
-        self._mapped = {
-            rank: runtime.ipcOpenMemHandle(handle)
-            for rank, handle in enumerate(handles)
-            if rank != self._me
-        }
-
-    def own(self, side: int) -> int:
-        """Where this rank offers."""
-        return int(self._memory) + side * self._size
+        self._channel, self._size = channel, size
+        memory = if_it_fits(lambda: exportable(SIDES * size, np.dtype(np.uint8)))
+        if not all(channel.gather(memory is not None)):
+            raise MemoryError(f"{SIDES * size:,} bytes for strips that other ranks read")
+        assert memory is not None
+        self._memory: Any = memory
+        self._mapped = mapped(channel, memory.data.ptr)
 
     def of(self, rank: int, side: int) -> int:
-        """Where another one does."""
-        return int(self._mapped[rank]) + side * self._size
+        """Where a rank offers."""
+        return self._mapped[rank] + side * self._size
 
-    def close(self, channel: Channel) -> None:
+    def close(self) -> None:
         """Unmap and free; collective. No kernel or copy may be running."""
-        for address in self._mapped.values():
-            runtime.ipcCloseMemHandle(address)
-        channel.gather(None)  # nobody frees what a peer still maps
-        runtime.free(self._memory)
+        unmap(self._channel, self._mapped)
+        self._channel.gather(None)  # nobody frees what a peer still maps
+        self._memory = None
 
 
 def _copy(target: int, source: int, size: int, stream: Any) -> None:
