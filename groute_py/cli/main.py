@@ -39,7 +39,7 @@ from groute_py.cli.query import query
 from groute_py.cli.repeats import Commands
 from groute_py.cli.route import route
 from groute_py.cli.show import warning
-from groute_py.cli.signals import be_deaf, be_done, first_signal, on_signal, raise_dropped
+from groute_py.cli.signals import be_done, first_signal, ignore_signals, on_signal, raise_dropped
 from groute_py.cli.sssp import sssp
 from groute_py.cli.verify import verify
 from groute_py.errors import EXIT_CODES, GrouteError, InterruptedRun, TimeLimitError, printable
@@ -109,7 +109,7 @@ def main() -> NoReturn:
 
 
 def _end(error: GrouteError) -> NoReturn:
-    be_deaf()
+    ignore_signals()
     if error.on_all_ranks or place().size == 1 or (error.by_signal and not _has_mpi()):
         _end_in_order(str(error), error.exit_code)
     _end_all_ranks(str(error), error.exit_code)
@@ -136,13 +136,13 @@ def _open_what_is_closed() -> None:
 
 
 def _interrupted(name: str) -> GrouteError:
-    be_deaf()
+    ignore_signals()
     return InterruptedRun(f"interrupted by {name}; nothing was written")
 
 
 def _warned() -> GrouteError:
     """Batch systems announce the end of a job's time to every rank by this signal."""
-    be_deaf()
+    ignore_signals()
     return TimeLimitError(
         "SIGUSR1: the batch system says that the time limit is near; nothing was written; "
         "ask for more time (sbatch --time)"
@@ -164,7 +164,7 @@ def _usage(error: click.ClickException) -> str:
 
 def _end_in_order(message: str, code: int, before: str = "") -> NoReturn:
     """Every rank ends by itself; rank 0 says why."""
-    be_deaf()
+    ignore_signals()
     if place().rank == 0:
         click.echo(f"{before}groute-py: {message}", err=True)
     elif not _ends_with_all():
@@ -186,7 +186,7 @@ def _end_all_ranks(message: str, code: int) -> NoReturn:
     """This rank ends all others, which may be waiting for it."""
     from groute_py.comm.connect import abort_all, peer_aborts
 
-    be_deaf()
+    ignore_signals()
     here = place()
     turn_s = PATIENCE_S + NEXT_S * min(here.rank - 1, LAST_TURN) if here.rank > 0 else 0.0
     if not peer_aborts(within_s=turn_s):

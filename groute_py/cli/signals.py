@@ -78,7 +78,7 @@ def be_done() -> None:
     _stop_alarm()
 
 
-def be_deaf() -> None:
+def ignore_signals() -> None:
     """Ignore all signals, because the process is ending.
 
     Open MPI's mpirun sends SIGTERM after an abort; that must not be reported as a second error.

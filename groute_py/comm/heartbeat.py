@@ -128,7 +128,7 @@ class Watch:
                 self._send_to_all(BEAT)
             for key, _ in self._selector.select(BEAT_S / 4):
                 assert isinstance(key.fileobj, socket.socket)
-                self._hear(key.fileobj)
+                self._receive(key.fileobj)
             problems = (peer.problem(now, silence_s) for peer in self._lines.values())
             problem = next((p for p in problems if p), None)
             if problem and not self._ended.is_set():
@@ -147,7 +147,7 @@ class Watch:
         for peer in self._lines.values():
             peer.last_seen = max(peer.last_seen, now)
 
-    def _hear(self, line: socket.socket) -> None:
+    def _receive(self, line: socket.socket) -> None:
         peer = self._lines[line]
         try:
             received = line.recv(1 << 12)

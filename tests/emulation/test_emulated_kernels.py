@@ -24,7 +24,7 @@ pytestmark = needs_compiler
 
 TILE, SQUARE, NONE_SPARED = 128, 256, 0xFFFFFFFF
 
-PATROL, BRANCHES = 64, 32
+HEAP_BLOCK, BRANCHES = 64, 32
 
 
 @pytest.mark.parametrize("name", ["int32", "int64", "float64"])
@@ -78,12 +78,12 @@ def heap_rows(graph: Graph, sources: Any, name: str) -> Any:
     run, kind, count = emulated(name), np.dtype(name), graph.vertex_count
     rows = np.full((len(sources), count), 7, kind)
     lines = -(-(count + BRANCHES - 1) // BRANCHES)
-    warps = 2 * PATROL // 32
+    warps = 2 * HEAP_BLOCK // 32
     entries, table = (np.zeros(2 * warps * n, kind) for n in (BRANCHES * lines, count))
     counter, overflowed = np.zeros(1, np.uint32), np.zeros(1, np.uint32)
     wanted = np.array(sources, np.uint32)
     inputs = *arcs_of(graph, kind), count, wanted, len(wanted)
-    run("heap", (2,), PATROL, *inputs, rows, entries, table, counter, overflowed)
+    run("heap", (2,), HEAP_BLOCK, *inputs, rows, entries, table, counter, overflowed)
     assert not overflowed
     return public_distances(rows)
 

@@ -7,11 +7,10 @@
 #include "primitives/access.cuh"
 #include "primitives/arithmetic.cuh"
 
-#define CREW blockDim.x  // few sources get more threads each: 256 to 1024
-#define HANDS 4          // lanes a row
-#define AT_ONCE 2        // arcs that a lane has in flight
-#define LONG_ROW 256     // the whole block relaxes rows with this many arcs
-#define LONG_ROWS 64     // such rows that can be queued
+#define ROW_LANES 4   // lanes a row
+#define AT_ONCE 2     // arcs that a lane has in flight
+#define LONG_ROW 256  // the whole block relaxes rows with this many arcs
+#define LONG_ROWS 64  // such rows that can be queued
 DYNAMIC_SHARED(u32, shared_marks);
 
 // A type for each place of the bits, because an atomic on a generic address (shared or global) is many times slower
@@ -112,7 +111,7 @@ __device__ __forceinline__ Distance relax_row(const Arc* arcs, const Source<Mark
 // Moves all vertices from far to the list.
 template <class Marks>
 __device__ __forceinline__ void block_list_far(const Source<Marks>& source, u32* pending, u32* pending_count) {
-    for (u32 word = threadIdx.x; word < source.words; word += CREW) {
+    for (u32 word = threadIdx.x; word < source.words; word += blockDim.x) {
         volatile u32* place = source.marks.at(source.words + word);
         u32 bits = *place;
         if (!bits) continue;
@@ -127,7 +126,7 @@ template <class Marks>
 __device__ __forceinline__ Distance block_split_far(const Source<Marks>& source, const u32* pending, u32 count,
                                                     Distance before) {
     Distance least = LARGEST_DISTANCE;
-    for (u32 i = threadIdx.x; i < count; i += CREW) {
+    for (u32 i = threadIdx.x; i < count; i += blockDim.x) {
         u32 vertex = pending[i];
         Distance distance = load_l2(source.distance + vertex);
         if (distance < before) continue;  // has been relaxed meanwhile
@@ -154,8 +153,8 @@ struct BlockState {
 template <class Marks>
 __device__ __forceinline__ void block_begin(const Source<Marks>& source, BlockState& state, u32 vertices,
                                             const u32* sources, u32* near) {
-    for (u32 v = threadIdx.x; v < vertices; v += CREW) source.distance[v] = UNREACHED;
-    for (u32 w = threadIdx.x; w < 2 * source.words; w += CREW) *source.marks.at(w) = 0;
+    for (u32 v = threadIdx.x; v < vertices; v += blockDim.x) source.distance[v] = UNREACHED;
+    for (u32 w = threadIdx.x; w < 2 * source.words; w += blockDim.x) *source.marks.at(w) = 0;
     if (threadIdx.x == 0) {
         state.sizes[0] = 1;
         state.sizes[1] = state.long_count = 0;
@@ -181,28 +180,28 @@ __device__ __forceinline__ bool block_open_bucket(Source<Marks>& source, BlockSt
     return true;
 }
 
-// Relaxes the rows of near, HANDS lanes each, and queues long ones while there is room.
+// Relaxes the rows of near, ROW_LANES lanes each, and queues long ones while there is room.
 template <class Marks>
 __device__ __forceinline__ void block_relax_near(const Offset* offsets, const Arc* arcs, const Source<Marks>& source,
                                                  BlockState& state, const u32* near, u32 size, Distance& least,
                                                  u32* overflowed) {
-    const u32 hand = threadIdx.x % HANDS, first_hand = threadIdx.x % 32 - hand,
-              hands = ((1u << HANDS) - 1) << first_hand;
+    const u32 row_lane = threadIdx.x % ROW_LANES, first_lane = threadIdx.x % 32 - row_lane,
+              together = ((1u << ROW_LANES) - 1) << first_lane;
     // clear the bits first, so that vertices that improve from here on are listed again
-    for (u32 i = threadIdx.x; i < size; i += CREW) source.unmark_near(near[i]);
+    for (u32 i = threadIdx.x; i < size; i += blockDim.x) source.unmark_near(near[i]);
     __syncthreads();
-    for (u32 i = threadIdx.x / HANDS; i < size; i += CREW / HANDS) {
+    for (u32 i = threadIdx.x / ROW_LANES; i < size; i += blockDim.x / ROW_LANES) {
         Row row = row_of(offsets, near[i]);
         if (row.end - row.begin > LONG_ROW) {
-            u32 place = hand == 0 ? atomicAdd(&state.long_count, 1) : 0;
-            place = __shfl_sync(hands, place, first_hand);
+            u32 place = row_lane == 0 ? atomicAdd(&state.long_count, 1) : 0;
+            place = __shfl_sync(together, place, first_lane);
             if (place < LONG_ROWS) {
-                if (hand == 0) state.long_rows[place] = row.vertex;
+                if (row_lane == 0) state.long_rows[place] = row.vertex;
                 continue;
             }
         }
-        row.begin += hand;
-        least = min(least, relax_row(arcs, source, row, HANDS, overflowed));
+        row.begin += row_lane;
+        least = min(least, relax_row(arcs, source, row, ROW_LANES, overflowed));
     }
     __syncthreads();
 }
@@ -217,7 +216,7 @@ __device__ __forceinline__ void block_relax_long_rows(const Offset* offsets, con
     for (u32 i = 0; i < queued; i++) {
         Row row = row_of(offsets, state.long_rows[i]);
         row.begin += threadIdx.x;
-        least = min(least, relax_row(arcs, source, row, CREW, overflowed));
+        least = min(least, relax_row(arcs, source, row, blockDim.x, overflowed));
     }
     __syncthreads();
     if (threadIdx.x == 0) state.long_count = 0;

@@ -9,8 +9,7 @@
 #include "primitives/access.cuh"
 #include "primitives/arithmetic.cuh"
 
-#define CREW blockDim.x
-#define HANDS 4       // lanes a row
+#define ROW_LANES 4   // lanes a row
 #define LONG_ROW 256  // the whole block takes rows with this many arcs
 #define LONG_ROWS 64  // such rows that can be queued
 #define UNITS 18446744073709551616.0
@@ -66,8 +65,8 @@ struct LongRows {
 template <bool SUMS, class Visit, class Finish>
 __device__ __forceinline__ void block_rows(const Rows& rows, u32 begin, u32 end, LongRows& queue, Visit visit,
                                            Finish finish) {
-    u32 lane = threadIdx.x % 32, hand = threadIdx.x % HANDS;
-    u32 together = ((1u << HANDS) - 1) << (lane - hand);
+    u32 lane = threadIdx.x % 32, row_lane = threadIdx.x % ROW_LANES;
+    u32 together = ((1u << ROW_LANES) - 1) << (lane - row_lane);
     auto take = [&](u32 vertex, Offset first, Offset last, u32 step) {
         Fixed sum = {};
         for (Offset a = first; a < last; a += step) {
@@ -76,25 +75,25 @@ __device__ __forceinline__ void block_rows(const Rows& rows, u32 begin, u32 end,
         }
         return sum;
     };
-    for (u32 i = begin + threadIdx.x / HANDS; i < end; i += CREW / HANDS) {
+    for (u32 i = begin + threadIdx.x / ROW_LANES; i < end; i += blockDim.x / ROW_LANES) {
         u32 vertex = rows.list ? load_l2(rows.list + i) : i;
         Offset first = rows.offsets[vertex], last = rows.offsets[vertex + 1];
         if (last - first > LONG_ROW) {
-            u32 place = hand == 0 ? atomicAdd(&queue.count, 1) : 0;
-            place = __shfl_sync(together, place, lane - hand);
+            u32 place = row_lane == 0 ? atomicAdd(&queue.count, 1) : 0;
+            place = __shfl_sync(together, place, lane - row_lane);
             if (place < LONG_ROWS) {
-                if (hand == 0) queue.vertices[place] = vertex;
+                if (row_lane == 0) queue.vertices[place] = vertex;
                 continue;
             }
         }
-        Fixed sum = take(vertex, first + hand, last, HANDS);
+        Fixed sum = take(vertex, first + row_lane, last, ROW_LANES);
         if (SUMS) {
-            for (u32 apart = HANDS / 2; apart > 0; apart /= 2) {
+            for (u32 apart = ROW_LANES / 2; apart > 0; apart /= 2) {
                 Fixed other = {__shfl_xor_sync(together, sum.low, apart), __shfl_xor_sync(together, sum.high, apart)};
                 add(sum, other);
             }
         }
-        if (hand == 0) finish(vertex, sum);
+        if (row_lane == 0) finish(vertex, sum);
     }
     __syncthreads();
     u32 queued = min(queue.count, (u32)LONG_ROWS);
@@ -102,7 +101,7 @@ __device__ __forceinline__ void block_rows(const Rows& rows, u32 begin, u32 end,
         u32 vertex = queue.vertices[i];
         if (SUMS && threadIdx.x == 0) queue.sum = {};
         __syncthreads();
-        Fixed sum = take(vertex, rows.offsets[vertex] + threadIdx.x, rows.offsets[vertex + 1], CREW);
+        Fixed sum = take(vertex, rows.offsets[vertex] + threadIdx.x, rows.offsets[vertex + 1], blockDim.x);
         if (SUMS) atomic_add(&queue.sum, sum);
         __syncthreads();
         if (threadIdx.x == 0) finish(vertex, queue.sum);
@@ -175,7 +174,7 @@ __device__ __forceinline__ void block_take_job(BlockState& state, u32* counter) 
 // Counts the tight arcs into each vertex, and the reached vertices. Then only the source is in topological order.
 __device__ __forceinline__ void block_begin(const Source& source, const Slot& slot, BlockState& state,
                                             LongRows& queue) {
-    for (u32 v = threadIdx.x; v < source.vertices; v += CREW) {
+    for (u32 v = threadIdx.x; v < source.vertices; v += blockDim.x) {
         slot.paths[v] = 0;
         slot.pending[v] = 0;
     }
@@ -224,7 +223,7 @@ __device__ __forceinline__ u32 block_count_paths(const Source& source, const Slo
 // Finds the greatest number of paths to a vertex; whether it is finite.
 __device__ __forceinline__ bool block_find_most_paths(const Slot& slot, BlockState& state, Findings* findings) {
     u64 most = 0;
-    for (u32 i = threadIdx.x; i < state.reached; i += CREW) {
+    for (u32 i = threadIdx.x; i < state.reached; i += blockDim.x) {
         u64 paths = (u64)__double_as_longlong(load_l2(slot.paths + load_l2(slot.order + i)));
         most = max(most, paths);
     }

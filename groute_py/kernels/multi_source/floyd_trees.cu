@@ -38,7 +38,7 @@
 #include "primitives/arithmetic.cuh"
 
 #define LATER 255  // an inner number that is not known, or never will be
-#define HANDS_OF_PAIR 8
+#define PAIR_LANES 8
 
 // Vertices of a tile between others of it. inner: a row of TILE for each vertex; 0: the stage is an
 // earlier one, k + 1: vertex k of the tile. A block a tile, SQUARE threads.
@@ -84,20 +84,20 @@ __device__ __forceinline__ u32 inner_number(u32 i, u32 middle, u32 j, u32 stage,
 }
 
 // The middle vertex of each pair, as its number within the tile. transposed: the columns from `first`
-// on, one after the other. A block a row, HANDS_OF_PAIR lanes a pair.
+// on, one after the other. A block a row, PAIR_LANES lanes a pair.
 extern "C" __global__ void __launch_bounds__(SQUARE)
     floyd_middles(const Distance* matrix, u64 pitch, const u16* stages, const u8* inner, const Distance* transposed,
                   u32 first, u32 columns, u8* middles) {
-    u32 i = blockIdx.x, hand = threadIdx.x % HANDS_OF_PAIR;
-    u32 together = ((1u << HANDS_OF_PAIR) - 1) << (threadIdx.x % 32 - hand);
-    for (u32 c = threadIdx.x / HANDS_OF_PAIR; c < columns; c += SQUARE / HANDS_OF_PAIR) {
+    u32 i = blockIdx.x, pair_lane = threadIdx.x % PAIR_LANES;
+    u32 together = ((1u << PAIR_LANES) - 1) << (threadIdx.x % 32 - pair_lane);
+    for (u32 c = threadIdx.x / PAIR_LANES; c < columns; c += SQUARE / PAIR_LANES) {
         u64 place = i * pitch + first + c;
         u32 stage = stages[place];
         if (stage == 0) continue;
         Distance known = matrix[place];
         u32 base = (stage - 1) * TILE, best = TILE;
-        for (u32 next = 0; next < TILE && best >= next; next += HANDS_OF_PAIR * WIDTH) {
-            u32 middle = base + next + hand * WIDTH;
+        for (u32 next = 0; next < TILE && best >= next; next += PAIR_LANES * WIDTH) {
+            u32 middle = base + next + pair_lane * WIDTH;
             Pack to, on;
             to.vector = *(const Vector*)(matrix + i * pitch + middle);
             on.vector = *(const Vector*)(transposed + c * pitch + middle);
@@ -106,11 +106,11 @@ extern "C" __global__ void __launch_bounds__(SQUARE)
                 if (to.each[e] + on.each[e] != known) continue;
                 best = min(best, inner_number(i, middle + e, first + c, stage, pitch, stages, inner));
             }
-            for (u32 apart = HANDS_OF_PAIR / 2; apart; apart /= 2) {
+            for (u32 apart = PAIR_LANES / 2; apart; apart /= 2) {
                 best = min(best, __shfl_xor_sync(together, best, apart));
             }
         }
-        if (hand == 0) middles[place] = best;
+        if (pair_lane == 0) middles[place] = best;
     }
 }
 

@@ -13,8 +13,8 @@
 #include "primitives/access.cuh"
 #include "primitives/arithmetic.cuh"
 
-#define PATROL 64    // threads of a block
-#define BRANCHES 32  // children of an entry, one for each lane
+#define HEAP_BLOCK 64  // threads of a block
+#define BRANCHES 32    // children of an entry, one for each lane
 
 // Distance and heap place of a vertex, read in one load.
 struct alignas(2 * sizeof(Distance)) Known {
@@ -168,10 +168,10 @@ __device__ __forceinline__ void settle_one(Heap& heap, const Offset* offsets, co
 
 // entries: whole lines for each warp, BRANCHES - 1 and the vertices; table: the vertices, for each
 // warp; counter: the next source.
-extern "C" __global__ void __launch_bounds__(PATROL)
+extern "C" __global__ void __launch_bounds__(HEAP_BLOCK)
     heap(const Offset* offsets, const Arc* arcs, u32 vertices, const u32* sources, u32 count, Distance* rows,
          Entry* entries, Known* table, u32* counter, u32* overflowed) {
-    u64 number = ((u64)blockIdx.x * PATROL + threadIdx.x) / 32;
+    u64 number = ((u64)blockIdx.x * HEAP_BLOCK + threadIdx.x) / 32;
     u64 room = ((u64)vertices + 2 * BRANCHES - 2) / BRANCHES * BRANCHES;
     Heap heap;
     heap.lane = threadIdx.x % 32;

@@ -27,7 +27,7 @@ from groute_py.errors import InputError
 
 T = TypeVar("T")
 
-SMALL_CREW, CREW, PATROL = 512, 1024, 64
+SMALL_BATCH_BLOCK, BATCH_BLOCK, HEAP_BLOCK = 512, 1024, 64
 """Threads of a block that has a source, on a small graph and else; and of one that has heaps."""
 
 WARP = 32
@@ -75,7 +75,7 @@ class Method:
 
 def batch_method(graph: CudaGraph) -> Method:
     """Near–far by a block for each source."""
-    threads = SMALL_CREW if graph.vertex_count <= SMALL else CREW
+    threads = SMALL_BATCH_BLOCK if graph.vertex_count <= SMALL else BATCH_BLOCK
     lists = 8 * graph.vertex_count
     marks = 8 * ((graph.vertex_count + 31) // 32)
     if marks <= SHARED_MARKS:
@@ -88,7 +88,7 @@ def heap_method(graph: CudaGraph) -> Method:
     lines = -(-(graph.vertex_count + BRANCHES - 1) // BRANCHES)
     width = 2 * graph.type.itemsize
     scratch = BRANCHES * lines * width, graph.vertex_count * width
-    return Method("heap", PATROL, PATROL // WARP, scratch)
+    return Method("heap", HEAP_BLOCK, HEAP_BLOCK // WARP, scratch)
 
 
 class CudaRows:
