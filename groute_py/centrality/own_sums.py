@@ -139,7 +139,7 @@ def _translated(name: str) -> Iterator[None]:
     except CycleError as problem:
         raise RunError(
             f"in {quoted(name)} weights are so small beside distances that they are lost in "
-            "rounding, and shortest paths close cycles; use float64, or integers"
+            "rounding, and shortest paths close cycles; scale them to integers"
         ) from problem
     except PathCountError as problem:
         raise RunError(

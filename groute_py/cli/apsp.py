@@ -129,6 +129,8 @@ def _check(request: Request, what: str, output: str | None, resume: bool) -> Non
     check_choice("reduction", what, REDUCTIONS)
     if output is not None and what != "none":
         raise InputError("--reduce keeps no rows to save; drop it, or --output")
+    if output is None and request.predecessors:
+        raise InputError("--paths saves predecessors beside the rows; name an --output, or drop it")
     if request.turns is not None and (output is None or what != "none"):
         raise InputError("with --turns rows are saved, not reduced or counted; name an --output")
     if resume and output is None:

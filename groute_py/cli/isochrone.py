@@ -121,7 +121,7 @@ def isochrone(
     seconds = timing.seconds_of(channel)
     if found is not None:
         new = {} if keep is None else {"solved_now": keep.new}
-        rows = _rows(graph, found, each, output) | new | ends.rows(as_json=as_json)
+        rows = _rows(found, each, output) | new | ends.rows(as_json=as_json)
         show.timed_answer(rows, seconds, as_json=as_json)
 
 
@@ -160,9 +160,9 @@ def _save(
     write(found, Path(output), features, margin, progress)
 
 
-def _rows(graph: str, found: Isochrones, each: bool, output: str) -> dict[str, Any]:
+def _rows(found: Isochrones, each: bool, output: str) -> dict[str, Any]:
     return {
-        "graph": graph,
+        "graph": found.graph.name,
         "vertices": found.graph.vertex_count,
         "sources": len(found.sources),
         "each": each,

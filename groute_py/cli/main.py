@@ -43,7 +43,7 @@ from groute_py.cli.signals import be_done, first_signal, ignore_signals, on_sign
 from groute_py.cli.sssp import sssp
 from groute_py.cli.verify import verify
 from groute_py.errors import EXIT_CODES, GrouteError, InterruptedRun, TimeLimitError, printable
-from groute_py.system.atomic_file import FULL
+from groute_py.system.atomic_file import FULL, what_was_written
 from groute_py.system.clock import Clock, process_age_s, running
 from groute_py.system.environment import place
 from groute_py.system.streams import STDOUT
@@ -137,15 +137,15 @@ def _open_what_is_closed() -> None:
 
 def _interrupted(name: str) -> GrouteError:
     ignore_signals()
-    return InterruptedRun(f"interrupted by {name}; nothing was written")
+    return InterruptedRun(f"interrupted by {name}; {what_was_written()}")
 
 
 def _warned() -> GrouteError:
     """Batch systems announce the end of a job's time to every rank by this signal."""
     ignore_signals()
     return TimeLimitError(
-        "SIGUSR1: the batch system says that the time limit is near; nothing was written; "
-        "ask for more time (sbatch --time)"
+        "SIGUSR1: the batch system says that the time limit is near; "
+        f"{what_was_written()}; ask for more time (sbatch --time)"
     )
 
 

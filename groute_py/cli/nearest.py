@@ -88,14 +88,14 @@ def nearest(
 
     on_root(channel, check)
     begin_trace(channel, trace)
-    count = 0
+    name, count = graph, 0
 
     def load() -> tuple[Graph, NDArray[Any]]:
-        nonlocal count
+        nonlocal name, count
         reading = {"undirected": undirected, "columns": columns, "cache": cache}
         whole = read_whole(graph, **reading, turns=options.turns)
         found = ends.vertices("--facilities", facilities, whole, "facility")
-        count = len(found)
+        name, count = whole.name, len(found)
         return whole, found
 
     many = k > 1
@@ -110,7 +110,7 @@ def nearest(
     seconds = timing.seconds_of(channel)
     if found is not None:
         new = {} if keep is None else {"solved_now": keep.new}
-        rows = _rows(graph, found, count, output) | new | ends.rows(as_json=as_json)
+        rows = _rows(name, found, count, output) | new | ends.rows(as_json=as_json)
         show.timed_answer(rows, seconds, as_json=as_json)
 
 
@@ -133,11 +133,11 @@ def _save(found: NearestFacilities | None, output: str) -> None:
     found.save(output)
 
 
-def _rows(graph: str, found: NearestFacilities, count: int, output: str) -> dict[str, Any]:
+def _rows(name: str, found: NearestFacilities, count: int, output: str) -> dict[str, Any]:
     reached = found.distances[found.reached]
     nearest = found.reached if found.reached.ndim == 1 else found.reached[:, 0]
     return {
-        "graph": graph,
+        "graph": name,
         "vertices": len(found.distances),
         "facilities": count,
         "to_facility": found.to_facility,

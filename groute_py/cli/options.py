@@ -35,20 +35,33 @@ undirected_option = click.option(
 )
 
 
+BOTH_CACHES = "--cache FOLDER and --no-cache: give one of them"
+
+
 def _named(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
-    """As of an empty variable of a shell: it would be the folder one is in."""
-    if value == "":
+    if value == "":  # as of an empty variable of a shell: it would be the folder one is in
         raise click.BadParameter("names no folder", context, parameter)
-    return value
+    known = context.params.get("cache")  # False, or not there yet
+    if value is not None and known is not None:
+        raise click.UsageError(BOTH_CACHES, context)
+    return known if value is None else value
+
+
+def _without(context: click.Context, _: click.Parameter, value: bool) -> None:
+    if not value:
+        return
+    if context.params.get("cache") is not None:
+        raise click.UsageError(BOTH_CACHES, context)
+    context.params["cache"] = False
 
 
 def cache_options(command: F) -> F:
     """``--cache FOLDER`` and ``--no-cache``, given to the command as one value ``cache``."""
     command = click.option(
         "--no-cache",
-        "cache",
-        flag_value=False,
-        type=click.UNPROCESSED,
+        is_flag=True,
+        expose_value=False,
+        callback=_without,
         help="Neither read nor leave a binary copy of the graph.",
     )(command)
     return click.option(

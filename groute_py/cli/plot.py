@@ -81,6 +81,11 @@ def plot(
         subject = subject_of(what)
         if subject is None:
             subject = read_whole(what, undirected=undirected, columns=columns, cache=cache)
+        elif undirected or columns.named or cache is not None:
+            raise InputError(
+                f"{what} is no graph; drop --undirected, --tail, --head, --weight and the cache's "
+                "options"
+            )
         draw(subject, what, _with_paths(wish, subject, targets, what), Path(output))
         show.note(f"drawn into {output}")
 

@@ -83,12 +83,15 @@ def route(
     begin_trace(channel, trace)
     drawn = _is_drawn(output)
     places: list[Places] = []
+    name = graph
 
     def load() -> tuple[Graph, NDArray[Any]]:
         from groute_py.io.pairs import read_pairs_in
 
+        nonlocal name
         reading = {"undirected": undirected, "columns": columns, "cache": cache}
         whole = read_whole(graph, **reading, turns=request.turns)
+        name = whole.name
         with phase("read"):
             if drawn:
                 places.append(ends.places(whole))
@@ -106,7 +109,7 @@ def route(
     write_trace(channel, trace)
     seconds = timing.seconds_of(channel)
     if routes is not None:
-        rows = _rows(graph, routes, output) | {"solved_now": keep.new} | ends.rows(as_json=as_json)
+        rows = _rows(name, routes, output) | {"solved_now": keep.new} | ends.rows(as_json=as_json)
         show.timed_answer(rows, seconds, as_json=as_json)
 
 
@@ -137,9 +140,9 @@ def _save(routes: Routes | None, output: str, places: list[Places]) -> None:
         routes.save(output)
 
 
-def _rows(graph: str, routes: Routes, output: str) -> dict[str, Any]:
+def _rows(name: str, routes: Routes, output: str) -> dict[str, Any]:
     return {
-        "graph": graph,
+        "graph": name,
         "vertices": routes.numbering.count,
         "pairs": len(routes.pairs),
         "sources": routes.statistics["sources"],

@@ -69,13 +69,14 @@ def first_signal() -> GrouteError | None:
 
 
 def be_done() -> None:
-    """Cancel the alarm and deferred signals; new signals are still handled.
+    """Ignore signals, also deferred ones, because the command is done.
 
-    Otherwise they could arrive during Python's shutdown, or after it has removed the handlers.
+    They would come into the ends of Python and of MPI, which take a second at most, and end with a
+    code of the system's a command whose answer is complete.
     """
     global _done
     _done = True
-    _stop_alarm()
+    ignore_signals()
 
 
 def ignore_signals() -> None:

@@ -151,14 +151,14 @@ def _is_asked(question: dict[str, Any], name: str) -> bool:
     return asked
 
 
-def _checked_list(name: str, given: Any) -> list[Any]:
+def _checked_list(name: str, given: Any, of: str = "vertex") -> list[Any]:
     if not isinstance(given, list) or not given:
-        raise InputError(f"{name} must be a list of at least one vertex, not {quote(given)}")
+        raise InputError(f"{name} must be a list of at least one {of}, not {quote(given)}")
     return given
 
 
 def _checked_pairs(given: Any) -> list[tuple[Any, Any]]:
-    pairs = _checked_list("pairs", given)
+    pairs = _checked_list("pairs", given, "pair")
     wrong = next((pair for pair in pairs if not isinstance(pair, list) or len(pair) != 2), None)
     if wrong is not None:
         raise InputError(f"a pair must be a source and a target, not {quote(wrong)}")

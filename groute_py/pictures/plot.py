@@ -44,6 +44,8 @@ class Wish:
         check_choice("partition", self.partition, partitioners())
         check_whole_number("size", self.size)
         check_truth("planar", self.planar)
+        if self.partition != "arcs" and self.parts is None:
+            raise InputError(f"partition {self.partition} is of parts; say how many parts")
         if self.size not in SIZES:
             raise InputError(f"size {self.size} is not in {SIZES.start}..{SIZES.stop - 1} pixels")
         if sum((self.tree, len(self.paths) > 0, self.parts is not None)) > 1:

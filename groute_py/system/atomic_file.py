@@ -27,6 +27,29 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 """Errors of a full or failing disk."""
 
 
+_placed: list[tuple[Path, int]] = []
+"""Files that this process has put in place, or is about to, and their numbers on their disks."""
+
+
+def what_was_written() -> str:
+    """Which files of this process are complete, in words, for a message that it was ended.
+
+    >>> what_was_written()
+    'nothing was written'
+    """
+    there = dict.fromkeys(str(path) for path, number in _placed if _number_of(path) == number)
+    if not there:
+        return "nothing was written"
+    return f"{' and '.join(there)} {'is' if len(there) == 1 else 'are'} complete"
+
+
+def _number_of(path: Path) -> int | None:
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return None
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """A new file that takes the place of the one at `path` when the block ends well.
@@ -47,6 +70,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             yield file
             file.flush()
             _give_name(file, draft)
+        _placed.append((path, draft.stat().st_ino))
         draft.replace(target)
     finally:
         draft.unlink(missing_ok=True)
@@ -97,6 +121,7 @@ def put(draft: Path, path: Path) -> None:
     try:
         if target.exists():
             draft.chmod(stat.S_IMODE(target.stat().st_mode))
+        _placed.append((path, draft.stat().st_ino))
         draft.replace(target)
     except OSError as problem:
         if problem.errno != errno.EXDEV:

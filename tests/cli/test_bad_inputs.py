@@ -131,6 +131,17 @@ TABLE = {
     "no result": Bad("verify @good.gr @absent.npz", 2, "absent.npz: cannot be read: No such file"),
     "no coordinates": Bad("sssp @good.gr --coordinates @absent.co", 2, "no such file of coord"),
     "cache without a name": Bad("sssp @good.gr --cache=", 2, "names no folder"),
+    "two caches": Bad("info @good.gr --cache @folder --no-cache", 2, "give one of them"),
+    "no cache, and one": Bad("sssp @good.gr --no-cache --cache @folder", 2, "give one of them"),
+    "paths to nowhere": Bad("apsp @good.gr --paths", 2, "name an --output, or drop it"),
+    "paths that are reduced": Bad("apsp @good.gr --reduce sum --paths", 2, "name an --output"),
+    "a result's weights": Bad(
+        "plot @wrong.npz -o @out.svg --weight toll", 2, "wrong.npz is no graph; drop --undirected"
+    ),
+    "a result that no cache keeps": Bad("plot @wrong.npz -o @out.svg --no-cache", 2, "is no graph"),
+    "a partition without parts": Bad(
+        "plot @good.gr -o @out.svg --partition vertices", 2, "say how many parts"
+    ),
     "too many parts": Bad("info @good.gr --parts 99999999999999999999", 2, "is not in the range"),
     "rows where none can be": Bad("apsp @good.gr -o /proc/x.npy", 2, "cannot be written"),
     "tasks of no array": Bad("launch slurm --at-once 3 -- sssp x", 2, "--at-once is of the tasks"),

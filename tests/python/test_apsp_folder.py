@@ -147,13 +147,19 @@ def test_no_room_for_the_folder(
 def test_an_interrupt_while_the_folder_goes(
     tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(_name: str, _folder: int) -> None:
-        raise signalled(InterruptedRun("interrupted by SIGTERM; nothing was written"))
+    remove, tries = many_folder._remove, list[str]()
+
+    def interrupted(name: str, folder: int) -> None:
+        tries.append(name)
+        if len(tries) == 1:
+            raise signalled(InterruptedRun("interrupted by SIGTERM; nothing was written"))
+        remove(name, folder)
 
     monkeypatch.setattr(many_folder, "_remove", interrupted)
     with pytest.raises(InterruptedRun) as caught:
         save_rows(SoloChannel(), job_of(graph), tmp_path / "out.npy", False, None)
     assert str(caught.value) == f"interrupted; all rows are in {tmp_path}/out.npy"
+    assert listing(tmp_path) == ["out.npy"]
     np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), every(graph))
 
 

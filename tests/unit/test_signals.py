@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -204,3 +205,78 @@ def test_a_signal_when_all_is_done() -> None:
         [sys.executable, "-c", CLOSING], capture_output=True, text=True, timeout=30, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "in order\n", "done\n")
+
+
+ENDING = """
+import atexit, os, signal, sys
+from groute_py.cli import main
+
+def end():
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
+        os.kill(os.getpid(), number)
+    print("in order")
+
+@main.commands.command()
+def busy():
+    atexit.register(end)
+
+sys.argv = ["groute-py", "busy"]
+main.main()
+"""
+
+
+def test_a_signal_at_the_end_of_python() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", ENDING], capture_output=True, text=True, timeout=30, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "in order\n", "")
+
+
+WRITTEN = """
+import os, signal, sys, time
+from pathlib import Path
+from groute_py.cli import main
+from groute_py.system.atomic_file import replacing
+
+@main.commands.command()
+def busy():
+    for name in sys.argv[2:]:
+        with replacing(Path(name)) as file:
+            file.write(b"new")
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(60)
+
+@main.commands.command()
+def meanwhile():
+    with replacing(Path("out.npz")) as file:
+        file.write(b"new")
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(60)
+
+busy.params.append(main.click.Argument(["names"], nargs=-1, expose_value=False))
+sys.argv[0] = "groute-py"
+main.main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["busy", "out.npz"], "out.npz is complete"),
+        (["busy", "out.npz", "trace.json"], "out.npz and trace.json are complete"),
+        (["meanwhile"], "nothing was written"),
+    ],
+)
+def test_an_interrupt_says_what_is_complete(tmp_path: Path, words: list[str], said: str) -> None:
+    (tmp_path / "out.npz").write_bytes(b"old")
+    done = subprocess.run(
+        [sys.executable, "-c", WRITTEN, *words],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 130
+    assert done.stderr == f"groute-py: interrupted by SIGINT; {said}\n"
+    assert (tmp_path / "out.npz").read_bytes() == (b"old" if words == ["meanwhile"] else b"new")
