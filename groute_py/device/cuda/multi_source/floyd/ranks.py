@@ -175,7 +175,9 @@ class CudaRankFloyd:
 
 
 class Offers:
-    """Memory of each rank that its peers read; collective. Not from CuPy's pool: see peers.py.
+    """Memory of each rank that its peers read; collective.
+
+    It is not from CuPy's pool: see `groute_py.device.cuda.runtime.ipc`.
 
     Args:
         channel: exchanges the handles.
