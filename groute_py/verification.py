@@ -28,6 +28,7 @@ from groute_py.algorithms.tolerance import path_slack
 from groute_py.arguments import check_cutoff, check_kind, plain
 from groute_py.errors import InputError, VerificationError, quoted
 from groute_py.graph.csr import Graph
+from groute_py.graph.tails import all_tails
 from groute_py.kernels.cpu import certificate
 from groute_py.results.result import UNREACHED, Result
 from groute_py.results.statement import Statement
@@ -295,7 +296,7 @@ def _improvable_beyond_rounding(
     distances, count = result.distances, len(offsets) - 1
     steps, absolute = np.full(count, -1, np.int64), np.zeros(count)
     certificate.lengths_along(*arcs, distances, result.source, steps, absolute)
-    tails = np.repeat(np.arange(count), np.diff(offsets))
+    tails = all_tails(offsets)
     with np.errstate(invalid="ignore", over="ignore"):
         reach = distances[tails] + weights
         gains = distances[heads] - reach

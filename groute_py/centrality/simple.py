@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from groute_py.errors import InputError, quoted
 from groute_py.graph.csr import Graph
 from groute_py.graph.symmetrize import transposed
+from groute_py.graph.tails import all_tails
 from groute_py.kernels.cpu.zero_cycle import find_cycle
 
 MOST_NAMED = 10
@@ -51,7 +52,7 @@ def simple_graph(graph: Graph) -> SimpleGraph:
     """
     numbers = np.arange(graph.arc_count)
     offsets, heads, ids = transposed(*transposed(graph.offsets, graph.heads, numbers))
-    tails = np.repeat(np.arange(graph.vertex_count, dtype=heads.dtype), np.diff(offsets))
+    tails = all_tails(offsets, heads.dtype)
     proper = tails != heads
     begins = np.ones(len(heads), np.bool_)
     begins[1:] = (heads[1:] != heads[:-1]) | (tails[1:] != tails[:-1])

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from groute_py.errors import InputError, quote
 from groute_py.graph.csr import Graph
+from groute_py.graph.tails import all_tails
 from groute_py.kernels.cpu.build import csr_from_arcs
 
 Csr = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
@@ -41,7 +42,7 @@ def graph_of(csgraph: Any, *, directed: bool, unweighted: bool = False) -> Graph
     elif weights.dtype.kind == "f":
         weights = weights.astype(np.float64, copy=False)
     if not directed:
-        tails = _tails(offsets)
+        tails = all_tails(offsets)
         ends = np.concatenate([tails, heads]), np.concatenate([heads, tails])
         both = np.concatenate([weights, weights])
         offsets, heads, weights = csr_from_arcs(len(offsets) - 1, *ends, both)
@@ -123,7 +124,7 @@ def _rows_of(csgraph: Any, *, all_stored: bool) -> Csr:
     there = np.isfinite(rows.data)
     if all_stored or there.all():
         return rows.indptr, rows.indices, rows.data
-    tails = _tails(rows.indptr)[there]
+    tails = all_tails(rows.indptr)[there]
     return csr_from_arcs(count, tails, rows.indices[there], rows.data[there])
 
 
@@ -156,13 +157,9 @@ def _has_arc(matrix: Any, *, all_stored: bool) -> NDArray[np.bool_]:
 
 def _filled(graph: Graph) -> NDArray[np.float64]:
     matrix = np.full((graph.vertex_count, graph.vertex_count), np.inf)
-    ends = (_tails(graph.offsets), graph.heads)
+    ends = (all_tails(graph.offsets), graph.heads)
     np.minimum.at(matrix, ends, graph.weights)  # the lightest of parallel arcs
     return matrix
-
-
-def _tails(offsets: NDArray[Any]) -> NDArray[np.int64]:
-    return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
 
 
 def _side(shape: tuple[int, ...]) -> int:

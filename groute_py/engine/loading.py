@@ -123,11 +123,11 @@ class LoadedGraph:
             vertices: in the numbers of the input; the same on every rank.
         """
         order, share = self.cut.order, self.cut.share
-        places = on_root(self.channel, lambda: [order.place_of(v) for v in vertices])
-        owners: NDArray[Any] = self.cut.partition.owner(places)
+        numbers = on_root(self.channel, lambda: order.in_order(np.array(vertices, np.int64)))
+        owners: NDArray[Any] = self.cut.partition.owner(numbers)
         return [
-            int(place - share.first) if owner == self.channel.rank else None
-            for place, owner in zip(places, owners, strict=True)
+            int(number - share.first) if owner == self.channel.rank else None
+            for number, owner in zip(numbers, owners, strict=True)
         ]
 
     def close(self) -> None:

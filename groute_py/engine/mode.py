@@ -52,7 +52,7 @@ class Mode:
 def plan_mode(
     channel: Channel, device: Device, method: Algorithm, facts: Facts, requested: str
 ) -> PlannedMode:
-    """PlannedMode the mode: exchange inside kernels if possible; collective.
+    """Plan the mode: exchange inside kernels if possible; collective.
 
     Args:
         channel: connects the ranks.

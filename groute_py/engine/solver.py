@@ -63,7 +63,7 @@ class SourceSolver:
         self._lock, self._thread, self._closed = threading.Lock(), 0, False
         self._graph = load_graph(supply, channel, options)
         self._solving = Solving(self._graph)
-        self._places, self._numbering = _vertices_in(supply, self._graph)
+        self._layout, self._numbering = _vertices_in(supply, self._graph)
 
     def watch(self, file: MappedFile | None) -> None:
         """Let every method raise an error once a file is written to. Collective.
@@ -118,13 +118,13 @@ class SourceSolver:
         try:
             yield
         except NegativeCycleError as error:
-            found = self._places.cycle(error)
+            found = self._layout.cycle(error)
             raise (found.reversed() if self._graph.plan.options.reverse else found) from None
 
     @property
     def facts(self) -> Facts:
         """Counts and weights of the graph."""
-        return self._places.facts(self._graph.plan.facts)
+        return self._layout.facts(self._graph.plan.facts)
 
     @property
     def numbering(self) -> Numbering | None:
@@ -195,8 +195,8 @@ class SourceSolver:
         if graph.mode.linked is not None:
             graph.mode.linked.wake()
         source, targets = self._checked(source, targets)
-        begin = self._places.begins(np.array([source], np.int64))
-        ends = self._places.ends(np.array(targets, np.int64))
+        begin = self._layout.begins(np.array([source], np.int64))
+        ends = self._layout.ends(np.array(targets, np.int64))
         own_source, *own = graph.own_of([*begin.tolist(), *ends.tolist()])
         wanted = np.array([v for v in own if v is not None], np.int64) if targets else None
         query = Query(own_source, wanted, time.monotonic() + graph.plan.time_limit_s)
@@ -208,7 +208,7 @@ class SourceSolver:
         result = report(graph, begin.item(), outcome, watch, sent, predecessors=tree)
         if result is None or self._numbering is None:
             return None
-        return in_vertices(result, self._places, source, self._numbering)
+        return in_vertices(result, self._layout, source, self._numbering)
 
     def _checked(self, source: int, targets: Sequence[int]) -> tuple[int, list[int]]:
         """The ends of a solve, the same on every rank."""

@@ -23,6 +23,7 @@ from groute_py.graph.geography import Geography
 from groute_py.graph.ids import Numbering
 from groute_py.graph.read_report import Reading
 from groute_py.graph.shapes import Shapes, check_shapes
+from groute_py.graph.tails import all_tails
 from groute_py.system.paths import as_text
 
 WEIGHT_TYPES = tuple(np.dtype(t) for t in ("int32", "uint32", "int64", "float32", "float64"))
@@ -242,7 +243,7 @@ class Graph:
         >>> Graph.from_arrays([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]).tails().tolist()
         [0, 0, 1]
         """
-        return np.repeat(np.arange(self.vertex_count), np.diff(self.offsets))
+        return all_tails(self.offsets)
 
     def arc(self, tail: int | str, head: int | str) -> int:
         """The number of the arc between two vertices, in ``heads`` and ``weights``.

@@ -11,6 +11,10 @@ OPENSTREETMAP = "© OpenStreetMap contributors, ODbL"
 """Whom outputs name that show data of OpenStreetMap."""
 
 
+EARTH_RADIUS_M = 6_371_008.8
+"""The mean radius of the Earth, of the sphere on which distances are measured."""
+
+
 class Geography(NamedTuple):
     """What results take from a graph beside ids.
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from groute_py.graph.csr import Graph
 from groute_py.graph.more_of_arcs import has_more, of_arcs
+from groute_py.graph.tails import all_tails
 from groute_py.kernels.cpu.build import csr_from_arcs
 
 
@@ -22,7 +23,7 @@ def mirrored(graph: Graph, sign: int = 1) -> Graph:
     >>> mirrored(Graph.from_arrays([0, 1, 1], [1], [5])).heads.tolist()
     [1, 0]
     """
-    tails = _tails(graph.offsets, graph.heads)
+    tails = all_tails(graph.offsets, graph.heads.dtype)
     other = tails != graph.heads
     if sign > 0 and has_more(graph):
         return _mirrored_with_more(graph, tails, other)
@@ -77,7 +78,7 @@ def is_symmetric(graph: Graph) -> bool:
     if np.array_equal(there[2], back[2]):
         return True
     # parallel arcs may still stand in another order
-    tails = _tails(*there[:2])
+    tails = all_tails(there[0], there[1].dtype)
     one, other = (w[np.lexsort((w, there[1], tails))] for w in (there[2], back[2]))
     return np.array_equal(one, other)
 
@@ -86,8 +87,4 @@ def transposed(
     offsets: NDArray[np.int64], heads: NDArray[Any], weights: NDArray[Any]
 ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]:
     """The transposed arcs, each row in the order of its heads."""
-    return csr_from_arcs(len(offsets) - 1, heads, _tails(offsets, heads), weights)
-
-
-def _tails(offsets: NDArray[np.int64], heads: NDArray[Any]) -> NDArray[Any]:
-    return np.repeat(np.arange(len(offsets) - 1, dtype=heads.dtype), np.diff(offsets))
+    return csr_from_arcs(len(offsets) - 1, heads, all_tails(offsets, heads.dtype), weights)

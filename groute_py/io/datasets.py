@@ -18,6 +18,7 @@ from typing import BinaryIO
 from groute_py.errors import InputError, RunError, quote
 from groute_py.io.cache_folder import cache_folder
 from groute_py.io.optional_libraries import library
+from groute_py.io.text.lines import Progress
 from groute_py.system.own_files import open_believed, open_draft
 from groute_py.system.settings import settings
 
@@ -43,8 +44,6 @@ URLS = {
 SHA256 = {"dimacs:NY": "7b2446c7ffe6179efbc42af6812448e8cb782f12968ca2bb1d50d979343056d4"}
 GZIP = b"\x1f\x8b"
 """What every file begins with."""
-
-Progress = Callable[[int, int], None]
 
 
 def is_name(text: str) -> bool:

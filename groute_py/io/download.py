@@ -10,17 +10,16 @@ import http.client
 import os
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from groute_py.io.text.lines import Progress
 from groute_py.system.file_lock import FileLock, LockedError
 
 TIMEOUT_S = 60
 CHUNK = 1 << 16
-
-Progress = Callable[[int, int], None]
 
 
 @contextmanager

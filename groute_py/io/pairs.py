@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +11,7 @@ from numpy.typing import NDArray
 from groute_py.errors import FormatError, InputError, quote
 from groute_py.graph.ids import Numbering
 from groute_py.io.problems import read_pairs
-from groute_py.io.text.lines import whole_lines
-from groute_py.system.memory_limits import check_room
+from groute_py.io.text.csv_rows import csv_rows
 
 SUFFIX = re.compile(r"\.(p2p|csv)(\.\w+)?$")
 """Of files of pairs, which may be compressed."""
@@ -60,24 +57,11 @@ def read_pairs_in(path: Path, numbering: Numbering, graph: str) -> NDArray[np.in
 
 def _read_csv(path: Path) -> list[list[str]]:
     pairs: list[list[str]] = []
-    lines = csv.reader(_text(path), strict=True)
-    try:
-        for fields in lines:
-            check_room(PAIR_BYTES * len(pairs), f"{path}: more than {len(pairs):,} pairs")
-            if not fields or (lines.line_num == 1 and fields == TITLES):
-                continue
-            if len(fields) != 2 or not all(fields):
-                problem = f"expected a source and a target, got {quote(','.join(fields))}"
-                raise FormatError(path, problem, line=lines.line_num)
-            pairs.append([field.strip() for field in fields])
-    except csv.Error as problem:
-        raise FormatError(path, str(problem), line=lines.line_num) from problem
-    except UnicodeDecodeError as problem:
-        raise FormatError(path, "expected text in UTF-8", line=lines.line_num + 1) from problem
+    for line, fields in csv_rows(path, "pairs", PAIR_BYTES):
+        if not fields or (line == 1 and fields == TITLES):
+            continue
+        if len(fields) != 2 or not all(fields):
+            problem = f"expected a source and a target, got {quote(','.join(fields))}"
+            raise FormatError(path, problem, line=line)
+        pairs.append([field.strip() for field in fields])
     return pairs
-
-
-def _text(path: Path) -> Iterator[str]:
-    for text, _ in whole_lines(path):
-        for line in text.splitlines(keepends=True):
-            yield line.decode()

@@ -9,7 +9,6 @@ but for ``name``.
 
 from __future__ import annotations
 
-import csv
 import math
 import re
 from collections.abc import Iterator
@@ -20,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import FormatError, InputError, quote
-from groute_py.io.text.lines import whole_lines
-from groute_py.system.memory_limits import CHECKED_EVERY, check_room
+from groute_py.io.text.csv_rows import csv_rows
 
 SUFFIX = re.compile(r"[^@,][^,]*\.csv(\.\w+)?")
 """Of files of points, which may be compressed."""
@@ -105,8 +103,9 @@ class _Lines:
     """The lines of a file, of which the first has the titles."""
 
     def __init__(self, path: Path) -> None:
-        self._path, self._reader = path, csv.reader(_text(path), strict=True)
-        self.titles = [title.strip() for title in next(self._guarded(), [])]
+        self._path, self._rows = path, csv_rows(path, "points", POINT_BYTES)
+        self._line, titles = next(self._rows)
+        self.titles = [title.strip() for title in titles]
 
     @property
     def shown_titles(self) -> str:
@@ -119,9 +118,8 @@ class _Lines:
 
     def rows(self) -> Iterator[list[str]]:
         """The lines behind the titles that are not blank."""
-        for count, fields in enumerate(self._guarded()):
-            if count % CHECKED_EVERY == 0:
-                check_room(POINT_BYTES * count, f"{self._path}: more than {count:,} points")
+        for line, fields in self._rows:
+            self._line = line
             if not fields:
                 continue
             if len(fields) != len(self.titles):
@@ -138,7 +136,7 @@ class _Lines:
         return np.array(found, np.float64).reshape(-1, width)
 
     def fail(self, problem: str, line: int | None = None) -> None:
-        raise FormatError(self._path, problem, line=line or self._reader.line_num)
+        raise FormatError(self._path, problem, line=line or self._line)
 
     def _number(self, field: str, title: str) -> float:
         try:
@@ -148,18 +146,3 @@ class _Lines:
         if not math.isfinite(number):
             self.fail(f"expected a number as {title}, got {quote(field)}")
         return number
-
-    def _guarded(self) -> Iterator[list[str]]:
-        try:
-            yield from self._reader
-        except csv.Error as problem:
-            raise FormatError(self._path, str(problem), line=self._reader.line_num) from problem
-        except UnicodeDecodeError as problem:
-            line = self._reader.line_num + 1
-            raise FormatError(self._path, "expected text in UTF-8", line=line) from problem
-
-
-def _text(path: Path) -> Iterator[str]:
-    for text, _ in whole_lines(path):
-        for line in text.splitlines(keepends=True):
-            yield line.decode()

@@ -37,9 +37,9 @@ from groute_py.jobs.facilities_with_turns import as_given, of_vertices
 from groute_py.jobs.k_nearest import solve_k_nearest
 from groute_py.jobs.nearest_sweep import NearestSweep
 from groute_py.many.apsp import Progress
+from groute_py.many.device_choice import placed
 from groute_py.many.host_room import refuse_beyond
 from groute_py.many.nearest import origins_of
-from groute_py.many.place import placed
 from groute_py.many.rooted import nbytes as rooted_bytes
 from groute_py.many.rooted import rooted
 from groute_py.many.sources import as_vertices, checked

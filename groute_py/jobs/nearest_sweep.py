@@ -20,8 +20,8 @@ from groute_py.hierarchy.prepared import hierarchy_of
 from groute_py.jobs.deadline import deadline_in
 from groute_py.jobs.device_nearest import DeviceNearest
 from groute_py.jobs.facilities import NearestFacilities, by_id
+from groute_py.many.device_choice import placed
 from groute_py.many.host_room import refuse_beyond
-from groute_py.many.place import placed
 from groute_py.system.environment import local_rank
 from groute_py.turns.expanded import layout_of
 

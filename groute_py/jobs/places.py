@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 from groute_py.errors import InputError
 from groute_py.graph.array_like import host_array
 from groute_py.graph.csr import Graph
+from groute_py.graph.geography import EARTH_RADIUS_M
 from groute_py.graph.shapes import Shapes
 from groute_py.io.coordinates import MICRODEGREE, coordinates_beside, coordinates_for
 from groute_py.io.tables.vertices import SUFFIX as TABLE
-
-EARTH_RADIUS_M = 6_371_008.8
-"""The mean radius of the Earth, of the sphere on which distances are measured."""
 
 LIMITS = np.array([180.0, 90.0])
 """Degrees of longitude and latitude."""

@@ -277,10 +277,7 @@ class Solver(CentralitySolver):
             refuse_difference(self._channel, {"method": "reversed"})
             if self._given is None:
                 turned = on_root(self._channel, lambda: Whole(self._supply.graph().reversed()))
-                options = replace(self._options, reverse=not self._options.reverse)
-                found = Solver(turned, self._channel, options)
-                found._given = None
-                return found
+                return self._with_options(turned, None, reverse=not self._options.reverse)
             forward = on_root(self._channel, lambda: Whole(self._forward()))
         return self._opened(forward, reverse=not self._options.reverse)
 
@@ -315,9 +312,13 @@ class Solver(CentralitySolver):
         supply: Supply = forward
         if reverse:
             supply = on_root(self._channel, lambda: Whole(forward.graph().reversed()))
+        return self._with_options(supply, forward, reverse=reverse)
+
+    def _with_options(self, supply: Supply, given: Supply | None, *, reverse: bool) -> Solver:
+        """One of ``supply`` with the same options, which watches the same file."""
         found = Solver(supply, self._channel, replace(self._options, reverse=reverse))
         found.watch(self._file)
-        found._given = forward
+        found._given = given
         return found
 
     def _forward(self) -> Graph:

@@ -13,7 +13,7 @@ from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.whole import Whole
 from groute_py.graph.csr import Graph
-from groute_py.many.place import placed
+from groute_py.many.device_choice import placed
 from groute_py.many.rooted import rooted
 from groute_py.many.rows import source_first
 

@@ -102,7 +102,7 @@ class Request:
     )
     destination: str = option(
         "memory",
-        "Where rows go; nowhere if they are only reduced.",
+        "Where whole rows go; nowhere if they are reduced, or some columns of them are kept.",
         of=(),
         choices=("nowhere", "memory", "file"),
     )

@@ -16,7 +16,7 @@ from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.whole import Whole
 from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
-from groute_py.many.place import placed
+from groute_py.many.device_choice import placed
 from groute_py.many.precision import one_precision
 from groute_py.results.result import Result
 

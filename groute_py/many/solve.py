@@ -205,7 +205,7 @@ class Solving:
         return solver
 
     def _judging(self) -> RowSolver:
-        """The method that tells a row that misses a sum from one that only tried it: see reach.py.
+        """The method that refuses a row only if it misses a sum: see `groute_py.device.overflow`.
 
         The last resort: others refuse every row in which a sum did not fit in 64 bits.
         """

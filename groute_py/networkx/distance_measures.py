@@ -1,7 +1,7 @@
 """NetworkX's measures of the distances between all nodes.
 
 `backend.py` has the rules for return values and exceptions. ``weight`` names the attribute with the
-weights; None counts edges. ``usebounds`` changes how NetworkX computes, not what.
+weights; None counts edges. ``usebounds`` changes how NetworkX computes, not what it returns.
 """
 
 from __future__ import annotations
@@ -65,6 +65,9 @@ def center(
     weight: str | None = None,
 ) -> list[Node]:
     """The nodes whose eccentricity is the radius."""
+    asks_for_tree = e is None and weight is None and not usebounds and not G.is_directed()
+    if asks_for_tree and not len(G):  # nx.is_tree raises here
+        raise nx.NetworkXPointlessConcept("G has no nodes.")
     found = _all(G, e, weight)
     least = min(found.values())
     return [node for node, greatest in found.items() if greatest == least]

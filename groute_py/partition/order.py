@@ -45,16 +45,18 @@ class Order:
 
     Attributes:
         name: one of `ORDERS`, but for ``auto``.
-        order: int64, shape (n,): the number in the input of the vertex at each place; None where
-            the places are the input's numbers.
+        order: int64, shape (n,): the number in the input of each vertex of this order; None where
+            both have the same numbers.
+        numbers: shape (n,), the inverse: the number in this order of each vertex of the input.
     """
 
     name: str
     order: NDArray[np.int64] | None = None
+    numbers: NDArray[Any] | None = None
 
-    def place_of(self, vertex: int) -> int:
-        """The number of an input vertex in this order."""
-        return vertex if self.order is None else int(np.flatnonzero(self.order == vertex)[0])
+    def in_order(self, vertices: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The numbers in this order of vertices of the input."""
+        return vertices if self.numbers is None else self.numbers[vertices].astype(np.int64)
 
     def in_input(self, vertices: NDArray[Any]) -> NDArray[Any]:
         """The input's numbers of vertices; negative values stand for no vertex and stay."""
@@ -131,11 +133,12 @@ def is_good(found: Quality, arc_count: int) -> bool:
 def _renumbered(graph: Graph, name: str, coordinates: str | Path | None) -> tuple[Graph, Order]:
     orders = {"bfs": _bfs, "rcm": _rcm, "hilbert": _hilbert}
     order = orders[name](graph, coordinates).astype(np.int64, copy=False)
-    place = np.empty(graph.vertex_count, graph.heads.dtype)
-    place[order] = np.arange(graph.vertex_count, dtype=place.dtype)
-    arrays = renumbered(graph.offsets, graph.heads, graph.weights, order, place)
+    numbers = np.empty(graph.vertex_count, graph.heads.dtype)
+    numbers[order] = np.arange(graph.vertex_count, dtype=numbers.dtype)
+    arrays = renumbered(graph.offsets, graph.heads, graph.weights, order, numbers)
     offsets, heads, weights = arrays
-    return Graph(offsets, heads, weights, graph.first_id, graph.name), Order(name, order)
+    found = Order(name, order, numbers)
+    return Graph(offsets, heads, weights, graph.first_id, graph.name), found
 
 
 def _bfs(graph: Graph, _coordinates: str | Path | None) -> NDArray[np.int64]:

@@ -40,7 +40,7 @@ class ArcEnds:
     def listed(self, graph: Graph, numbering: Numbering, problem_in: ProblemIn) -> Listed:
         ids = np.arange(graph.arc_count) if self.title is None else self._ids(graph)
         ends = [
-            self._places(column, ids, graph, problem_in) for column in (self.first, self.second)
+            self._known_ids(column, ids, graph, problem_in) for column in (self.first, self.second)
         ]
         rows, before, behind = _joined(graph, ids, *ends)
         missed = np.setdiff1d(np.arange(len(self.first)), rows)
@@ -62,7 +62,7 @@ class ArcEnds:
             )
         return graph.arc_ids
 
-    def _places(
+    def _known_ids(
         self, given: list[Any], ids: NDArray[Any], graph: Graph, problem_in: ProblemIn
     ) -> NDArray[Any]:
         """Ids in the type of ``ids``, each of which is there."""

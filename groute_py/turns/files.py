@@ -12,7 +12,6 @@ or by the ids of arcs, which are in a column of the table of roads, here ``link_
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,8 +21,8 @@ from groute_py.errors import FormatError, GrouteError, InputError, quote
 from groute_py.graph.ids import Numbering
 from groute_py.io.optional_libraries import library
 from groute_py.io.pipes import refuse_pipes
-from groute_py.io.text.lines import whole_lines
-from groute_py.system.memory_limits import CHECKED_EVERY, check_room
+from groute_py.io.text.csv_rows import csv_rows
+from groute_py.system.memory_limits import check_room
 from groute_py.turns.arc_ends import ArcEnds
 from groute_py.turns.ends import ROLES, VertexEnds
 from groute_py.turns.suffix import check_turns
@@ -71,7 +70,7 @@ def arc_column(path: Path) -> str | None:
     """
     check_turns(path)
     refuse_pipes(path)
-    known = _parquet_titles(path) if path.suffix == ".parquet" else _first_line(path)
+    known = _parquet_titles(path) if path.suffix == ".parquet" else _csv_titles(path)
     if set(TITLES) <= set(known):
         return None
     for title in known:
@@ -88,40 +87,24 @@ def _titles_by_arc(column: str) -> list[str]:
 def _read_csv(path: Path, titles: list[str]) -> list[list[Any]]:
     """The columns, behind one of the numbers of their lines."""
     rows: list[tuple[Any, ...]] = []
-    lines = csv.reader(_text(path), strict=True)
     titled = False
-    try:
-        for fields in lines:
-            if len(rows) % CHECKED_EVERY == 0:
-                check_room(ROW_BYTES * len(rows), f"{path}: more than {len(rows):,} turns")
-            titled |= lines.line_num == 1 and fields == titles
-            if not fields or (lines.line_num == 1 and titled):
-                continue
-            if len(fields) != len(titles) or not all(fields[:-1]):
-                problem = f"expected {','.join(titles)}, got {quote(','.join(fields))}"
-                raise FormatError(path, problem, line=lines.line_num)
-            rows.append((lines.line_num, *(field.strip() for field in fields)))
-    except csv.Error as problem:
-        raise FormatError(path, str(problem), line=lines.line_num) from problem
-    except UnicodeDecodeError as problem:
-        raise FormatError(path, "expected text in UTF-8", line=lines.line_num + 1) from problem
+    for line, fields in csv_rows(path, "turns", ROW_BYTES):
+        titled |= line == 1 and fields == titles
+        if not fields or (line == 1 and titled):
+            continue
+        if len(fields) != len(titles) or not all(fields[:-1]):
+            problem = f"expected {','.join(titles)}, got {quote(','.join(fields))}"
+            raise FormatError(path, problem, line=line)
+        rows.append((line, *(field.strip() for field in fields)))
     if not rows and not titled:
         raise FormatError(path, f"has no turns; the first line may be {','.join(titles)}")
     return [list(column) for column in zip(*rows, strict=True)] or [[] for _ in ("", *titles)]
 
 
-def _first_line(path: Path) -> list[str]:
-    """The fields of the first line; none where it is no such line, which reading says better."""
-    try:
-        return next(csv.reader(_text(path), strict=True), [])
-    except (csv.Error, UnicodeDecodeError):
-        return []
-
-
-def _text(path: Path) -> Iterator[str]:
-    for text, _ in whole_lines(path):
-        for line in text.splitlines(keepends=True):
-            yield line.decode()
+def _csv_titles(path: Path) -> list[str]:
+    """The fields of the first line, be they titles or not."""
+    _, fields = next(csv_rows(path, "turns", ROW_BYTES))
+    return fields
 
 
 def _read_parquet(path: Path, titles: list[str]) -> list[list[Any]]:

@@ -10,14 +10,13 @@ from typing import Any, NamedTuple
 from groute_py.errors import InputError, quote
 from groute_py.graph.array_like import host_array
 from groute_py.graph.csr import Graph
-from groute_py.graph.ids import Numbering
+from groute_py.graph.ids import INTEGER, Numbering
 from groute_py.turns.arc_ends import ArcEnds
 from groute_py.turns.ends import ROLES, Ends, Listed, ProblemIn, VertexEnds
 
 FORBIDDEN = re.compile(r"|forbidden|\+?inf(inity)?", re.I)
 """What a file has in the place of a cost."""
 
-INTEGER = re.compile(r"[+-]?[0-9]{1,400}")
 DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.I)
 
 

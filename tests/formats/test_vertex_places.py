@@ -60,17 +60,42 @@ def test_names(tmp_path: Path) -> None:
         (b"id,x,y\n10,1,1\n20,2,2\n", "no row for vertex 30 of roads"),
         (b"id,x,y\n10,1,1\n20,2,2\n30,3,3\n20,2,2\n", "two rows for vertex 20"),
         (b"id,x,y\n10,1,1\n20,2\n30,3,3\n", r"vertices\.csv:3: expected 3 fields, got 2"),
-        (b"id,x,y\n10,1,1\n20,2,east\n30,3,3\n", "expected numbers for places"),
-        (b"id,x,y\n10,1,1\n20,2,nan\n30,3,3\n", "row 2 has the place 'nan'"),
-        (b"id,x,y\nten,1,1\n", "expected integers for ids"),
-        (b"id,x,y\n\xff,1,1\n", "expected text in UTF-8"),
-        (b"id,x,y\n99999999999999999999,1,1\n", "expected integers for ids"),
+        (b"id,x,y\n10,1,1\n\n20,2,east\n", r":4: expected numbers for places, got 'east'"),
+        (b"id,x,y\n10,1,1\n20,2,nan\n30,3,3\n", r":3: expected numbers for places, got 'nan'"),
+        (b'id,x,y,z\n10,1,1,"a\nb"\n20,2,nan,c\n', r":4: expected numbers for places"),
+        (b'id,x,y,z\n10,1,1,"a\nb"\n20,2\n', r"vertices\.csv:4: expected 4 fields, got 2"),
+        (b'id,x,y\n10,1,1\n20,2,"2\n', r":3: unexpected end of data"),
+        (b"id,x,y\n10,1,1\nten,1,1\n", r":3: expected integers for ids, .* got 'ten'"),
+        (b"id,x,y\n10,1,1\n1.5,1,1\n", r":3: expected integers for ids, .* got '1.5'"),
+        (b"id,x,y\n\xff,1,1\n", r":2: expected text in UTF-8"),
+        (b"\xff,x,y\n10,1,1\n", r":1: expected text in UTF-8"),
+        (b"id,x,y\n99999999999999999999,1,1\n", r":2: expected integers for ids"),
     ],
 )
 def test_wrong_tables(text: bytes, message: str, roads: Path, tmp_path: Path) -> None:
     (tmp_path / "vertices.csv").write_bytes(text)
     with pytest.raises(FormatError, match=message):
         coordinates_for(read_graph(roads), tmp_path / "vertices.csv")
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "message"),
+    [
+        ("id", [10.0, 20.9, 30.0], r"parquet:1: expected integers for ids, .* got 10\.0"),
+        ("id", [10, None, 30], r"parquet:2: expected integers for ids, .* got None"),
+        ("x", [1.0, None, 3.0], r"parquet:2: expected numbers for places, got None"),
+        ("x", [[1.0], [2.0], [3.0]], r"parquet:1: expected numbers for places"),
+        ("lon", [1, 2, 3], r"parquet: has several columns of x or longitudes"),
+    ],
+)
+def test_wrong_parquet(
+    column: str, values: list[object], message: str, roads: Path, tmp_path: Path
+) -> None:
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    table = {"id": [10, 20, 30], "x": [1, 2, 3], "y": [51, 52, 53]} | {column: values}
+    parquet.write_table(arrow.table(table), tmp_path / "vertices.parquet")
+    with pytest.raises(FormatError, match=message):
+        coordinates_for(read_graph(roads), tmp_path / "vertices.parquet")
 
 
 def test_convert(roads: Path, tmp_path: Path, run: Run) -> None:

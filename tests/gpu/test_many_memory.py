@@ -15,6 +15,7 @@ from support.skips import needs_gpu
 
 from groute_py import InputError, Result, apsp, generate, prepare, verify
 from groute_py.comm.solo import SoloChannel
+from groute_py.device.summary import Wanted
 from groute_py.many.choose import Choice
 from groute_py.many.request import Request
 from groute_py.many.solve import Solving
@@ -61,6 +62,37 @@ def test_a_matrix_has_room_for_the_arcs_turned_round() -> None:
     assert CudaFloyd.fits(graph, predecessors=True)
     graph.arc_count, graph.incoming_bytes, graph.free_bytes = 10_000, 1 << 40, 1 << 30
     assert CudaFloyd.fits(graph, predecessors=True)  # by stages: it does not look at arcs
+
+
+def test_as_many_rows_at_once_as_a_grid_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Short rows of many sources, each of which has a row of blocks in the grid of summaries."""
+    import cupy
+
+    from groute_py.device.cuda.multi_source import summary
+    from groute_py.device.cuda.multi_source.graph import CudaGraph
+    from groute_py.device.cuda.multi_source.rows import CudaRows, batch_method
+
+    graph = CudaGraph(random_graph(16, 40, seed=1, greatest=9), np.dtype(np.int32), 0)
+    rows = CudaRows(graph, batch_method(graph), 1, predecessors=False)
+    assert rows._chunk_rows(1 << 20) <= 65_535
+
+    def pending(_: object, rows: Any, sources: Any) -> Any:
+        return SimpleNamespace(result=lambda first: (first, len(rows), len(sources)))
+
+    monkeypatch.setattr(summary, "Pending", pending)
+    stream, sources = cupy.cuda.Stream(non_blocking=True), np.zeros(70_000, np.int64)
+    pieces = list(summary.summarized(graph, stream, sources, lambda *_: None, Wanted()))
+    assert pieces == [(0, 65_535, 65_535), (65_535, 4_465, 4_465)]
+
+
+@pytest.mark.parametrize("targets", [None, np.array([4])])
+def test_no_sources(targets: Any) -> None:
+    from groute_py.device.cuda.multi_source.floyd.one_gpu import CudaFloyd
+    from groute_py.device.cuda.multi_source.graph import CudaGraph
+
+    floyd = CudaFloyd(CudaGraph(GRAPH, np.dtype(np.int32), 0), 1000, predecessors=False)
+    assert not list(floyd.blocks(np.zeros(0, np.int64), targets))
+    assert not list(floyd.summaries(np.zeros(0, np.int64), Wanted()))
 
 
 def test_sweeps_that_stay_have_room_for_whole_rows(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -81,6 +81,18 @@ def test_distance_measures(network: Any, data: st.DataObject) -> None:
     assert ours is theirs if isinstance(theirs, type) else ours == pytest.approx(theirs)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("how", [{}, {"usebounds": True}, {"weight": "weight"}])
+@pytest.mark.parametrize("name", ["diameter", "radius", "center", "periphery"])
+def test_measures_of_no_nodes(name: str, how: dict[str, Any], kind: Any) -> None:
+    raised = []
+    for backend in ("groute", None):
+        with pytest.raises((ValueError, nx.NetworkXException)) as caught:
+            getattr(nx, name)(kind(), backend=backend, **how)
+        raised.append(caught.type)
+    assert raised[0] is raised[1]
+
+
 @pytest.mark.usefixtures("on_device")
 @settings(max_examples=EXAMPLES)
 @given(network=networks(), data=st.data())

@@ -93,6 +93,18 @@ def test_a_solver_with_other_weights_refuses_too(tmp_path: Path) -> None:
             doubled.sssp(0)
 
 
+@pytest.mark.parametrize("reverse", [False, True])
+def test_a_solver_of_the_other_direction_refuses_too(tmp_path: Path, *, reverse: bool) -> None:
+    path, other = line(1, tmp_path / "line.csr"), line(3, tmp_path / "other.csr")
+    with (
+        groute_py.open(path, device="cpu", reverse=reverse) as solver,
+        solver.reversed() as turned,
+    ):
+        shutil.copyfile(other, path)
+        with pytest.raises(RunError, match="was changed"):
+            turned.sssp(0)
+
+
 @pytest.mark.parametrize("how", ["replaced", "deleted"])
 def test_what_leaves_the_mapping_as_it_is(how: str, tmp_path: Path) -> None:
     path, other = line(1, tmp_path / "line.csr"), line(3, tmp_path / "other.csr")

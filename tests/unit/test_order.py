@@ -121,12 +121,14 @@ def test_every_vertex_has_one_place(order: str, count: int, arcs: list[tuple[int
     renumbered, found = arrange(graph, order, None, 2, lambda g: partition(g.offsets, 2))
     assert found.order is not None
     assert sorted(found.order.tolist()) == list(range(count))
+    assert found.in_order(found.order).tolist() == list(range(count))
     assert renumbered.arc_count == graph.arc_count
 
 
 def test_there_and_back() -> None:
-    ordered = Order("bfs", np.array([2, 0, 3, 1]))
-    assert [ordered.place_of(v) for v in range(4)] == [1, 3, 0, 2]
+    ordered = Order("bfs", np.array([2, 0, 3, 1]), np.array([1, 3, 0, 2], np.int32))
+    assert ordered.in_order(np.array([0, 3, 3])).tolist() == [1, 2, 2]
+    assert Order("none").in_order(np.array([3, 0])).tolist() == [3, 0]
     assert ordered.in_input(np.array([-1, 0, 3])).tolist() == [-1, 2, 1]
     assert ordered.by_input(np.array([20, 0, 30, 10])).tolist() == [0, 10, 20, 30]
 

@@ -50,7 +50,7 @@ class NearFar:
         return np.inf if floor == b.unreached else float(floor)
 
     def bucket_width(self) -> float:
-        """As `groute_py.device.base.Device.window`."""
+        """As `groute_py.device.base.Device.bucket_width`."""
         return float("inf") if self._delta == self._buffers.unreached else float(self._delta)
 
     def _narrow_slow_bucket(self) -> None:

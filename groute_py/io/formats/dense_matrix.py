@@ -11,7 +11,6 @@ where no path leads, or says `FOUND NEGATIVE CYCLE!`; see `groute_py.results.fil
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -24,11 +23,10 @@ from groute_py.io.compression import bare_name, packing
 from groute_py.io.file_head import Head
 from groute_py.io.formats.edge_list.dialect import dialect_of
 from groute_py.io.formats.edge_list.edge_list import SUFFIX_OF_NAMES
-from groute_py.io.text.lines import Progress
+from groute_py.io.text.lines import COUNT, Progress
 from groute_py.io.text.number_rows import number_rows
 from groute_py.system.atomic_file import replacing
 
-COUNT = re.compile(rb"\d{1,18}")
 NO_ARC = 1_000_000
 MOST_VERTICES = 1 << 20
 """A file with more would be larger than two terabytes."""

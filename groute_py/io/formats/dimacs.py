@@ -18,9 +18,8 @@ from groute_py.io.file_head import Head
 from groute_py.io.rank_piece import Piece
 from groute_py.io.text.arc_reader import ArcLines
 from groute_py.io.text.arc_writer import attributed, write_arcs
-from groute_py.io.text.lines import Progress, shown
+from groute_py.io.text.lines import COUNT, Progress, shown
 
-COUNT = re.compile(rb"\d{1,18}")
 FIRST = re.compile(rb"\s*(p\s+sp\s+\S+\s+\S+|a\s+\d+\s+\d+\s+[-+.\deE]+)\s*")
 
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from groute_py.errors import FormatError, GraphError, InputError
 from groute_py.graph.csr import Graph
 from groute_py.graph.size import Size
+from groute_py.graph.tails import all_tails
 from groute_py.io.binary import Arrays
 from groute_py.io.compression import bare_name, packing
 from groute_py.io.file_head import Head
@@ -117,7 +118,7 @@ def write(graph: Graph, path: Path) -> None:
         raise InputError(f"{path}: an .sg file has no weights; write .wsg")
     if graph.vertex_count >= MOST:
         raise InputError(f"{path}: GAPBS files have less than 2^31 vertices; write .csr")
-    tails = np.repeat(np.arange(graph.vertex_count, dtype=np.int32), np.diff(graph.offsets))
+    tails = all_tails(graph.offsets, np.int32)
     heads = graph.heads.astype(np.int32)
     inverse = csr_from_arcs(graph.vertex_count, heads, tails, weights)
     with replacing(path) as file, packing(path, file) as packed:

@@ -11,7 +11,6 @@ one half; a skew-symmetric one has the other half negated. (Boisvert, Pozo, Remi
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -25,12 +24,11 @@ from groute_py.io.compression import bare_name
 from groute_py.io.file_head import Head
 from groute_py.io.text.arc_reader import ArcLines
 from groute_py.io.text.arc_writer import attributed, write_arcs
-from groute_py.io.text.lines import Progress, shown
+from groute_py.io.text.lines import COUNT, Progress, shown
 
 BANNER = b"%%MatrixMarket"
 FIELDS = ("real", "double", "integer", "pattern")
 SYMMETRIES = ("general", "symmetric", "skew-symmetric")
-COUNT = re.compile(rb"\d{1,18}")
 
 
 def sniff(head: Head) -> bool:

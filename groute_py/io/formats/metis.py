@@ -12,7 +12,6 @@ many weights a vertex has (METIS 5.1 manual, 4.1). Sizes and weights of vertices
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -29,11 +28,10 @@ from groute_py.io.compression import bare_name, packing
 from groute_py.io.file_head import Head
 from groute_py.io.text.arc_reader import INTEGER
 from groute_py.io.text.arc_writer import attributed
-from groute_py.io.text.lines import Progress
+from groute_py.io.text.lines import COUNT, Progress
 from groute_py.io.text.number_rows import NumberRows, number_rows
 from groute_py.system.atomic_file import replacing
 
-COUNT = re.compile(rb"\d{1,18}")
 SUFFIXES = (".graph", ".metis")
 FORMS = (0, 1, 10, 11, 100, 101, 110, 111)
 """The values that the third number of the header may have."""

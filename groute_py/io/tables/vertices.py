@@ -6,22 +6,23 @@ id,lon,lat                  or x and y, or the long words; other columns are pas
 
 from __future__ import annotations
 
-import csv
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.arguments import as_index
 from groute_py.errors import FormatError, quote, quoted
 from groute_py.graph.csr import Graph
 from groute_py.io.optional_libraries import library
 from groute_py.io.pipes import refuse_pipes
 from groute_py.io.tables.titles import compact
-from groute_py.io.text.lines import whole_lines
-from groute_py.system.memory_limits import CHECKED_EVERY, check_name_lengths, check_room
+from groute_py.io.text.csv_rows import csv_rows
+from groute_py.system.memory_limits import check_name_lengths
 
 SUFFIX = re.compile(r"\.(csv|tsv|parquet)(\.(gz|xz|zst|bz2))?$")
 """Of tables of vertices; texts may be compressed."""
@@ -31,8 +32,22 @@ XS = ("x", "lon", "lng", "long", "longitude")
 YS = ("y", "lat", "latitude")
 """Titles, without signs and in small letters."""
 
-ROW_BYTES = 160
+DELIMITERS = "\t;,"
+"""Of texts; the first one in the line of titles is the file's."""
+
+ROW_BYTES = 200
 """Of a row in memory, at least."""
+
+INT64 = np.iinfo(np.int64)
+
+
+class Rows(NamedTuple):
+    """The rows of a table: the line of each, and its fields as they are there."""
+
+    lines: Sequence[int]
+    ids: Sequence[Any]
+    xs: Sequence[Any]
+    ys: Sequence[Any]
 
 
 def places_in_table(path: Path, graph: Graph) -> NDArray[np.float64]:
@@ -43,11 +58,10 @@ def places_in_table(path: Path, graph: Graph) -> NDArray[np.float64]:
             or a vertex of the graph has no row, or two.
         SetupError: a Parquet file needs PyArrow, which is not installed.
     """
-    parquet = path.name.endswith(".parquet")
-    ids, *places = (_of_parquet if parquet else _of_text)(path)
-    axes = [_numbers(path, axis) for axis in places]
+    table = (_of_parquet if path.name.endswith(".parquet") else _of_text)(path)
+    axes = [_numbers(path, table.lines, values) for values in (table.xs, table.ys)]
     wanted = graph.numbering.ids_of(np.arange(graph.numbering.count))
-    found = _as_ids(path, ids, wanted.dtype)
+    found = _as_ids(path, table, wanted.dtype)
     order = np.argsort(found, kind="stable")
     rows = np.searchsorted(found, wanted, sorter=order)
     ends = np.searchsorted(found, wanted, side="right", sorter=order)
@@ -58,46 +72,36 @@ def places_in_table(path: Path, graph: Graph) -> NDArray[np.float64]:
     return np.stack([axis[order[rows]] for axis in axes], axis=1)
 
 
-def _of_text(path: Path) -> tuple[Sequence[Any], ...]:
-    columns: tuple[list[str], ...] = ([], [], [])
-    try:
-        lines = _text(path)
-        head = next(lines, "")
-        separator = next((sign for sign in ("\t", ";", ",") if sign in head), ",")
-        titles = next(csv.reader([head], delimiter=separator), [])
-        indices = _columns(path, titles)
-        for number, fields in enumerate(csv.reader(lines, delimiter=separator), 2):
-            if not fields:
-                continue
-            if number % CHECKED_EVERY == 0:
-                check_room(ROW_BYTES * len(columns[0]), f"{path}: more than {number:,} vertices")
-            if len(fields) <= max(indices):
-                problem = f"expected {len(titles)} fields, got {len(fields)}"
-                raise FormatError(path, problem, line=number)
-            for column, index in zip(columns, indices, strict=True):
-                column.append(fields[index].strip())
-    except csv.Error as problem:
-        raise FormatError(path, str(problem)) from problem
-    except UnicodeDecodeError as problem:
-        raise FormatError(path, "expected text in UTF-8") from problem
-    return columns
+def _of_text(path: Path) -> Rows:
+    rows = csv_rows(path, "vertices", ROW_BYTES, DELIMITERS)
+    _, titles = next(rows)
+    indices = _columns(path, titles)
+    found: tuple[list[Any], ...] = ([], [], [], [])
+    for line, fields in rows:
+        if not fields:
+            continue
+        if len(fields) <= max(indices):
+            problem = f"expected {len(titles)} fields, got {len(fields)}"
+            raise FormatError(path, problem, line=line)
+        row = line, *(fields[index].strip() for index in indices)
+        for column, value in zip(found, row, strict=True):
+            column.append(value)
+    return Rows(*found)
 
 
-def _text(path: Path) -> Iterator[str]:
-    for text, _ in whole_lines(path):
-        for line in text.splitlines(keepends=True):
-            yield line.decode()
-
-
-def _of_parquet(path: Path) -> tuple[Sequence[Any], ...]:
+def _of_parquet(path: Path) -> Rows:
+    """The lines are rows, from 1."""
     parquet = library("pyarrow.parquet", "reading Parquet")
     refuse_pipes(path)
     try:
-        file = parquet.ParquetFile(path)
-        titles = list(file.schema_arrow.names)
-        chosen = [titles[index] for index in _columns(path, titles)]
-        table = file.read(columns=chosen)
-        return tuple(table.column(title).to_pylist() for title in chosen)
+        with parquet.ParquetFile(path) as file:
+            titles = list(file.schema_arrow.names)
+            chosen = [titles[index] for index in _columns(path, titles)]
+            table = file.read(columns=chosen)
+        columns = [table.column(title).to_pylist() for title in chosen]
+        return Rows(range(1, len(table) + 1), *columns)
+    except FormatError:
+        raise  # it is a ValueError, too
     except OSError as problem:
         raise FormatError(path, f"cannot be read: {problem.strerror or problem}") from problem
     except (ValueError, KeyError, TypeError) as problem:  # ArrowInvalid is a ValueError
@@ -120,26 +124,42 @@ def _columns(path: Path, titles: Sequence[str]) -> list[int]:
     return found
 
 
-def _numbers(path: Path, values: Sequence[Any]) -> NDArray[np.float64]:
-    try:
-        numbers = np.array(values, np.float64)
-    except (ValueError, TypeError) as problem:
-        raise FormatError(path, f"expected numbers for places ({quoted(problem)})") from problem
-    if not np.isfinite(numbers).all():
-        row = int(np.argmin(np.isfinite(numbers)))
-        raise FormatError(path, f"row {row + 1} has the place {quote(values[row])}")
+def _numbers(path: Path, lines: Sequence[int], values: Sequence[Any]) -> NDArray[np.float64]:
+    numbers = np.array([_number(value) for value in values], np.float64)
+    finite = np.isfinite(numbers)
+    if not finite.all():
+        row = int(np.argmin(finite))
+        problem = f"expected numbers for places, got {quote(values[row])}"
+        raise FormatError(path, problem, line=lines[row])
     return numbers
 
 
-def _as_ids(path: Path, ids: Sequence[Any], kind: np.dtype[Any]) -> NDArray[Any]:
+def _number(value: Any) -> float:
+    """NaN for what is no number."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return math.nan
+
+
+def _as_ids(path: Path, table: Rows, kind: np.dtype[Any]) -> NDArray[Any]:
     """The ids of the rows in the type of the graph's."""
     if kind.kind == "U":
-        texts = [str(name) for name in ids]
+        texts = [str(name) for name in table.ids]
         check_name_lengths(len(texts), max(map(len, texts), default=0))
         return np.array(texts, np.str_)
+    numbers = [_integer(name) for name in table.ids]
+    if None in numbers:
+        row = numbers.index(None)
+        problem = f"expected integers for ids, as the graph has them, got {quote(table.ids[row])}"
+        raise FormatError(path, problem, line=table.lines[row])
+    return np.array(numbers, np.int64)
+
+
+def _integer(name: Any) -> int | None:
+    """An id of 64 bits; None for what is none."""
     try:
-        return np.array([int(name) for name in ids], np.int64)
-    except (ValueError, TypeError, OverflowError) as problem:
-        raise FormatError(
-            path, f"expected integers for ids, as the graph has them ({quoted(problem)})"
-        ) from problem
+        number = int(name) if isinstance(name, str) else as_index(name)
+    except (TypeError, ValueError):
+        return None
+    return number if INT64.min <= number <= INT64.max else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -12,6 +13,9 @@ from groute_py.io.compression import BYTE_ORDER_MARK, pieces
 
 Progress = Callable[[int, int], None]
 """Called with the bytes of the file that are done, and all."""
+
+COUNT = re.compile(rb"\d{1,18}")
+"""Of vertices, arcs or fields, as files say it."""
 
 LONGEST_TEXT_LINE = 1 << 24
 TOO_LONG = "a line of more than {:,} bytes"

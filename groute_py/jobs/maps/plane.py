@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.jobs.places import EARTH_RADIUS_M, Places
+from groute_py.graph.geography import EARTH_RADIUS_M
+from groute_py.jobs.places import Places
 
 
 @dataclass(frozen=True)

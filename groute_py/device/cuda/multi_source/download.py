@@ -42,6 +42,8 @@ def downloaded(
         take: fills device rows with those of some sources, in the stream.
         find_parents: finds predecessors, if they are wanted.
     """
+    if not len(sources):
+        return
     row_bytes = graph.vertex_count * (graph.type.itemsize + 4 * (find_parents is not None))
     room = min(PIECE_BYTES, graph.free_bytes // 6)
     step = min(max(room // row_bytes, 1), len(sources))
@@ -52,8 +54,7 @@ def downloaded(
             sides[number % 2].send(sources[start : start + step], take)
             if number:
                 yield sides[(number - 1) % 2].arrived(starts[number - 1])
-        if starts:
-            yield sides[(len(starts) - 1) % 2].arrived(starts[-1])
+        yield sides[(len(starts) - 1) % 2].arrived(starts[-1])
     finally:
         stream.synchronize()  # what the next piece works on may be freed now
 

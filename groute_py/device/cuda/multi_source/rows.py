@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from groute_py.device.base import within
 from groute_py.device.cuda.multi_source.columns import TargetColumns
 from groute_py.device.cuda.multi_source.graph import CudaGraph
-from groute_py.device.cuda.multi_source.summary import CudaSummaries, Pending
+from groute_py.device.cuda.multi_source.summary import MOST_ROWS, CudaSummaries, Pending
 from groute_py.device.cuda.runtime.pinned import empty_pinned
 from groute_py.device.rows import NarrowError, RowBlock
 from groute_py.device.summary import Summary, Wanted
@@ -219,7 +219,7 @@ class CudaRows:
         scratch = sum(self._method.scratch) + self._beside
         spare = self._graph.free_bytes // self._lanes - self.slots * scratch
         rows = min(CHUNK_BYTES // self._row_bytes(), spare // self._row_bytes())
-        most = max(int(rows), self.slots)
+        most = min(max(int(rows), self.slots), MOST_ROWS)
         rounds = -(-count // (most * self._lanes))
         return min(most, count) if rounds == 1 else -(-count // (rounds * self._lanes))
 

@@ -35,6 +35,9 @@ LEAST_PART = 1 << 13
 MANY_BLOCKS = 1 << 12
 """Into so many parts a launch is cut, if rows are long enough: several for each processor."""
 
+MOST_ROWS = 65_535
+"""Summarized at once: a grid has a row of blocks for each."""
+
 
 class CudaSummaries:
     """What is asked of rows of one type and length, with what that takes on the GPU.
@@ -123,8 +126,11 @@ def summarized(
         graph, stream, sources, take: as for ``download.downloaded``.
         wanted: what is asked for.
     """
+    if not len(sources):
+        return
     row_bytes = graph.vertex_count * graph.type.itemsize
-    step = min(max(min(PIECE_BYTES, graph.free_bytes // 6) // row_bytes, 1), len(sources))
+    room = min(PIECE_BYTES, graph.free_bytes // 6)
+    step = min(max(room // row_bytes, 1), len(sources), MOST_ROWS)
     with stream:
         summaries = CudaSummaries(graph.type, graph.vertex_count, wanted)
         rows = cp.empty((step, graph.vertex_count), graph.type)

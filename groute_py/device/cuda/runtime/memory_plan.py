@@ -17,7 +17,7 @@ LEAST_CAPACITY = 1 << 16
 
 SHORTENING = 16
 """If memory is short a worklist has as many places as there is room for, at least vertices /
-SHORTENING. An entry without a place sets its vertex's overflow bit (near), or is found again by a
+SHORTENING. An entry without a place sets its vertex's spill bit (near), or is found again by a
 scan of all vertices (far); the answers are the same."""
 
 FAR_SHARE, FAR_WITH_TAILS = 8, 2

@@ -40,7 +40,7 @@ def sort_rows(offsets: Any, arcs: Any, distance_type: np.dtype[Any]) -> None:
 
     Args:
         offsets: shape (n + 1,), where the rows begin and end.
-        arcs: shape (m,), as `groute_py.device.cuda.multi_source.graph.packed_arcs` makes them.
+        arcs: shape (m,), as `groute_py.device.cuda.graph.csr.packed_arcs` makes them.
         distance_type: of the weights.
     """
     starts = offsets.get().astype(np.int64)

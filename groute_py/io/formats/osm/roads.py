@@ -10,14 +10,11 @@ from numpy.typing import NDArray
 
 from groute_py.errors import FormatError
 from groute_py.graph.csr import Graph
-from groute_py.graph.geography import OPENSTREETMAP
+from groute_py.graph.geography import EARTH_RADIUS_M, OPENSTREETMAP
 from groute_py.graph.shapes import Shapes
 from groute_py.io.formats.osm.extract import Nodes, Ways
 from groute_py.kernels.cpu.build import csr_from_arcs
 from groute_py.kernels.cpu.chains import chains
-
-EARTH_RADIUS_M = 6_371_008.8
-"""The mean radius, for distances along great circles."""
 
 METRE_PARTS = 1024
 """Lengths are whole multiples of this part of a metre, so that all their sums are exact."""
