@@ -35,7 +35,7 @@ SELECTED = {
     "gpu/test_kernels_asked.py": ("", 9),
     "gpu/test_kernels_ahead.py": ("its_own", 1),
     "gpu/test_launching.py": ("", 3),
-    "gpu/test_many_memory.py": ("", 9),
+    "gpu/test_many_memory.py": ("", 12),
     "python/test_betweenness.py": ("endpoints", 1),
     "python/test_apsp.py": ("no_arcs or cycle_of_weight or sources_of_sssp or on_ranks", 12),
     "python/test_apsp_ranges.py": ("beyond_32 or beyond_64_bits or float32_sums", 16),
