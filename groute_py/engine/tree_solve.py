@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from groute_py.algorithms.tolerance import cycle_tolerance, sum_slack
 from groute_py.comm.base import Channel
 from groute_py.engine.agree import on_root
-from groute_py.engine.loop import too_late
-from groute_py.errors import NegativeCycleError, RunError
+from groute_py.errors import NegativeCycleError, RunError, too_late
 from groute_py.graph.facts import Facts
 from groute_py.graph.ids import Numbering
 from groute_py.kernels.cpu import tree_bellman_ford as kernel
@@ -105,9 +104,9 @@ class TreeSolver:
         tolerance, slack = cycle_tolerance(precision), sum_slack(precision)
         wide = weights.astype(np.float64, copy=False)
         while tree.at[kernel.COUNT] > 0 and tree.at[kernel.CYCLE_TAIL] < 0:
-            kernel.relax(offsets, heads, wide, tolerance, slack, tree, SLICE_ARCS)
             if time.monotonic() > deadline:
                 raise too_late()
+            kernel.relax(offsets, heads, wide, tolerance, slack, tree, SLICE_ARCS)
         if tree.at[kernel.CYCLE_TAIL] >= 0:
             raise self._negative_cycle(tree, heads, wide)
         for kind in () if tree.at[kernel.OVERFLOWED] else types:
