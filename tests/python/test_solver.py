@@ -195,6 +195,21 @@ def test_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
             assert method([5]) is not None
 
 
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_the_time_limit_of_one_rank(ranks: int) -> None:
+    """It ends the jobs of all, also those that rank 0 sums up."""
+
+    def work(channel: Any) -> None:
+        supply = Whole(ROAD if channel.rank == 0 else None)
+        options = Options(device="cpu", time_limit_s=1e-9 if channel.rank == 1 else None)
+        with Solver(supply, channel, options) as solver:
+            for method in (solver.diameter, solver.radius):
+                with pytest.raises(TimeLimitError, match="of 144 sources were done"):
+                    method()
+
+    on_ranks(ranks, work)
+
+
 def test_graphs_that_are_no_more() -> None:
     """The weights of a solver do not change those of the graph that it was opened with."""
     graph = Graph.from_arrays([0, 1, 2], [1, 0], [4, 4])
