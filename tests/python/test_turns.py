@@ -101,10 +101,11 @@ def test_every_job(device: str, reverse: bool) -> None:
 
     rows = groute_py.apsp(GRAPH, sources=[3, 17, 3], **how)
     matrix = groute_py.matrix(GRAPH, [3, 9], [40, 3, 9, 0], **how)
-    some = groute_py.sssp(GRAPH, sources=[4, 9], predecessors=False, **how)
+    some = groute_py.sssp(GRAPH, sources=[4, 9], **how)
     assert rows is not None
     assert matrix is not None
     assert isinstance(some, groute_py.SourceRows)
+    assert some.predecessors is None
     np.testing.assert_array_equal(rows.distances, wanted[[3, 17, 3]])
     np.testing.assert_array_equal(matrix.distances, wanted[[3, 9]][:, [40, 3, 9, 0]])
     assert (matrix.sources.tolist(), matrix.targets.tolist()) == ([3, 9], [40, 3, 9, 0])
