@@ -66,9 +66,9 @@ def sssp(
             rank solves on their GPU. Weights are int32, uint32, int64, float32 or float64; other
             types are converted.
         source: vertex index, from 0 (also for files whose own ids begin at 1).
-        sources: integers, shape (k,): several sources instead of ``source``, as for `apsp`. Only
-            ``algorithm`` (one of `apsp`'s), ``device``, ``predecessors``, ``tail``, ``head``,
-            ``weight`` and ``comm`` may be given with it.
+        sources: integers, shape (k,): several sources instead of ``source``, as for `apsp`. Of the
+            options ``algorithm`` (one of `apsp`'s), ``device``, ``predecessors``, ``reverse``,
+            ``turns`` and ``prepare`` may be given with it. With turns there are no predecessors.
         targets: vertex indices; the solve ends when these are final, and leaves vertices farther
             than the farthest of them unreached. With negative weights everything is solved.
         tail, head, weight: titles of the columns of a table, in a file or in memory; ``weight`` is
@@ -100,7 +100,7 @@ def sssp(
         asked = _for_one_source(source, sources, targets, given)
     refuse_difference(channel, {"function": "apsp" if asked is None else "sssp"})
     if asked is None:
-        return _rows(channel, graph, sources, Request(**_of_request(given)), columns)
+        return _rows(channel, graph, sources, _request(channel, given), columns)
     ends, choices = asked
     with _opened(graph, choices, channel, columns) as solver:
         return solver.sssp(*ends)
@@ -341,6 +341,14 @@ def _of_request(given: dict[str, Any]) -> dict[str, Any]:
         for entry, _ in options_of(Options, "sssp")
         if entry.name in shared
     }
+
+
+def _request(channel: Channel, given: dict[str, Any]) -> Request:
+    """For several sources; predecessors by default, but not with turns. Collective."""
+    has_turns = channel.broadcast(given.get("turns") is not None)  # those of rank 0 count
+    return Request(
+        **{**_of_request(given), "predecessors": given.get("predecessors", not has_turns)}
+    )
 
 
 def _check_for_several(given: dict[str, Any], targets: Sequence[int]) -> None:

@@ -169,6 +169,22 @@ class CacheWarning(UserWarning):
     """Something is not kept in a cache, or not used of it, and why."""
 
 
+def too_late(state: str = "nothing was written") -> TimeLimitError:
+    """The error of a job that the time limit ends.
+
+    Args:
+        state: how far it has come.
+
+    >>> print(too_late("3 of 5 sources were done"))
+    the time limit passed before the answer was complete; 3 of 5 sources were done; give more \
+time (--time-limit, --limit-per-question, time_limit_s)
+    """
+    return TimeLimitError(
+        f"the time limit passed before the answer was complete; {state}; give more time "
+        "(--time-limit, --limit-per-question, time_limit_s)"
+    )
+
+
 def everywhere(error: GrouteError) -> GrouteError:
     """Mark an error that every rank raises by itself."""
     error.on_all_ranks = True

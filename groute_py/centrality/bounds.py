@@ -85,9 +85,10 @@ def bounded_rows(
         if positions is None or not len(positions):
             break
         label = deliver(channel, job, positions, bounds)
+        settled = channel.broadcast(0 if bounds is None else bounds.settled)
         with collective(channel):  # progress may end the job
-            if progress is not None and bounds is not None:
-                progress(bounds.settled, job.facts.vertex_count)
+            if progress is not None:
+                progress(settled, job.facts.vertex_count)
             if saving is not None and bounds is not None and saving.pace.is_due:
                 saving.save(bounds.arrays, bounds.settled)
     return None if bounds is None else (*bounds.rows(), label)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from groute_py.errors import InputError, InterruptedRun, TimeLimitError
+from groute_py.errors import InputError, InterruptedRun, RunError, TimeLimitError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,11 +58,18 @@ def parts_kept(channel: Channel, path: Path, unit: str, *, resume: bool) -> Iter
 
     kept = KeptParts(path, unit, resume=resume)
     try:
-        with resumable(lambda: kept.state):
+        with resumable(partial(_last_state, kept)):
             yield kept
             on_root(channel, kept.finish)
     finally:
         kept.close()
+
+
+def _last_state(kept: KeptParts) -> str:
+    """How far a run has come that is ending, with what it can still write."""
+    with suppress(RunError):  # what ends the run is the error
+        kept.flush()
+    return kept.state
 
 
 @contextmanager

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from groute_py.comm.base import Buffer, Channel
 from groute_py.comm.team import Team
 from groute_py.device.base import Device, Linked
-from groute_py.engine.loop import Pace, too_late
+from groute_py.engine.loop import Pace
 from groute_py.engine.tasks import Relaxing, counts_of
-from groute_py.errors import RunError, everywhere
+from groute_py.errors import RunError, everywhere, too_late
 from groute_py.system.trace import count
 
 
@@ -41,7 +41,7 @@ def run(linked: Linked, channel: Channel, pace: Pace) -> bool:
     if linked.all_quiet:
         return linked.overflowed
     if any(channel.gather(late)):
-        raise too_late()
+        raise everywhere(too_late())
     problem = "kernels ended before all ranks were done, and no time limit had passed"
     raise everywhere(RunError(f"{problem}; solve again, with --mode rounds if it comes again"))
 

@@ -18,7 +18,7 @@ from typing import Protocol
 from groute_py.comm.base import Buffer, Channel
 from groute_py.comm.team import Team
 from groute_py.comm.termination import Ballot, Coordinator, Verdict
-from groute_py.errors import GrouteError, TimeLimitError, everywhere
+from groute_py.errors import GrouteError, everywhere, too_late
 from groute_py.system.clock import Record
 from groute_py.system.trace import recorder
 
@@ -132,7 +132,7 @@ def _work(
                     channel.abandon()  # a rank may have worked beyond the goal meanwhile
                 return votes
             if verdict.stop:
-                raise too_late()
+                raise everywhere(too_late())
             if inspect is not None:
                 inspect(verdict)
             if verdict.floor < math.inf:  # else all work is in messages, and the old limit stays
@@ -152,13 +152,3 @@ def _recorded(record: Record, begun: float, task: Task, channel: Channel) -> Non
     counts["bytes sent"] = counts.get("bytes sent", 0) + by_messages
     for counter, value in counts.items():
         record.count(counter, end, value)
-
-
-def too_late() -> GrouteError:
-    """The error of all ranks when the deadline has passed on one."""
-    return everywhere(
-        TimeLimitError(
-            "the time limit passed before the answer was complete; nothing was written; "
-            "give more time with --time-limit"
-        )
-    )

@@ -11,12 +11,19 @@ from numpy.typing import NDArray
 
 from groute_py.comm.base import Channel
 from groute_py.device.base import Device
+from groute_py.engine.agree import on_root
 from groute_py.engine.device_result import DeviceResult
 from groute_py.engine.loading import LoadedGraph
 from groute_py.engine.solving import Outcome
 from groute_py.engine.statistics import RankReport, Statistics, Stopwatch
+from groute_py.errors import quoted
 from groute_py.partition.order import Order
 from groute_py.results.result import Result, public_distances
+from groute_py.system import memory_limits
+
+DISTANCE_BYTES, TREE_BYTES = 12, 24
+"""Of rank 0 for a vertex: its distance as it comes, and in the result; with predecessors that in
+the result, and the predecessor as it comes, and in the result."""
 
 
 def report(
@@ -41,6 +48,7 @@ def report(
     options, device = graph.plan.options, graph.device
     with watch.phase("download"):
         if options.download:
+            _check_room(graph, predecessors=predecessors)
             answer = collect(graph.channel, device, graph.cut.order, predecessors=predecessors)
         else:
             answer = device.held(predecessors=predecessors)
@@ -84,6 +92,19 @@ def collect(
     if parents is not None:
         tree = order.by_input(order.in_input(_joined(parents)))
     return order.by_input(distances), tree
+
+
+def _check_room(graph: LoadedGraph, *, predecessors: bool) -> None:
+    """Raise `GraphError` on every rank if rank 0 has no room to collect an answer; collective.
+
+    An error of rank 0 alone would leave the others waiting for it.
+    """
+    facts = graph.plan.facts
+    needed = (TREE_BYTES if predecessors else DISTANCE_BYTES) * facts.vertex_count
+    if graph.channel.size == 1 or needed <= memory_limits.LITTLE:
+        return
+    what = f"to collect the answer of {quoted(facts.name)} on rank 0"
+    on_root(graph.channel, lambda: memory_limits.check_room(needed, what))
 
 
 def _distances(channel: Channel, device: Device) -> NDArray[Any] | None:

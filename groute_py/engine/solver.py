@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -249,16 +249,27 @@ def _vertices_in(supply: Supply, graph: LoadedGraph) -> tuple[Layout, Numbering 
     return layout, supply.graph().numbering if graph.channel.rank == 0 else None
 
 
-def ends_of(source: int, targets: Sequence[int]) -> tuple[int, list[int]]:
+def ends_of(source: Any, targets: Any) -> tuple[int, list[int]]:
     """A source and targets as Python integers.
 
     Raises:
         InputError: one of them is no integer.
     """
+    if isinstance(targets, str) or not isinstance(targets, Iterable):
+        raise InputError(f"targets {quote(targets)}: a sequence of integers is expected")
+    return _index_of("source", source), [_index_of("target", target) for target in targets]
+
+
+def _index_of(role: str, vertex: Any) -> int:
+    """A vertex as a Python integer."""
     try:
-        return as_index(source), [as_index(target) for target in targets]
+        return as_index(vertex)
     except TypeError as problem:
+        way_out = ""
+        if isinstance(vertex, str):
+            way_out = f"; graph.numbering.index_of({quote(vertex)}) is that of an id"
+        elif role == "source" and isinstance(vertex, Iterable):
+            way_out = "; for several sources take apsp, or sssp with sources=[0, 1]"
         raise InputError(
-            f"source {quote(source)}, targets {quote(targets)}: an integer and a sequence of "
-            f"integers are expected ({problem})"
+            f"{role} {quote(vertex)} is no index of a vertex, which is an integer{way_out}"
         ) from problem

@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from groute_py.algorithms.tolerance import cycle_tolerance, sum_slack
 from groute_py.comm.base import Channel
 from groute_py.engine.agree import on_root
-from groute_py.engine.loop import too_late
-from groute_py.errors import NegativeCycleError, RunError
+from groute_py.errors import GraphError, NegativeCycleError, RunError, too_late
 from groute_py.graph.facts import Facts
 from groute_py.graph.ids import Numbering
 from groute_py.kernels.cpu import tree_bellman_ford as kernel
 from groute_py.partition.order import Order
 from groute_py.partition.share import Share
+from groute_py.system.memory_limits import check_room
 
 SLICE_ARCS = 1 << 18
 """Arcs relaxed before the clock is read and signals are heard."""
@@ -49,6 +49,7 @@ class TreeSolver:
     ) -> None:
         self._channel, self._order, self._numbering = channel, order, numbering
         self._facts = facts
+        on_root(channel, self._check_room)
         self._counts = channel.gather(share.own_count)
         owned = np.arange(share.first, share.first + share.own_count)
         numbers = np.concatenate([owned, share.halo])
@@ -57,16 +58,28 @@ class TreeSolver:
         self._arcs: list[NDArray[Any]] = []
         on_root(channel, lambda: self._arcs.extend(self._joined(parts)))
 
+    def _check_room(self) -> None:
+        """Raise `RunError` before rank 0 alone would fail, for which the others would wait."""
+        facts = self._facts
+        arc_bytes = np.dtype(np.int64).itemsize + facts.weight_type.itemsize
+        try:  # as they come, and joined
+            check_room(2 * (8 * facts.vertex_count + arc_bytes * facts.arc_count), "its arcs")
+        except GraphError as problem:
+            raise self._without_room(problem) from problem
+
     def _joined(self, parts: list[Any]) -> tuple[NDArray[Any], ...]:
         """Offsets, heads and weights of the whole graph."""
         try:
             degrees, heads, weights = (np.concatenate(part) for part in parts)
             return np.concatenate([[0], np.cumsum(degrees)]), heads, weights
         except MemoryError as problem:
-            raise RunError(
-                f"cycles of {self._facts.name} weigh 0 but for rounding, and to solve such a graph "
-                f"rank 0 needs room for all of it ({problem}); scale the weights to integers"
-            ) from problem
+            raise self._without_room(problem) from problem
+
+    def _without_room(self, problem: Exception) -> RunError:
+        return RunError(
+            f"cycles of {self._facts.name} weigh 0 but for rounding, and to solve such a graph "
+            f"rank 0 needs room for all of it ({problem}); scale the weights to integers"
+        )
 
     def solve(
         self, source: int | None, types: Sequence[np.dtype[Any]], deadline: float
@@ -105,9 +118,9 @@ class TreeSolver:
         tolerance, slack = cycle_tolerance(precision), sum_slack(precision)
         wide = weights.astype(np.float64, copy=False)
         while tree.at[kernel.COUNT] > 0 and tree.at[kernel.CYCLE_TAIL] < 0:
-            kernel.relax(offsets, heads, wide, tolerance, slack, tree, SLICE_ARCS)
             if time.monotonic() > deadline:
                 raise too_late()
+            kernel.relax(offsets, heads, wide, tolerance, slack, tree, SLICE_ARCS)
         if tree.at[kernel.CYCLE_TAIL] >= 0:
             raise self._negative_cycle(tree, heads, wide)
         for kind in () if tree.at[kernel.OVERFLOWED] else types:

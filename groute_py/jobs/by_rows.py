@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from groute_py.comm.base import Channel
 from groute_py.device.rows import RowBlock
-from groute_py.errors import TimeLimitError
+from groute_py.errors import too_late
 from groute_py.graph.csr import Graph
 from groute_py.jobs.groups import Found, Group
 from groute_py.many.choose import Choice
@@ -49,8 +49,9 @@ class Rows:
             with closing(solving.blocks(sources, columns)) as blocks:
                 for block in blocks:
                     yield from _picked(block, some, columns)
-                    if time.monotonic() > deadline:
-                        raise TimeLimitError("the time limit passed before all routes were found")
+                    done = start + block.first + block.count
+                    if done < len(groups) and time.monotonic() > deadline:
+                        raise too_late()
             self.label = solving.label
 
 

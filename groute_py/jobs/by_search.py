@@ -24,7 +24,7 @@ from groute_py.device.cpu.target_search import TargetSearch
 from groute_py.device.cpu.two_sided_search import TwoSidedSearch
 from groute_py.device.cpu.up_search import UpSearch
 from groute_py.device.rows import NarrowError, surely_fits
-from groute_py.errors import TimeLimitError
+from groute_py.errors import too_late
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts
 from groute_py.hierarchy.prepared import hierarchy_of
@@ -75,7 +75,7 @@ class Searches:
                     yield found
                     # searches look at the clock only if they take long
                     if done < len(groups) and time.monotonic() > deadline:
-                        raise TimeLimitError("the time limit passed before all routes were found")
+                        raise too_late()
             finally:
                 threads.shutdown(cancel_futures=True)
 

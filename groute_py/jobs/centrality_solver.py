@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,9 @@ from groute_py.engine.agree import on_root, refuse_difference
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.base import Supply
-from groute_py.errors import InputError, TimeLimitError, everywhere
+from groute_py.errors import InputError, everywhere
 from groute_py.graph.csr import Graph
-from groute_py.jobs.deadline import deadline_in
+from groute_py.jobs.deadline import deadline_in, refuse_late
 from groute_py.many.apsp import Progress
 from groute_py.many.sources import as_vertices
 
@@ -130,11 +130,4 @@ class CentralitySolver(SourceSolver):
 
     def _clock(self) -> Progress:
         """What ends a job of this rank at the deadline, between two of its sources."""
-        deadline = self._deadline()
-
-        def clock(done: int, total: int) -> None:
-            if time.monotonic() > deadline:
-                reason = "the time limit passed before the answer was complete"
-                raise TimeLimitError(f"{reason}; {done:,} of {total:,} sources were solved")
-
-        return clock
+        return partial(refuse_late, self._deadline())

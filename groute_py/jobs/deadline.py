@@ -7,7 +7,7 @@ import time
 
 from groute_py.comm.base import Channel
 from groute_py.engine.agree import collective
-from groute_py.errors import TimeLimitError
+from groute_py.errors import too_late
 from groute_py.many.apsp import Progress
 
 
@@ -31,8 +31,12 @@ def until(channel: Channel, deadline: float, progress: Progress | None = None) -
         if progress is not None:
             progress(done, total)
         with collective(channel):
-            if time.monotonic() > deadline:
-                reason = "the time limit passed before the answer was complete"
-                raise TimeLimitError(f"{reason}; {done:,} of {total:,} sources were done")
+            refuse_late(deadline, done, total)
 
     return watch
+
+
+def refuse_late(deadline: float, done: int, total: int) -> None:
+    """Raise `TimeLimitError` behind the deadline if something is left to be done."""
+    if done < total and time.monotonic() > deadline:
+        raise too_late(f"{done:,} of {total:,} sources were done")

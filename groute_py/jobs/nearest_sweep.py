@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from groute_py.comm.base import Channel
 from groute_py.device.registry import kind_of
-from groute_py.engine.loop import too_late
 from groute_py.engine.mirrored import Mirrored
 from groute_py.engine.options import Options
 from groute_py.engine.preparing import BEFORE
 from groute_py.engine.statistics import Statistics, Stopwatch
+from groute_py.errors import too_late
 from groute_py.graph.csr import Graph
 from groute_py.hierarchy.prepared import hierarchy_of
 from groute_py.jobs.deadline import deadline_in
@@ -83,6 +83,8 @@ class NearestSweep:
         deadline, watch = deadline_in(options.time_limit_s), Stopwatch()
         with watch.phase("upload"):
             on_gpu = self._opened(graph)
+        if time.monotonic() > deadline:
+            raise too_late()
         with watch.phase("solve"):
             found = on_gpu.solve(by_id(graph, facilities), turned=turned)
         if found is None:
@@ -91,8 +93,6 @@ class NearestSweep:
             owners, distances, following = map(_downloaded, found) if options.download else found
         kind = NearestFacilities if options.download else DeviceNearest
         figures = _statistics(on_gpu, watch)
-        if time.monotonic() > deadline:
-            raise too_late()
         about = to_facility, figures, graph.numbering, graph.attribution
         return kind(owners, distances, following, *about)
 

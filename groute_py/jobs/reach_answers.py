@@ -6,8 +6,7 @@ import time
 from collections.abc import Collection
 from typing import Any
 
-from groute_py.engine.loop import too_late
-from groute_py.errors import InputError
+from groute_py.errors import InputError, too_late
 from groute_py.jobs.isochrones import Isochrones, Reach
 from groute_py.jobs.maps.geojson import coordinates_in
 from groute_py.jobs.maps.pieces import Pieces

@@ -43,8 +43,8 @@ from groute_py.turns.layout import Layout
 Progress = Callable[[int, int], None]
 """Takes how many rows are done, and of how many; may raise what ends the job.
 
-`in_rounds`, and so `deliver`, calls it on all ranks together: it may be collective there. `reduce`
-calls it on each rank when that has rows, and bounds on rank 0: there it must not be.
+`in_rounds`, and so `deliver`, and bounds call it on all ranks together: it may be collective there.
+`reduce` calls it on each rank when that has rows: there it must not be.
 """
 
 Spans = list[tuple[int, int] | None]

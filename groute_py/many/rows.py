@@ -109,16 +109,23 @@ def solve_rows(
 
 
 def solve_each(
-    graph: Graph | None, sources: Iterable[int], options: Options, channel: Channel
+    graph: Graph | None,
+    sources: Iterable[int],
+    options: Options,
+    channel: Channel,
+    targets: Sequence[int] = (),
 ) -> Iterator[Result | None]:
-    """As `solve_rows`, one answer after the other; None on ranks other than 0."""
+    """As `solve_rows`, one answer after the other; None on ranks other than 0.
+
+    Each solve ends when all targets, if there are any, are final.
+    """
     given = None if graph is None else graph.weights.dtype
     graph = None if graph is None else one_precision(graph)
     if channel.size == 1 and graph is not None:
         options = placed(graph, options)
     with SourceSolver(Whole(graph, given), channel, options) as solver:
         for source in sources:
-            result = solver.sssp(int(source))
+            result = solver.sssp(int(source), targets)
             yield None if result is None or graph is None else source_first(graph, result)
 
 

@@ -76,7 +76,7 @@ def single_source_dijkstra(
     vertex_of(G, source)
     if target is not None and target == source:
         return 0, [target]
-    found = tree(G, G.arcs(weight), source, options(algorithm=METHOD, cutoff=cutoff))
+    found = tree(G, G.arcs(weight), source, options(algorithm=METHOD, cutoff=cutoff), target)
     if target is None:
         return found.lengths(), found.paths()
     if target not in G or target not in found:
@@ -114,7 +114,7 @@ def dijkstra_path_length(
     vertex_of(G, source)
     if source == target:
         return 0
-    found = tree(G, G.arcs(weight), source, options(algorithm=METHOD, predecessors=False))
+    found = tree(G, G.arcs(weight), source, options(algorithm=METHOD, predecessors=False), target)
     if target not in G or target not in found:
         raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
     return found.length(target)
@@ -128,7 +128,7 @@ def bidirectional_dijkstra(
     vertex_of(G, target, "Target")
     if source == target:
         return 0, [source]
-    found = tree(G, G.arcs(weight), source, options(algorithm=METHOD))
+    found = tree(G, G.arcs(weight), source, options(algorithm=METHOD), target)
     if target not in found:
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
     return found.length(target), found.path(target)

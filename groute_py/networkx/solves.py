@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
 from typing import Any
@@ -51,19 +51,27 @@ def networkx_errors() -> Iterator[None]:
 
 
 def trees(
-    graph: BackendGraph, arcs: Graph, sources: Iterable[Node], choices: Options
+    graph: BackendGraph,
+    arcs: Graph,
+    sources: Iterable[Node],
+    choices: Options,
+    targets: Sequence[int] = (),
 ) -> Iterator[tuple[Node, Tree]]:
-    """Each source with its tree; the graph is loaded once.
+    """Each source with its tree, up to its last target if there are any; the graph is loaded once.
 
     The first solve is done at once: what cannot be solved is left to NetworkX, which can take over
     as long as nothing has been returned.
     """
-    found = _trees(graph, arcs, sources, choices)
+    found = _trees(graph, arcs, sources, choices, targets)
     return chain([*islice(found, 1)], found)
 
 
 def _trees(
-    graph: BackendGraph, arcs: Graph, sources: Iterable[Node], choices: Options
+    graph: BackendGraph,
+    arcs: Graph,
+    sources: Iterable[Node],
+    choices: Options,
+    targets: Sequence[int],
 ) -> Iterator[tuple[Node, Tree]]:
     nodes = list(sources)
     vertices = [vertex_of(graph, node) for node in nodes]
@@ -71,7 +79,7 @@ def _trees(
         return
     with networkx_errors():
         for node, result in zip(
-            nodes, solve_each(arcs, vertices, choices, SoloChannel()), strict=True
+            nodes, solve_each(arcs, vertices, choices, SoloChannel(), targets), strict=True
         ):
             assert result is not None
             yield node, Tree(graph, result.distances, result.predecessors)
@@ -90,9 +98,12 @@ def distances_from(
             yield result.distances
 
 
-def tree(graph: BackendGraph, arcs: Graph, source: Node, choices: Options) -> Tree:
-    """The tree of one source."""
-    ((_, found),) = trees(graph, arcs, [source], choices)
+def tree(
+    graph: BackendGraph, arcs: Graph, source: Node, choices: Options, target: Node | None = None
+) -> Tree:
+    """The tree of one source; with a target that is a node it need not lead farther."""
+    targets = [graph.index[target]] if target is not None and target in graph else []
+    ((_, found),) = trees(graph, arcs, [source], choices, targets)
     return found
 
 

@@ -68,7 +68,7 @@ def bidirectional_shortest_path(G: BackendGraph, source: Node, target: Node) -> 
     """A path to ``target``; the search goes forwards only."""
     vertex_of(G, source)
     vertex_of(G, target, "Target")
-    found = tree(G, G.arcs(None), source, options())
+    found = tree(G, G.arcs(None), source, options(), target)
     if target not in found:
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
     return found.path(target)
@@ -78,7 +78,7 @@ def has_path(G: BackendGraph, source: Node, target: Node) -> bool:
     """Whether a path leads to ``target``."""
     vertex_of(G, source)
     vertex_of(G, target, "Target")
-    return target in tree(G, G.arcs(None), source, options(predecessors=False))
+    return target in tree(G, G.arcs(None), source, options(predecessors=False), target)
 
 
 def _up_to(cutoff: int | None, *, paths: bool = True) -> Options:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from support.networks import both, needs_backend, networks
 from support.processes import run_python, run_tests_of_others
 
+from groute_py.engine.solver import SourceSolver
 from groute_py.networkx import backend
 from groute_py.networkx.info import FUNCTIONS, get_info
 
@@ -138,8 +139,46 @@ def test_lengths_and_paths(network: Any, data: st.DataObject) -> None:
         assert ours == theirs if isinstance(theirs, type) else ours[-1] == target
         ours, theirs = both(f"all_pairs_{method}_path_length", network, **more)
         assert ours == theirs
-    ours, theirs = both("bidirectional_dijkstra", network, source, target)
-    assert ours == theirs if isinstance(theirs, type) else ours[0] == theirs[0]
+    for ours, theirs in (
+        both("bidirectional_dijkstra", network, source, target),
+        both("single_source_dijkstra", network, source, target, cutoff),
+    ):
+        if isinstance(theirs, type):
+            assert ours == theirs
+        else:
+            assert ours[0] == theirs[0]
+            check_paths(network, {target: ours[1]}, {target: theirs[0]})
+
+
+TO_ONE: dict[str, dict[str, Any]] = {
+    "bidirectional_dijkstra": {},
+    "dijkstra_path": {},
+    "dijkstra_path_length": {},
+    "single_source_dijkstra": {},
+    "bidirectional_shortest_path": {},
+    "has_path": {},
+    "shortest_path": {"weight": "weight"},
+    "shortest_path_length": {"weight": "weight"},
+}
+
+
+@pytest.mark.usefixtures("on_device")
+@pytest.mark.parametrize("name", TO_ONE)
+def test_the_solve_ends_at_the_target(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    line, reached, sssp = nx.path_graph(3000), list[int](), SourceSolver.sssp
+
+    def watched(*words: Any, **named: Any) -> Any:
+        result = sssp(*words, **named)
+        assert result is not None
+        reached.append(int(result.reached.sum()))
+        return result
+
+    monkeypatch.setattr(SourceSolver, "sssp", watched)
+    ours, theirs = both(name, line, 0, 5, **TO_ONE[name])
+    assert ours == theirs
+    assert reached == [6]
+    both(name, line, 0, 5000, **TO_ONE[name])  # which is no node
+    assert max(reached) == (6 if len(reached) == 1 else 3000)
 
 
 @pytest.mark.usefixtures("on_device")

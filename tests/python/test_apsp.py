@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,8 @@ from support.local_ranks import on_ranks
 from support.row_checks import check_rows
 
 import groute_py
-from groute_py import Graph, InputError, NegativeCycleError, SourceRows
+from groute_py import Graph, InputError, NegativeCycleError, SourceRows, api
+from groute_py.comm.solo import SoloChannel
 from groute_py.graph.facts import facts_of
 from groute_py.graph.ids import Numbering
 from groute_py.many import choose as many_choose
@@ -199,6 +201,19 @@ def test_sources_of_sssp(device: str) -> None:
     assert rows.predecessors is not None
     check_rows(graph, rows)
     assert rows.path(3, 3) == [3]
+
+
+def test_options_of_several_sources() -> None:
+    """Those that the docstring of `sssp` lists, with the defaults of `sssp`."""
+    words = {"turns": [], "algorithm": "batch"}
+    found = on_ranks(2, lambda channel: api._request(channel, {} if channel.rank else words))
+    assert [request.predecessors for request in found] == [False, False]
+    assert (found[0].turns, found[0].algorithm) == ([], "batch")
+    assert api._request(SoloChannel(), {"predecessors": True, "turns": []}).predecessors
+    documented = (groute_py.sssp.__doc__ or "").partition("sources:")[2].partition("targets:")[0]
+    listed = set(re.findall("``([a-z]+)``", documented.partition("Of the")[2]))
+    assert listed == {"algorithm", "device", "predecessors", "reverse", "turns", "prepare"}
+    assert listed == api._of_request({}).keys()
 
 
 def test_paths_of_rows() -> None:

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
+import numpy as np
 import pytest
 from support.graphs import random_graph
+from support.local_ranks import on_ranks
 
 import groute_py
-from groute_py import InputError
+from groute_py import InputError, RunError
+from groute_py.comm.base import Channel
+from groute_py.engine.options import Options
+from groute_py.engine.solver import SourceSolver
+from groute_py.engine.supply.whole import Whole
+from groute_py.engine.tree_solve import TreeSolver
+from groute_py.graph.facts import facts_of
 from groute_py.many import host_room
+from groute_py.partition.order import Order
+from groute_py.system import memory_limits
 
 
 @pytest.mark.parametrize(
@@ -35,3 +46,50 @@ def test_it_is_refused(
     monkeypatch.setattr(host_room, "available_bytes", lambda: 100)
     with pytest.raises(InputError, match=f"{says}.* and 100 bytes of memory are free; "):
         solve(graph, *arguments, **options, device="cpu")
+
+
+@pytest.mark.parametrize("tree", [False, True])
+def test_an_answer_that_rank_0_cannot_collect(tree: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All ranks raise the error, and none waits for another; later the answer fits."""
+    graph = random_graph(30, 90, seed=1, greatest=9)
+    wanted = groute_py.sssp(graph, 3, device="cpu")
+    together = threading.Barrier(3)
+
+    def work(channel: Channel) -> tuple[str, Any]:
+        supply = Whole(graph if channel.rank == 0 else None)
+        solver = SourceSolver(supply, channel, Options(device="cpu", predecessors=tree))
+        together.wait(60)
+        if channel.rank == 0:
+            monkeypatch.setattr(memory_limits, "LITTLE", 0)
+            monkeypatch.setattr(memory_limits, "available_bytes", lambda: 100)
+        together.wait(60)
+        with pytest.raises(InputError) as caught:
+            solver.sssp(3)
+        together.wait(60)
+        if channel.rank == 0:
+            monkeypatch.undo()
+        together.wait(60)
+        return str(caught.value), solver.sssp(3)
+
+    (first, found), *others = on_ranks(3, work)
+    assert {said for said, _ in others} == {first}
+    assert first == (
+        f"to collect the answer of {graph.name} on rank 0 would take {720 if tree else 360} bytes "
+        "of memory, more than the 100 that are available"
+    )
+    np.testing.assert_array_equal(found.distances, wanted.distances)
+
+
+def test_arcs_that_rank_0_cannot_collect(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = random_graph(30, 90, seed=1, greatest=9)
+    facts = facts_of(graph)
+    monkeypatch.setattr(memory_limits, "LITTLE", 0)
+    monkeypatch.setattr(memory_limits, "available_bytes", lambda: 100)
+
+    def work(channel: Channel) -> str:
+        with pytest.raises(RunError, match="rank 0 needs room for all of it") as caught:
+            TreeSolver(channel, None, Order("none"), None, facts)  # type: ignore[arg-type]
+        return str(caught.value)
+
+    (said,) = set(on_ranks(3, work))
+    assert "more than the 100 that are available" in said

@@ -52,8 +52,8 @@ def test_a_solver_of_hops_answers_as_bfs() -> None:
 @pytest.mark.parametrize(
     ("ends", "says"),
     [
-        (("x",), "source 'x', targets .*: an integer and a sequence"),
-        ((0, 5), "source 0, targets 5: an integer and a sequence"),
+        (("x",), "source 'x' is no index of a vertex"),
+        ((0, 5), "targets 5: a sequence of integers"),
         ((400,), "source 400 is not a vertex of road:20x20; vertices are 0..399"),
         ((0, [-1]), "target -1 is not a vertex"),
     ],

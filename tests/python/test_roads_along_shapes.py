@@ -197,6 +197,28 @@ def test_turns_do_not_straighten_roads() -> None:
 
 
 @pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize(
+    ("turn", "length", "side"),
+    [((0, 2, None), 6, -9), ((0, 2, 9), 6, -9), ((0, 2, 3), 5, 9), ((1, 2, None), 2, 9)],
+)
+def test_the_arc_that_may_turn_is_drawn(
+    tmp_path: Path, turn: Any, length: int, side: int, *, reverse: bool
+) -> None:
+    """Of two parallel arcs the cheaper one may not be followed by the turn."""
+    bends, ends = np.array([(4.0, 9.0), (4, -9)]), np.array([(0.0, 0.0), (8, 0), (16, 0)])
+    shapes = Shapes(np.array([0, 1, 2]), np.array([0, 1, 2, 2]), bends)
+    graph = Graph.from_arrays([0, 2, 3, 3], [1, 1, 2], [1, 5, 1])
+    graph = graph.changed(coordinates=ends, shapes=shapes)
+    pairs, turned = [(2, 0) if reverse else (0, 2)], {"turns": [turn], "reverse": reverse}
+    routes = groute_py.route(graph, pairs, paths=True, device="cpu", **turned)
+    assert routes is not None
+    assert routes.distances.tolist() == [length]
+    routes.save(tmp_path / "line.geojson", planar=True)
+    (feature,) = json.loads((tmp_path / "line.geojson").read_text())["features"]
+    assert feature["geometry"]["coordinates"] == [[0, 0], [4, side], [8, 0], [16, 0]]
+
+
+@pytest.mark.parametrize("reverse", [False, True])
 def test_routes_with_turns_lead_along_shapes(tmp_path: Path, *, reverse: bool) -> None:
     """As without turns, also where ranks have the expansion without the graph."""
     lines, pairs = [], np.array([(2, 0), (0, 2)])

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.graphs import graph_of, graphs, random_graph
-from support.keeping import raising_at, write_at_once
+from support.keeping import raising_at, row_by_row, write_at_once
 from support.kept_rows import listing
 from support.local_ranks import on_ranks
 from support.reference import check_path, rows_from
@@ -30,6 +30,7 @@ from groute_py import (
     RunError,
     TimeLimitError,
 )
+from groute_py.comm.solo import SoloChannel
 from groute_py.device.cpu.hierarchy import CpuHierarchy
 from groute_py.device.cpu.rows import CpuGraph
 from groute_py.device.cpu.two_sided_search import TwoSidedSearch
@@ -37,7 +38,9 @@ from groute_py.device.cpu.up_search import UpSearch
 from groute_py.engine.agree import on_root
 from groute_py.io.pairs import read_pairs_in
 from groute_py.jobs import by_rows
+from groute_py.jobs.groups import Group
 from groute_py.jobs.route import solve_routes
+from groute_py.many.choose import Choice
 from groute_py.many.request import Request
 from groute_py.many.storage.kept_parts import KeptParts
 from groute_py.many.storage.part_file import PartFile
@@ -260,12 +263,22 @@ def test_a_sum_beyond_float64() -> None:
 def test_a_time_limit() -> None:
     graph = groute_py.generate("road:1000x1000")
     with groute_py.open(graph, device="cpu", time_limit_s=1e-6) as solver:
-        for call in (
-            lambda: solver.route([(1001, 998_998)]),
-            lambda: solver.matrix([5], [9]),
-        ):
-            with pytest.raises(TimeLimitError, match="the time limit passed"):
-                call()
+        with pytest.raises(TimeLimitError, match="give more time"):
+            solver.route([(1001, 998_998)])
+        assert solver.matrix([5], [9]) is not None  # complete with the first block
+
+
+def test_a_time_limit_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It ends a job between two blocks, and one that is complete is no more late."""
+    row_by_row(monkeypatch)
+    graph, channel = groute_py.generate("road:10x10"), SoloChannel()
+    request = Request(device="cpu", algorithm="heap", destination="nowhere")
+    finder = by_rows.Rows(graph, request, Choice("heap", "cpu", "as asked for"), channel)
+    groups = [Group(source, np.array([0]), np.array([5])) for source in range(64)]
+    every = finder.find(groups, None, paths=False, deadline=0.0)
+    with pytest.raises(TimeLimitError, match="give more time"):
+        list(every)
+    assert len(list(finder.find(groups[:1], None, paths=False, deadline=0.0))) == 1
 
 
 def test_a_time_limit_of_short_searches() -> None:

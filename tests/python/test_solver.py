@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.graphs import random_graph
+from support.keeping import row_by_row
 from support.local_ranks import on_ranks
 
 import groute_py
@@ -183,11 +184,30 @@ def test_a_closed_solver_holds_nothing_but_the_graph() -> None:
     assert solver.facts.vertex_count == 144
 
 
-def test_the_time_limit() -> None:
+def test_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It ends a job between two blocks; one that is complete is no more late."""
+    row_by_row(monkeypatch)
     with groute_py.open(ROAD, device="cpu", time_limit_s=1e-9) as solver:
         for method in (solver.closeness, solver.diameter, solver.betweenness):
-            with pytest.raises(TimeLimitError):
+            with pytest.raises(TimeLimitError, match="of 144 sources were done; give more time"):
                 method()
+        for method in (solver.closeness, solver.betweenness):
+            assert method([5]) is not None
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_the_time_limit_of_one_rank(ranks: int) -> None:
+    """It ends the jobs of all, also those that rank 0 sums up."""
+
+    def work(channel: Any) -> None:
+        supply = Whole(ROAD if channel.rank == 0 else None)
+        options = Options(device="cpu", time_limit_s=1e-9 if channel.rank == 1 else None)
+        with Solver(supply, channel, options) as solver:
+            for method in (solver.diameter, solver.radius):
+                with pytest.raises(TimeLimitError, match="of 144 sources were done"):
+                    method()
+
+    on_ranks(ranks, work)
 
 
 def test_graphs_that_are_no_more() -> None:

@@ -31,6 +31,7 @@ from groute_py.engine.options import Options
 from groute_py.engine.supply.choose import supply_of
 from groute_py.jobs.solver import Solver
 from groute_py.turns.expanded import expanded
+from groute_py.turns.walk import arcs_along
 
 
 @settings(max_examples=15)
@@ -46,6 +47,18 @@ def test_one_source(device: str, graph: Graph, data: st.DataObject) -> None:
     for reverse in (False, True):
         result = groute_py.sssp(graph, source, turns=rows_of(turns), reverse=reverse, device=device)
         check(graph, turns, source, result, reverse=reverse)
+
+
+def check_arcs(graph: Graph, turns: dict[Any, Any], path: list[int], length: int) -> None:
+    """The arcs that are found along a path have its vertices, and its length with their turns."""
+    given = expanded(graph, [(*pair, cost) for pair, cost in turns.items()]).given
+    assert given is not None
+    arcs = arcs_along(given, path)
+    assert [*graph.tails()[arcs].tolist(), path[-1]] == path
+    assert graph.heads[arcs].tolist() == path[1:]
+    costs = [turns.get(pair, 0) for pair in pairwise(arcs)]
+    assert None not in costs
+    assert graph.weights[arcs].sum() + sum(costs) == length
 
 
 @settings(max_examples=15)
@@ -66,6 +79,7 @@ def test_by_arcs(device: str, graph: Graph, data: st.DataObject) -> None:
         for vertex in range(0, graph.vertex_count, 3):
             if path := found.path_to(vertex):
                 assert least_cost(graph, turns, path) == wanted[vertex]
+                check_arcs(graph, turns, path, wanted[vertex])
 
 
 @pytest.mark.parametrize("reverse", [False, True])
@@ -101,10 +115,11 @@ def test_every_job(device: str, reverse: bool) -> None:
 
     rows = groute_py.apsp(GRAPH, sources=[3, 17, 3], **how)
     matrix = groute_py.matrix(GRAPH, [3, 9], [40, 3, 9, 0], **how)
-    some = groute_py.sssp(GRAPH, sources=[4, 9], predecessors=False, **how)
+    some = groute_py.sssp(GRAPH, sources=[4, 9], **how)
     assert rows is not None
     assert matrix is not None
     assert isinstance(some, groute_py.SourceRows)
+    assert some.predecessors is None
     np.testing.assert_array_equal(rows.distances, wanted[[3, 17, 3]])
     np.testing.assert_array_equal(matrix.distances, wanted[[3, 9]][:, [40, 3, 9, 0]])
     assert (matrix.sources.tolist(), matrix.targets.tolist()) == ([3, 9], [40, 3, 9, 0])

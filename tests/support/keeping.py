@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
+from groute_py.device.cpu import rows
 from groute_py.errors import InterruptedRun, signalled
 from groute_py.many.storage import kept_parts
 
@@ -16,6 +18,12 @@ def write_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let parts be written when they come."""
     monkeypatch.setattr(kept_parts, "EVERY_S", 0)
     monkeypatch.setattr(kept_parts, "WRITING_SHARE", 0)
+
+
+def row_by_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each row that cores find be a block of its own."""
+    monkeypatch.setattr(rows, "BLOCK_BYTES", 1)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
 
 
 def raising_at(call: int, function: Callable[..., Any], error: BaseException) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,11 @@ import pytest
 from support.keeping import write_at_once
 from support.kept_rows import listing
 
-from groute_py import InputError, RunError
+from groute_py import InputError, InterruptedRun, RunError, TimeLimitError
+from groute_py.cli.resumable import parts_kept
 from groute_py.comm.solo import SoloChannel
-from groute_py.many.storage import kept_parts, row_files
+from groute_py.errors import GrouteError, too_late
+from groute_py.many.storage import kept_parts, part_file, row_files
 from groute_py.many.storage.kept_parts import KeptParts
 
 RUN = {"graph": "a", "sources": "b"}
@@ -35,6 +38,15 @@ def begun(folder: Path, *, resume: bool = False, **other: str) -> tuple[KeptPart
     kept = KeptParts(folder / "out.csv", "sources", resume=resume)
     kept.begin(SoloChannel(), lambda: RUN | other, 9, 3)
     return kept, kept.parts
+
+
+def run(folder: Path, *parts: tuple[Any, ...], end: GrouteError) -> None:
+    """A command that begins anew, keeps parts, and ends with an error."""
+    with parts_kept(SoloChannel(), folder / "out.csv", "sources", resume=False) as kept:
+        kept.begin(SoloChannel(), lambda: RUN, 9, 3)
+        for one in parts:
+            kept.take(one)
+        raise end
 
 
 def numbers(parts: list[Any]) -> list[int]:
@@ -76,6 +88,47 @@ def test_parts_wait_until_it_is_time(tmp_path: Path, monkeypatch: pytest.MonkeyP
     kept.close()
     monkeypatch.undo()
     assert numbers(begun(tmp_path, resume=True)[1]) == [4, 5]
+
+
+def test_parts_that_wait_are_written_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_parts, "EVERY_S", 1000)
+    with pytest.raises(InterruptedRun) as caught:
+        run(tmp_path, part(4), part(5, 6), end=InterruptedRun("interrupted by SIGTERM"))
+    folder = tmp_path / "out.csv.partial"
+    state = f"3 of 9 sources are complete in {folder}; go on with --resume"
+    assert str(caught.value) == f"interrupted; {state}"
+    assert numbers(begun(tmp_path, resume=True)[1]) == [4, 5, 6]
+
+
+def test_an_interrupt_when_a_part_is_in_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is there once: what was handed to the disk is not written again at the end."""
+    written, calls = part_file.write_at, count(1)
+
+    def interrupted(*arguments: Any) -> None:
+        written(*arguments)
+        if next(calls) == 2 * 3 * 2:  # of two parts, of three arrays with their heads
+            raise InterruptedRun("interrupted by SIGTERM")
+
+    monkeypatch.setattr(part_file, "write_at", interrupted)
+    with pytest.raises(InterruptedRun, match="interrupted; 1 of 9"):
+        run(tmp_path, part(4), part(5), part(6), end=too_late())
+    assert numbers(begun(tmp_path, resume=True)[1]) == [4, 5]
+
+
+def test_a_disk_that_is_full_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error is that which ended the run."""
+
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(kept_parts, "EVERY_S", 1000)
+    monkeypatch.setattr(part_file, "write_at", full)
+    with pytest.raises(TimeLimitError, match="; 0 of 9"):
+        run(tmp_path, part(4), end=too_late())
 
 
 @pytest.mark.parametrize("left", range(1, 600, 67))

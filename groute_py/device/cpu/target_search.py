@@ -14,7 +14,7 @@ from groute_py.device.cpu.search_side import VERTEX_BYTES as SIDE_BYTES
 from groute_py.device.cpu.search_side import side_of, walked
 from groute_py.device.overflow import leads_beyond
 from groute_py.device.rows import NarrowError
-from groute_py.errors import TimeLimitError
+from groute_py.errors import too_late
 from groute_py.kernels.cpu import target_search as kernel
 from groute_py.kernels.cpu.search_side import begin
 
@@ -57,7 +57,7 @@ class TargetSearch:
         rest = self._wanted, self._nothing, SLICE
         while not kernel.search(*self._graph.arcs, *self._side, *rest):
             if time.monotonic() > deadline:
-                raise TimeLimitError("the time limit passed before all targets were reached")
+                raise too_late()
         found: NDArray[Any] = self._distances[targets]
         missing = found == self._nothing
         if self._counts[kernel.OVERFLOWED] and missing.any():

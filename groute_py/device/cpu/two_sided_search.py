@@ -12,7 +12,7 @@ from groute_py.device.base import unreached
 from groute_py.device.cpu.rows import CpuGraph
 from groute_py.device.cpu.search_side import VERTEX_BYTES as SIDE_BYTES
 from groute_py.device.cpu.search_side import side_of, walked
-from groute_py.errors import TimeLimitError
+from groute_py.errors import too_late
 from groute_py.kernels.cpu import two_sided_search as kernel
 from groute_py.kernels.cpu.search_side import begin
 
@@ -64,7 +64,7 @@ class TwoSidedSearch:
         rest = self._meeting, self._nothing, SLICE
         while not kernel.search(*self._arcs, *self._sides, *rest):
             if time.monotonic() > deadline:
-                raise TimeLimitError("the time limit passed before the target was reached")
+                raise too_late()
         return np.full(len(targets), self._meeting[kernel.LENGTH], self._nothing.dtype)
 
     def path(self, target: int) -> NDArray[np.int64]:

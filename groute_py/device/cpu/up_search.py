@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.device.cpu.hierarchy import Climb, CpuHierarchy
-from groute_py.errors import TimeLimitError
+from groute_py.errors import too_late
 from groute_py.kernels.cpu import sweep
 from groute_py.kernels.cpu.up_search import meet
 
@@ -47,7 +47,7 @@ class UpSearch:
         try:
             for place, target in enumerate(one.places[targets].tolist()):
                 if time.monotonic() > deadline:
-                    raise TimeLimitError("the time limit passed before all targets were reached")
+                    raise too_late()
                 distances[place] = self._length(target)
         finally:
             self._ahead.clear(found)

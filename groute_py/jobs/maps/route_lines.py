@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from groute_py.jobs.maps.geojson import Feature, coordinates_in, write_features
 from groute_py.jobs.maps.plane import Plane
 from groute_py.jobs.places import Places, shapes_at
 from groute_py.turns.expanded import ExpandedGraph
+from groute_py.turns.walk import arcs_along
 
 if TYPE_CHECKING:
     from groute_py.graph.csr import Graph
@@ -65,13 +66,24 @@ def _line(routes: Routes, vertices: NDArray[np.int64], places: Places) -> NDArra
     if roads is None or shapes is None:
         return coordinates[vertices]
     points = [coordinates[vertices[:1]]]
-    for tail, head in pairwise(vertices.tolist()):
-        arc = roads.lightest_arc(head, tail) if is_reversed else roads.lightest_arc(tail, head)
+    arcs = _arcs(routes, roads, vertices.tolist(), is_reversed=is_reversed)
+    for head, arc in zip(vertices[1:].tolist(), arcs, strict=True):
         if arc is not None:
             between = shapes.of(arc)
             points.append(between[::-1] if is_reversed else between)
         points.append(coordinates[[head]])
     return np.concatenate(points)
+
+
+def _arcs(
+    routes: Routes, roads: Graph, vertices: list[int], *, is_reversed: bool
+) -> Sequence[int | None]:
+    """The arcs of a path; None where there is none."""
+    if isinstance(routes.graph, ExpandedGraph):
+        assert routes.graph.given is not None
+        return arcs_along(routes.graph.given, vertices)
+    steps = [step[::-1] if is_reversed else step for step in pairwise(vertices)]
+    return [roads.lightest_arc(tail, head) for tail, head in steps]
 
 
 def _roads(routes: Routes) -> tuple[Graph | None, bool]:

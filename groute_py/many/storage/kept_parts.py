@@ -85,11 +85,20 @@ class KeptParts:
         self._pending.append(part)
         self.new += len(part[0])
         if time.monotonic() >= self._due_s:
-            whole = tuple(np.concatenate(arrays) for arrays in zip(*self._pending, strict=True))
+            self.flush()
+
+    def flush(self) -> None:
+        """Write the parts that were taken and wait.
+
+        Raises:
+            RunError: the disk is full, or fails.
+        """
+        pending, self._pending = self._pending, []  # none is written twice, whatever interrupts
+        if pending:
+            whole = tuple(np.concatenate(arrays) for arrays in zip(*pending, strict=True))
             with self._writing():
                 self._file.append(whole)
             self._saved += len(whole[0])
-            self._pending.clear()
 
     def replace(self, part: Part) -> None:
         """Write a part of all units that are complete in the place of the others, if it is time.
