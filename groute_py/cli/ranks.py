@@ -12,6 +12,7 @@ from groute_py.cli.signals import on_signal
 from groute_py.cli.watch import watched
 from groute_py.engine.options import LONGEST_LIMIT_S
 from groute_py.errors import TimeLimitError
+from groute_py.system.atomic_file import what_was_written
 
 if TYPE_CHECKING:
     from groute_py.comm.base import Channel
@@ -41,7 +42,7 @@ def _set_alarm(time_limit_s: float | None) -> None:
         return  # none, or one that the check of the options refuses
 
     def too_late() -> TimeLimitError:
-        return TimeLimitError(f"the time limit of {time_limit_s} s passed; nothing was written")
+        return TimeLimitError(f"the time limit of {time_limit_s} s passed; {what_was_written()}")
 
     on_signal(signal.SIGALRM, too_late)
     signal.setitimer(signal.ITIMER_REAL, time_limit_s + GRACE_S)

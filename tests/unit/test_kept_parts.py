@@ -16,8 +16,9 @@ from support.kept_rows import listing
 from groute_py import InputError, InterruptedRun, RunError, TimeLimitError
 from groute_py.cli.resumable import parts_kept
 from groute_py.comm.solo import SoloChannel
-from groute_py.errors import GrouteError, too_late
+from groute_py.errors import GrouteError, signalled, too_late
 from groute_py.many.storage import kept_parts, part_file, row_files
+from groute_py.many.storage.folder import RunFolder
 from groute_py.many.storage.kept_parts import KeptParts
 
 RUN = {"graph": "a", "sources": "b"}
@@ -117,6 +118,31 @@ def test_an_interrupt_when_a_part_is_in_the_file(
     with pytest.raises(InterruptedRun, match="interrupted; 1 of 9"):
         run(tmp_path, part(4), part(5), part(6), end=too_late())
     assert numbers(begun(tmp_path, resume=True)[1]) == [4, 5]
+
+
+def test_an_interrupt_while_the_folder_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remove, tries = RunFolder.remove, list[int]()
+
+    def interrupted(folder: RunFolder) -> None:
+        tries.append(1)
+        if len(tries) == 1:
+            folder.clear()
+            raise signalled(InterruptedRun("interrupted by SIGINT; out.csv is complete"))
+        remove(folder)
+
+    monkeypatch.setattr(RunFolder, "remove", interrupted)
+    monkeypatch.setattr(kept_parts, "EVERY_S", 1000)
+
+    def finished() -> None:
+        with parts_kept(SoloChannel(), tmp_path / "out.csv", "sources", resume=False) as kept:
+            kept.begin(SoloChannel(), lambda: RUN, 9, 3)
+            kept.take(part(1))
+
+    with pytest.raises(InterruptedRun, match=r"all sources are in .*out\.csv"):
+        finished()
+    assert listing(tmp_path) == []
 
 
 def test_a_disk_that_is_full_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
