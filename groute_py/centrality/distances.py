@@ -14,6 +14,7 @@ from groute_py.centrality.bounds import bounded_rows, is_bounded
 from groute_py.centrality.choices import Choices, Load
 from groute_py.centrality.memory_plan import rows_host_bytes
 from groute_py.comm.base import Channel
+from groute_py.device.summary import Wanted
 from groute_py.engine.agree import collective, on_root
 from groute_py.errors import InputError, quoted
 from groute_py.graph.size import Size
@@ -23,6 +24,9 @@ from groute_py.many.precision import rounding_of
 from groute_py.many.reduce import Reduction
 from groute_py.many.saving import Keep, saving_in
 from groute_py.many.storage.record import run_of
+
+SUMMED, BOUNDED = ("closeness", "mean"), ("diameter", "radius")
+"""Measures that are made of sums of distances, and those that bounds may find from some rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,34 +128,34 @@ def reduced(
     channel: Channel,
     load: Load,
     choices: Choices,
+    measure: str,
     *,
-    reciprocals: bool = False,
-    measure: str = "",
     progress: Progress | None = None,
     keep: Keep | None = None,
 ) -> Reduced | None:
-    """Sums, maxima and counts of the rows of all sources; None on ranks other than 0. Collective.
+    """What a measure needs of the rows of all sources; None on ranks other than 0. Collective.
 
     Args:
         channel: connects the ranks.
         load: gives the graph and the sources; called on rank 0.
         choices: the same on every rank, but for the device.
-        reciprocals: whether 1 / distance is summed.
-        measure: ``diameter`` or ``radius`` if nothing else is asked for: only some of the sources
-            may be left then.
+        measure: ``closeness`` or ``mean``, which need sums; ``harmonic``, which needs those of
+            1 / distance; ``eccentricity``; ``diameter`` or ``radius``, for which only some of the
+            sources may be left.
         progress: takes how many sources are done, and of how many.
         keep: gives the place where rows' numbers are saved; None, on every rank, if they are not.
 
     Raises:
-        InputError: negative weights with ``reciprocals``, or memory that does not suffice.
+        InputError: negative weights with ``harmonic``, or memory that does not suffice.
         NegativeCycleError: a source reaches one.
         RunError: a distance, or the sum of a row, does not fit in 64 bits.
         SetupError: the device cannot be used.
     """
+    wanted = Wanted(sums=measure in SUMMED, reciprocals=measure == "harmonic")
 
     def applied() -> Loaded:
         graph, sources = load()
-        if reciprocals and choices.weighted and graph.arc_count and graph.weights.min() < 0:
+        if wanted.reciprocals and choices.weighted and graph.arc_count and graph.weights.min() < 0:
             raise InputError(
                 f"{quoted(graph.name)} has a negative weight, with which harmonic centrality is "
                 "not defined"
@@ -159,7 +163,7 @@ def reduced(
         return Loaded(choices.applied(graph), sources)
 
     job = prepare(channel, applied, choices.request)
-    has_bounds = bool(measure) and on_root(channel, lambda: is_bounded(job))
+    has_bounds = measure in BOUNDED and on_root(channel, lambda: is_bounded(job))
     if not has_bounds:
         with collective(channel):
             _refuse_memory(job, -(-len(job.sources) // channel.size))
@@ -167,7 +171,7 @@ def reduced(
     if has_bounds:
         bounded = bounded_rows(channel, job, measure, progress, saving)
         return None if bounded is None else Reduced(job, *bounded[1:], bounded[0])
-    found = reduce(channel, job, reciprocals=reciprocals, progress=progress, saving=saving)
+    found = reduce(channel, job, wanted, progress=progress, saving=saving)
     return None if found is None else Reduced(job, *found, job.sources)
 
 

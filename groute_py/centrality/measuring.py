@@ -43,23 +43,23 @@ class Measuring:
     progress: Progress | None = None
 
     def closeness(self, *, normalized: bool = False) -> Scores | None:
-        found = self._reduced()
+        found = self._reduced("closeness")
         return None if found is None else row_scores(found, found.closeness(normalized=normalized))
 
     def harmonic(self, *, normalized: bool = False) -> Scores | None:
-        found = self._reduced(reciprocals=True)
+        found = self._reduced("harmonic")
         return None if found is None else row_scores(found, found.harmonic(normalized=normalized))
 
     def eccentricity(self) -> Scores | None:
-        found = self._reduced()
+        found = self._reduced("eccentricity")
         return None if found is None else row_scores(found, found.rows.greatest)
 
     def diameter(self) -> Any:
-        found = self._reduced(measure="diameter")
+        found = self._reduced("diameter")
         return None if found is None else found.rows.greatest[found.farthest].item()
 
     def radius(self) -> Any:
-        found = self._reduced(measure="radius")
+        found = self._reduced("radius")
 
         def least() -> Any:
             assert found is not None
@@ -69,7 +69,7 @@ class Measuring:
         return None if found is None else radius
 
     def mean(self) -> float | None:
-        found = self._reduced()
+        found = self._reduced("mean")
         return None if found is None else found.mean()[0]
 
     def betweenness(self, *, normalized: bool = False, endpoints: bool = False) -> Scores | None:
@@ -89,6 +89,6 @@ class Measuring:
         found = accumulated(*asked, by_arc=True, errors=True, progress=self.progress)
         return None if found is None else arc_scores(kept[0], found, normalized=normalized)
 
-    def _reduced(self, *, reciprocals: bool = False, measure: str = "") -> Reduced | None:
-        asked, how = (self.channel, self.load, self.choices), self.progress
-        return reduced(*asked, reciprocals=reciprocals, measure=measure, progress=how)
+    def _reduced(self, measure: str) -> Reduced | None:
+        asked = self.channel, self.load, self.choices, measure
+        return reduced(*asked, progress=self.progress)

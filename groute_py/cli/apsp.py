@@ -140,9 +140,11 @@ def _check(request: Request, what: str, output: str | None, resume: bool) -> Non
 
 
 def _reduce(channel: Channel, job: Job, what: str, progress: Progress | None) -> dict[str, Any]:
+    from groute_py.device.summary import Wanted
     from groute_py.many.apsp import reduce
 
-    found = reduce(channel, job, histogram=what == "histogram", progress=progress)
+    wanted = Wanted(sums=what == "sum", histogram=what == "histogram")
+    found = reduce(channel, job, wanted, progress=progress)
     if found is None:
         return {}
     reduction, label = found

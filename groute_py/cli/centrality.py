@@ -203,9 +203,7 @@ def _found(
         return accumulated(channel, load, choices, by_arc=by_arc, errors=True, **saved)
     from groute_py.centrality.distances import reduced
 
-    reciprocals = measure == "harmonic"
-    name = measure if measure in ("diameter", "radius") else ""
-    return reduced(channel, load, choices, reciprocals=reciprocals, measure=name, **saved)
+    return reduced(channel, load, choices, measure, **saved)
 
 
 def _values(

@@ -36,12 +36,14 @@ class Wanted:
     """What is asked of each row.
 
     Attributes:
+        sums: whether distances are summed; else sums are 0, and none is too great.
         histogram: whether distances are counted by their size.
         reciprocals: whether 1 / distance is summed; not with potentials.
         heights: shape (n,), Johnson's potentials that the rows were solved with, int64 or float64;
             None where there are none. The numbers are those of the graph without them.
     """
 
+    sums: bool = True
     histogram: bool = False
     reciprocals: bool = False
     heights: NDArray[Any] | None = None
@@ -54,7 +56,8 @@ class Summary:
     Attributes:
         first: which of the sources the first row belongs to; the others follow.
         reached: int64, shape (r,): vertices that a path leads to, the source included.
-        sums: shape (r,): of their distances; int64, or float64 where distances are floats.
+        sums: shape (r,): of their distances; int64, or float64 where distances are floats; 0 if
+            not asked for.
         farthest: int64, shape (r,): the vertex of the greatest distance, the first of several.
         greatest: shape (r,), int64 or float64: that distance.
         histogram: int64, shape (`bin_count`,): distances of all rows by `bins_of`; None if not
@@ -124,13 +127,20 @@ def edges_of(number: int, distance_type: np.dtype[Any]) -> tuple[float, float]:
     return (-large, -small) if negative else (small, large)
 
 
-def joined(first: int, partials: NDArray[Any], histogram: NDArray[np.int64] | None) -> Summary:
+def joined(
+    first: int,
+    partials: NDArray[Any],
+    histogram: NDArray[np.int64] | None,
+    *,
+    with_sums: bool = True,
+) -> Summary:
     """The summary of rows whose parts have been looked at.
 
     Args:
         first: as in `Summary`.
         partials: `partial_type`, shape (r, parts), the parts of a row in their order.
         histogram: as in `Summary`.
+        with_sums: whether sums are asked for.
 
     Raises:
         SumError: a sum does not fit.
@@ -143,7 +153,7 @@ def joined(first: int, partials: NDArray[Any], histogram: NDArray[np.int64] | No
     return Summary(
         first,
         partials["reached"].sum(axis=1, dtype=np.int64),
-        _sums(first, partials),
+        _sums(first, partials) if with_sums else np.zeros(len(rows), greatest.dtype),
         partials["farthest"][rows, best].astype(np.int64),
         greatest[rows, best],
         histogram,
@@ -163,7 +173,7 @@ def summarize(first: int, row: NDArray[Any], source: int, wanted: Wanted) -> Sum
         SumError, LiftError: a sum, or a distance without potentials, does not fit.
     """
     if row.dtype.kind != "f" and not wanted.histogram and wanted.heights is None:
-        return _with_reciprocals(_of_integers(first, row), row, wanted)
+        return _with_reciprocals(_of_integers(first, row, wanted), row, wanted)
     vertices = np.flatnonzero(row != unreached(row.dtype))
     distances = row[vertices].astype(wide(row.dtype))
     if wanted.heights is not None:
@@ -181,7 +191,8 @@ def summarize(first: int, row: NDArray[Any], source: int, wanted: Wanted) -> Sum
     histogram = None
     if wanted.histogram:
         histogram = np.bincount(bins_of(distances), minlength=bin_count(row.dtype))
-    return _with_reciprocals(joined(first, partials, histogram), row, wanted)
+    summary = joined(first, partials, histogram, with_sums=wanted.sums)
+    return _with_reciprocals(summary, row, wanted)
 
 
 def _with_reciprocals(summary: Summary, row: NDArray[Any], wanted: Wanted) -> Summary:
@@ -190,7 +201,7 @@ def _with_reciprocals(summary: Summary, row: NDArray[Any], wanted: Wanted) -> Su
     return replace(summary, reciprocals=np.array([sum_reciprocals(row, unreached(row.dtype))]))
 
 
-def _of_integers(first: int, row: NDArray[Any]) -> Summary:
+def _of_integers(first: int, row: NDArray[Any], wanted: Wanted) -> Summary:
     """The summary of a row of integers in one pass, without a histogram."""
     from groute_py.kernels.cpu.summary import summary_of
 
@@ -198,7 +209,7 @@ def _of_integers(first: int, row: NDArray[Any]) -> Summary:
     found = summary_of(row, unreached(row.dtype), LOW_BITS)
     for name, value in zip(("reached", "farthest", "greatest", "high", "low"), found, strict=True):
         partials[name] = value
-    return joined(first, partials, None)
+    return joined(first, partials, None, with_sums=wanted.sums)
 
 
 def bins_of(distances: NDArray[Any]) -> NDArray[np.int64]:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from groute_py.comm.base import Channel
 from groute_py.device.rows import RowBlock
+from groute_py.device.summary import Wanted
 from groute_py.engine.agree import collective, on_root, refuse_difference
 from groute_py.engine.option import alike
 from groute_py.engine.supply.every_rank import on_every_rank
@@ -266,25 +267,23 @@ def in_rounds(
 def reduce(
     channel: Channel,
     job: Job,
+    wanted: Wanted,
     *,
-    histogram: bool = False,
-    reciprocals: bool = False,
     progress: Progress | None = None,
     saving: Saving | None = None,
 ) -> tuple[Reduction, str] | None:
-    """What is left of all rows, and what they were solved on, on rank 0. Collective.
+    """What is wanted of all rows, and what they were solved on, on rank 0. Collective.
 
     With ``saving`` it goes on with what was saved of an earlier run, and is saved now and then.
     """
     found, total = Reduction.of(len(job.sources), job.graph.weights.dtype), len(job.sources)
     missing = on_root(channel, lambda: _missing(found, saving))
     positions = part_of(job, missing, channel.rank, channel.size)
-    asked = {"histogram": histogram, "reciprocals": reciprocals}
     with collective(channel):
         solving = _solving(job, channel)
     if saving is not None:
         saving.pace.begin(job.choice.device, job.graph.vertex_count, job.graph.arc_count)
-    with closing(solving.summaries(job.begins[positions], **asked)) as summaries:
+    with closing(solving.summaries(job.begins[positions], wanted)) as summaries:
         rows = OwnRows(summaries, positions, found)
         for stop in slices(channel, len(positions), saving):
             with collective(channel):

@@ -113,15 +113,19 @@ class Solving:
             yield self._lifted(block, sources, targets)
 
     def summaries(
-        self, sources: NDArray[np.int64], *, histogram: bool = False, reciprocals: bool = False
+        self, sources: NDArray[np.int64], wanted: Wanted
     ) -> Generator[Summary, None, None]:
         """A few numbers of each row, in the order of their sources.
+
+        Args:
+            sources: where they begin, shape (k,).
+            wanted: what is asked for; potentials are added to it.
 
         Raises:
             InputError: the graph does not fit on the device.
             RunError: a distance or the sum of a row does not fit in 64 bits.
         """
-        wanted = Wanted(histogram, reciprocals, self._height)
+        wanted = replace(wanted, heights=self._height)
         try:
             yield from self._complete(sources, lambda solver, some: solver.summaries(some, wanted))
         except LiftError as problem:
@@ -130,7 +134,7 @@ class Solving:
             source = self._graph.numbering.id_of(int(sources[problem.row]))
             raise RunError(
                 f"the sum of the distances from {source} in {self._graph.name} does not fit in "
-                "int64; scale the weights down, or save the rows with --output"
+                "int64; scale the weights down, or take the distances themselves, by apsp"
             ) from problem
 
     def _complete(

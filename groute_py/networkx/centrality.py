@@ -27,7 +27,7 @@ def closeness_centrality(
     if not len(G) and u is None:
         return {}
     nodes = None if u is None else [u]
-    found = rows_of(G, distance, nodes, reverse=G.is_directed())
+    found = rows_of(G, distance, nodes, reverse=G.is_directed(), measure="closeness")
     values = found.closeness(normalized=wf_improved).tolist()
     return dict(zip(G, values, strict=True)) if u is None else values[0]
 
@@ -41,7 +41,7 @@ def harmonic_centrality(
         return _harmonic_from(G, nodes, distance, set(nodes_in(G, sources)))
     if not nodes:
         return {}
-    found = rows_of(G, distance, nodes, reverse=G.is_directed(), reciprocals=True)
+    found = rows_of(G, distance, nodes, reverse=G.is_directed(), measure="harmonic")
     return dict(zip(nodes, found.harmonic(normalized=False).tolist(), strict=True))
 
 

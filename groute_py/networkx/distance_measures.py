@@ -43,7 +43,7 @@ def diameter(
     """The greatest of the eccentricities ``e``, or of all nodes."""
     if e is not None or not len(G):
         return max((e or {}).values())
-    return _rows(G, weight, measure="diameter").rows.greatest.max().item()
+    return _rows(G, weight, None, "diameter").rows.greatest.max().item()
 
 
 def radius(
@@ -55,7 +55,7 @@ def radius(
     """The least of the eccentricities ``e``, or of all nodes."""
     if e is not None or not len(G):
         return min((e or {}).values())
-    return _rows(G, weight, measure="radius").rows.greatest.min().item()
+    return _rows(G, weight, None, "radius").rows.greatest.min().item()
 
 
 def center(
@@ -98,7 +98,7 @@ def average_shortest_path_length(
         )
     if count == 1:
         return 0
-    found = rows_of(G, None if method == "unweighted" else weight)
+    found = rows_of(G, None if method == "unweighted" else weight, None, measure="mean")
     if not found.complete:
         kind = "strongly connected" if G.is_directed() else "connected"
         raise nx.NetworkXError(f"Graph is not {kind}.")
@@ -128,12 +128,12 @@ def _all(graph: BackendGraph, known: Eccentricities | None, weight: str | None) 
 def _eccentricities(graph: BackendGraph, nodes: list[Node], weight: str | None) -> Eccentricities:
     if not nodes:
         return {}
-    found = _rows(graph, weight, nodes)
+    found = _rows(graph, weight, nodes, "eccentricity")
     return dict(zip(nodes, found.rows.greatest.tolist(), strict=True))
 
 
 def _rows(
-    graph: BackendGraph, weight: str | None, nodes: list[Node] | None = None, measure: str = ""
+    graph: BackendGraph, weight: str | None, nodes: list[Node] | None, measure: str
 ) -> Reduced:
     """As `rows_of`, from nodes that reach all others.
 

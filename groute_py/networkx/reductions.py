@@ -37,12 +37,9 @@ def rows_of(
     nodes: Iterable[Node] | None = None,
     *,
     reverse: bool = False,
-    reciprocals: bool = False,
-    measure: str = "",
+    measure: str,
 ) -> Reduced:
-    """What is left of the rows of some nodes, at least one; None for all.
-
-    With ``measure``, see `groute_py.centrality.distances.reduced`, only some of them may be left.
+    """What a measure, see `reduced`, needs of the rows of some nodes, at least one; None for all.
 
     Raises:
         NotImplementedError: a weight is negative, or something does not fit.
@@ -52,7 +49,7 @@ def rows_of(
     choices = Choices(reverse=reverse, device=settings().device)
     with networkx_errors():
         channel, load = SoloChannel(), lambda: (arcs, sources)
-        found = reduced(channel, load, choices, reciprocals=reciprocals, measure=measure)
+        found = reduced(channel, load, choices, measure)
     assert found is not None
     return found
 

@@ -18,6 +18,7 @@ from support.row_checks import check_rows
 import groute_py
 from groute_py import Graph, InputError, NegativeCycleError, SourceRows, api
 from groute_py.comm.solo import SoloChannel
+from groute_py.device.summary import Wanted
 from groute_py.graph.facts import facts_of
 from groute_py.graph.ids import Numbering
 from groute_py.many import choose as many_choose
@@ -151,7 +152,7 @@ def test_reductions(ranks: int) -> None:
 
     def work(channel: Any) -> Any:
         job = prepare(channel, lambda: Loaded(graph, None), Request(device="cpu"))
-        return reduce(channel, job, histogram=True)
+        return reduce(channel, job, Wanted(histogram=True))
 
     (found, _), *others = on_ranks(ranks, work)
     assert others == [None] * (ranks - 1)
@@ -175,7 +176,7 @@ def test_a_histogram_of_negative_distances() -> None:
 
     def work(channel: Any) -> Any:
         job = prepare(channel, lambda: Loaded(chain, None), Request(device="cpu"))
-        return reduce(channel, job, histogram=True)
+        return reduce(channel, job, Wanted(histogram=True))
 
     found, _ = on_ranks(1, work)[0]
     # -3, -7 and 93 from the first vertex, -4 and 96 from the second, 100 from the third

@@ -19,6 +19,7 @@ from groute_py import (
     Graph,
     InputError,
     NegativeCycleError,
+    RunError,
     SetupError,
     centrality,
     generate,
@@ -97,22 +98,40 @@ def test_float_weights(device: str, graph: Graph) -> None:
     assert found.values.tolist() == pytest.approx(greatest.tolist(), rel=1e-9)
 
 
-def asked(channel: Any, graph: Graph, device: str, sources: Any = None) -> Reduced | None:
-    return reduced(channel, lambda: (graph, sources), Choices(device=device), reciprocals=True)
+def asked(channel: Any, graph: Graph, device: str, measure: str, sources: Any) -> Reduced | None:
+    return reduced(channel, lambda: (graph, sources), Choices(device=device), measure)
 
 
+@pytest.mark.parametrize("measure", ["closeness", "harmonic", "eccentricity"])
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4])
-def test_on_ranks(device: str, ranks: int) -> None:
+def test_on_ranks(device: str, ranks: int, measure: str) -> None:
     """The same bits at every number of ranks, and on every device."""
     graph = random_graph(150, 500, seed=ranks, greatest=9)
     wanted = np.array([7, 149, 0, 20, 3, 1])
-    alone = asked(SoloChannel(), graph, "cpu", wanted)
-    found, *others = on_ranks(ranks, lambda channel: asked(channel, graph, device, wanted))
+    alone = asked(SoloChannel(), graph, "cpu", measure, wanted)
+    found, *others = on_ranks(ranks, lambda channel: asked(channel, graph, device, measure, wanted))
     assert others == [None] * (ranks - 1)
     assert found is not None
     assert alone is not None
     for name in ("reached", "sums", "greatest", "farthest", "reciprocals"):
         assert getattr(found.rows, name).tolist() == getattr(alone.rows, name).tolist()
+
+
+def test_sums_that_only_some_measures_need(device: str) -> None:
+    far = 2**62
+    arcs = [(0, 1, far), (0, 2, far + 5), (1, 0, far), (1, 2, far + 1), (2, 0, far), (2, 1, far)]
+    graph = graph_of(3, arcs, "int64")
+    scores = centrality.eccentricity(graph, device=device)
+    assert scores is not None
+    assert scores.values.tolist() == [far + 5, far + 1, far]
+    assert centrality.radius(graph, device=device) == far
+    assert centrality.diameter(graph, device=device) == far + 5
+    harmonic = centrality.harmonic(graph, device=device)
+    assert harmonic is not None
+    assert harmonic.values[2] == pytest.approx(2 / far)
+    for function in (centrality.closeness, centrality.mean):
+        with pytest.raises(RunError, match="scale the weights down, or take the distances"):
+            function(graph, device=device)
 
 
 @pytest.mark.parametrize("kind", ["int32", "int64", "float32", "float64"])
@@ -122,7 +141,7 @@ def test_reciprocals_of_long_rows(device: str, kind: str) -> None:
     weights = np.random.default_rng(1).integers(1, 1000, count)
     arcs = [(0, v, w) for v, w in enumerate(weights.tolist()) if not CHUNK <= v < CHUNK + 300]
     graph = graph_of(count, arcs, kind)
-    found = asked(SoloChannel(), graph, device, np.array([0, 1]))
+    found = asked(SoloChannel(), graph, device, "harmonic", np.array([0, 1]))
     assert found is not None
     expected = math.fsum(1 / w for v, _, w in ((v, u, w) for u, v, w in arcs) if v != 0)
     assert found.rows.reciprocals[0] == pytest.approx(expected, rel=1e-12)
@@ -137,19 +156,19 @@ def test_the_mean_of_drawn_sources() -> None:
     """The estimate lies within a few standard errors, and has none if all vertices are sources."""
     graph = random_graph(400, 1600, seed=2, greatest=50)
     choices = Choices(device="cpu")
-    exact = reduced(SoloChannel(), lambda: (graph, None), choices)
+    exact = reduced(SoloChannel(), lambda: (graph, None), choices, "mean")
     assert exact is not None
     mean, error = exact.mean()
     assert error == 0
     inside = 0
     for seed in range(20):
         drawn = np.random.default_rng(seed).choice(400, 40, replace=False)
-        found = reduced(SoloChannel(), lambda d=drawn: (graph, d), choices)
+        found = reduced(SoloChannel(), lambda d=drawn: (graph, d), choices, "mean")
         assert found is not None
         near, spread = found.mean()
         inside += abs(near - mean) < 2 * spread
     assert inside >= 16
-    alone = reduced(SoloChannel(), lambda: (graph, np.array([3])), choices)
+    alone = reduced(SoloChannel(), lambda: (graph, np.array([3])), choices, "mean")
     assert alone is not None
     assert math.isnan(alone.mean()[1])
 
@@ -253,7 +272,7 @@ def test_bounds_of_symmetric_graphs(
         whole = graph_of(count, arcs_by_id(whole) + arcs_by_id(ring))
     monkeypatch.setattr(bounds, "FEW", 0)
     every = np.arange(count)
-    known = reduced(SoloChannel(), lambda: (whole, every), Choices(device="cpu"))
+    known = reduced(SoloChannel(), lambda: (whole, every), Choices(device="cpu"), "eccentricity")
     assert known is not None
     assert centrality.diameter(whole, device=device) == known.rows.greatest.max()
     if known.complete:
@@ -270,7 +289,7 @@ def test_bounds_leave_few_rows(device: str, ranks: int, measure: str) -> None:
         largest_component(generate("road:14x14" if EMULATED else "road:25x25")),
         Choices(device=device),
     )
-    every = reduced(SoloChannel(), lambda: (graph, None), choices)
+    every = reduced(SoloChannel(), lambda: (graph, None), choices, "mean")
     done: list[int] = []
 
     def load() -> tuple[Graph, None]:

@@ -72,8 +72,7 @@ def solved(
         if found is None:
             return None
         return [found.totals, found.squares, found.most_paths]
-    name = "diameter" if measure == "diameter" else ""
-    rows = reduced(*asked, reciprocals=measure == "harmonic", measure=name, **how)
+    rows = reduced(*asked, measure, **how)
     return None if rows is None else [*rows.rows.arrays.values(), rows.sources]
 
 

@@ -106,7 +106,7 @@ def test_rows_in_the_kernel(name: str, data: st.DataObject) -> None:
     heights: Any = 0
     if data.draw(st.booleans()):
         heights = -np.random.default_rng(length).integers(0, 50, length).astype(wide(kind))
-        wanted = Wanted(wanted.histogram, heights=heights)
+        wanted = Wanted(histogram=wanted.histogram, heights=heights)
     own = 0 if wanted.heights is None else heights[sources]
     partials = np.zeros((count, parts), partial_type(kind))
     histogram, unfit = np.zeros(bin_count(kind), np.uint64), np.zeros(1, np.uint32)
@@ -191,10 +191,24 @@ def test_a_sum_that_does_not_fit(device: str, name: str) -> None:
     assert reduced(graph, np.array([2, 3]), Request(name, device)).sums.tolist() == [0, 0]
 
 
+@pytest.mark.parametrize("name", ["heap", "batch", "single"])
+def test_a_sum_that_nobody_asks_for(device: str, name: str) -> None:
+    if (device, name) == ("cpu", "single"):
+        pytest.skip("single is a method for GPUs")
+    channel, graph = SoloChannel(), graph_of(3, [(0, 1, 2**62), (0, 2, 2**62 + 5)], "int64")
+    sources = np.array([2, 0])
+    job = prepare(channel, lambda: Loaded(graph, sources), Request(name, device))
+    found = reduce(channel, job, Wanted(sums=False, histogram=True))
+    assert found is not None
+    assert found[0].sums.tolist() == [0, 0]
+    assert found[0].greatest.tolist() == [0, 2**62 + 5]
+    assert found[0].reached.tolist() == [1, 3]
+
+
 def reduced(graph: Graph, sources: Any, request: Request) -> Reduction:
     channel = SoloChannel()
     job = prepare(channel, lambda: Loaded(graph, sources), request)
-    found = reduce(channel, job, histogram=True)
+    found = reduce(channel, job, Wanted(histogram=True))
     assert found is not None
     return found[0]
 

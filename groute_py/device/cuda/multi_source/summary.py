@@ -50,7 +50,7 @@ class CudaSummaries:
 
     def __init__(self, distance_type: np.dtype[Any], vertex_count: int, wanted: Wanted) -> None:
         self.type, self.vertex_count, self.histogram = distance_type, vertex_count, wanted.histogram
-        self.reciprocals = wanted.reciprocals
+        self.sums, self.reciprocals = wanted.sums, wanted.reciprocals
         self.kernels = kernels_of(SUMMARY, distance_type, 0)
         self._heights = wanted.heights
         self.heights: Any = np.uint64(0)
@@ -77,7 +77,7 @@ class Pending:
         kind, vertices = summaries.type, summaries.vertex_count
         parts = min(-(-vertices // LEAST_PART), -(-MANY_BLOCKS // len(rows)))
         part = -(-vertices // parts)
-        self._shape = len(rows), parts
+        self._shape, self._has_sums = (len(rows), parts), summaries.sums
         self._type = partial_type(kind)
         self._partials = cp.empty(len(rows) * parts * self._type.itemsize, np.uint8)
         self._unfit = cp.zeros(1, np.uint32)
@@ -108,7 +108,7 @@ class Pending:
         histogram = None
         if not isinstance(self._histogram, np.uint64):
             histogram = self._histogram.get().astype(np.int64)
-        summary = joined(first, partials, histogram)
+        summary = joined(first, partials, histogram, with_sums=self._has_sums)
         if self._reciprocals is None:
             return summary
         sums = np.zeros(self._shape[0], np.float64)
