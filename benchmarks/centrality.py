@@ -28,9 +28,10 @@ from groute_py import Graph, InputError, VerificationError
 from groute_py.centrality.accumulation import accumulate
 from groute_py.centrality.choices import Choices
 from groute_py.centrality.dependency_job import dependency_job
-from groute_py.centrality.distances import Reduced
+from groute_py.centrality.distances import Reduced, wanted_by
 from groute_py.comm.base import Channel
 from groute_py.comm.solo import SoloChannel
+from groute_py.device.summary import Wanted
 from groute_py.engine.agree import on_root
 from groute_py.many.apsp import Loaded, prepare, reduce
 from groute_py.many.sources import sources_of
@@ -149,7 +150,7 @@ def _of_rows(channel: Channel, case: Case, choices: Choices) -> tuple[Callable[[
     job = prepare(channel, load, choices.request)
 
     def run() -> Reduced | None:
-        found = reduce(channel, job, reciprocals=case.measure == "harmonic")
+        found = reduce(channel, job, wanted_by(case.measure))
         return None if found is None else Reduced(job, *found, job.sources)
 
     return run, job.graph, job.sources
@@ -183,7 +184,7 @@ def _verify(case: Case, graph: Graph, sources: Any, choices: Choices) -> None:
 
 def _verify_rows(graph: Graph, sources: Any, choices: Choices) -> None:
     job = prepare(SoloChannel(), lambda: Loaded(graph, sources), choices.request)
-    found = reduce(SoloChannel(), job)
+    found = reduce(SoloChannel(), job, Wanted())
     assert found is not None
     for row, source in enumerate(sources.tolist()):
         distances = right_distances(graph, source)

@@ -151,7 +151,7 @@ def reduced(
         RunError: a distance, or the sum of a row, does not fit in 64 bits.
         SetupError: the device cannot be used.
     """
-    wanted = Wanted(sums=measure in SUMMED, reciprocals=measure == "harmonic")
+    wanted = wanted_by(measure)
 
     def applied() -> Loaded:
         graph, sources = load()
@@ -173,6 +173,11 @@ def reduced(
         return None if bounded is None else Reduced(job, *bounded[1:], bounded[0])
     found = reduce(channel, job, wanted, progress=progress, saving=saving)
     return None if found is None else Reduced(job, *found, job.sources)
+
+
+def wanted_by(measure: str) -> Wanted:
+    """What a measure, as for `reduced`, needs of each row."""
+    return Wanted(sums=measure in SUMMED, reciprocals=measure == "harmonic")
 
 
 def _refuse_memory(job: Job, sources: int) -> None:
