@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -166,19 +167,20 @@ def measure_all(cases: list[Case], plan: Plan, book: Book) -> None:
     At that time this process holds no GPU memory.
     """
     here = place()
-    jobs = sorted({case.ranks for case in cases if case.ranks != here.size})
+    jobs = sorted({case.ranks or 1 for case in cases} - {here.size})
     if jobs and here.size > 1:
         raise InputError(f"under {here.launcher} every case runs on all its {here.size} ranks")
     for ranks in jobs:
         together = [case for case in cases if case.ranks == ranks]
-        book.add(attempt(together, lambda r=ranks, t=together: measure_on_ranks(r, t, plan)))
+        book.add(attempt(together, partial(measure_on_ranks, ranks, together, plan)))
     channel, shelf = connect(), Shelf()
     for case in cases:
         if case.ranks != here.size:
             continue
         kind, _, spec = case.graph.partition(":")
         if kind == READING:
-            book.add(attempt([case], lambda s=spec: on_root(channel, lambda: measure_reading(s))))
+            read = partial(on_root, channel, partial(measure_reading, spec))
+            book.add(attempt([case], read))
             continue
 
         def measured(case: Case = case) -> list[Record]:

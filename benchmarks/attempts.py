@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -55,7 +56,7 @@ def measure_all(
     records: list[Record] = []
     for case in cases:
         record: Record = {"case": case.name, "ranks": channel.size}
-        records.append(record | _attempt(channel, lambda case=case: measure(case)))
+        records.append(record | _attempt(channel, partial(measure, case)))
         if channel.rank == 0:
             ranks = "" if "@" in case.name else f"@{channel.size}"
             click.echo(f"{case.name}{ranks}: {_said(records[-1], shown)}")

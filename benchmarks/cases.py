@@ -233,8 +233,8 @@ def shuffled(name: str) -> Graph:
     order = _random_order(road.vertex_count)
     place = np.empty(len(order), np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)
-    arrays = renumbered(road.offsets, road.heads, road.weights, order, place)
-    return Graph(*arrays, name=name)
+    offsets, heads, weights = renumbered(road.offsets, road.heads, road.weights, order, place)
+    return Graph(offsets, heads, weights, name=name)
 
 
 def middle_of_shuffled(graph: Graph) -> int:

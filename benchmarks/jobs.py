@@ -319,6 +319,7 @@ def _within(asked: Asked) -> Measured:
     near_ones = ending.enter_context(Solver(Whole(graph), SoloChannel(), options))
 
     def run() -> Any:
+        found = None
         for source in sources:
             found = near_ones.sssp(source)  # of which a GPU has room for some
         return found

@@ -134,7 +134,8 @@ def _measure(channel: Channel, case: Case, device: str, repeat: int) -> dict[str
     job = prepare(channel, case.load, Request(case.method, device, case.paths))
     types = distance_types(job.facts)
     kind = types[0] if device == "cuda" else types[-1]
-    request = Request(case.method, device, case.paths, _limit(case, job, kind))
+    limit = _limit(case, job, kind)
+    request = Request(case.method, device, case.paths, memory_limit=limit)
     positions = np.arange(len(job.sources))
     own = job.sources[part_of(job, positions, channel.rank, channel.size)]
     solving = Solving(job.graph, None, request, job.choice, channel)

@@ -21,6 +21,7 @@ import statistics
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -67,15 +68,21 @@ class Series:
 
     Attributes:
         case: the case.
-        first: the first answer of the case.
+        first: the first answer of the case, on rank 0.
         loads: the solves that each followed a load.
         runs: the measured solves.
     """
 
     case: Case
-    first: Result
+    first: Result | None
     loads: list[Run]
     runs: list[Run]
+
+    @property
+    def answer(self) -> Result:
+        """The first answer of the case; on rank 0 only."""
+        assert self.first is not None
+        return self.first
 
     @property
     def answers(self) -> list[Result]:
@@ -117,11 +124,16 @@ def measure(case: Case, whole: Whole, channel: Channel, plan: Plan) -> list[Reco
         loads, runs = _series(whole, source, channel, plan.repeat, options)
         first = first or loads[0].result
         series = Series(case, first, loads, runs)
-        records.append(on_root(channel, lambda s=series: _record(s, whole.graph())))
+        records.append(on_root(channel, partial(_record, series, whole)))
         del series, loads, runs
     if case.method != "auto":
         return records
-    peers = on_root(channel, lambda: measure_peers(whole.graph(), source, first, plan))
+
+    def beside() -> Record:
+        assert first is not None
+        return measure_peers(whole.graph(), source, first, plan)
+
+    peers = on_root(channel, beside)
     return [record | {"peers": peers} for record in records]
 
 
@@ -154,9 +166,9 @@ def _timed(solver: SourceSolver, source: int, channel: Channel) -> Run:
     return Run(time.perf_counter() - start, result)
 
 
-def _record(series: Series, graph: Graph) -> Record:
+def _record(series: Series, whole: Whole) -> Record:
     """Verify all answers and make the record of the series; on rank 0."""
-    case, first = series.case, series.first
+    case, first, graph = series.case, series.answer, whole.graph()
     try:
         verified = _verify(series, graph)
     except VerificationError as error:
@@ -178,11 +190,12 @@ def _record(series: Series, graph: Graph) -> Record:
 
 def _verify(series: Series, graph: Graph) -> str:
     """Verify the first answer and compare the others with it; the kind of verification."""
-    if series.first is series.loads[0].result:  # otherwise an earlier series verified it
-        verify(graph, series.first)
-    by_digest = series.case.check_digest(series.first)
+    first = series.answer
+    if first is series.loads[0].result:  # otherwise an earlier series verified it
+        verify(graph, first)
+    by_digest = series.case.check_digest(first)
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda other: _check_alike(graph, series.first, other), series.answers))
+        list(pool.map(partial(_check_alike, graph, first), series.answers))
     return "certificate and digest" if by_digest else "certificate"
 
 
@@ -191,5 +204,6 @@ def _check_alike(graph: Graph, first: Result, other: Result) -> None:
     distances = other.distances
     if distances.dtype != first.distances.dtype or distances.tobytes() != first.distances.tobytes():
         raise VerificationError("a later run's distances differ from the first run's")
-    if not np.array_equal(other.predecessors, first.predecessors):
+    tree, known = other.predecessors, first.predecessors
+    if tree is not None and (known is None or not np.array_equal(tree, known)):
         verify(graph, other)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from groute_py.algorithms.choose import devices_of
 from groute_py.engine.options import Options
@@ -35,6 +36,6 @@ class Plan:
     def options(self, *, tree: bool, method: str = "auto") -> Options:
         """Options of a session; a method for CPUs runs on the CPU."""
         device = self.device if self.device in devices_of(method) else "cpu"
-        choices = {"mode": self.mode, "order": self.order, "delta": self.delta}
+        choices: dict[str, Any] = {"mode": self.mode, "order": self.order, "delta": self.delta}
         choices |= {"algorithm": method, "device": device}
         return Options(predecessors=tree, prepare=self.prepare, **choices)

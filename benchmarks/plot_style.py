@@ -11,7 +11,7 @@ GRID = "#dddddd"
 
 WIDTH_IN = 7.3  # 700 px at 96 px an inch
 
-STYLE = {
+STYLE: Any = {
     "svg.hashsalt": "groute-py",
     "svg.fonttype": "none",
     "font.family": "sans-serif",

@@ -241,9 +241,9 @@ def _bars_of(panel: Axes, values: dict[int, float], tree: bool) -> None:
     panel.tick_params(axis="x", length=0)
     if tree:
         for place, gpus in list(enumerate(values))[1:]:
-            label = "linear" if place == 1 else None
+            named = "linear" if place == 1 else None
             ends = (place - 0.42, place + 0.42)
-            panel.plot(ends, (gpus, gpus), "--", color="#444444", linewidth=1, label=label)
+            panel.plot(ends, (gpus, gpus), "--", color="#444444", linewidth=1, label=named)
 
 
 def speed_ups(records: list[Record], graph: str, *, tree: bool) -> dict[int, float]:

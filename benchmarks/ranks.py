@@ -30,8 +30,8 @@ def measure_on_ranks(ranks: int, cases: list[Case], how: Plan) -> list[dict[str,
             raise SkippedError(str(problem)) from problem
         words[words.index("-m") + 1] = "benchmarks"
         # this process prints the table; the log appears as it comes
-        streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
-        done = subprocess.run(words, cwd=ROOT, **streams, check=False)
+        none = subprocess.DEVNULL
+        done = subprocess.run(words, cwd=ROOT, stdin=none, stdout=none, check=False)
         written = [json.loads(path.read_text()) for path in Path(folder).glob("*.json")]
     records: list[dict[str, Any]] = [record for file in written for record in file["records"]]
     if len(records) < len(cases) or (done.returncode and not _failures(records)):
@@ -51,4 +51,6 @@ def _arguments(cases: list[Case], how: Plan, folder: str) -> list[str]:
     if how.delta is not None:
         words += ["--delta", repr(how.delta)]
     words += ["--prepare"] * how.prepare
-    return words + {(True,): [], (False,): ["--no-predecessors"]}.get(how.trees, ["--both"])
+    if len(how.trees) > 1:
+        return [*words, "--both"]
+    return words if how.trees[0] else [*words, "--no-predecessors"]

@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from groute_py import Graph, sssp, verify
+from groute_py import Graph, Result, sssp, verify
 from groute_py.hierarchy.prepared import without_hierarchy
 from groute_py.system.environment import place
 from groute_py.verification import reference_distances
@@ -28,7 +28,7 @@ def right_distances(graph: Graph, source: int) -> NDArray[Any]:
         return reference_distances(graph, source)
     plain = without_hierarchy(graph).to_host()
     result = sssp(plain, source, algorithm="delta-stepping", comm=_alone())
-    assert result is not None
+    assert isinstance(result, Result)
     verify(plain, result)
     return result.distances
 

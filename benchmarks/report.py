@@ -35,7 +35,7 @@ class Book:
         self._load = os.getloadavg()[0]
         self._repeat = repeat
         self._records: list[Record] = []
-        ranks = "+".join(str(ranks) for ranks in sorted({case.ranks for case in cases}))
+        ranks = "+".join(str(ranks) for ranks in sorted({case.ranks or 1 for case in cases}))
         self._raw = RawNumbers(folder, f"{device}-{ranks}")
 
     @property

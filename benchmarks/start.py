@@ -206,8 +206,9 @@ def _timed(command: list[str], caches: Path) -> Record:
     for name in CACHES:
         (caches / name).mkdir(parents=True, exist_ok=True)
     before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    streams = {"capture_output": True, "text": True}
-    done = subprocess.run(command, env=environ, cwd=caches, check=False, **streams)
+    done = subprocess.run(
+        command, env=environ, cwd=caches, check=False, capture_output=True, text=True
+    )
     wall_s, after = time.perf_counter() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode:
         raise RunError(f"{' '.join(command)} ended with {done.returncode}: {done.stderr[-500:]}")
