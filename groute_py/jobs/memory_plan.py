@@ -18,7 +18,7 @@ DISTANCE_BYTES = 8
 
 FORMS = "matrix:KxT, nearest[:K], isochrone[:K], route[:K] or centrality:MEASURE[:K]"
 
-COUNT = r"(\d{1,18})"
+COUNT = r"([1-9]\d{0,17})"
 
 
 def job_bytes(job: str, size: Size) -> int:

@@ -142,6 +142,7 @@ TABLE = {
     "a partition without parts": Bad(
         "plot @good.gr -o @out.svg --partition vertices", 2, "say how many parts"
     ),
+    "a plan for nothing": Bad("plan @good.gr --job matrix:0x4", 2, "a job is matrix:KxT, nearest"),
     "too many parts": Bad("info @good.gr --parts 99999999999999999999", 2, "is not in the range"),
     "rows where none can be": Bad("apsp @good.gr -o /proc/x.npy", 2, "cannot be written"),
     "tasks of no array": Bad("launch slurm --at-once 3 -- sssp x", 2, "--at-once is of the tasks"),
