@@ -255,9 +255,14 @@ def ends_of(source: Any, targets: Any) -> tuple[int, list[int]]:
     Raises:
         InputError: one of them is no integer.
     """
-    if isinstance(targets, str) or not isinstance(targets, Iterable):
-        raise InputError(f"targets {quote(targets)}: a sequence of integers is expected")
-    return _index_of("source", source), [_index_of("target", target) for target in targets]
+    problem = f"targets {quote(targets)}: a sequence of integers is expected"
+    if isinstance(targets, str):
+        raise InputError(problem)
+    try:
+        several = list(targets)
+    except TypeError:  # as of an array without dimensions
+        raise InputError(problem) from None
+    return _index_of("source", source), [_index_of("target", target) for target in several]
 
 
 def _index_of(role: str, vertex: Any) -> int:

@@ -44,8 +44,9 @@ from groute_py.turns.layout import Layout
 Progress = Callable[[int, int], None]
 """Takes how many rows are done, and of how many; may raise what ends the job.
 
-`in_rounds`, and so `deliver`, and bounds call it on all ranks together: it may be collective there.
-`reduce` calls it on each rank when that has rows: there it must not be.
+`in_rounds`, and so `deliver`, calls it on all ranks together: it may be collective there. `reduce`
+calls it on each rank when that has rows, and bounds call it within a collective block: there it
+must not be.
 """
 
 Spans = list[tuple[int, int] | None]
@@ -159,7 +160,8 @@ def prepare(
     with collective(channel):
         request.check()
     refuse_difference(channel, alike(request))
-    apart, kept = why_apart(channel, request), kept or KeptRowGraph()
+    kept = kept or KeptRowGraph()
+    apart = kept.apart(request.device, lambda: why_apart(channel, request))
     known, made = kept.graph, partial(RowGraph.of, reverse=request.reverse)
     new: list[RowGraph] = []
 
@@ -290,7 +292,9 @@ def reduce(
                 for done in rows.advance(stop):
                     count("rows", done)
                     if progress is not None:
-                        progress(min(total - len(missing) + done * channel.size, total), total)
+                        # an estimate, as all ranks do about as many
+                        most = total if done == len(positions) else total - 1
+                        progress(min(total - len(missing) + done * channel.size, most), total)
             _add_other_ranks(channel, rows, found)
             with collective(channel):
                 if saving is not None and stop is not None:

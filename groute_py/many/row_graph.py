@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -69,6 +70,13 @@ class KeptRowGraph:
     def __init__(self) -> None:
         self.graph: RowGraph | None = None
         self._solving: tuple[tuple[Any, ...], Choice, Solving] | None = None
+        self._apart: dict[str, str | None] = {}
+
+    def apart(self, device: str, found: Callable[[], str | None]) -> str | None:
+        """Why the ranks' GPUs cannot hold one matrix together, if so; found out once."""
+        if device not in self._apart:
+            self._apart[device] = found()
+        return self._apart[device]
 
     def in_place(self, request: Request) -> Choice | None:
         """The method that is ready to answer a request like an earlier one, if one is."""

@@ -27,23 +27,20 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 """Errors of a full or failing disk."""
 
 
-_placed: list[tuple[Path, int]] = []
-"""Files that this process has put in place, or is about to, and their numbers on their disks."""
+_placed: dict[Path, tuple[Path, int]] = {}
+"""Files that this process has put in place, or is about to, by their absolute paths: the paths that
+were given, and the numbers of their inodes."""
 
 
 def what_was_written() -> str:
-    """Which files of this process are complete, in words, for a message that it was ended.
-
-    >>> what_was_written()
-    'nothing was written'
-    """
-    there = dict.fromkeys(str(path) for path, number in _placed if _number_of(path) == number)
+    """Which files of this process are complete, in words, for a message that it was ended."""
+    there = [str(path) for at, (path, inode) in _placed.items() if _inode_at(at) == inode]
     if not there:
         return "nothing was written"
     return f"{' and '.join(there)} {'is' if len(there) == 1 else 'are'} complete"
 
 
-def _number_of(path: Path) -> int | None:
+def _inode_at(path: Path) -> int | None:
     try:
         return path.stat().st_ino
     except OSError:
@@ -70,7 +67,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             yield file
             file.flush()
             _give_name(file, draft)
-        _placed.append((path, draft.stat().st_ino))
+        _placed[path.absolute()] = path, draft.stat().st_ino
         draft.replace(target)
     finally:
         draft.unlink(missing_ok=True)
@@ -121,7 +118,7 @@ def put(draft: Path, path: Path) -> None:
     try:
         if target.exists():
             draft.chmod(stat.S_IMODE(target.stat().st_mode))
-        _placed.append((path, draft.stat().st_ino))
+        _placed[path.absolute()] = path, draft.stat().st_ino
         draft.replace(target)
     except OSError as problem:
         if problem.errno != errno.EXDEV:

@@ -57,7 +57,8 @@ def test_memory_is_looked_at_once_for_many_pairs(
 ) -> None:
     looks: list[int] = []
     monkeypatch.setattr(memory_limits, "LITTLE", 0)
+    monkeypatch.setattr(module, "CHECKED_EVERY", 300)
     monkeypatch.setattr(memory_limits, "available_bytes", lambda: looks.append(1))
     (tmp_path / "it.csv").write_text("1,2\n" * 1000)
     assert len(read_pairs_in(tmp_path / "it.csv", Numbering(3), "it")) == 1000
-    assert len(looks) <= 1
+    assert len(looks) == 3  # after 300, 600 and 900

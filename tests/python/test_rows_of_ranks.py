@@ -16,7 +16,16 @@ from support.kept_rows import row_file
 from support.local_ranks import on_ranks
 from support.reference import rows_from
 
-from groute_py import FormatError, Graph, InputError, RunError, Solver, matrix, write_graph
+from groute_py import (
+    FormatError,
+    Graph,
+    InputError,
+    RunError,
+    Solver,
+    generate,
+    matrix,
+    write_graph,
+)
 from groute_py.comm.base import Channel
 from groute_py.comm.solo import SoloChannel
 from groute_py.engine.agree import collective, on_root
@@ -24,7 +33,9 @@ from groute_py.engine.options import Options
 from groute_py.engine.supply import every_rank
 from groute_py.engine.supply.choose import supply_of
 from groute_py.engine.supply.whole import Whole
+from groute_py.hierarchy.prepared import PreparedGraph
 from groute_py.io.formats import native
+from groute_py.io.prepared_cache import PreparedCopy
 from groute_py.io.tables.columns import Columns
 from groute_py.many import solve, to_file
 from groute_py.many.apsp import Loaded, part_of, prepare
@@ -175,6 +186,24 @@ def test_a_solver_on_other_ranks_maps_its_file(
     hops = rows_from(GRAPH.with_unit_weights(), SOURCES)
     np.testing.assert_array_equal(on_ranks(3, counted)[0].distances, hops)
     assert len(mapped) == 4
+
+
+def test_ranks_get_a_hierarchy_that_no_file_keeps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, road = tmp_path / "road.csr", generate("road:40x40")
+    write_graph(road, path)
+    monkeypatch.setattr(PreparedCopy, "write", lambda _, graph: graph)  # a cache that is full
+
+    def work(channel: Channel) -> tuple[bool, Any]:
+        supply = supply_of(path, channel, prepare=True, cache=tmp_path / "cache")
+        with Solver(supply, channel, Options(device="cpu", prepare=True)) as solver:
+            rows = solver.apsp([7, 300])
+            return isinstance(solver._graph_everywhere(), PreparedGraph), rows
+
+    are_prepared, rows = zip(*on_ranks(3, work), strict=True)
+    assert are_prepared == (True, True, True)
+    np.testing.assert_array_equal(rows[0].distances, rows_from(road, np.array([7, 300])))
 
 
 def test_what_other_ranks_do_not_map(tmp_path: Path) -> None:

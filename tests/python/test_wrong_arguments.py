@@ -54,6 +54,7 @@ CALLS: dict[str, tuple[str, str]] = {
     "a list": ("sssp(G, [0, 1])", r"source \[0, 1\] .* sources take apsp, or sssp with sources="),
     "truths": ("bfs(G, 0, targets=[True, False])", "target True is no index of a vertex"),
     "truths as sources": ("apsp(G, sources=[True])", "sources must be integers, not bool"),
+    "no dimensions": ("sssp(G, 0, targets=np.array(1))", "^targets .*: a sequence of integers is"),
     "one target": ("sssp(G, 0, targets=2)", "^targets 2: a sequence of integers is expected"),
     "text of targets": ("bfs(G, 0, targets='12')", "targets '12': a sequence of integers"),
     "truth": ("groute_py.open(G, hops='no')", "hops must be True or False, not 'no'"),

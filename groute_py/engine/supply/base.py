@@ -66,7 +66,7 @@ class Supply(Protocol):
         """The whole graph, for verification, for orders and to contract it."""
 
     def file(self) -> SharedFile | None:
-        """The native file that has the whole graph as it is, if there is one."""
+        """The native file that has the whole graph as `graph` gives it, if there is one."""
 
     def hierarchy(self) -> Hierarchy | None:
         """Of the graph, if it was contracted before."""

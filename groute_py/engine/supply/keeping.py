@@ -43,7 +43,7 @@ class Keeping:
         return self._prepared or self._supply.graph()
 
     def file(self) -> SharedFile | None:
-        return self._supply.file()
+        return None if self._prepared is not None else self._supply.file()
 
     def hierarchy(self) -> Hierarchy | None:
         return None if self._prepared is None else self._prepared.hierarchy

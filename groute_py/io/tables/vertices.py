@@ -40,6 +40,9 @@ ROW_BYTES = 200
 
 INT64 = np.iinfo(np.int64)
 
+EXACT = 1 << 53
+"""Up to which each integer is a float64."""
+
 
 class Rows(NamedTuple):
     """The rows of a table: the line of each, and its fields as they are there."""
@@ -157,8 +160,13 @@ def _as_ids(path: Path, table: Rows, kind: np.dtype[Any]) -> NDArray[Any]:
 
 
 def _integer(name: Any) -> int | None:
-    """An id of 64 bits; None for what is none."""
+    """An id of 64 bits; None for what is none.
+
+    A column of floats, as tables with gaps have them, holds ids up to 2⁵³ exactly.
+    """
     try:
+        if isinstance(name, float) and name.is_integer() and abs(name) <= EXACT:
+            return int(name)
         number = int(name) if isinstance(name, str) else as_index(name)
     except (TypeError, ValueError):
         return None

@@ -49,7 +49,7 @@ class KeptParts:
         self.new = self._saved = self._total = 0
         self._claim: ExitStack | None = None
         self._pending: list[Part] = []
-        self._begun = self._finished = self._goes = False
+        self._begun = self._finished = self._is_going = False
         self._due_s = 0.0
 
     def begin(
@@ -114,14 +114,14 @@ class KeptParts:
 
     def finish(self) -> None:
         """Remove the folder, because the output is there."""
-        self._finished = self._goes = True
+        self._finished = self._is_going = True
         self._pending = []
         self._inside.remove()
-        self._goes = False
+        self._is_going = False
 
     def close(self) -> None:
         """Leave what is written for --resume; once more does nothing."""
-        if self._goes:  # a signal came before the folder was gone
+        if self._is_going:  # a signal came before it was gone
             self._inside.remove()
         if self._claim is not None:
             self._claim.close()

@@ -90,7 +90,7 @@ class KeptRows:
         if predecessors:
             types["predecessors"] = np.dtype(np.int32)
         self._shape = len(sources), numbering.count if targets is None else len(targets)
-        self._finished = self._goes = False
+        self._finished = self._is_going = False
         with ExitStack() as claim:
             self._inside = claim.enter_context(closing(claimed(path, resume=resume)))
             self._token = check_run(self._inside, run) if resume else secrets.token_hex(8)
@@ -167,13 +167,13 @@ class KeptRows:
                 write_zarr(self.path, draft, self._arrays())
         self._finished = True
         if self._is_own():
-            self._goes = True
+            self._is_going = True
             self._inside.remove()
-            self._goes = False
+            self._is_going = False
 
     def close(self) -> None:
         """Leave what is there for --resume; once more does nothing."""
-        if self._goes:  # a signal came before it was gone
+        if self._is_going:  # a signal came before it was gone
             self._inside.remove()
         self._claim.close()
 

@@ -6,7 +6,6 @@ allocation; an importer would get the base of that, and write to the wrong place
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 
 import cupy as cp
@@ -14,6 +13,7 @@ import numpy as np
 from cupy.cuda import runtime
 
 from groute_py.comm.base import Channel
+from groute_py.device.cuda.runtime.short_memory import if_it_fits
 
 
 def exportable(shape: int, dtype: np.dtype[Any]) -> Any:
@@ -31,10 +31,10 @@ def unmappable(channel: Channel) -> list[int]:
 
     Containers that share no IPC or process numbers cannot, though GPUs have peer access.
     """
-    memory = handle = None
-    with suppress(runtime.CUDARuntimeError):
-        memory = runtime.malloc(1)
-        handle = bytes(runtime.ipcGetMemHandle(memory))
+    memory = if_it_fits(lambda: runtime.malloc(1))
+    handle: bytes | None = b""
+    if memory is not None:
+        handle = if_it_fits(lambda: bytes(runtime.ipcGetMemHandle(memory)))
     handles = channel.gather(handle)
     others = [rank for rank in range(len(handles)) if rank != channel.rank]
     found = [rank for rank in others if not _can_map(handles[rank])]
@@ -45,8 +45,13 @@ def unmappable(channel: Channel) -> list[int]:
 
 
 def _can_map(handle: bytes | None) -> bool:
+    """Whether the memory can be mapped that a rank has exported.
+
+    None is of a rank that cannot export, and an empty handle of a GPU that is full: that is said
+    elsewhere.
+    """
     try:
-        if handle is not None:
+        if handle:
             runtime.ipcCloseMemHandle(runtime.ipcOpenMemHandle(handle))
     except runtime.CUDARuntimeError:
         return False
