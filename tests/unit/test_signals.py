@@ -8,6 +8,19 @@ from pathlib import Path
 
 import pytest
 
+
+def executed(code: str, *words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Python's end, with what it has written."""
+    return subprocess.run(
+        [sys.executable, "-c", code, *words],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+        cwd=cwd,
+    )
+
+
 DROPPED = """
 import ctypes, os, signal, sys, time
 from groute_py.cli import main
@@ -33,13 +46,7 @@ main.main()
 @pytest.mark.parametrize(("name", "code"), [("SIGTERM", 130), ("SIGUSR1", 1)])
 def test_a_signal_within_a_callback_is_heard(name: str, code: int, then: str) -> None:
     """Native code that calls Python, as Numba's compiler does, drops what is raised there."""
-    done = subprocess.run(
-        [sys.executable, "-c", DROPPED.format(name=name, then=then)],
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-    )
+    done = executed(DROPPED.format(name=name, then=then))
     assert done.returncode == code
     assert len(done.stderr.splitlines()) == 1
     assert name in done.stderr
@@ -139,9 +146,7 @@ ThreadPoolExecutor.__enter__ = lambda self: acquire()
 def test_a_signal_while_a_lock_changes_hands(edge: str) -> None:
     """What a handler raises there would leave it locked, and a pool waiting for its threads."""
     code = AT_AN_EDGE.format(change=EDGES[edge])
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=20, check=False
-    )
+    done = executed(code)
     assert done.returncode == 130, done.stderr
     assert done.stderr == "groute-py: interrupted by SIGTERM; nothing was written\n"
 
@@ -166,9 +171,7 @@ main.main()
 
 def test_two_signals_in_one_native_call() -> None:
     """Python has something to say of the second, which is ignored by then; users need not."""
-    done = subprocess.run(
-        [sys.executable, "-c", BOTH], capture_output=True, text=True, timeout=30, check=False
-    )
+    done = executed(BOTH)
     assert done.returncode == 130
     assert done.stderr == "groute-py: interrupted by SIGINT; nothing was written\n"
 
@@ -201,9 +204,7 @@ main.main()
 
 def test_a_signal_when_all_is_done() -> None:
     """A moment later it must not come into what Python does at its end."""
-    done = subprocess.run(
-        [sys.executable, "-c", CLOSING], capture_output=True, text=True, timeout=30, check=False
-    )
+    done = executed(CLOSING)
     assert (done.returncode, done.stdout, done.stderr) == (0, "in order\n", "done\n")
 
 
@@ -226,9 +227,7 @@ main.main()
 
 
 def test_a_signal_at_the_end_of_python() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", ENDING], capture_output=True, text=True, timeout=30, check=False
-    )
+    done = executed(ENDING)
     assert (done.returncode, done.stdout, done.stderr) == (0, "in order\n", "")
 
 
@@ -269,14 +268,7 @@ main.main()
 )
 def test_an_interrupt_says_what_is_complete(tmp_path: Path, words: list[str], said: str) -> None:
     (tmp_path / "out.npz").write_bytes(b"old")
-    done = subprocess.run(
-        [sys.executable, "-c", WRITTEN, *words],
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-        cwd=tmp_path,
-    )
+    done = executed(WRITTEN, *words, cwd=tmp_path)
     assert done.returncode == 130
     assert done.stderr == f"groute-py: interrupted by SIGINT; {said}\n"
     assert (tmp_path / "out.npz").read_bytes() == (b"old" if words == ["meanwhile"] else b"new")
