@@ -21,7 +21,8 @@ SELECTED = {
     "python/test_methods.py": ("TestShapes and not (with_a_hub and contraction)", 50),
     "gpu/test_full_gpu.py": ("not dijkstra-3 and not bellman-ford-3", 79),
     "gpu/test_recording.py": ("", 36),
-    "gpu/test_redistribution.py": ("", 113),
+    "gpu/test_redistribution.py": ("", 107),
+    "gpu/test_unmapped_memory.py": ("", 6),
     "gpu/test_numbered.py": ("", 5),
     "gpu/test_together.py": ("", 38),
     "gpu/test_local_steps.py": ("", 21),
@@ -61,6 +62,7 @@ LONG = {
 
 WITH_SEVERAL = {
     *("gpu/test_redistribution.py", "gpu/test_numbered.py", "gpu/test_together.py"),
+    "gpu/test_unmapped_memory.py",
     *("gpu/test_kernels_asked.py", "python/test_certificate.py"),
 }
 """On four GPUs, the others on one."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from dataclasses import replace
 from itertools import pairwise
@@ -14,7 +13,7 @@ import pytest
 from support import as_large
 from support.graphs import random_graph, scipy_distances
 from support.local_ranks import on_ranks
-from support.skips import EMULATED, needs_linked_gpus
+from support.skips import needs_linked_gpus
 from support.solving import checked
 
 from groute_py import Graph, Result, RunError, SetupError, generate, verify
@@ -246,32 +245,6 @@ def test_more_vertices_than_a_rank_can_number(monkeypatch: pytest.MonkeyPatch) -
     result = solved(generate("road:10x10"), 3, 2)
     assert result.statistics["mode"] == "rounds"
     assert "local vertices, more than 99" in result.statistics["mode_reason"]
-
-
-@pytest.mark.skipif(not EMULATED, reason="a GPU's memory can be mapped")
-@pytest.mark.parametrize("call", ["malloc", "ipcGetMemHandle", "ipcOpenMemHandle"])
-@pytest.mark.parametrize("everyone", [True, False])
-def test_ranks_that_cannot_map_memory_go_on_in_rounds(
-    call: str, everyone: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from cupy.cuda import runtime
-
-    from groute_py.device.cuda.runtime.short_memory import FULL
-
-    given, first = getattr(runtime, call), list[int]()
-
-    def refused(*words: Any) -> Any:
-        if not first:
-            first.append(threading.get_ident())
-        if everyone or threading.get_ident() == first[0]:
-            raise runtime.CUDARuntimeError("invalid resource handle")
-        return given(*words)
-
-    monkeypatch.setattr(runtime, call, refused)
-    result = solved(generate("road:10x10"), 3, 3)
-    assert result.statistics["mode"] == "rounds"
-    said = FULL if call == "malloc" else "CUDA IPC does not map GPU memory between"
-    assert said in result.statistics["mode_reason"]
 
 
 def test_a_host_that_cannot_be_linked_keeps_all_from_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -202,12 +202,6 @@ main.main()
 """
 
 
-def test_a_signal_when_all_is_done() -> None:
-    """A moment later it must not come into what Python does at its end."""
-    done = executed(CLOSING)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "in order\n", "done\n")
-
-
 ENDING = """
 import atexit, os, signal, sys
 from groute_py.cli import main
@@ -226,9 +220,11 @@ main.main()
 """
 
 
-def test_a_signal_at_the_end_of_python() -> None:
-    done = executed(ENDING)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "in order\n", "")
+@pytest.mark.parametrize(("code", "said"), [(CLOSING, "done\n"), (ENDING, "")])
+def test_a_signal_when_all_is_done(code: str, said: str) -> None:
+    """It must not come into what Python does at its end, be it deferred or sent there."""
+    done = executed(code)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "in order\n", said)
 
 
 WRITTEN = """
