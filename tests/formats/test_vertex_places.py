@@ -82,7 +82,11 @@ def test_wrong_tables(text: bytes, message: str, roads: Path, tmp_path: Path) ->
     ("column", "values", "message"),
     [
         ("id", [10.0, 20.9, 30.0], r"parquet:2: expected integers for ids, .* got 20\.9"),
-        ("id", [10.0, 2.0**54, 30.0], r"parquet:2: expected integers for ids, .* got 1\.8"),
+        (
+            "id",
+            [10.0, 2.0**53, 30.0],
+            r"parquet:2: expected integers .* got 9007199254740992",
+        ),
         ("id", [10.0, float("nan"), 30.0], r"parquet:2: expected integers for ids, .* got nan"),
         ("id", [10, None, 30], r"parquet:2: expected integers for ids, .* got None"),
         ("x", [1.0, None, 3.0], r"parquet:2: expected numbers for places, got None"),

@@ -41,7 +41,7 @@ ROW_BYTES = 200
 INT64 = np.iinfo(np.int64)
 
 EXACT = 1 << 53
-"""Up to which each integer is a float64."""
+"""A float64 below it that is an integer is no other one, rounded."""
 
 
 class Rows(NamedTuple):
@@ -162,10 +162,10 @@ def _as_ids(path: Path, table: Rows, kind: np.dtype[Any]) -> NDArray[Any]:
 def _integer(name: Any) -> int | None:
     """An id of 64 bits; None for what is none.
 
-    A column of floats, as tables with gaps have them, holds ids up to 2⁵³ exactly.
+    A column of floats, as tables with gaps have them, holds ids below 2⁵³ exactly.
     """
     try:
-        if isinstance(name, float) and name.is_integer() and abs(name) <= EXACT:
+        if isinstance(name, float) and name.is_integer() and abs(name) < EXACT:
             return int(name)
         number = int(name) if isinstance(name, str) else as_index(name)
     except (TypeError, ValueError):
