@@ -40,8 +40,8 @@ from benchmarks.ranks import measure_on_ranks
 from benchmarks.reading import measure_reading
 from benchmarks.report import Book, Record
 from benchmarks.start import measure_start
+from groute_py.comm.agree import on_root
 from groute_py.comm.connect import abort_all, connect
-from groute_py.engine.agree import on_root
 from groute_py.engine.supply.whole import Whole
 from groute_py.errors import GrouteError, InputError
 from groute_py.partition.order import ORDERS

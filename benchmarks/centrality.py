@@ -29,10 +29,10 @@ from groute_py.centrality.accumulation import accumulate
 from groute_py.centrality.choices import Choices
 from groute_py.centrality.dependency_job import dependency_job
 from groute_py.centrality.distances import Reduced, wanted_by
+from groute_py.comm.agree import on_root
 from groute_py.comm.base import Channel
 from groute_py.comm.solo import SoloChannel
 from groute_py.device.summary import Wanted
-from groute_py.engine.agree import on_root
 from groute_py.many.apsp import Loaded, prepare, reduce
 from groute_py.many.sources import sources_of
 

@@ -45,9 +45,9 @@ from benchmarks.cases import KINDS
 from benchmarks.program import Program, nothing, phases, timed
 from benchmarks.reference import right_distances
 from groute_py import UNREACHED, Graph, InputError, Solver, VerificationError, write_graph
+from groute_py.comm.agree import collective, on_root
 from groute_py.comm.base import Channel
 from groute_py.comm.solo import SoloChannel
-from groute_py.engine.agree import collective, on_root
 from groute_py.engine.options import Options
 from groute_py.engine.preparing import prepare_whole
 from groute_py.engine.supply.whole import Whole

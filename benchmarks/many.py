@@ -34,10 +34,10 @@ from benchmarks.program import Program, timed
 from benchmarks.reference import SERIAL_UP_TO, right_distances
 from groute_py import Graph, InputError, Result, VerificationError, verify
 from groute_py.algorithms.numbers import distance_types
+from groute_py.comm.agree import collective
 from groute_py.comm.base import Channel
 from groute_py.device.rows import NarrowError, RowBlock
 from groute_py.device.summary import Wanted
-from groute_py.engine.agree import collective
 from groute_py.io.problems import read_sources
 from groute_py.many.apsp import Job, Loaded, part_of, prepare
 from groute_py.many.request import METHODS, Request

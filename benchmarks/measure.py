@@ -30,8 +30,8 @@ from benchmarks.cases import Case, Shelf
 from benchmarks.peers import measure_peers
 from benchmarks.plan import Plan
 from groute_py import Graph, Result, VerificationError, verify
+from groute_py.comm.agree import on_root
 from groute_py.comm.base import Channel
-from groute_py.engine.agree import on_root
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.whole import Whole

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 from numpy.typing import NDArray
 
 from groute_py.arguments import file_path
+from groute_py.comm.agree import collective, on_root, refuse_difference
 from groute_py.comm.base import Channel
 from groute_py.comm.connect import connect
-from groute_py.engine.agree import collective, on_root, refuse_difference
 from groute_py.engine.coordinates import with_coordinates
 from groute_py.engine.keywords import ApspKeywords, BfsKeywords, OpenKeywords, SsspKeywords
 from groute_py.engine.option import chosen, is_default, options_of, takes

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from groute_py.centrality.choices import Choices, Load
 from groute_py.centrality.dependency_job import DependencyJob, dependency_job
 from groute_py.centrality.own_sums import OwnSums, device_of
+from groute_py.comm.agree import collective, on_root
 from groute_py.comm.base import Channel
 from groute_py.device.dependencies import EXACT, Dependencies, square_scale
-from groute_py.engine.agree import collective, on_root
 from groute_py.kernels.cpu.fixed_point import floats
 from groute_py.many.apsp import Progress
 from groute_py.many.saving import Keep, Saving, saving_in, slices

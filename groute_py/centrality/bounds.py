@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.comm.agree import collective
 from groute_py.comm.base import Channel
 from groute_py.device.rows import RowBlock
-from groute_py.engine.agree import collective
 from groute_py.graph.symmetrize import is_symmetric
 from groute_py.many.apsp import Job, Progress, deliver
 from groute_py.many.choose import Choice

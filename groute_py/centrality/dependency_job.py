@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from groute_py.centrality.choices import Choices, Load
 from groute_py.centrality.simple import SimpleGraph, refuse_zero_cycles, simple_graph
+from groute_py.comm.agree import on_root
 from groute_py.comm.base import Channel
 from groute_py.device.dependencies import Accumulation
-from groute_py.engine.agree import on_root
 from groute_py.errors import InputError, quoted
 from groute_py.graph.csr import Graph
 from groute_py.many.precision import one_precision

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from groute_py.centrality.bounds import bounded_rows, is_bounded
 from groute_py.centrality.choices import Choices, Load
 from groute_py.centrality.memory_plan import rows_host_bytes
+from groute_py.comm.agree import collective, on_root
 from groute_py.comm.base import Channel
 from groute_py.device.summary import Wanted
-from groute_py.engine.agree import collective, on_root
 from groute_py.errors import InputError, quoted
 from groute_py.graph.size import Size
 from groute_py.many.apsp import Job, Loaded, Progress, prepare, reduce

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from groute_py.centrality.choices import Choices
 from groute_py.centrality.measuring import Measuring
 from groute_py.centrality.scores import ArcScores, Scores
+from groute_py.comm.agree import refuse_difference
 from groute_py.comm.connect import connect
-from groute_py.engine.agree import refuse_difference
 from groute_py.graph.csr import Graph
 from groute_py.interop.graph_like import GraphLike, as_graph
 from groute_py.io.tables.columns import Columns

@@ -18,8 +18,8 @@ from groute_py.centrality.scores import (
     row_scores,
     vertex_scores,
 )
+from groute_py.comm.agree import on_root
 from groute_py.comm.base import Channel
-from groute_py.engine.agree import on_root
 from groute_py.graph.csr import Graph
 from groute_py.many.apsp import Progress
 

@@ -13,8 +13,8 @@ P = ParamSpec("P")
 
 def on_rank_0(action: Callable[[], None]) -> None:
     """Run ``action`` on rank 0; its error is raised on every rank."""
+    from groute_py.comm.agree import on_root
     from groute_py.comm.connect import connect
-    from groute_py.engine.agree import on_root
 
     on_root(connect(), action)
 

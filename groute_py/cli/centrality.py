@@ -97,7 +97,7 @@ def centrality(
     """
     timing.begin("import")
     from groute_py.centrality.choices import Choices
-    from groute_py.engine.agree import on_root
+    from groute_py.comm.agree import on_root
 
     channel, context = connected(), click.get_current_context()
     limit = on_root(channel, lambda: size_of(memory_limit))

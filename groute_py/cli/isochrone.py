@@ -78,7 +78,7 @@ def isochrone(
     --resume.
     """
     timing.begin("import")
-    from groute_py.engine.agree import on_root
+    from groute_py.comm.agree import on_root
     from groute_py.jobs.isochrone import solve_isochrone
     from groute_py.jobs.maps.forms import needs_places
 

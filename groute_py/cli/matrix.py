@@ -67,7 +67,7 @@ def matrix(
     early stays in OUTPUT.partial, for --resume.
     """
     timing.begin("import")
-    from groute_py.engine.agree import on_root
+    from groute_py.comm.agree import on_root
     from groute_py.many.apsp import Loaded, prepare
 
     channel = connected()

@@ -68,7 +68,7 @@ def nearest(
     early stays in OUTPUT.partial, for --resume.
     """
     timing.begin("import")
-    from groute_py.engine.agree import on_root
+    from groute_py.comm.agree import on_root
     from groute_py.jobs.nearest import solve_nearest
 
     options, ends = Options(**choices), Ends(graph, where)

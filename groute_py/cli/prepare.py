@@ -93,8 +93,8 @@ def prepare(
         }
 
     timing.begin("mpi")
+    from groute_py.comm.agree import on_root
     from groute_py.comm.connect import connect
-    from groute_py.engine.agree import on_root
 
     channel = connect()
     timing.begin("import")

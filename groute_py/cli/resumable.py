@@ -53,7 +53,7 @@ def parts_kept(channel: Channel, path: Path, unit: str, *, resume: bool) -> Iter
         unit: what is counted, such as ``sources``.
         resume: go on with what is there.
     """
-    from groute_py.engine.agree import on_root
+    from groute_py.comm.agree import on_root
     from groute_py.many.storage.kept_parts import KeptParts
 
     kept = KeptParts(path, unit, resume=resume)

@@ -65,7 +65,7 @@ def route(
     What is finished when a run ends early stays in OUTPUT.partial, for --resume.
     """
     timing.begin("import")
-    from groute_py.engine.agree import on_root
+    from groute_py.comm.agree import on_root
     from groute_py.jobs.route import solve_routes
 
     channel = connected()

@@ -29,7 +29,7 @@ def save_rows(
         channel, job, progress: as for `groute_py.many.to_file.write_rows`.
         path, resume, points: as for `groute_py.many.to_file.kept_rows`.
     """
-    from groute_py.engine.agree import on_root
+    from groute_py.comm.agree import on_root
     from groute_py.many.storage.claim import state_seen
     from groute_py.many.to_file import kept_rows, write_rows
 

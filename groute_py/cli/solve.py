@@ -59,7 +59,7 @@ def run(
         choices: of `Options`.
     """
     timing.begin("import")
-    from groute_py.engine.agree import on_root
+    from groute_py.comm.agree import on_root
     from groute_py.engine.coordinates import with_coordinates
     from groute_py.engine.solver import SourceSolver
     from groute_py.engine.supply.choose import supply_of, watched_file

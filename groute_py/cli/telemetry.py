@@ -21,8 +21,8 @@ def record(file: str | None, gpu: str | None) -> Record:
 
 def report(channel: Channel, record: Record, file: str | None) -> dict[str, Any]:
     """Write the time line of all ranks' GPUs on rank 0; returns each one's figures. Collective."""
+    from groute_py.comm.agree import on_root
     from groute_py.device.monitoring.telemetry import summary
-    from groute_py.engine.agree import on_root
 
     if file is None:
         return {}

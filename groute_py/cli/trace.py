@@ -32,7 +32,7 @@ def begin_trace(channel: Channel, file: str | None) -> None:
     Raises:
         InputError: no trace could be written there.
     """
-    from groute_py.engine.agree import on_root
+    from groute_py.comm.agree import on_root
     from groute_py.engine.chrome_trace import clocks
     from groute_py.system.atomic_file import check_writable
     from groute_py.system.clock import Record, current
@@ -45,7 +45,7 @@ def begin_trace(channel: Channel, file: str | None) -> None:
 
 def write_trace(channel: Channel, file: str | None) -> None:
     """Write what was recorded, on rank 0. Collective."""
-    from groute_py.engine.agree import on_root
+    from groute_py.comm.agree import on_root
     from groute_py.engine.chrome_trace import chrome_trace
     from groute_py.system.clock import current
 

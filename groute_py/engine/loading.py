@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.algorithms.choose import algorithm, devices_of
+from groute_py.comm.agree import collective, on_root, refuse_difference
 from groute_py.comm.base import Channel
 from groute_py.device.base import Device
 from groute_py.device.registry import choose, kind_of, look_ahead
-from groute_py.engine.agree import collective, on_root, refuse_difference
 from groute_py.engine.mode import Mode, PlannedMode, enter, plan_mode
 from groute_py.engine.option import alike
 from groute_py.engine.options import Options

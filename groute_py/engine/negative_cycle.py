@@ -34,10 +34,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.algorithms.tolerance import cycle_tolerance
+from groute_py.comm.agree import on_root
 from groute_py.comm.base import Channel
 from groute_py.comm.termination import Verdict
 from groute_py.device.base import unreached
-from groute_py.engine.agree import on_root
 from groute_py.errors import NegativeCycleError, RunError
 from groute_py.graph.facts import Facts
 from groute_py.graph.ids import Numbering

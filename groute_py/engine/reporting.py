@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.comm.agree import on_root
 from groute_py.comm.base import Channel
 from groute_py.device.base import Device
-from groute_py.engine.agree import on_root
 from groute_py.engine.device_result import DeviceResult
 from groute_py.engine.loading import LoadedGraph
 from groute_py.engine.solving import Outcome

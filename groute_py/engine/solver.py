@@ -12,8 +12,8 @@ from typing import Any, Self
 import numpy as np
 
 from groute_py.arguments import as_index
+from groute_py.comm.agree import collective, on_root, refuse_difference
 from groute_py.comm.base import Channel
-from groute_py.engine.agree import collective, on_root, refuse_difference
 from groute_py.engine.loading import LoadedGraph, load_graph
 from groute_py.engine.options import Options
 from groute_py.engine.reporting import report

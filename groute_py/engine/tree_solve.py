@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.algorithms.tolerance import cycle_tolerance, sum_slack
+from groute_py.comm.agree import on_root
 from groute_py.comm.base import Channel
-from groute_py.engine.agree import on_root
 from groute_py.errors import GraphError, NegativeCycleError, RunError, too_late
 from groute_py.graph.facts import Facts
 from groute_py.graph.ids import Numbering

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from groute_py.centrality.choices import Choices
 from groute_py.centrality.measuring import Measuring
 from groute_py.centrality.scores import ArcScores, Scores
+from groute_py.comm.agree import on_root, refuse_difference
 from groute_py.comm.base import Channel
-from groute_py.engine.agree import on_root, refuse_difference
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.engine.supply.base import Supply

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import time
 
+from groute_py.comm.agree import collective
 from groute_py.comm.base import Channel
-from groute_py.engine.agree import collective
 from groute_py.errors import too_late
 from groute_py.many.apsp import Progress
 

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.arguments import file_path
+from groute_py.comm.agree import collective, on_root, refuse_difference
 from groute_py.comm.base import Channel
 from groute_py.comm.connect import connect
-from groute_py.engine.agree import collective, on_root, refuse_difference
 from groute_py.engine.keywords import MatrixKeywords
 from groute_py.engine.option import chosen, takes
 from groute_py.interop.graph_like import GraphLike

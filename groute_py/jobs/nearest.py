@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.arguments import check_whole_number
+from groute_py.comm.agree import collective, on_root, refuse_difference
 from groute_py.comm.base import Channel
 from groute_py.comm.connect import connect
 from groute_py.device.base import unreached
-from groute_py.engine.agree import collective, on_root, refuse_difference
 from groute_py.engine.keywords import NearestKeywords
 from groute_py.engine.option import chosen, takes
 from groute_py.engine.options import Options

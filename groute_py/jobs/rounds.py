@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
 
+from groute_py.comm.agree import collective, on_root
 from groute_py.comm.base import Channel
-from groute_py.engine.agree import collective, on_root
 from groute_py.jobs.groups import Found
 from groute_py.many.apsp import Progress
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.comm.agree import collective, on_root, refuse_difference
 from groute_py.comm.base import Channel
 from groute_py.comm.connect import connect
-from groute_py.engine.agree import collective, on_root, refuse_difference
 from groute_py.engine.keywords import RouteKeywords
 from groute_py.engine.option import chosen, takes
 from groute_py.engine.supply.every_rank import on_every_rank

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.comm.agree import collective, on_root
 from groute_py.comm.base import Channel
 from groute_py.device.registry import gpu_problem
-from groute_py.engine.agree import collective, on_root
 from groute_py.errors import NegativeCycleError
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import facts_of

@@ -10,8 +10,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from groute_py.comm.agree import collective, on_root, refuse_difference
 from groute_py.comm.base import Channel
-from groute_py.engine.agree import collective, on_root, refuse_difference
 from groute_py.engine.option import options_of
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from groute_py.comm.agree import collective
 from groute_py.comm.base import Channel
 from groute_py.device.registry import gpu_problem
-from groute_py.engine.agree import collective
 from groute_py.many.request import Request
 from groute_py.system.environment import local_rank
 

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.comm.agree import collective, on_root, refuse_difference
 from groute_py.comm.base import Channel
 from groute_py.device.rows import RowBlock
 from groute_py.device.summary import Wanted
-from groute_py.engine.agree import collective, on_root, refuse_difference
 from groute_py.engine.option import alike
 from groute_py.engine.supply.every_rank import on_every_rank
 from groute_py.engine.supply.shared import SharedFile

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.comm.agree import collective
 from groute_py.comm.base import Channel
 from groute_py.device.cpu.rows import CpuGraph, CpuHeaps
 from groute_py.device.cpu.sweeps import CpuSweeps
 from groute_py.device.rows import NarrowError, RowBlock, RowSolver
 from groute_py.device.summary import LiftError, SumError, Summary, Wanted
-from groute_py.engine.agree import collective
 from groute_py.engine.options import Options
 from groute_py.errors import InputError, RunError
 from groute_py.graph.csr import Graph

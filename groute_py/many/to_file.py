@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.comm.agree import collective, on_root
 from groute_py.comm.base import Channel
 from groute_py.device.rows import RowBlock
-from groute_py.engine.agree import collective, on_root
 from groute_py.many.apsp import Job, Progress, Spans, answer_of, deliver, in_rounds, part_of
 from groute_py.many.precision import rounding_of
 from groute_py.many.rows import SourceRows

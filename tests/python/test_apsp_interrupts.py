@@ -92,7 +92,7 @@ def test_an_interrupt_of_another_rank_at_the_end(
             raise signalled(InterruptedRun("interrupted; nothing was written"))
         return found
 
-    monkeypatch.setattr("groute_py.engine.agree.on_root", on_root)
+    monkeypatch.setattr("groute_py.comm.agree.on_root", on_root)
 
     def work(channel: Any) -> str:
         if channel.rank == 0:

@@ -25,8 +25,8 @@ from support.reference import rows_from, turned_round
 
 import groute_py
 from groute_py import Graph, InputError, Isochrones, RunError, TimeLimitError
+from groute_py.comm.agree import on_root
 from groute_py.comm.base import Channel
-from groute_py.engine.agree import on_root
 from groute_py.engine.options import Options
 from groute_py.jobs.isochrone import solve_isochrone
 from groute_py.many.storage.kept_parts import KeptParts

@@ -30,7 +30,7 @@ from groute_py import (
     RunError,
     TimeLimitError,
 )
-from groute_py.engine.agree import on_root
+from groute_py.comm.agree import on_root
 from groute_py.engine.options import Options
 from groute_py.jobs.nearest import solve_nearest
 from groute_py.many import host_room

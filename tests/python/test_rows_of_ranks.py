@@ -20,9 +20,9 @@ from groute_py import (
     Solver,
     matrix,
 )
+from groute_py.comm.agree import collective, on_root
 from groute_py.comm.base import Channel
 from groute_py.comm.solo import SoloChannel
-from groute_py.engine.agree import collective, on_root
 from groute_py.engine.options import Options
 from groute_py.engine.supply.whole import Whole
 from groute_py.many import solve, to_file

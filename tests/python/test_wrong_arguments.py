@@ -13,7 +13,7 @@ from support.local_ranks import LocalChannel, on_ranks
 
 import groute_py
 from groute_py import GrouteError, InputError, RunError, csgraph, read_result
-from groute_py.engine.agree import collective, on_root
+from groute_py.comm.agree import collective, on_root
 from groute_py.interop.networkx import graph_from_networkx
 from groute_py.interop.tables import graph_from_table
 from groute_py.many.apsp import Loaded, prepare

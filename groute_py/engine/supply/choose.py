@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from groute_py.comm.agree import collective, on_root
 from groute_py.comm.base import Channel
-from groute_py.engine.agree import collective, on_root
 from groute_py.engine.supply.base import Supply
 from groute_py.engine.supply.keeping import Keeping
 from groute_py.engine.supply.mapped import map_together

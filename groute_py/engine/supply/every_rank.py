@@ -13,9 +13,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
+from groute_py.comm.agree import collective
 from groute_py.comm.base import Channel
 from groute_py.comm.team import hosts_of, part_of_host
-from groute_py.engine.agree import collective
 from groute_py.engine.supply.shared import SharedFile
 from groute_py.errors import FormatError
 from groute_py.graph.csr import Graph

@@ -9,9 +9,9 @@ from __future__ import annotations
 from functools import cached_property
 from pathlib import Path
 
+from groute_py.comm.agree import collective, on_root
 from groute_py.comm.base import Channel
 from groute_py.comm.team import hosts_of, part_of_host
-from groute_py.engine.agree import collective, on_root
 from groute_py.engine.options import Options
 from groute_py.engine.supply.base import Spread
 from groute_py.engine.supply.shared import SharedFile

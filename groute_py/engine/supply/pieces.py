@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.comm.agree import on_root
 from groute_py.comm.base import Channel
-from groute_py.engine.agree import on_root
 from groute_py.engine.options import Options
 from groute_py.engine.supply.base import Spread
 from groute_py.engine.supply.copy import keep_together

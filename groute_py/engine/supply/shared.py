@@ -7,8 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
+from groute_py.comm.agree import collective
 from groute_py.comm.base import Channel
-from groute_py.engine.agree import collective
 from groute_py.errors import FormatError
 from groute_py.io.array_file import Source
 from groute_py.io.cache import map_copy

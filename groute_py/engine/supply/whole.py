@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from groute_py.comm.agree import on_root
 from groute_py.comm.base import Channel
-from groute_py.engine.agree import on_root
 from groute_py.engine.options import Options
 from groute_py.engine.supply.base import Spread
 from groute_py.engine.supply.every_rank import look_at

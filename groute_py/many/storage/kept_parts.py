@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.comm.agree import on_root
 from groute_py.comm.base import Channel
-from groute_py.engine.agree import on_root
 from groute_py.errors import InputError
 from groute_py.many.storage.claim import beginning, claimed, folder_of, keeping, state_seen
 from groute_py.many.storage.part_file import Part, PartFile
