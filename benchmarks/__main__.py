@@ -42,9 +42,9 @@ from benchmarks.report import Book, Record
 from benchmarks.start import measure_start
 from groute_py.comm.agree import on_root
 from groute_py.comm.connect import abort_all, connect
-from groute_py.engine.supply.whole import Whole
 from groute_py.errors import GrouteError, InputError
 from groute_py.partition.order import ORDERS
+from groute_py.source.whole import Whole
 from groute_py.system.environment import place
 
 MORE: tuple[Program[Any], ...] = (MANY, CENTRALITY, JOBS)

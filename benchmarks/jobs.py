@@ -50,8 +50,8 @@ from groute_py.comm.base import Channel
 from groute_py.comm.solo import SoloChannel
 from groute_py.engine.options import Options
 from groute_py.engine.preparing import prepare_whole
-from groute_py.engine.supply.whole import Whole
 from groute_py.hierarchy.prepared import without_hierarchy
+from groute_py.source.whole import Whole
 
 SETS = {
     "cuda": [

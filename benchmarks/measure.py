@@ -34,7 +34,7 @@ from groute_py.comm.agree import on_root
 from groute_py.comm.base import Channel
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.engine.supply.whole import Whole
+from groute_py.source.whole import Whole
 
 LOADED_ONCE_FROM = 100_000_000
 """A graph with at least this many arcs is loaded once."""

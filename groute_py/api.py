@@ -19,8 +19,6 @@ from groute_py.engine.option import chosen, is_default, options_of, takes
 from groute_py.engine.options import Options
 from groute_py.engine.prepared_reading import GraphReading, read_prepared
 from groute_py.engine.solver import ends_of
-from groute_py.engine.supply.choose import supply_of, watched_file
-from groute_py.engine.supply.whole import Whole
 from groute_py.errors import InputError
 from groute_py.hierarchy.prepared import PreparedGraph
 from groute_py.interop.graph_like import GraphLike
@@ -33,6 +31,8 @@ from groute_py.many.request import Request
 from groute_py.many.rows import SourceRows
 from groute_py.many.sources import as_vertices
 from groute_py.results.result import Result
+from groute_py.source.choose import supply_of, watched_file
+from groute_py.source.whole import Whole
 
 if TYPE_CHECKING:
     from mpi4py import MPI

@@ -5,7 +5,7 @@ from svg import BLUE, GREEN, GREY, ORANGE, Figure
 STEPS = (
     ("cli/sssp.py or api.py", "read the options", GREY),
     ("comm/connect.py", "open a channel between the ranks", GREY),
-    ("engine/supply/", "find size and weight type of the graph, or fail", BLUE),
+    ("source/", "find size and weight type of the graph, or fail", BLUE),
     (
         "engine/preparing.py, planning.py, mode.py",
         "contract if wanted; choose method, device and mode",

@@ -59,9 +59,9 @@ def query(graph: str, undirected: bool, columns: Columns, cache: Any, **choices:
     if place().size > 1:
         raise InputError("query runs on one rank; start it without mpirun")
     from groute_py.comm.solo import SoloChannel
-    from groute_py.engine.supply.choose import supply_of, watched_file
     from groute_py.jobs.questions import Questions
     from groute_py.jobs.solver import Solver
+    from groute_py.source.choose import supply_of, watched_file
 
     options, channel = Options(**choices), SoloChannel()
     options.check()

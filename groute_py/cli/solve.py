@@ -23,9 +23,9 @@ from groute_py.system.streams import is_stdout
 
 if TYPE_CHECKING:
     from groute_py.engine.solver import SourceSolver
-    from groute_py.engine.supply.base import Supply
     from groute_py.io.tables.columns import Columns
     from groute_py.results.result import Result
+    from groute_py.source.base import Supply
 
 
 def run(
@@ -62,7 +62,7 @@ def run(
     from groute_py.comm.agree import on_root
     from groute_py.engine.coordinates import with_coordinates
     from groute_py.engine.solver import SourceSolver
-    from groute_py.engine.supply.choose import supply_of, watched_file
+    from groute_py.source.choose import supply_of, watched_file
 
     options = with_coordinates(Options(**choices), graph)
     if targets and not options.predecessors:

@@ -21,7 +21,6 @@ from groute_py.engine.planning import SolvePlan
 from groute_py.engine.preparing import Preparation, is_wanted, prepare_for
 from groute_py.engine.room import refuse_what_cannot_fit
 from groute_py.engine.statistics import Stopwatch
-from groute_py.engine.supply.base import Supply
 from groute_py.errors import InputError
 from groute_py.graph.facts import Facts, counting_hops
 from groute_py.graph.geography import Geography
@@ -32,6 +31,7 @@ from groute_py.partition.base import Partition
 from groute_py.partition.order import Order
 from groute_py.partition.quality import Quality, cost_of, imbalance_of, quality_of
 from groute_py.partition.share import Share, share_of
+from groute_py.source.base import Supply
 from groute_py.system import clock
 from groute_py.system.environment import local_rank
 

@@ -16,7 +16,6 @@ from groute_py.engine.preparing import (
     refusal,
     refuse_empty,
 )
-from groute_py.engine.supply.shared import SharedFile
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import facts_of
 from groute_py.hierarchy.prepared import hierarchy_of
@@ -24,6 +23,7 @@ from groute_py.interop.graph_like import GraphLike, as_graph, file_of
 from groute_py.io.prepared_cache import PreparedCopy
 from groute_py.io.registry import prepared_place
 from groute_py.io.tables.columns import BY_TITLE, Columns
+from groute_py.source.shared import SharedFile
 from groute_py.system.clock import phase
 
 

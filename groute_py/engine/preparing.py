@@ -21,7 +21,6 @@ from groute_py.engine.contraction_room import (
     refuse_large_levels,
 )
 from groute_py.engine.options import Options
-from groute_py.engine.supply.base import Supply
 from groute_py.errors import InputError, quoted
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
@@ -29,6 +28,7 @@ from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.hierarchy.prepared import PreparedGraph
 from groute_py.hierarchy.problems import DenseError, NarrowError
 from groute_py.hierarchy.suits import cannot, why_not
+from groute_py.source.base import Supply
 
 BEFORE = "its hierarchy was there"
 NOW = "contracted, since its vertices have few arcs"

@@ -19,7 +19,6 @@ from groute_py.engine.options import Options
 from groute_py.engine.reporting import report
 from groute_py.engine.solving import Query, Solving
 from groute_py.engine.statistics import Stopwatch
-from groute_py.engine.supply.base import Supply
 from groute_py.errors import (
     GrouteError,
     InputError,
@@ -35,6 +34,7 @@ from groute_py.io.mapped_file import MappedFile
 from groute_py.results.result import Result
 from groute_py.results.statement import Statement
 from groute_py.results.with_turns import in_vertices
+from groute_py.source.base import Supply
 from groute_py.turns.expanded import layout_of
 from groute_py.turns.layout import Layout
 

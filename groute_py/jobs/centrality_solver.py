@@ -17,12 +17,12 @@ from groute_py.comm.agree import on_root, refuse_difference
 from groute_py.comm.base import Channel
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.engine.supply.base import Supply
 from groute_py.errors import InputError, everywhere
 from groute_py.graph.csr import Graph
 from groute_py.jobs.deadline import deadline_in, refuse_late
 from groute_py.many.apsp import Progress
 from groute_py.many.sources import as_vertices
+from groute_py.source.base import Supply
 
 Vertices = Sequence[int] | NDArray[Any] | None
 

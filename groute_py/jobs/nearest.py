@@ -25,7 +25,6 @@ from groute_py.engine.keywords import NearestKeywords
 from groute_py.engine.option import chosen, takes
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.engine.supply.whole import Whole
 from groute_py.errors import InputError, NegativeCycleError
 from groute_py.graph.csr import Graph
 from groute_py.hierarchy.prepared import without_hierarchy
@@ -45,6 +44,7 @@ from groute_py.many.rooted import rooted
 from groute_py.many.sources import as_vertices, checked
 from groute_py.many.storage.kept_parts import KeptParts
 from groute_py.results.result import Result
+from groute_py.source.whole import Whole
 from groute_py.turns.expanded import layout_of
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ from groute_py.comm.base import Channel
 from groute_py.comm.connect import connect
 from groute_py.engine.keywords import RouteKeywords
 from groute_py.engine.option import chosen, takes
-from groute_py.engine.supply.every_rank import on_every_rank
 from groute_py.errors import InputError
 from groute_py.graph.array_like import host_array
 from groute_py.graph.csr import Graph
@@ -26,6 +25,7 @@ from groute_py.many.apsp import Progress
 from groute_py.many.request import Request
 from groute_py.many.sources import as_vertices, checked
 from groute_py.many.storage.kept_parts import KeptParts
+from groute_py.source.every_rank import on_every_rank
 
 if TYPE_CHECKING:
     from mpi4py import MPI

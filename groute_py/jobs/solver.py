@@ -15,10 +15,6 @@ from groute_py.comm.base import Channel
 from groute_py.engine.option import options_of
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.engine.supply.base import Supply
-from groute_py.engine.supply.every_rank import on_every_rank
-from groute_py.engine.supply.shared import SharedFile
-from groute_py.engine.supply.whole import Whole
 from groute_py.errors import InputError, everywhere
 from groute_py.graph.csr import Graph
 from groute_py.hierarchy.prepared import PreparedFile, PreparedGraph, file_of_prepared
@@ -40,6 +36,10 @@ from groute_py.many.row_graph import KeptRowGraph
 from groute_py.many.rows import SourceRows
 from groute_py.many.sources import as_vertices
 from groute_py.results.result import Result
+from groute_py.source.base import Supply
+from groute_py.source.every_rank import on_every_rank
+from groute_py.source.shared import SharedFile
+from groute_py.source.whole import Whole
 
 
 class Solver(CentralitySolver):

@@ -20,8 +20,6 @@ from groute_py.comm.base import Channel
 from groute_py.device.rows import RowBlock
 from groute_py.device.summary import Wanted
 from groute_py.engine.option import alike
-from groute_py.engine.supply.every_rank import on_every_rank
-from groute_py.engine.supply.shared import SharedFile
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
 from groute_py.graph.ids import Numbering
@@ -38,6 +36,8 @@ from groute_py.many.rows import SourceRows
 from groute_py.many.saving import Saving, slices
 from groute_py.many.solve import Solving
 from groute_py.results.result import public_distances
+from groute_py.source.every_rank import on_every_rank
+from groute_py.source.shared import SharedFile
 from groute_py.system.trace import count, span
 from groute_py.turns.layout import Layout
 

@@ -16,9 +16,9 @@ from groute_py.device.rows import RowBlock
 from groute_py.device.summary import Summary, Wanted, summarize
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.engine.supply.whole import Whole
 from groute_py.graph.csr import Graph
 from groute_py.results.result import Result
+from groute_py.source.whole import Whole
 
 
 class EngineRows:

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from groute_py.comm.solo import SoloChannel
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.engine.supply.whole import Whole
 from groute_py.graph.csr import Graph
 from groute_py.many.device_choice import placed
 from groute_py.many.rooted import rooted
 from groute_py.many.rows import source_first
+from groute_py.source.whole import Whole
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from groute_py.engine.prepared_reading import GraphReading, ReadGraph, read_prepared_if_it_suits
-from groute_py.engine.supply.choose import shared_native
 from groute_py.interop.graph_like import GraphLike, as_graph
 from groute_py.io.tables.columns import Columns
 from groute_py.many.request import Request
+from groute_py.source.choose import shared_native
 from groute_py.system.clock import phase
 
 

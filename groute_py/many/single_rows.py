@@ -14,8 +14,8 @@ from groute_py.device.summary import Summary, Wanted
 from groute_py.engine.device_result import DeviceResult
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.engine.supply.whole import Whole
 from groute_py.graph.csr import Graph
+from groute_py.source.whole import Whole
 
 
 class SingleRows:

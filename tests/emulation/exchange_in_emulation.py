@@ -24,8 +24,8 @@ from groute_py import Graph, Result, generate
 from groute_py.device.cuda.peer import link
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.engine.supply.whole import Whole
 from groute_py.kernels.source import ROW_CHUNK
+from groute_py.source.whole import Whole
 
 prepared: set[bool] = set()
 """Whether a rank was, to pull deferred arcs."""

@@ -15,9 +15,9 @@ from support.one_error import Bad, check
 from support.processes import Job
 
 from groute_py import FormatError, Graph, InputError, read_graph, write_graph
-from groute_py.engine.supply.choose import supply_of
 from groute_py.io.formats import native
 from groute_py.results.result import read_result
+from groute_py.source.choose import supply_of
 
 
 def csr(fields: bytes | dict[str, Any], ids: Any = None, offsets: bytes | None = None) -> bytes:

@@ -13,7 +13,6 @@ from support.local_ranks import on_ranks
 import groute_py
 from groute_py import FormatError, Graph, GraphError, InputError
 from groute_py.engine.options import Options
-from groute_py.engine.supply.choose import supply_of
 from groute_py.graph.shapes import Shapes
 from groute_py.graph.sort_rows import with_ascending_rows
 from groute_py.graph.symmetrize import mirrored
@@ -22,6 +21,7 @@ from groute_py.io.registry import read_graph, write_graph
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.solver import Solver
 from groute_py.results.result import read_result
+from groute_py.source.choose import supply_of
 
 NAMED = "© some people"
 

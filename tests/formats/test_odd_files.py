@@ -16,10 +16,10 @@ import pytest
 from support.graphs import arcs_by_id
 
 from groute_py import FormatError, Graph, InputError, read_graph, write_graph
-from groute_py.engine.supply.number import _lowered
 from groute_py.io.compression import codec_of
 from groute_py.io.registry import size_of_file
 from groute_py.launch.slurm import TIME
+from groute_py.source.number import _lowered
 from groute_py.system.settings import _count
 
 TITLES = {

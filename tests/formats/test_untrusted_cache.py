@@ -16,11 +16,11 @@ from support.local_ranks import on_ranks
 from support.processes import Job
 
 from groute_py import Graph, InputError, read_graph, write_graph
-from groute_py.engine.supply.choose import supply_of
-from groute_py.engine.supply.mapped import Mapped
 from groute_py.errors import CacheWarning
 from groute_py.graph.generate import generate
 from groute_py.io import array_file, cache, cache_folder, datasets, digests
+from groute_py.source.choose import supply_of
+from groute_py.source.mapped import Mapped
 
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
 STRANGER = 12345

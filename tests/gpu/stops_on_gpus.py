@@ -25,7 +25,7 @@ from groute_py import TimeLimitError, generate
 from groute_py.comm.connect import connect
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.engine.supply.whole import Whole
+from groute_py.source.whole import Whole
 
 SHARES = (0.02, 0.1, 0.3, 0.5, 0.8)
 """Limits, as shares of what a whole solve takes."""

@@ -24,7 +24,7 @@ from groute_py.device.cuda.graph.ghosts import Ghosts
 from groute_py.device.cuda.runtime import memory_plan
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.engine.supply.whole import Whole
+from groute_py.source.whole import Whole
 
 pytestmark = needs_gpu
 

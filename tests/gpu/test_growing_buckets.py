@@ -15,7 +15,7 @@ from groute_py.comm.solo import SoloChannel
 from groute_py.device.base import Buckets, alike
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.engine.supply.whole import Whole
+from groute_py.source.whole import Whole
 from groute_py.verification import reference_distances
 
 pytestmark = needs_gpu

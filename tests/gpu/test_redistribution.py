@@ -20,8 +20,8 @@ from groute_py import Graph, Result, RunError, SetupError, generate, verify
 from groute_py.comm import team
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.engine.supply.whole import Whole
 from groute_py.kernels.source import VERTEX_BITS
+from groute_py.source.whole import Whole
 
 pytestmark = needs_linked_gpus
 

@@ -13,7 +13,7 @@ from support.skips import needs_gpu
 from groute_py import generate, sssp, verify
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.engine.supply.whole import Whole
+from groute_py.source.whole import Whole
 
 pytestmark = needs_gpu
 

@@ -17,8 +17,8 @@ from groute_py.algorithms import delta_stepping
 from groute_py.device.cuda.runtime import memory_plan
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.engine.supply.whole import Whole
 from groute_py.kernels.cpu.order import renumbered
+from groute_py.source.whole import Whole
 from groute_py.verification import reference_distances
 
 pytestmark = needs_linked_gpus

@@ -20,8 +20,8 @@ import groute_py.verification as module
 from groute_py import UNREACHED, Graph, Result, VerificationError, sssp, verify, write_graph
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.engine.supply.whole import Whole
 from groute_py.results.statement import Statement
+from groute_py.source.whole import Whole
 from groute_py.verification import certify
 
 ARCS = [(v, v + 1, 3) for v in range(9)] + [(v + 1, v, 2) for v in range(9)]

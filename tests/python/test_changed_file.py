@@ -18,8 +18,8 @@ from groute_py import RunError
 from groute_py.comm.base import Channel
 from groute_py.engine.options import Options
 from groute_py.engine.solving import Solving
-from groute_py.engine.supply.choose import supply_of, watched_file
 from groute_py.jobs.solver import Solver
+from groute_py.source.choose import supply_of, watched_file
 
 ARCS = 40
 

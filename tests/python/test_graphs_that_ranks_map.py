@@ -23,8 +23,6 @@ from groute_py import (
 )
 from groute_py.comm.base import Channel
 from groute_py.engine.options import Options
-from groute_py.engine.supply import every_rank
-from groute_py.engine.supply.choose import supply_of
 from groute_py.hierarchy.prepared import PreparedGraph
 from groute_py.io.formats import native
 from groute_py.io.prepared_cache import PreparedCopy
@@ -32,6 +30,8 @@ from groute_py.io.tables.columns import Columns
 from groute_py.many.apsp import Loaded, prepare
 from groute_py.many.reading import read_for
 from groute_py.many.request import Request
+from groute_py.source import every_rank
+from groute_py.source.choose import supply_of
 
 GRAPH = random_graph(200, 900, seed=3, greatest=50)
 SOURCES = np.arange(0, 200, 2)

@@ -15,11 +15,11 @@ from groute_py import InputError, RunError
 from groute_py.comm.base import Channel
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.engine.supply.whole import Whole
 from groute_py.engine.tree_solve import TreeSolver
 from groute_py.graph.facts import facts_of
 from groute_py.many import host_room
 from groute_py.partition.order import Order
+from groute_py.source.whole import Whole
 from groute_py.system import memory_limits
 
 

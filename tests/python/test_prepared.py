@@ -22,11 +22,11 @@ from groute_py import Graph, InputError, PreparedGraph, Result
 from groute_py.engine import preparing
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.engine.supply.choose import supply_of
-from groute_py.engine.supply.whole import Whole
 from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.hierarchy.problems import DenseError, NarrowError
 from groute_py.many import engine_rows
+from groute_py.source.choose import supply_of
+from groute_py.source.whole import Whole
 
 RANKS = [1, 2, 3, 4]
 

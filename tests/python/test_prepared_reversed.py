@@ -16,8 +16,8 @@ from groute_py import PreparedGraph, Result
 from groute_py.engine import preparing
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.engine.supply.choose import supply_of
 from groute_py.jobs import by_search
+from groute_py.source.choose import supply_of
 
 RANKS = [1, 2, 3, 4]
 

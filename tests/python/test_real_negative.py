@@ -18,7 +18,7 @@ from groute_py.algorithms.choose import algorithms
 from groute_py.comm.solo import SoloChannel
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.engine.supply.whole import Whole
+from groute_py.source.whole import Whole
 
 # Textbook graphs: `n`, `m`, then arcs with ids from 0.
 

@@ -24,11 +24,11 @@ import groute_py
 from groute_py import Graph, Result, apsp, read_graph, verify
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.engine.supply.pieces import read_pieces
-from groute_py.engine.supply.shared import SharedFile
-from groute_py.engine.supply.whole import Whole
 from groute_py.jobs.questions import Questions
 from groute_py.results.result import read_result
+from groute_py.source.pieces import read_pieces
+from groute_py.source.shared import SharedFile
+from groute_py.source.whole import Whole
 
 NEW_YORK = [
     Answer(

@@ -19,9 +19,9 @@ from support.reference import check_path, rows_from, turned_round
 import groute_py
 from groute_py import Graph, GraphError, InputError, NegativeCycleError, Result
 from groute_py.engine.options import Options
-from groute_py.engine.supply.choose import supply_of
 from groute_py.jobs.solver import Solver
 from groute_py.results.result import read_result
+from groute_py.source.choose import supply_of
 
 
 def check(graph: Graph, source: int, result: Result | None) -> None:

@@ -24,7 +24,6 @@ from groute_py.comm.agree import collective, on_root
 from groute_py.comm.base import Channel
 from groute_py.comm.solo import SoloChannel
 from groute_py.engine.options import Options
-from groute_py.engine.supply.whole import Whole
 from groute_py.many import solve, to_file
 from groute_py.many.apsp import Loaded, part_of, prepare
 from groute_py.many.request import Request
@@ -34,6 +33,7 @@ from groute_py.many.storage.partial import KeptRows
 from groute_py.many.storage.row_writer import RowWriter
 from groute_py.many.storage.row_writer import write_at as pwritten
 from groute_py.many.to_file import kept_rows, write_rows
+from groute_py.source.whole import Whole
 from groute_py.system.mounts import file_system
 
 GRAPH = random_graph(200, 900, seed=3, greatest=50)

@@ -18,7 +18,7 @@ from support.local_ranks import on_ranks
 import groute_py
 from groute_py import Graph, InputError, RunError, Solver, TimeLimitError, centrality
 from groute_py.engine.options import Options
-from groute_py.engine.supply.whole import Whole
+from groute_py.source.whole import Whole
 
 GRAPH = random_graph(60, 240, seed=4, greatest=9)
 ROAD = groute_py.generate("road:12x12")

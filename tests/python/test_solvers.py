@@ -29,8 +29,8 @@ from groute_py import (
 from groute_py.comm.solo import SoloChannel
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.engine.supply.whole import Whole
 from groute_py.jobs.solver import Solver
+from groute_py.source.whole import Whole
 
 METHODS = ["delta-stepping", "bellman-ford"]
 

@@ -28,8 +28,8 @@ from support.turn_cases import (
 import groute_py
 from groute_py import Graph, NegativeCycleError, Result
 from groute_py.engine.options import Options
-from groute_py.engine.supply.choose import supply_of
 from groute_py.jobs.solver import Solver
+from groute_py.source.choose import supply_of
 from groute_py.turns.expanded import expanded
 from groute_py.turns.walk import arcs_along
 

@@ -16,8 +16,8 @@ from support.turn_cases import COSTS, GRAPH, ROWS, TURNS, WAY_BACK, rows_of
 import groute_py
 from groute_py import Graph, InputError
 from groute_py.engine.options import Options
-from groute_py.engine.supply.choose import supply_of
 from groute_py.jobs.solver import Solver
+from groute_py.source.choose import supply_of
 
 
 @settings(max_examples=15)

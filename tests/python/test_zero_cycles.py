@@ -21,7 +21,7 @@ from support.zero_cycles import KINDS, chain, tree
 from groute_py import Graph, NegativeCycleError, Result, VerificationError, apsp, csgraph, verify
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.engine.supply.whole import Whole
+from groute_py.source.whole import Whole
 
 ROUNDING = {"float64": 1e-10, "float32": 2e-2}
 """Of distances up to 20 by paths of up to 300 arcs."""

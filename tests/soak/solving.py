@@ -15,9 +15,9 @@ from groute_py import Graph, SourceRows, csgraph
 from groute_py.comm.base import Channel
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.engine.supply.whole import Whole
 from groute_py.many.apsp import Loaded, collect, prepare
 from groute_py.many.request import Request
+from groute_py.source.whole import Whole
 from groute_py.system.settings import settings
 from soak.case import Case
 

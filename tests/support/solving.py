@@ -10,7 +10,7 @@ import numpy as np
 from groute_py import Graph, Result, verify
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.engine.supply.whole import Whole
+from groute_py.source.whole import Whole
 from support.graphs import scipy_distances
 from support.local_ranks import on_ranks
 

@@ -14,7 +14,7 @@ from groute_py import Result
 from groute_py.comm import base
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.engine.supply.whole import Whole
+from groute_py.source.whole import Whole
 
 GRAPH = random_graph(400, 3000, 1, 9)
 

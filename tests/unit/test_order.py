@@ -14,11 +14,11 @@ from support.local_ranks import on_ranks
 from groute_py import FormatError, Graph, InputError, NegativeCycleError, Result, generate, verify
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.engine.supply.whole import Whole
 from groute_py.io.coordinates import coordinates_beside, read_coordinates
 from groute_py.kernels.cpu.order import hilbert_places
 from groute_py.partition.choose import partition
 from groute_py.partition.order import ORDERS, Order, arrange
+from groute_py.source.whole import Whole
 from groute_py.verification import reference_distances
 
 WIDTH, HEIGHT = 40, 30

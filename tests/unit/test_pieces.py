@@ -17,17 +17,17 @@ from test_supply import kinds
 from groute_py import FormatError, Graph, generate, read_graph, verify, write_graph
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.engine.supply import copy, owners, pieces
-from groute_py.engine.supply.choose import supply_of
-from groute_py.engine.supply.mapped import Mapped
-from groute_py.engine.supply.pieces import Pieces, read_pieces
-from groute_py.engine.supply.shared import SharedFile
-from groute_py.engine.supply.whole import Whole
 from groute_py.graph.facts import facts_of
 from groute_py.io import array_file, cache
 from groute_py.io.formats import native
 from groute_py.io.text import arc_reader, lines
 from groute_py.results.result import read_result
+from groute_py.source import copy, owners, pieces
+from groute_py.source.choose import supply_of
+from groute_py.source.mapped import Mapped
+from groute_py.source.pieces import Pieces, read_pieces
+from groute_py.source.shared import SharedFile
+from groute_py.source.whole import Whole
 from groute_py.system.own_files import replacing_copy
 
 RANKS = [1, 2, 3, 4]
@@ -301,7 +301,7 @@ def test_a_file_that_changes_between_the_pieces(
 MEMORY = """
 import sys
 from pathlib import Path
-from groute_py.engine.supply.choose import supply_of
+from groute_py.source.choose import supply_of
 from groute_py.comm.connect import connect
 from groute_py.engine.options import Options
 from groute_py.io import cache

@@ -33,13 +33,13 @@ from groute_py.device.monitoring import telemetry
 from groute_py.engine.options import Options
 from groute_py.engine.room import estimate, fewest, refuse_what_cannot_fit, verdict
 from groute_py.engine.solver import SourceSolver
-from groute_py.engine.supply.whole import Whole
 from groute_py.errors import InputError, SetupError
 from groute_py.graph.generate import size_of_spec
 from groute_py.graph.size import Size
 from groute_py.io.registry import size_of_file
 from groute_py.partition.choose import partition
 from groute_py.partition.share import Share, rows_of, share_of
+from groute_py.source.whole import Whole
 
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
 

@@ -17,14 +17,14 @@ from support.local_ranks import on_ranks
 from groute_py import FormatError, Graph, Result, generate, read_graph, verify, write_graph
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.engine.supply import mapped
-from groute_py.engine.supply.choose import supply_of
-from groute_py.engine.supply.mapped import Mapped, map_together
-from groute_py.engine.supply.shared import SharedFile
-from groute_py.engine.supply.whole import Whole
 from groute_py.graph.facts import facts_of
 from groute_py.io.cache_limit import note_use
 from groute_py.io.formats import native
+from groute_py.source import mapped
+from groute_py.source.choose import supply_of
+from groute_py.source.mapped import Mapped, map_together
+from groute_py.source.shared import SharedFile
+from groute_py.source.whole import Whole
 
 RANKS = [1, 2, 3, 4]
 
@@ -265,8 +265,8 @@ def test_a_file_that_changes_or_goes(tmp_path: Path) -> None:
 MEMORY = """
 import sys
 from pathlib import Path
-from groute_py.engine.supply import mapped
-from groute_py.engine.supply.choose import supply_of
+from groute_py.source import mapped
+from groute_py.source.choose import supply_of
 from groute_py.comm.connect import connect
 from groute_py.engine.options import Options
 

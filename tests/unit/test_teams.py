@@ -26,8 +26,8 @@ from groute_py.device.cpu.device import CpuDevice
 from groute_py.engine import loading
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.engine.supply.whole import Whole
 from groute_py.partition.share import Share
+from groute_py.source.whole import Whole
 
 CASES = [(2, 1), (3, 1), (2, 2), (3, 2), (4, 2), (4, 3)]
 """Ranks, and on how many hosts."""

@@ -9,20 +9,13 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.agree import on_root
 from groute_py.comm.base import Channel
-from groute_py.engine.options import Options
-from groute_py.engine.supply.base import Spread
-from groute_py.engine.supply.copy import keep_together
-from groute_py.engine.supply.number import Numbered, number_together
-from groute_py.engine.supply.owners import arcs_by_tail, offsets_of_all, to_owners
-from groute_py.engine.supply.shared import SharedFile
-from groute_py.engine.supply.whole import Whole
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, weighed, weighed_together
 from groute_py.graph.geography import Geography
@@ -37,7 +30,16 @@ from groute_py.partition.base import Partition
 from groute_py.partition.choose import partition
 from groute_py.partition.order import Order
 from groute_py.partition.share import Rows
+from groute_py.source.base import Spread
+from groute_py.source.copy import keep_together
+from groute_py.source.number import Numbered, number_together
+from groute_py.source.owners import arcs_by_tail, offsets_of_all, to_owners
+from groute_py.source.shared import SharedFile
+from groute_py.source.whole import Whole
 from groute_py.system.memory_limits import is_absurd
+
+if TYPE_CHECKING:
+    from groute_py.engine.options import Options
 
 
 def read_pieces(

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from groute_py.comm.base import Channel
-from groute_py.engine.options import Options
-from groute_py.engine.supply.shared import SharedFile
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts
 from groute_py.graph.geography import Geography
@@ -18,6 +16,10 @@ from groute_py.partition.base import Partition
 from groute_py.partition.order import Order
 from groute_py.partition.quality import Quality
 from groute_py.partition.share import Rows
+from groute_py.source.shared import SharedFile
+
+if TYPE_CHECKING:
+    from groute_py.engine.options import Options
 
 
 @dataclass(frozen=True, eq=False)

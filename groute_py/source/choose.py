@@ -8,13 +8,6 @@ from typing import Any, NamedTuple
 
 from groute_py.comm.agree import collective, on_root
 from groute_py.comm.base import Channel
-from groute_py.engine.supply.base import Supply
-from groute_py.engine.supply.keeping import Keeping
-from groute_py.engine.supply.mapped import map_together
-from groute_py.engine.supply.pieces import read_pieces
-from groute_py.engine.supply.shared import SharedFile
-from groute_py.engine.supply.turned_round import TurnedRound
-from groute_py.engine.supply.whole import Whole
 from groute_py.interop.graph_like import GraphLike, as_graph, file_of, mapped_file_of
 from groute_py.io.mapped_file import MappedFile
 from groute_py.io.prepared_cache import PreparedCopy
@@ -26,6 +19,13 @@ from groute_py.io.registry import (
     prepared_place,
 )
 from groute_py.io.tables.columns import BY_TITLE, Columns
+from groute_py.source.base import Supply
+from groute_py.source.keeping import Keeping
+from groute_py.source.mapped import map_together
+from groute_py.source.pieces import read_pieces
+from groute_py.source.shared import SharedFile
+from groute_py.source.turned_round import TurnedRound
+from groute_py.source.whole import Whole
 
 
 def supply_of(

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from groute_py.comm.agree import on_root
 from groute_py.comm.base import Channel
-from groute_py.engine.options import Options
-from groute_py.engine.supply.base import Spread
-from groute_py.engine.supply.every_rank import look_at
-from groute_py.engine.supply.shared import SharedFile
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts
 from groute_py.graph.geography import Geography
@@ -24,7 +20,13 @@ from groute_py.partition.base import Partition
 from groute_py.partition.choose import partition
 from groute_py.partition.order import Order, arrange
 from groute_py.partition.share import Rows, rows_of
+from groute_py.source.base import Spread
+from groute_py.source.every_rank import look_at
+from groute_py.source.shared import SharedFile
 from groute_py.turns.expanded import solved_form
+
+if TYPE_CHECKING:
+    from groute_py.engine.options import Options
 
 
 class Whole:

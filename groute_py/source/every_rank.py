@@ -16,12 +16,12 @@ from typing import NamedTuple, TypeVar
 from groute_py.comm.agree import collective
 from groute_py.comm.base import Channel
 from groute_py.comm.team import hosts_of, part_of_host
-from groute_py.engine.supply.shared import SharedFile
 from groute_py.errors import FormatError
 from groute_py.graph.csr import Graph
 from groute_py.hierarchy.prepared import PreparedFile
 from groute_py.io.formats import native
 from groute_py.io.formats.prepared import Contents, compared_graph, map_again
+from groute_py.source.shared import SharedFile
 
 T = TypeVar("T")
 

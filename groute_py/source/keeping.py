@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from groute_py.comm.base import Channel
-from groute_py.engine.options import Options
-from groute_py.engine.supply.base import Spread, Supply
-from groute_py.engine.supply.shared import SharedFile
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts
 from groute_py.graph.geography import Geography
@@ -13,6 +12,11 @@ from groute_py.graph.ids import Numbering
 from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.hierarchy.prepared import PreparedGraph
 from groute_py.io.prepared_cache import PreparedCopy
+from groute_py.source.base import Spread, Supply
+from groute_py.source.shared import SharedFile
+
+if TYPE_CHECKING:
+    from groute_py.engine.options import Options
 
 
 class Keeping:

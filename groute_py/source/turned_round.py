@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from groute_py.engine.supply.base import Supply
-from groute_py.engine.supply.whole import Whole
 from groute_py.hierarchy.prepared import PreparedGraph
+from groute_py.source.base import Supply
+from groute_py.source.whole import Whole
 
 
 class TurnedRound(Whole):

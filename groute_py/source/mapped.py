@@ -8,14 +8,11 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from groute_py.comm.agree import collective, on_root
 from groute_py.comm.base import Channel
 from groute_py.comm.team import hosts_of, part_of_host
-from groute_py.engine.options import Options
-from groute_py.engine.supply.base import Spread
-from groute_py.engine.supply.shared import SharedFile
-from groute_py.engine.supply.whole import Whole
 from groute_py.graph.check_arrays import check_arcs, check_coordinates, check_ids, check_offsets
 from groute_py.graph.csr import Graph, check_types
 from groute_py.graph.facts import Facts, Weighed, first_with_arcs, weighed, weighed_together
@@ -29,6 +26,12 @@ from groute_py.partition.choose import partition
 from groute_py.partition.order import Order, is_dense, is_good
 from groute_py.partition.quality import cost_of, quality_of
 from groute_py.partition.share import rows_of
+from groute_py.source.base import Spread
+from groute_py.source.shared import SharedFile
+from groute_py.source.whole import Whole
+
+if TYPE_CHECKING:
+    from groute_py.engine.options import Options
 
 
 class Mapped:

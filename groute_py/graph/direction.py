@@ -1,0 +1,30 @@
+"""The direction in which paths follow the arcs of a graph."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from groute_py.graph.csr import Graph
+
+
+class Direction(Enum):
+    """``Direction(reverse)`` is that of a user's choice ``reverse``.
+
+    >>> Direction(True).other
+    <Direction.FORWARD: False>
+    """
+
+    FORWARD = False
+    """From a source, along the arcs."""
+
+    BACKWARD = True
+    """To a source: along the arcs of the reversed graph."""
+
+    @property
+    def other(self) -> Direction:
+        """The opposite direction."""
+        return Direction(not self.value)
+
+    def of(self, graph: Graph) -> Graph:
+        """The graph whose arcs lead in this direction, of one whose arcs lead forward."""
+        return graph.reversed() if self is Direction.BACKWARD else graph
