@@ -115,7 +115,8 @@ class Isochrones:
         Args:
             reach: one of `reaches`.
             margin: in metres, or in the unit of the plane; None for the median length of the arcs
-                within reach, as the crow flies. At least 1/800 of the longer side of the reach.
+                within reach, as the crow flies. At least a metre, and 1/800 of the longer side of
+                the reach.
             pieces: those of the reach; None to find them.
             watch: is called after each limit with how many corners there are; may raise.
 
@@ -151,7 +152,8 @@ class Isochrones:
         alone = np.repeat(ground.points[reach.vertices, np.newaxis], 2, axis=1)
         lines = np.concatenate([segments.ends, alone])
         bands = np.concatenate([pieces.bands[segments.pieces], self.bands(reach)])
-        return areas_of(lines, bands, len(self.limits), margin or USUAL_MARGIN, watch)[0]
+        margin = max(margin or USUAL_MARGIN, plane.finest)
+        return areas_of(lines, bands, len(self.limits), margin, watch)
 
     def name_of(self, reach: Reach) -> int | str | None:
         """The id of a reach's source; None for that of any source."""

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 from matplotlib.path import Path as Outline
+from shapely.geometry import shape
+from shapely.validation import explain_validity
 from support.graphs import graph_of
 
 import groute_py
@@ -87,6 +89,32 @@ def to_lines(points: Any, lines: Any) -> Any:
     apart = points[:, np.newaxis] - begin
     share = np.clip((apart * way).sum(axis=2) / (way**2).sum(axis=1), 0, 1)
     return np.hypot(*np.moveaxis(apart - share[..., np.newaxis] * way, 2, 0)).min(axis=1)
+
+
+@pytest.mark.parametrize("planar", [True, False])
+def test_they_are_valid(tmp_path: Path, planar: bool) -> None:
+    """500 areas in files; lines on a grid have the margin's contour touch itself easily."""
+    random, path = np.random.default_rng(5), tmp_path / "areas.geojson"
+    side, problems = 5, []
+    at = np.indices((side, side)).reshape(2, -1).T * 100.0
+    pairs = [(v, v + 1) for v in range(side * side) if (v + 1) % side]
+    pairs += [(v, v + side) for v in range(side * side - side)]
+    for number in range(50):
+        some = random.permutation(pairs)[: random.integers(10, len(pairs))].tolist()
+        arcs = [(u, v, int(random.integers(50, 150))) for u, v in some]
+        graph = graph_of(side * side, arcs + [(v, u, w) for u, v, w in arcs])
+        places = at + random.uniform(-40, 40, at.shape) * (number % 2)
+        graph = graph.changed(coordinates=places if planar else places / DEGREE_M + [7, 43])
+        limits = random.integers(1, 900, 5)
+        found = groute_py.isochrone(graph, some[0], limits, planar=planar, device="cpu")
+        assert found is not None
+        found.save(path, margin=random.choice([None, 0.1, 15, 25, 50, 100]))
+        for feature in json.loads(path.read_text())["features"]:
+            area = shape(feature["geometry"])
+            assert area.area > 0
+            problems.append(explain_validity(area))
+    assert set(problems) == {"Valid Geometry"}
+    assert len(problems) >= 245
 
 
 def test_holes_turn_the_other_way() -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from matplotlib.path import Path as Outline
+from shapely.geometry import MultiPolygon
+from shapely.validation import explain_validity
 from support.graphs import scipy_distances
 
 import groute_py
@@ -41,6 +43,10 @@ def test_new_york(data_folder: Path, tmp_path: Path) -> None:
     (reach,) = found.reaches
     np.testing.assert_array_equal(reach.vertices, np.flatnonzero(wanted <= 50_000))
     np.testing.assert_array_equal(reach.distances, wanted[reach.vertices])
+    for margin in (None, 50, 1000):
+        for area in found.areas(reach, margin):
+            whole = MultiPolygon([(outer, holes) for outer, *holes in area])
+            assert explain_validity(whole) == "Valid Geometry"
     area = found.areas(reach)[1]
     inside = sum(
         Outline(ring).contains_points(degrees).astype(int) for rings in area for ring in rings

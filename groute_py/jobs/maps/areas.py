@@ -4,6 +4,10 @@ The area about some lines is all that lies within a margin of one of them. The l
 raster, each cell's distance to the nearest mark is found (Felzenszwalb and Huttenlocher, 2012: one
 pass a dimension), and the contour at the margin is followed. Unlike a hull it covers no place that
 is far from all lines.
+
+Squares of distances are whole numbers of cells. The contour lies between two of them, so that it
+passes through no middle of a cell, where it could touch itself or shrink to a point; polygons are
+valid as OGC Simple Features has it.
 """
 
 from __future__ import annotations
@@ -25,6 +29,9 @@ MOST_CELLS = 1600
 
 LEAST_MARGIN = 2
 """Cells; a margin is made wider than what is asked for rather than lost between them."""
+
+FINEST = 1e-12
+"""Of a cell, by how far from the origin the lines lie: coordinates tell its parts apart."""
 
 SAMPLES_AT_ONCE = 1 << 22
 
@@ -59,8 +66,8 @@ def areas_of(
     count: int,
     margin: float,
     watch: Watch | None = None,
-) -> tuple[list[list[Polygon]], float]:
-    """For each band the area about its lines and those of the bands before.
+) -> list[list[Polygon]]:
+    """The area about the lines of each band and of those before, as polygons.
 
     Args:
         lines: shape (p, 2, 2), on a plane, at least one; points are lines whose ends are one.
@@ -69,11 +76,8 @@ def areas_of(
         margin: how far areas reach beyond the lines, more than 0. It is taken to be at least 1/800
             of the longer side of what the lines cover.
         watch: is given the corners that there are.
-
-    Returns:
-        The polygons of each band, and the margin that was taken.
     """
-    raster, margin = _raster(lines, margin)
+    raster, reach = _raster(lines, margin)
     marked = np.zeros(raster.shape, np.bool_)
     found: list[list[Polygon]] = []
     corners = 0
@@ -84,21 +88,22 @@ def areas_of(
         if found and not len(some):
             found.append(found[-1])
         else:
-            found.append(_outlines(marked, raster, margin) if marked.any() else [])
+            found.append(_outlines(marked, raster, reach) if marked.any() else [])
         corners += sum(len(ring) for polygon in found[-1] for ring in polygon)
         if watch is not None:
             watch(corners)
-    return found, margin
+    return found
 
 
 def _raster(lines: NDArray[np.float64], margin: float) -> tuple[Raster, float]:
+    """The raster, and how far areas reach in it, in cells."""
     low, high = lines.min(axis=(0, 1)), lines.max(axis=(0, 1))
-    side = float((high - low).max())
-    cell = max(margin / CELLS_A_MARGIN, side / MOST_CELLS)
-    margin = max(margin, LEAST_MARGIN * cell)
-    edge = margin + 2 * cell
+    side, far = float((high - low).max()), float(np.abs((low, high)).max())
+    cell = max(margin / CELLS_A_MARGIN, side / MOST_CELLS, FINEST * far)
+    reach = np.sqrt(np.floor(max(margin / cell, LEAST_MARGIN) ** 2) + 0.5)
+    edge = (reach + 2) * cell
     columns, rows = np.ceil((high - low + 2 * edge) / cell).astype(int) + 1
-    return Raster(low - edge, cell, (int(rows), int(columns))), margin
+    return Raster(low - edge, cell, (int(rows), int(columns))), float(reach)
 
 
 def _mark(marked: NDArray[np.bool_], raster: Raster, lines: NDArray[np.float64]) -> None:
@@ -121,15 +126,16 @@ def _parts(raster: Raster, lines: NDArray[np.float64]) -> Iterator[NDArray[np.fl
         yield lines[line, 0] + (number / steps[line])[:, np.newaxis] * ways[line]
 
 
-def _outlines(marked: NDArray[np.bool_], raster: Raster, margin: float) -> list[Polygon]:
+def _outlines(marked: NDArray[np.bool_], raster: Raster, reach: float) -> list[Polygon]:
     ndimage: Any = library("scipy.ndimage", "finding areas", "maps")
     contourpy: Any = library("contourpy", "finding areas", "maps")
-    distances = ndimage.distance_transform_edt(~marked, sampling=raster.cell)
     contours = contourpy.contour_generator(
-        z=margin - distances, name="serial", fill_type=contourpy.FillType.OuterOffset
+        z=reach - ndimage.distance_transform_edt(~marked),
+        name="serial",
+        fill_type=contourpy.FillType.OuterOffset,
     )
     polygons = []
-    for points, offsets in zip(*contours.filled(0.0, 2 * margin), strict=True):
+    for points, offsets in zip(*contours.filled(0.0, 2 * reach), strict=True):
         rings = np.split(points * raster.cell + raster.corner, offsets[1:-1])
         polygons.append([np.asarray(ring) for ring in rings])
     return polygons

@@ -43,6 +43,11 @@ class Plane:
         return np.stack([coordinates[..., 0] - 360 * turns, coordinates[..., 1]], axis=-1)
 
     @property
+    def finest(self) -> float:
+        """The least margin of areas: files have longitudes and latitudes to a centimetre."""
+        return 0.0 if self.centre is None else 1.0
+
+    @property
     def scale(self) -> NDArray[np.float64]:
         """How long a degree of longitude and of latitude is beside the latter; or x and y."""
         if self.centre is None:
