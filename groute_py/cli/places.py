@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
+from groute_py.cli import show
 from groute_py.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from groute_py.graph.csr import Graph
     from groute_py.io.points import Points
     from groute_py.jobs.places import Places
+    from groute_py.jobs.snap import Snaps
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -179,18 +181,33 @@ class Ends:
 
     def _snap(self, role: str, points: Points, whole: Graph) -> NDArray[Any]:
         from groute_py.jobs.places import Places
-        from groute_py.jobs.snap import nearest_vertices
+        from groute_py.jobs.snap import nearest_vertices, passed_by
 
         names = points.names
         given = Places(points.coordinates, self._where.planar)
         within = self._where.within
-        found = nearest_vertices(self.places(whole), given, within, name_of=names.__getitem__)
+        places = self.places(whole)
+        found = nearest_vertices(places, given, within, name_of=names.__getitem__)
         ids = whole.numbering.ids_of(found.vertices).tolist()
+        if not given.planar:
+            self._note_roads(passed_by(whole, places, given, found), names, ids, found)
         self._snapped[role] = [
             {"point": name, "vertex": vertex, "distance": distance}
             for name, vertex, distance in zip(names, ids, found.distances.tolist(), strict=True)
         ]
         return found.vertices
+
+    def _note_roads(
+        self, passing: dict[int, float], names: list[str], ids: list[Any], snaps: Snaps
+    ) -> None:
+        """Say which points lie by a road whose vertices are far."""
+        for point, metres in passing.items():
+            show.note(
+                f"point {names[point]} lies {metres:,.0f} m from a road, but "
+                f"{snaps.distances[point]:,.0f} m from its vertex {ids[point]}, where its paths "
+                f"begin or end; {len(passing):,} of {len(names):,} points do so"
+            )
+            break
 
     def _check_titles(self, points: Points) -> None:
         titles = ",".join(points.titles)

@@ -11,13 +11,37 @@ from numpy.typing import NDArray
 
 from groute_py.arguments import check_number, check_truth
 from groute_py.errors import InputError
+from groute_py.graph.csr import Graph
 from groute_py.interop.graph_like import GraphLike, as_graph
 from groute_py.io.optional_libraries import library
-from groute_py.jobs.places import Coordinates, Places, as_points, check_places, places_of
+from groute_py.jobs.maps.pieces import whole_arcs
+from groute_py.jobs.maps.plane import Plane
+from groute_py.jobs.maps.segments import Ground, segments_of
+from groute_py.jobs.places import (
+    LIMITS,
+    Coordinates,
+    Places,
+    as_points,
+    check_places,
+    places_of,
+    shapes_at,
+)
 from groute_py.system.threads import thread_count
+from groute_py.turns.expanded import ExpandedGraph
 
 SNAPPING = "snapping points to vertices"
 """What SciPy is needed for."""
+
+USUAL_WITHIN_M = 1000.0
+"""Metres that a point lies from its vertex at most where no limit is given."""
+
+FAR_M = 200.0
+"""Metres from its vertex from which a point is compared with the roads about it."""
+
+MOST_COMPARED = 200_000_000
+"""Pairs of a point and an arc: seconds."""
+
+ARCS_AT_ONCE = 1 << 18
 
 TIE = 1e-12
 """The relative difference up to which a second vertex is compared with the nearest one exactly."""
@@ -55,7 +79,8 @@ def snap(
         points: shape (k, 2), at least one: longitude and latitude in degrees; or x and y.
         coordinates: of the graph's vertices: a ``.co`` file, or an array of shape (n, 2). None for
             those that the graph holds, or else a ``.co`` file beside its file.
-        within: the greatest distance from a point to its vertex; None for any.
+        within: the greatest distance from a point to its vertex. None for 1,000 metres; on a plane
+            for any.
         planar: whether points and coordinates are x and y on a plane, in one unit.
 
     Returns:
@@ -63,8 +88,9 @@ def snap(
 
     Raises:
         InputError: there are no points, or no coordinates; or a point lies farther than ``within``
-            from all vertices, of which the first is named by its number, from 0; or coordinates
-            are no degrees, or beyond ±1e150 on a plane.
+            from all vertices, of which the first is named by its number, from 0, and it is said
+            whether its longitude and latitude seem to be exchanged; or coordinates are no degrees,
+            or beyond ±1e150 on a plane.
         FormatError: the file of coordinates cannot be read.
         SetupError: SciPy is not installed.
 
@@ -110,8 +136,46 @@ def nearest_vertices(
     found = Snaps(vertices[:, 0].astype(np.int64), places.lengths(straight[:, 0]))
     if count == 2:
         _take_first(tree, given, straight, found)
-    _refuse_far(points, found, within, name_of)
+    _refuse_far(tree, points, found, within, name_of)
     return found
+
+
+def passed_by(graph: Graph, places: Places, points: Places, snaps: Snaps) -> dict[int, float]:
+    """Points whose vertices lie far although a road passes at half of the distance or less.
+
+    Args:
+        graph: whose arcs are the roads, in host memory; perhaps expanded by turns.
+        places: of its vertices, in degrees.
+        points: that are snapped.
+        snaps: of the points; the farthest are compared, as many as take seconds.
+
+    Returns:
+        By the points' numbers, how far the road is, in metres.
+    """
+    if isinstance(graph, ExpandedGraph):
+        assert graph.given is not None
+        graph = graph.given.graph
+    order = np.argsort(-snaps.distances)[: MOST_COMPARED // max(graph.arc_count, 1)]
+    far = order[snaps.distances[order] > FAR_M]
+    nearest = dict.fromkeys(far.tolist(), np.inf)
+    ground = Ground(places.coordinates, shapes_at(graph, places), np.ones(2))
+    for first in range(0, graph.arc_count if len(far) else 0, ARCS_AT_ONCE):
+        arcs = np.arange(first, min(first + ARCS_AT_ONCE, graph.arc_count))
+        tails = np.searchsorted(graph.offsets, arcs, "right") - 1
+        segments = segments_of(whole_arcs(tails, graph.heads[arcs], arcs), ground).ends
+        for point in nearest:
+            plane = Plane(tuple(points.coordinates[point].tolist()))
+            ends = plane.project(segments) - plane.project(points.coordinates[point])
+            nearest[point] = min(nearest[point], _from_origin(ends))
+    return {k: metres for k, metres in nearest.items() if metres <= snaps.distances[k] / 2}
+
+
+def _from_origin(segments: NDArray[np.float64]) -> float:
+    """The distance from (0, 0) to the nearest of some segments, shape (s, 2, 2)."""
+    begins, ways = segments[:, 0], segments[:, 1] - segments[:, 0]
+    squares = np.maximum((ways**2).sum(axis=1), np.finfo(np.float64).tiny)
+    shares = np.clip(-(begins * ways).sum(axis=1) / squares, 0, 1)
+    return float(np.hypot(*(begins + shares[:, np.newaxis] * ways).T).min(initial=np.inf))
 
 
 def check_within(within: Any) -> None:
@@ -135,16 +199,27 @@ def _take_first(
 
 
 def _refuse_far(
-    points: Places, found: Snaps, within: float | None, name_of: Callable[[int], str]
+    tree: Any, points: Places, found: Snaps, within: float | None, name_of: Callable[[int], str]
 ) -> None:
-    if within is None:
+    if within is None and points.planar:
         return
-    far = found.distances > within
+    limit = USUAL_WITHIN_M if within is None else within
+    far = found.distances > limit
     if far.any():
         first, unit = int(far.argmax()), "" if points.planar else " m"
         x, y = points.coordinates[first].tolist()
+        hint = "" if points.planar else _hint(tree, (y, x), limit, is_chosen=within is not None)
         raise InputError(
             f"point {name_of(first)} at ({x:.12g}, {y:.12g}) lies {found.distances[first]:,.6g}"
-            f"{unit} from the nearest vertex, more than {within:,.6g}{unit}; "
-            f"{int(far.sum()):,} of {len(far):,} points do"
+            f"{unit} from the nearest vertex, more than {limit:,.6g}{unit}; "
+            f"{int(far.sum()):,} of {len(far):,} points do{hint}"
         )
+
+
+def _hint(tree: Any, exchanged: tuple[float, float], limit: float, *, is_chosen: bool) -> str:
+    """The end of an error: that a point's coordinates are exchanged, or how to allow more."""
+    if abs(exchanged[1]) <= LIMITS[1]:
+        place = Places(np.array([exchanged]))
+        if place.lengths(tree.query(place.embedded)[0])[0] <= limit:
+            return ". Its longitude and latitude seem to be exchanged: longitude comes first"
+    return "" if is_chosen else ". --snap-within (within= in Python) may allow more"

@@ -92,6 +92,19 @@ def test_routes(place: Path) -> None:
     assert (place / "out.csv").read_text() == "source,target,distance\n4,2,9\n"
 
 
+@pytest.mark.parametrize("words", [[], ["--turns", "turns.csv"]], ids=["plain", "turns"])
+def test_a_road_whose_ends_are_far(place: Path, words: list[str]) -> None:
+    """A point in the middle of a long road has a vertex of another road; a note says so."""
+    (place / "long.gr").write_text("p sp 4 3\na 1 2 8000\na 2 1 8000\na 3 4 9\n")
+    (place / "long.csv").write_text("id,lon,lat\n1,7,43\n2,7.1,43\n3,7.05,43.004\n4,7.05,43.02\n")
+    (place / "on.csv").write_text("name,lon,lat\neast,7.1,43\nmid,7.05,43\nlane,7.05,43.0021\n")
+    (place / "turns.csv").write_text("1,2,1,forbidden\n")
+    given = ["long.gr", "--from", "on.csv", "--to", "1", "--coordinates", "long.csv", "-o", "m.csv"]
+    done = run_command("matrix", *given, *words, "--device", "cpu")
+    assert "point mid lies 0 m from a road, but 445 m from its vertex 3" in done.stderr
+    assert "1 of 3 points do so" in done.stderr
+
+
 FROM = ["--from", "points.csv", "--to", "1"]
 
 
@@ -100,6 +113,7 @@ FROM = ["--from", "points.csv", "--to", "1"]
     [
         ([*FROM, "--snap-within", "200"], r"point zoo at \(5, -0.002\) lies 222.39 m .* 1 of 2"),
         ([*FROM, "--snap-within", "-2"], "must be 0 or more"),
+        (["--from", "swapped.csv", "--to", "1"], r"point 2 .* more than 1,000 m; .* exchanged"),
         ([*FROM, "--planar"], "--planar is for points x,y; these are lon,lat"),
         (["--from", "plane.csv", "--to", "1"], "give --planar; or call them lon,lat"),
         (["--from", "empty.csv", "--to", "1"], "empty.csv: has no points"),
@@ -112,6 +126,7 @@ FROM = ["--from", "points.csv", "--to", "1"]
 def test_bad_input(place: Path, words: list[str], problem: str) -> None:
     (place / "plane.csv").write_text("x,y\n0,0\n")
     (place / "empty.csv").write_text("lon,lat\n")
+    (place / "swapped.csv").write_text("lon,lat\n0,0\n0,5\n")
     before, output = listing(place), [] if "-o" in words else ["-o", "out.csv"]
     with pytest.raises(InputError, match=problem):
         run("matrix", "it.gr", *words, *output)

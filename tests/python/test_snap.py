@@ -17,6 +17,8 @@ from groute_py.io.points import read_point_pairs, read_points
 from groute_py.turns.expanded import expanded
 
 EARTH_M = 6_371_008.8
+ANYWHERE = 1e8
+"""Metres."""
 
 
 def of_places(places: Any) -> Graph:
@@ -36,7 +38,7 @@ def degrees(count: int, seed: int) -> Any:
 
 def test_the_sphere() -> None:
     places, points = degrees(300, 1), degrees(200, 2)
-    vertices, distances = groute_py.snap(of_places(places), points)
+    vertices, distances = groute_py.snap(of_places(places), points, within=ANYWHERE)
     every = np.array([haversine(places, point) for point in points])
     np.testing.assert_array_equal(vertices, every.argmin(axis=1))
     np.testing.assert_allclose(distances, every.min(axis=1), rtol=1e-9, atol=1e-6)
@@ -45,7 +47,7 @@ def test_the_sphere() -> None:
 def test_the_date_line_and_the_poles() -> None:
     graph = of_places([[179.9, 0], [-170, 0], [0, 89.9], [90, -90]])
     points = [[-179.9, 0], [180, 89], [-90, -90]]
-    vertices, distances = groute_py.snap(graph, points)
+    vertices, distances = groute_py.snap(graph, points, within=ANYWHERE)
     assert vertices.tolist() == [0, 2, 3]
     degree = np.radians(1) * EARTH_M
     np.testing.assert_allclose(distances, [0.2 * degree, 1.1 * degree, 0], atol=1e-6)
@@ -125,10 +127,24 @@ class TestPoints:
 
     def test_in_the_sea(self) -> None:
         points = [[0, 0.001], [0, 40], [0, 50]]
-        assert groute_py.snap(self.GRAPH, points).vertices.tolist() == [0, 0, 0]
+        assert groute_py.snap(self.GRAPH, points, within=ANYWHERE).vertices.tolist() == [0, 0, 0]
+        problem = (
+            r"point 1 .* more than 1,000 m; 2 of 3 points do\. --snap-within .* may allow more"
+        )
+        with pytest.raises(InputError, match=problem):
+            groute_py.snap(self.GRAPH, points)
         with pytest.raises(InputError, match=r"point 1 at \(0, 40\) lies 4\.4478e\+06 m .* 2 of 3"):
             groute_py.snap(self.GRAPH, points, within=200)
         assert len(groute_py.snap(self.GRAPH, points[:1], within=200).vertices) == 1
+
+    @pytest.mark.parametrize("within", [None, 50])
+    def test_exchanged_coordinates(self, within: float | None) -> None:
+        graph = of_places([[7.05, 43], [7.1, 43]])
+        with pytest.raises(InputError, match=r"5\.31117e\+06 m .* longitude comes first$"):
+            groute_py.snap(graph, [[7.05, 43], [43, 7.1]], within=within)
+
+    def test_far_off_on_a_plane(self) -> None:
+        assert groute_py.snap(self.GRAPH, [[9e6, 1]], planar=True).vertices.tolist() == [1]
 
     def test_the_same_place_twice(self) -> None:
         assert groute_py.snap(self.GRAPH, [[1, 0], [1, 0]]).vertices.tolist() == [1, 1]

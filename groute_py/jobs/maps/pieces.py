@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +58,13 @@ class Pieces:
         tails, ways = places[self.tails], places[self.heads] - places[self.tails]
         parts = np.stack([self.begins, self.ends], axis=1)
         return tails[:, np.newaxis] + parts[..., np.newaxis] * ways[:, np.newaxis]
+
+
+def whole_arcs(tails: NDArray[np.int64], heads: NDArray[Any], arcs: NDArray[np.int64]) -> Pieces:
+    """Whole arcs, by their tails, heads and numbers, as parts of one band."""
+    none = np.zeros(len(arcs), np.int64)
+    begins, ends = np.zeros(len(arcs)), np.ones(len(arcs))
+    return Pieces(tails, heads.astype(np.int64), begins, ends, none, arcs)
 
 
 def pieces_of(

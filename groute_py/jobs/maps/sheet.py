@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from groute_py.jobs.maps.areas import Polygon
 from groute_py.jobs.maps.colours import colours
-from groute_py.jobs.maps.pieces import Pieces
+from groute_py.jobs.maps.pieces import Pieces, whole_arcs
 from groute_py.jobs.maps.segments import Ground, beelines, segments_of
 
 if TYPE_CHECKING:
@@ -160,7 +160,5 @@ def _roads(
     tails = graph.tails()
     has_extent = (tails != graph.heads) | (ground.shapes is not None)
     some = np.flatnonzero(inside[tails] & inside[graph.heads] & has_extent)
-    heads, zeros = graph.heads[some].astype(np.int64), np.zeros(len(some))
-    bands = np.zeros(len(some), np.int64)
-    arcs = Pieces(tails[some], heads, zeros, np.ones(len(some)), bands, some)
+    arcs = whole_arcs(tails[some], graph.heads[some], some)
     return arcs.some(_first_of_each(_road(arcs, ground)))
