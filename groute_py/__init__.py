@@ -42,10 +42,10 @@ if TYPE_CHECKING:
     from groute_py.jobs.nearest import nearest
     from groute_py.jobs.route import route
     from groute_py.jobs.routes import Routes
-    from groute_py.jobs.snap import Snaps, snap
     from groute_py.jobs.solver import Solver
     from groute_py.many.rows import SourceRows
-    from groute_py.pictures.plot import plot
+    from groute_py.maps.plot import plot
+    from groute_py.maps.snap import Snaps, snap
     from groute_py.results.result import UNREACHED, Result, read_result
     from groute_py.verification import verify
 
@@ -78,14 +78,14 @@ _HOMES = {
     "Matrix": "groute_py.jobs.matrix",
     "NearestFacilities": "groute_py.jobs.facilities",
     "Routes": "groute_py.jobs.routes",
-    "Snaps": "groute_py.jobs.snap",
+    "Snaps": "groute_py.maps.snap",
     "isochrone": "groute_py.jobs.isochrone",
     "matrix": "groute_py.jobs.matrix",
     "nearest": "groute_py.jobs.nearest",
     "route": "groute_py.jobs.route",
-    "snap": "groute_py.jobs.snap",
+    "snap": "groute_py.maps.snap",
     "SourceRows": "groute_py.many.rows",
-    "plot": "groute_py.pictures.plot",
+    "plot": "groute_py.maps.plot",
     "UNREACHED": "groute_py.results.result",
     "Result": "groute_py.results.result",
     "read_result": "groute_py.results.result",

@@ -110,7 +110,7 @@ def _with_places(graph: Graph, source: str, named: str | None, *, planar: bool) 
     """The graph with the coordinates in a file that is named, or lies beside its own."""
     from groute_py.io.coordinates import coordinates_beside
     from groute_py.io.tables.vertices import SUFFIX as TABLE
-    from groute_py.jobs.places import places_of
+    from groute_py.maps.places import places_of
 
     path = named or coordinates_beside(source)
     if path is None:

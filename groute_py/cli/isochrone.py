@@ -80,7 +80,7 @@ def isochrone(
     timing.begin("import")
     from groute_py.comm.agree import on_root
     from groute_py.jobs.isochrone import solve_isochrone
-    from groute_py.jobs.maps.forms import needs_places
+    from groute_py.maps.isochrone_files import needs_places
 
     options, ends = Options(**choices), Ends(graph, where)
     channel = connected(options.time_limit_s)
@@ -137,7 +137,7 @@ def _limits(text: str) -> tuple[float, ...]:
 def _check(options: Options, output: str, features: str | None, margin: float | None) -> str:
     """What the file will list; an error for whatever is wrong before the graph is read."""
     from groute_py.jobs.isochrones import check_margin
-    from groute_py.jobs.maps.forms import MAPS, check_form
+    from groute_py.maps.isochrone_files import MAPS, check_form
 
     options.check()
     check_margin(margin)
@@ -154,7 +154,7 @@ def _save(
     margin: float | None,
     progress: Progress | None,
 ) -> None:
-    from groute_py.jobs.maps.forms import write
+    from groute_py.maps.isochrone_files import write
 
     assert found is not None
     write(found, Path(output), features, margin, progress)

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from groute_py.graph.csr import Graph
     from groute_py.io.points import Points
-    from groute_py.jobs.places import Places
-    from groute_py.jobs.snap import Snaps
+    from groute_py.maps.places import Places
+    from groute_py.maps.snap import Snaps
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -98,7 +98,7 @@ class Ends:
             draws: whether places have a use without points too.
         """
         from groute_py.io.points import is_points_file, read_point_pairs, read_points
-        from groute_py.jobs.snap import check_within
+        from groute_py.maps.snap import check_within
         from groute_py.system.paths import is_file_there
 
         check_within(self._where.within)
@@ -150,7 +150,7 @@ class Ends:
 
     def places(self, whole: Graph) -> Places:
         """Where the vertices lie."""
-        from groute_py.jobs.places import places_of
+        from groute_py.maps.places import places_of
 
         if self._places is None:
             path, planar, _ = self._where
@@ -159,7 +159,7 @@ class Ends:
 
     def has_places(self, whole: Graph) -> bool:
         """Whether it is known where the vertices lie."""
-        from groute_py.jobs.places import has_places
+        from groute_py.maps.places import has_places
 
         return has_places(whole, self._where.coordinates, beside=self._graph)
 
@@ -180,8 +180,8 @@ class Ends:
         return {role: [snap["point"] for snap in some] for role, some in self._snapped.items()}
 
     def _snap(self, role: str, points: Points, whole: Graph) -> NDArray[Any]:
-        from groute_py.jobs.places import Places
-        from groute_py.jobs.snap import nearest_vertices, passed_by
+        from groute_py.maps.places import Places
+        from groute_py.maps.snap import nearest_vertices, passed_by
 
         names = points.names
         given = Places(points.coordinates, self._where.planar)
@@ -220,7 +220,7 @@ class Ends:
 
     def _check_use(self, *, draws: bool) -> None:
         from groute_py.io.optional_libraries import library
-        from groute_py.jobs.snap import SNAPPING
+        from groute_py.maps.snap import SNAPPING
 
         if self._read:
             library("scipy.spatial", SNAPPING, "maps")

@@ -16,7 +16,7 @@ from groute_py.errors import InputError
 
 if TYPE_CHECKING:
     from groute_py.io.tables.columns import Columns
-    from groute_py.pictures.plot import Wish
+    from groute_py.maps.plot import Wish
     from groute_py.results.result import Result
 
 
@@ -74,7 +74,7 @@ def plot(
     """
 
     def work() -> None:
-        from groute_py.pictures.plot import Wish, draw, subject_of
+        from groute_py.maps.plot import Wish, draw, subject_of
 
         wish = Wish(coordinates, **wishes)
         _check(wish, what, output)
@@ -94,7 +94,7 @@ def plot(
 
 def _check(wish: Wish, what: str, output: str) -> None:
     """Whatever can be known to be wrong before anything is read."""
-    from groute_py.pictures.files import check_picture
+    from groute_py.maps.files import check_picture
 
     wish.check()
     check_picture(Path(output))

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from groute_py.graph.csr import Graph
     from groute_py.io.tables.columns import Columns
-    from groute_py.jobs.places import Places
     from groute_py.jobs.routes import Routes
+    from groute_py.maps.places import Places
 
 
 @click.command()
@@ -131,7 +131,7 @@ def _is_drawn(output: str) -> bool:
 
 
 def _save(routes: Routes | None, output: str, places: list[Places]) -> None:
-    from groute_py.jobs.maps.route_lines import write_lines
+    from groute_py.maps.route_lines import write_lines
 
     assert routes is not None
     if places:

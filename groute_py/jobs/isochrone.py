@@ -31,7 +31,6 @@ from groute_py.jobs import kept_reaches
 from groute_py.jobs.deadline import deadline_in, until
 from groute_py.jobs.isochrone_with_turns import ArcBegins
 from groute_py.jobs.isochrones import Isochrones, Reach
-from groute_py.jobs.places import Coordinates, Places, has_places, places_of
 from groute_py.many.apsp import Progress
 from groute_py.many.host_room import refuse_beyond
 from groute_py.many.rooted import nbytes as rooted_bytes
@@ -40,6 +39,7 @@ from groute_py.many.rows import solve_each
 from groute_py.many.sources import as_vertices, checked
 from groute_py.many.storage.kept_parts import KeptParts
 from groute_py.many.storage.record import run_of
+from groute_py.maps.places import Coordinates, Places, has_places, places_of
 from groute_py.results.result import reached_in
 from groute_py.turns.expanded import ExpandedGraph, layout_of, solved_form
 

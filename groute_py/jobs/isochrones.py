@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from groute_py.arguments import check_number, file_path
 from groute_py.errors import InputError, quote
 from groute_py.graph.csr import Graph
-from groute_py.jobs.maps.areas import Polygon, areas_of
-from groute_py.jobs.maps.pieces import Pieces, Watch, pieces_of
-from groute_py.jobs.maps.plane import Plane, plane_of
-from groute_py.jobs.maps.segments import Ground, beelines, segments_of
-from groute_py.jobs.places import FARTHEST, Places, shapes_at
 from groute_py.many.apsp import Progress
+from groute_py.maps.areas import Polygon, areas_of
+from groute_py.maps.pieces import Pieces, Watch, pieces_of
+from groute_py.maps.places import FARTHEST, Places, shapes_at
+from groute_py.maps.plane import Plane, plane_of
+from groute_py.maps.segments import Ground, beelines, segments_of
 
 USUAL_MARGIN = 100.0
 """Of areas about no arc at all."""
@@ -110,7 +110,7 @@ class Isochrones:
         """For each limit the area within it, as polygons of places.
 
         It is what lies within a margin of a part of an arc, or of a vertex, that is within the
-        limit; see `groute_py.jobs.maps.areas`. So it holds the areas of the limits before.
+        limit; see `groute_py.maps.areas`. So it holds the areas of the limits before.
 
         Args:
             reach: one of `reaches`.
@@ -176,7 +176,7 @@ class Isochrones:
             RunError: the disk is full, or fails.
             SetupError: the form needs a library that is not installed.
         """
-        from groute_py.jobs.maps.forms import check_form, write
+        from groute_py.maps.isochrone_files import check_form, write
 
         target = file_path("path", path)
         check_margin(margin)

@@ -16,8 +16,8 @@ from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Numbering
 from groute_py.jobs.forms import check_table
-from groute_py.jobs.maps.geojson import SUFFIX
-from groute_py.jobs.places import Coordinates, places_of
+from groute_py.maps.geojson import SUFFIX
+from groute_py.maps.places import Coordinates, places_of
 from groute_py.results.result import reached_in
 from groute_py.results.tables import Column, Part, of_distances, write_table
 
@@ -85,7 +85,7 @@ class Routes:
         if target.suffix != SUFFIX:
             write_table(target, self._parts(), self.attribution)
             return
-        from groute_py.jobs.maps.route_lines import write_lines
+        from groute_py.maps.route_lines import write_lines
 
         if self.paths is None or self.graph is None:
             raise InputError(f"{target}: lines need paths; solve with paths=True")

@@ -26,7 +26,6 @@ from groute_py.jobs.isochrones import Isochrones
 from groute_py.jobs.matrix import Matrix, as_output, solve_matrix
 from groute_py.jobs.nearest import check_k, solve_nearest
 from groute_py.jobs.nearest_sweep import NearestSweep
-from groute_py.jobs.places import has_places, places_of
 from groute_py.jobs.route import Pairs, as_pairs
 from groute_py.jobs.router import Router
 from groute_py.jobs.routes import Routes
@@ -35,6 +34,7 @@ from groute_py.many.request import Request
 from groute_py.many.row_graph import KeptRowGraph
 from groute_py.many.rows import SourceRows
 from groute_py.many.sources import as_vertices
+from groute_py.maps.places import has_places, places_of
 from groute_py.results.result import Result
 from groute_py.source.base import Supply
 from groute_py.source.every_rank import on_every_rank

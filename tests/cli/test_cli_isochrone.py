@@ -21,7 +21,7 @@ import groute_py
 from groute_py import InputError, RunError, write_graph
 from groute_py.errors import InterruptedRun
 from groute_py.jobs import isochrone
-from groute_py.jobs.maps import forms
+from groute_py.maps import isochrone_files
 from groute_py.results import tables
 
 GRAPH = "p sp 4 5\na 1 2 60\na 2 1 60\na 2 3 60\na 3 2 60\na 4 1 60\n"
@@ -117,7 +117,8 @@ def test_the_progress_of_writing(place: Path, name: str) -> None:
     assert found is not None
     done: list[tuple[int, int]] = []
     path = place / name
-    forms.write(found, path, forms.check_form(path, None), None, lambda *n: done.append(n))
+    listed = isochrone_files.check_form(path, None)
+    isochrone_files.write(found, path, listed, None, lambda *n: done.append(n))
     assert done == [(1, 2), (2, 2)]
 
 

@@ -13,10 +13,10 @@ from support.command import run_command
 import groute_py
 from groute_py import InputError, Result, SetupError
 from groute_py.io import optional_libraries
-from groute_py.pictures.network import Network
-from groute_py.pictures.raster import Arcs, Frame, mean_of_arcs, mean_of_points, most_of_arcs
-from groute_py.pictures.saved import saved_in
-from groute_py.pictures.sheet import Sheet
+from groute_py.maps.network import Network
+from groute_py.maps.raster import Arcs, Frame, mean_of_arcs, mean_of_points, most_of_arcs
+from groute_py.maps.saved import saved_in
+from groute_py.maps.sheet import Sheet
 
 GRID, COUNT = "road:12x9", 108
 NEAR, FAR = 14, 107
@@ -212,7 +212,7 @@ class TestRaster:
             assert (frame.width, frame.height) == (101, 201)
 
     def test_many_vertices_are_drawn_without_arcs(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("groute_py.pictures.network.LINES_UP_TO", 3)
+        monkeypatch.setattr("groute_py.maps.network.LINES_UP_TO", 3)
         network = Network(self.PLACES, Arcs(np.array([0]), np.array([1])), 300)
         assert network.arcs is None
         assert network.covered().sum() > 3

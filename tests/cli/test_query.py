@@ -21,8 +21,8 @@ from groute_py.cli.main import commands
 from groute_py.cli.query import LONGEST_LINE
 from groute_py.graph.ids import Lookup, Numbering
 from groute_py.jobs import questions, reach_answers
-from groute_py.jobs.maps import areas as maps_areas
 from groute_py.jobs.questions import Questions
+from groute_py.maps import areas as maps_areas
 
 TOWN = "from,to,km\nhome,work,5\nwork,pub,2\npub,home,1\nzoo,home,4\n"
 

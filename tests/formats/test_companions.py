@@ -15,7 +15,7 @@ from groute_py import read_graph, write_graph
 from groute_py.io.companions import COORDINATES, VERTICES, companion, companion_names
 from groute_py.io.coordinates import coordinates_beside
 from groute_py.io.registry import FORMATS, size_of_file
-from groute_py.jobs.places import places_of
+from groute_py.maps.places import places_of
 
 WRITTEN = [
     f"{suffix}{packed}"

@@ -19,7 +19,7 @@ from support.graphs import graph_of
 import groute_py
 from groute_py import Graph, InputError, Isochrones, SetupError
 from groute_py.io import optional_libraries
-from groute_py.jobs.maps.areas import Polygon
+from groute_py.maps.areas import Polygon
 
 DEGREE_M = np.radians(1) * 6_371_008.8
 

@@ -26,7 +26,7 @@ def test_new_york(data_folder: Path, tmp_path: Path) -> None:
     coordinates = data_folder / "dimacs9" / "USA-road-d.NY.co.gz"
     graph = groute_py.read_graph(roads)
     degrees = read_coordinates(coordinates, graph.vertex_count) * 1e-6
-    vertices, metres = groute_py.snap(graph, POINTS, coordinates)
+    vertices, metres = groute_py.snap(graph, POINTS, coordinates, within=2000)
     for point, vertex, distance in zip(POINTS, vertices, metres, strict=True):
         east, north = np.radians(degrees).T
         x, y = np.radians(point)

@@ -17,12 +17,12 @@ from support.local_ranks import on_ranks
 import groute_py
 from groute_py import Graph, Isochrones
 from groute_py.graph.shapes import Shapes
-from groute_py.jobs.maps.segments import segments_of
 from groute_py.jobs.route import solve_routes
 from groute_py.many.request import Request
-from groute_py.pictures.bends import parts_of, shapes_between
-from groute_py.pictures.network import Network
-from groute_py.pictures.raster import Arcs
+from groute_py.maps.bends import parts_of, shapes_between
+from groute_py.maps.network import Network
+from groute_py.maps.raster import Arcs
+from groute_py.maps.segments import segments_of
 from groute_py.turns.expanded import expanded
 
 BEND = [(0.0, 8.0), (16.0, 8.0)]

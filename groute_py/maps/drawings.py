@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from groute_py.errors import InputError
-from groute_py.pictures.bends import parts_of, shapes_between
-from groute_py.pictures.network import Network
-from groute_py.pictures.places import Layout
-from groute_py.pictures.raster import Arcs, Floats, spread
-from groute_py.pictures.sheet import Sheet
-from groute_py.pictures.style import FAINT, NETWORK, SCALE, SERIES, TREE_SCALE
-from groute_py.pictures.tree import descendants
-from groute_py.pictures.words import amount, reach_of, title_of
+from groute_py.maps.bends import parts_of, shapes_between
+from groute_py.maps.layout import Layout
+from groute_py.maps.network import Network
+from groute_py.maps.raster import Arcs, Floats, spread
+from groute_py.maps.sheet import Sheet
+from groute_py.maps.style import FAINT, NETWORK, SCALE, SERIES, TREE_SCALE
+from groute_py.maps.tree import descendants
+from groute_py.maps.words import amount, reach_of, title_of
 from groute_py.results.result import Result
 
 TRUNK = 0.005

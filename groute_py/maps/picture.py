@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from groute_py.io.optional_libraries import library
-from groute_py.jobs.maps.areas import Polygon
-from groute_py.jobs.maps.colours import ROADS
-from groute_py.jobs.maps.sheet import Layer, Sheet
+from groute_py.maps.areas import Polygon
+from groute_py.maps.colours import ROADS
+from groute_py.maps.isochrone_map import Layer, Sheet
 from groute_py.system.atomic_file import replacing, translating_errors
 
 INCHES, HEAD_INCHES, DOTS_AN_INCH = 9.0, 0.3, 160

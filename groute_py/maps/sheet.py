@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.pictures.raster import Frame
-from groute_py.pictures.style import LETTERS, WIDTH_IN, add_attribution, drawing, number, scale_of
+from groute_py.maps.raster import Frame
+from groute_py.maps.style import LETTERS, WIDTH_IN, add_attribution, drawing, number, scale_of
 
 TOP, BOTTOM, SIDE, LEAST_WIDTH = 0.085, 0.1, 0.025, 0.75
 """Title, legend and margins, and how narrow a picture may be, by the longer side of the map."""

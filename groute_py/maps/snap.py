@@ -14,10 +14,8 @@ from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
 from groute_py.interop.graph_like import GraphLike, as_graph
 from groute_py.io.optional_libraries import library
-from groute_py.jobs.maps.pieces import whole_arcs
-from groute_py.jobs.maps.plane import Plane
-from groute_py.jobs.maps.segments import Ground, segments_of
-from groute_py.jobs.places import (
+from groute_py.maps.pieces import whole_arcs
+from groute_py.maps.places import (
     LIMITS,
     Coordinates,
     Places,
@@ -26,6 +24,8 @@ from groute_py.jobs.places import (
     places_of,
     shapes_at,
 )
+from groute_py.maps.plane import Plane
+from groute_py.maps.segments import Ground, segments_of
 from groute_py.system.threads import thread_count
 from groute_py.turns.expanded import ExpandedGraph
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from groute_py.graph.csr import Graph
+from groute_py.maps.bends import shapes_between
+from groute_py.maps.layout import Layout
+from groute_py.maps.network import Network
+from groute_py.maps.raster import Arcs
+from groute_py.maps.sheet import Sheet
+from groute_py.maps.style import BLACK, PARTS, ROADS
 from groute_py.partition.choose import partition
-from groute_py.pictures.bends import shapes_between
-from groute_py.pictures.network import Network
-from groute_py.pictures.places import Layout
-from groute_py.pictures.raster import Arcs
-from groute_py.pictures.sheet import Sheet
-from groute_py.pictures.style import BLACK, PARTS, ROADS
 
 
 def arcs_of(graph: Graph) -> Arcs:

@@ -8,7 +8,7 @@ import numpy as np
 
 from groute_py.graph.csr import Graph
 from groute_py.graph.shapes import Shapes
-from groute_py.pictures.raster import Arcs, Floats, Indices
+from groute_py.maps.raster import Arcs, Floats, Indices
 
 
 @dataclass(frozen=True)

@@ -11,15 +11,15 @@ from groute_py.arguments import check_choice, check_truth, check_whole_number, f
 from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
 from groute_py.interop.graph_like import as_graph
+from groute_py.maps.charts import TITLES, draw_histogram, draw_time_line
+from groute_py.maps.drawings import draw_distances, draw_paths, draw_tree
+from groute_py.maps.files import check_picture, save_picture
+from groute_py.maps.graphs import draw_network, draw_parts
+from groute_py.maps.layout import Coordinates, layout_in, layout_of
+from groute_py.maps.saved import saved_in
+from groute_py.maps.style import LONGEST, add_attribution, styled
+from groute_py.maps.timeline import TimeLine
 from groute_py.partition.choose import partitioners
-from groute_py.pictures.charts import TITLES, draw_histogram, draw_time_line
-from groute_py.pictures.files import check_picture, save_picture
-from groute_py.pictures.graphs import draw_network, draw_parts
-from groute_py.pictures.maps import draw_distances, draw_paths, draw_tree
-from groute_py.pictures.places import Coordinates, layout_in, layout_of
-from groute_py.pictures.saved import saved_in
-from groute_py.pictures.style import LONGEST, add_attribution, styled
-from groute_py.pictures.timeline import TimeLine
 from groute_py.results.result import Result
 
 SIZES = range(200, 20_001)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.graph.shapes import Shapes
-from groute_py.jobs.maps.pieces import Pieces
+from groute_py.maps.pieces import Pieces
 
 
 @dataclass(frozen=True, eq=False)

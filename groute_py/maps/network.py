@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.graph.shapes import Shapes
-from groute_py.pictures.bends import parts_of
-from groute_py.pictures.raster import (
+from groute_py.maps.bends import parts_of
+from groute_py.maps.raster import (
     Arcs,
     Floats,
     Frame,

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.jobs.maps.geojson import Feature, coordinates_in, write_features
-from groute_py.jobs.maps.plane import Plane
-from groute_py.jobs.places import Places, shapes_at
+from groute_py.maps.geojson import Feature, coordinates_in, write_features
+from groute_py.maps.places import Places, shapes_at
+from groute_py.maps.plane import Plane
 from groute_py.turns.expanded import ExpandedGraph
 from groute_py.turns.walk import arcs_along
 

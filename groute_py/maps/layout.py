@@ -27,7 +27,7 @@ class Layout(NamedTuple):
         roads: a graph of these vertices whose arcs have shapes; None for straight arcs.
         attribution: whom to name for the places, if anybody.
         planar: whether they lie on a plane; else their numbers decide, see
-            `groute_py.pictures.raster.east_of_north`.
+            `groute_py.maps.raster.east_of_north`.
     """
 
     places: NDArray[np.float64]

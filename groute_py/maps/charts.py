@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from groute_py.errors import InputError
-from groute_py.pictures.style import LETTERS, SERIES, WIDTH_IN, drawing, number
-from groute_py.pictures.timeline import TimeLine
-from groute_py.pictures.words import reach_of, title_of
+from groute_py.maps.style import LETTERS, SERIES, WIDTH_IN, drawing, number
+from groute_py.maps.timeline import TimeLine
+from groute_py.maps.words import reach_of, title_of
 from groute_py.results.result import Result
 
 BINS = 100

@@ -9,7 +9,7 @@ import numpy as np
 
 from groute_py.engine.chrome_trace import COUNT
 from groute_py.errors import FormatError, quoted
-from groute_py.pictures.timeline import TimeLine
+from groute_py.maps.timeline import TimeLine
 
 HEAD = b'{"traceEvents":'
 """How the file begins."""

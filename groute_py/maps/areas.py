@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.io.optional_libraries import library
-from groute_py.jobs.maps.pieces import Watch
+from groute_py.maps.pieces import Watch
 
 CELLS_A_MARGIN = 4
 """Cells of the raster in a margin, where that does not make too many cells."""

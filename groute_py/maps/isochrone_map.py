@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.jobs.maps.areas import Polygon
-from groute_py.jobs.maps.colours import colours
-from groute_py.jobs.maps.pieces import Pieces, whole_arcs
-from groute_py.jobs.maps.segments import Ground, beelines, segments_of
+from groute_py.maps.areas import Polygon
+from groute_py.maps.colours import colours
+from groute_py.maps.pieces import Pieces, whole_arcs
+from groute_py.maps.segments import Ground, beelines, segments_of
 
 if TYPE_CHECKING:
     from groute_py.graph.csr import Graph

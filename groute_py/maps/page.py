@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.jobs.maps.colours import ROADS
-from groute_py.jobs.maps.sheet import Layer, Sheet
+from groute_py.maps.colours import ROADS
+from groute_py.maps.isochrone_map import Layer, Sheet
 from groute_py.system.atomic_file import replacing, translating_errors
 
 TEMPLATE = Path(__file__).with_name("page.html")

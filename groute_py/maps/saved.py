@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from groute_py.errors import FormatError, InputError, quoted
 from groute_py.io.npz import DAMAGE
 from groute_py.io.optional_libraries import library
-from groute_py.pictures import telemetry, trace
-from groute_py.pictures.timeline import TimeLine
+from groute_py.maps import telemetry, trace
+from groute_py.maps.timeline import TimeLine
 from groute_py.results.result import NPY, UNREACHED, ZIP, Result, read_result
 from groute_py.system.paths import is_file_there
 

@@ -11,11 +11,11 @@ import numpy as np
 
 from groute_py.errors import InputError, quote
 from groute_py.io.optional_libraries import library
-from groute_py.jobs.maps.areas import check_areas
-from groute_py.jobs.maps.geojson import SUFFIX, Feature, coordinates_in, write_features
-from groute_py.jobs.maps.pieces import Pieces
-from groute_py.jobs.maps.segments import segments_of
-from groute_py.jobs.maps.sheet import Sheet, sheet_of
+from groute_py.maps.areas import check_areas
+from groute_py.maps.geojson import SUFFIX, Feature, coordinates_in, write_features
+from groute_py.maps.isochrone_map import Sheet, sheet_of
+from groute_py.maps.pieces import Pieces
+from groute_py.maps.segments import segments_of
 from groute_py.results.tables import SUFFIXES as TABLES
 from groute_py.results.tables import Column, Part, write_table
 from groute_py.system.atomic_file import check_writable
@@ -92,11 +92,11 @@ def write(
 def _draw(sheet: Sheet, path: Path) -> None:
     """Write a map in one of the forms that draw everything."""
     if path.suffix == ".html":
-        from groute_py.jobs.maps.page import write_page
+        from groute_py.maps.page import write_page
 
         write_page(sheet, path)
     else:
-        from groute_py.jobs.maps.picture import write_picture
+        from groute_py.maps.picture import write_picture
 
         write_picture(sheet, path)
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.graph.geography import EARTH_RADIUS_M
-from groute_py.jobs.places import Places
+from groute_py.maps.places import Places
 
 
 @dataclass(frozen=True)

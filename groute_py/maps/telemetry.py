@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from groute_py.errors import FormatError, quoted
-from groute_py.pictures.timeline import TimeLine
+from groute_py.maps.timeline import TimeLine
 
 HEAD = b"seconds,gpu,"
 """How the file begins."""

@@ -1,1 +1,0 @@
-"""Pictures of results, graphs and telemetry, drawn by Matplotlib."""
