@@ -8,6 +8,8 @@ import signal
 from types import FrameType
 from typing import NoReturn
 
+from groute_py.system.environment import end_job
+
 INTERRUPTED = 130
 
 NEW_OBJECTS = 20_000
@@ -27,6 +29,7 @@ def run() -> NoReturn:
 
 def _end(number: int, frame: FrameType | None) -> NoReturn:
     """Nothing is open yet; what is raised while modules are imported may be dropped."""
+    end_job(INTERRUPTED)
     os._exit(INTERRUPTED)
 
 

@@ -45,7 +45,7 @@ from groute_py.cli.verify import verify
 from groute_py.errors import EXIT_CODES, GrouteError, InterruptedRun, TimeLimitError, printable
 from groute_py.system.atomic_file import FULL, what_was_written
 from groute_py.system.clock import Clock, process_age_s, running
-from groute_py.system.environment import place
+from groute_py.system.environment import end_job, hydra_socket, place
 from groute_py.system.streams import STDOUT
 
 PATIENCE_S, NEXT_S, LAST_TURN = 1.0, 0.3, 8
@@ -116,7 +116,7 @@ def _end(error: GrouteError) -> NoReturn:
 
 
 def _has_mpi() -> bool:
-    """Whether MPI runs. Before that no rank waits for another, and launchers signal all."""
+    """Whether MPI runs. Before that launchers signal all ranks, in most cases."""
     if "mpi4py.MPI" not in sys.modules:  # NumPy may be half imported: leave it alone
         return False
     from groute_py.comm.connect import running
@@ -163,13 +163,20 @@ def _usage(error: click.ClickException) -> str:
 
 
 def _end_in_order(message: str, code: int, before: str = "") -> NoReturn:
-    """Every rank ends by itself; rank 0 says why."""
+    """Every rank ends by itself; rank 0 says why.
+
+    Before MPI has started the problem may be of this rank alone: then it speaks, and ends all.
+    """
     ignore_signals()
-    if place().rank == 0:
-        click.echo(f"{before}groute-py: {message}", err=True)
-    elif not _ends_with_all():
+    rank, may_be_alone = place().rank, not _has_mpi() and hydra_socket() is not None
+    if rank > 0 and not _ends_with_all():
         # mpirun and srun may end all ranks when one has ended, before rank 0 has said why
         time.sleep(PATIENCE_S)
+    if rank == 0 or may_be_alone:
+        where = f" (rank {rank})" if rank > 0 else ""
+        click.echo(f"{before}groute-py{where}: {message}", err=True)
+    if may_be_alone:
+        end_job(code)
     sys.exit(code)
 
 

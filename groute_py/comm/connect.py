@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from groute_py.comm.base import Channel
 from groute_py.comm.solo import SoloChannel
 from groute_py.errors import InputError, SetupError, everywhere, quote
-from groute_py.system.environment import place
+from groute_py.system.environment import end_job, place
 from groute_py.system.settings import settings
 
 if TYPE_CHECKING:
@@ -117,8 +117,9 @@ def _mortal() -> Iterator[None]:
 
 
 def abort_all(exit_code: int) -> None:
-    """End every rank of the job at once, if MPI has been started; else return."""
+    """End every rank of the job at once; return where neither MPI nor its launcher can."""
     if not running():
+        end_job(exit_code)
         return
     from mpi4py import MPI
 

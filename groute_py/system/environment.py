@@ -8,7 +8,10 @@ and the choice whether to start it is made from them.
 from __future__ import annotations
 
 import os
+import stat
+import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from groute_py.errors import SetupError, everywhere
@@ -100,6 +103,31 @@ def local_rank(rank: int) -> int:
     """This process among those of its host; its rank in the job where the launcher does not say."""
     local = place().local_rank
     return rank if local is None else local
+
+
+FORWARD_S = 0.2
+"""How long MPICH's mpirun may need to forward what a rank has written, before it ends all."""
+
+
+def hydra_socket() -> int | None:
+    """The descriptor by which MPICH's mpirun (hydra) takes commands of PMI 1 from this rank."""
+    if place().size > 1 and "HYDI_CONTROL_FD" in os.environ:
+        with suppress(KeyError, ValueError, OSError):
+            number = int(os.environ["PMI_FD"])
+            return number if stat.S_ISSOCK(os.fstat(number).st_mode) else None
+    return None
+
+
+def end_job(exit_code: int) -> None:
+    """Let MPICH's mpirun end every rank at once; return where there is none.
+
+    For ranks that fail before MPI has started. The others would wait in its start for ever: this
+    mpirun notices that a rank is killed by a signal, but not that it exits with a code.
+    """
+    if (number := hydra_socket()) is not None:
+        time.sleep(FORWARD_S)
+        with suppress(OSError):
+            os.write(number, b"cmd=abort exitcode=%d\n" % exit_code)
 
 
 HIDING = {

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import os
 import platform
+import random
 import re
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.one_error import OURS, WITHIN_S, Bad, check, quick
+from support.processes import run_under_mpirun
 
 from groute_py.launch.mpirun import command, plan
 
@@ -260,6 +263,88 @@ def test_a_rank_that_hangs_meets_the_time_limit(job: Any, ranks: int) -> None:
         code, out, err = ended(job(ranks, change, "--time-limit", "2"))
     out = re.sub(r"running \d+ \d+\n", "", out)
     check(Bad("", 1, "the time limit"), code, out, err)
+
+
+BEFORE_MPI = """
+import os, signal, sys, time
+from groute_py.comm import connect
+from groute_py.errors import *
+from groute_py.system.environment import place
+
+world = connect.world
+
+def changed():
+    if place().rank == {rank}:
+        {change}
+        time.sleep(60)
+    return world()
+
+connect.world = changed
+from groute_py.cli.main import main
+main()
+"""
+
+BREAKS_BEFORE_MPI = {
+    "SIGTERM": ("os.kill(os.getpid(), signal.SIGTERM)", 130, "interrupted by SIGTERM"),
+    "SIGUSR1": ("os.kill(os.getpid(), signal.SIGUSR1)", 1, "the time limit is near"),
+    "defect": ("raise ValueError('injected')", 1, "ValueError: injected"),
+    "error": ("raise InputError('injected')", 2, "injected"),
+    "error of all": ("raise everywhere(SetupError('injected'))", 2, "injected"),
+}
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("rank", [0, 1])
+@pytest.mark.parametrize("name", BREAKS_BEFORE_MPI)
+def test_a_rank_that_breaks_before_mpi_ends_all(tmp_path: Path, name: str, rank: int) -> None:
+    """The other waits for it in MPI's start, where nothing of ours watches."""
+    change, code, says = BREAKS_BEFORE_MPI[name]
+    (tmp_path / "program.py").write_text(BEFORE_MPI.format(change=change, rank=rank))
+    done = run_under_mpirun(tmp_path / "program.py", 2, *LONG, timeout=60)
+    assert done.returncode == code, done.stderr
+    assert done.stderr.count(says) == 1, done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.mpi
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGUSR1"])
+def test_a_signal_while_ranks_start(tmp_path: Path, name: str) -> None:
+    """Whenever it comes: while modules are imported, while MPI starts, and a little later."""
+    words = [sys.executable, "-m", "groute_py.launch", "-n", "2", "--", *LONG]
+    words += ["-o", str(tmp_path / "out.npz")]
+    draw = random.Random(name)
+    for _ in range(20):
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as started:
+            ranks = ranks_of(started.pid, 2)
+            time.sleep(draw.choice([0, 0.2, 0.4, 0.6, 0.8]))
+            os.kill(draw.choice(ranks), signal.Signals[name])
+            try:
+                started.communicate(timeout=60)
+            finally:
+                for rank in ranks:
+                    with suppress(ProcessLookupError):
+                        os.kill(rank, signal.SIGKILL)
+            assert started.returncode != 0
+
+
+def ranks_of(mpirun: int, count: int) -> list[int]:
+    """The process ids of ranks as soon as all of them run Python."""
+    deadline = time.monotonic() + WITHIN_S
+    while time.monotonic() < deadline:
+        family, found = {mpirun}, []
+        for process in sorted(int(path.name) for path in Path("/proc").glob("[0-9]*")):
+            with suppress(OSError):
+                parent = int(
+                    Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1]
+                )
+                if parent in family:
+                    family.add(process)
+                    words = Path(f"/proc/{process}/cmdline").read_text().split("\0")
+                    if words[1:3] == ["-m", "groute_py"]:
+                        found.append(process)
+        if len(found) == count:
+            return found
+    raise AssertionError("the ranks did not start")
 
 
 def first_of_two(folder: Path) -> subprocess.Popen[str]:
