@@ -77,27 +77,37 @@ def estimated(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
     """Betweenness over all sources from sums over some, and its standard errors.
 
-    The sums are scaled by the vertices for each source. The errors are those of drawing the sources
-    at random, without replacement; NaN for a single source, None if all vertices are sources.
+    The sums are scaled by the vertices for each source; a source is none of its own paths' inner
+    vertices, so for itself it counts neither as a vertex nor as a source. The errors are those of
+    drawing the sources at random, without replacement; None if all vertices are sources. Values
+    and errors that one source too few was drawn for are NaN.
 
     Args:
         found: the sums.
         normalized: whether values are divided by the number of ordered pairs that may count: those
             of other vertices, or all of them for arcs and with endpoints.
     """
-    count, drawn = found.job.graph.vertex_count, len(found.job.sources)
-    asked = found.job.asked
-    ends = 0 if asked.by_arc or asked.endpoints else 1
-    pairs = (count - ends) * (count - ends - 1)
-    factor = count / drawn / (pairs if normalized and pairs > 0 else 1)
-    values = found.totals * factor
+    sources, asked, count = found.job.sources, found.job.asked, found.job.graph.vertex_count
+    drawn = np.full(len(found.totals), len(sources))
+    if not (asked.by_arc or asked.endpoints):
+        count -= 1
+        drawn[sources] -= 1
+    pairs = count * (count - 1)
+    factors = _divided(count, drawn) if pairs > 0 and found.job.sampled else np.ones(len(drawn))
+    if normalized and pairs > 0:
+        factors /= pairs
     if found.squares is None:
-        return values, None
-    if drawn == 1:
-        return values, np.full(len(values), np.nan)
-    variance = (found.squares - found.totals**2 / drawn) / (drawn - 1)
-    spread = np.sqrt(np.maximum(variance, 0) * drawn * max(1 - drawn / count, 0))
-    return values, spread * factor
+        return found.totals * factors, None
+    variance = _divided(found.squares - _divided(found.totals**2, drawn), drawn - 1)
+    share = np.maximum(1 - drawn / max(count, 1), 0)
+    return found.totals * factors, np.sqrt(np.maximum(variance, 0) * drawn * share) * factors
+
+
+def _divided(values: Any, counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Quotients, NaN by 0."""
+    quotients = np.full(len(counts), np.nan)
+    np.divide(values, counts, out=quotients, where=counts > 0)
+    return quotients
 
 
 def statistics_of(found: Accumulated) -> dict[str, Any]:

@@ -12,10 +12,9 @@ from groute_py.errors import GraphError, quote, quoted
 from groute_py.graph.array_like import array_of
 from groute_py.graph.csr import Graph
 from groute_py.graph.geography import OPENSTREETMAP
+from groute_py.io.tables.titles import is_weight_title
 
 NAME = "NetworkX graph"
-ATTRIBUTES = ("length", "distance", "cost", "travel_time")
-"""Attributes of edges that are weights where no edge has ``weight``."""
 
 
 def is_networkx(graph: Any) -> bool:
@@ -29,10 +28,10 @@ def weight_of(network: Any, named: Any = None) -> Any:
     Args:
         network: of any of NetworkX's four classes.
         named: the attribute that the caller names; None for ``weight`` where an edge has it, else
-            the one of `ATTRIBUTES` that edges have.
+            the one that a table's column of weights could be titled with.
 
     Raises:
-        GraphError: no edge has the named attribute, or edges have several of `ATTRIBUTES`.
+        GraphError: no edge has the named attribute, or edges have several such attributes.
     """
     attributes: dict[Any, None] = {}
     for _, _, data in network.edges(data=True):
@@ -46,10 +45,11 @@ def weight_of(network: Any, named: Any = None) -> Any:
         return named
     if "weight" in attributes:
         return "weight"
-    found = [name for name in ATTRIBUTES if name in attributes]
-    if len(found) > 1:
-        raise GraphError(f"weights may be {' or '.join(found)}; choose one with weight=")
-    return found[0] if found else "weight"
+    weights = [name for name in attributes if is_weight_title(name)]
+    if len(weights) > 1:
+        names = quoted(" or ".join(map(str, weights)))
+        raise GraphError(f"weights may be {names}; choose one with weight=")
+    return weights[0] if weights else "weight"
 
 
 def graph_from_networkx(network: Any, weight: Any = "weight", default: Any = 1) -> Graph:

@@ -6,7 +6,6 @@ attribute with the weights; None counts edges.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,6 +13,8 @@ import numpy as np
 from networkx.utils import create_py_random_state
 from numpy.typing import NDArray
 
+from groute_py.centrality.accumulation import Accumulated
+from groute_py.centrality.scores import estimated
 from groute_py.device.base import unreached
 from groute_py.networkx.graph import BackendGraph, Node
 from groute_py.networkx.reductions import dependencies_of, nodes_in, non_negative, rows_of
@@ -66,12 +67,11 @@ def betweenness_centrality(
     """Of all nodes; from ``k`` nodes that are drawn, an estimate."""
     if not len(G):
         return {}
-    drawn = _drawn(G, None if k == len(G) else k, seed)
-    scales = _scales(G, drawn, normalized, endpoints=endpoints)
+    drawn = _drawn(G, k, seed)
     if drawn == []:
         return dict.fromkeys(G, 0.0)
-    values = dependencies_of(G, weight, drawn, endpoints=endpoints).totals * scales
-    return dict(zip(G, values.tolist(), strict=True))
+    found = dependencies_of(G, weight, drawn, endpoints=endpoints)
+    return dict(zip(G, _estimated(G, found, normalized).tolist(), strict=True))
 
 
 def edge_betweenness_centrality(
@@ -88,7 +88,7 @@ def edge_betweenness_centrality(
     totals, is_light = np.zeros(G.weighted.arc_count), np.ones(G.weighted.arc_count, np.bool_)
     if drawn != []:
         found = dependencies_of(G, weight, drawn, by_arc=True)
-        totals = found.totals
+        totals = _estimated(G, found, normalized)
         if found.job.simple.places is not None:
             is_light = found.job.simple.places >= 0
     tails, heads = G.weighted.tails(), G.weighted.heads
@@ -96,7 +96,6 @@ def edge_betweenness_centrality(
     if not G.is_directed():
         kept = tails <= heads
         totals = _both_ways(len(G), tails, heads, totals, is_light & kept)
-    totals = totals * _scales(G, drawn, normalized, endpoints=True)[0]
     return dict(zip(_edges(G, tails, heads, kept), totals[kept].tolist(), strict=True))
 
 
@@ -126,36 +125,20 @@ def _edges(graph: BackendGraph, tails: Any, heads: Any, kept: NDArray[np.bool_])
 
 
 def _drawn(graph: BackendGraph, k: int | None, seed: Any) -> list[Node] | None:
-    """The sources that NetworkX would draw; None for all."""
+    """The sources that NetworkX would draw; None for all.
+
+    Raises:
+        ZeroDivisionError: none of several nodes is drawn, as in NetworkX.
+    """
     if k is None:
         return None
+    if k == 0 and len(graph) > 2:
+        raise ZeroDivisionError("division by zero")
     drawn: list[Node] = create_py_random_state(seed).sample(list(graph), k)
     return drawn
 
 
-def _scales(
-    graph: BackendGraph, drawn: list[Node] | None, normalized: bool, *, endpoints: bool
-) -> NDArray[np.float64]:
-    """What NetworkX multiplies the sum of each node by, shape (n,); edges count both ends.
-
-    Without end points a drawn node has one source less than others, since it is one itself.
-
-    Raises:
-        ZeroDivisionError: no node was drawn, as in NetworkX.
-    """
-    count = len(graph) if endpoints else len(graph) - 1
-    sources = count if drawn is None else len(drawn)
-    if count < 2:
-        return np.ones(len(graph))
-    if drawn is None or endpoints:
-        return np.full(len(graph), _scale(graph, sources, count, normalized))
-    scales = np.full(len(graph), _scale(graph, sources, count, normalized))
-    vertices = [graph.index[node] for node in drawn]
-    scales[vertices] = math.nan if sources == 1 else _scale(graph, sources - 1, count, normalized)
-    return scales
-
-
-def _scale(graph: BackendGraph, sources: int, count: int, normalized: bool) -> float:
-    if normalized:
-        return 1 / (sources * (count - 1))
-    return count / (sources * (1 if graph.is_directed() else 2))
+def _estimated(graph: BackendGraph, found: Accumulated, normalized: bool) -> NDArray[np.float64]:
+    """The values, over unordered pairs where NetworkX counts these."""
+    values = estimated(found, normalized=normalized)[0]
+    return values if normalized or graph.is_directed() else values / 2

@@ -109,6 +109,8 @@ def convert_from_nx(
         NotImplementedError: several attributes, or weights that are not finite machine numbers;
             NetworkX then runs its own function, if it may.
     """
+    if hasattr(graph, "_graph"):  # a view: NetworkX does not clear its cache as the graph changes
+        graph.__networkx_cache__ = None
     if preserve_edge_attrs or (edge_attrs is not None and len(edge_attrs) > 1):
         raise NotImplementedError("only one attribute can be the weight")
     weight, default = next(iter(edge_attrs.items())) if edge_attrs else (None, 1)

@@ -80,7 +80,7 @@ def test_files(run: Run, small: Path, tmp_path: Path, suffix: str) -> None:
         table = parquet.read_table(path).to_pydict()
     assert list(table) == ["vertex", "betweenness", "standard_error"]
     assert table["vertex"] == [1, 2, 3, 4]
-    assert table["betweenness"] == [4.0, 4.0, 0.0, 0.0]
+    assert table["betweenness"] == [6.0, 3.0, 0.0, 0.0]
 
 
 def test_arcs_in_a_file(run: Run, small: Path, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import networkx as nx
@@ -27,6 +27,38 @@ def test_small_graphs_are_not_converted_by_themselves() -> None:
         for network, converted in ((small, False), (large, True)):
             assert nx.shortest_path_length(network, 0, 5) == 5
             assert ("groute" in network.__networkx_cache__.get("backends", {})) == converted
+
+
+VIEWS: dict[str, Callable[[Any], Any]] = {
+    "the graph": lambda graph: graph,
+    "subgraph": lambda graph: graph.subgraph(["a", "b", "c"]),
+    "subgraph of a subgraph": lambda graph: graph.subgraph(["a", "b", "c", "d"]).subgraph("abc"),
+    "edge subgraph": lambda graph: graph.edge_subgraph(list(graph.edges)),
+    "filtered": lambda graph: nx.subgraph_view(graph, filter_node=lambda node: node != "d"),
+    "all of it": nx.graphviews.generic_graph_view,
+    "turned twice": lambda graph: nx.reverse_view(nx.reverse_view(graph)),
+    "copied": lambda graph: graph.copy(as_view=True),
+}
+
+CHANGES: dict[str, Callable[[Any], Any]] = {
+    "edge removed": lambda graph: graph.remove_edge("b", "c"),
+    "edge added": lambda graph: graph.add_edge("a", "c", weight=1),
+    "edge of another weight": lambda graph: graph.add_edge("a", "b", weight=2),
+    "other weights": lambda graph: nx.set_edge_attributes(graph, 3, "weight"),
+    "node removed": lambda graph: graph.remove_node("b"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("view", VIEWS)
+def test_an_answer_after_a_change(view: str, change: str) -> None:
+    graph = nx.DiGraph()
+    graph.add_weighted_edges_from([("a", "b", 5), ("b", "c", 1), ("a", "c", 9), ("d", "c", 1)])
+    seen = VIEWS[view](graph)
+    lengths = nx.single_source_dijkstra_path_length
+    lengths(seen, "a", backend="groute")
+    CHANGES[change](graph)
+    assert lengths(seen, "a", backend="groute") == lengths(seen, "a", backend="networkx")
 
 
 def test_a_converted_graph_knows_its_weights() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,17 @@ def test_in_one_call(network: Any, tmp_path: Path, from_file: bool) -> None:
     assert by_length is not None
     assert by_length.distances.tolist() == [0, 120.25, 720.25]
     with pytest.raises(GraphError, match="weights may be length or travel_time"):
+        groute_py.sssp(network, 0, device="cpu")
+
+
+@pytest.mark.parametrize("name", ["value", "dist", "time", "Length (km)", "duration"])
+def test_weights_are_named_as_the_titles_of_tables(name: str) -> None:
+    network = nx.DiGraph([("a", "b", {name: 7, "id": 3}), ("b", "c", {name: 8})])
+    result = groute_py.sssp(network, 0, device="cpu")
+    assert result is not None
+    assert result.distances.tolist() == [0, 7, 15]
+    network.edges["a", "b"]["cost"] = 1
+    with pytest.raises(GraphError, match=re.escape(f"weights may be {name} or cost; choose one")):
         groute_py.sssp(network, 0, device="cpu")
 
 

@@ -104,20 +104,27 @@ def test_some_sources(device: str, graph: Graph, data: st.DataObject) -> None:
     found = betweenness(graph, sources=sources, device=device)
     assert found is not None
     counts = PathCounts(graph)
-    factor = count / len(sources)
-    sums = counts.betweenness(sources)
-    assert found.values.tolist() == shown([factor * total for total in sums])
     if len(sources) == count:
+        assert found.values.tolist() == shown(counts.betweenness(sources))
         assert found.errors is None
         return
     assert found.errors is not None
-    if len(sources) == 1:
-        assert np.isnan(found.errors).all()
-        return
-    each = np.array([[float(x) for x in counts.betweenness([source])] for source in sources])
-    drawn = len(sources)
-    errors = count * np.sqrt((1 - drawn / count) / drawn) * each.std(axis=0, ddof=1)
-    assert found.errors.tolist() == pytest.approx(errors.tolist(), rel=1e-6, abs=1e-6)
+    for vertex in range(count if count > 2 else 0):
+        others = [source for source in sources if source != vertex]
+        each = np.array([float(counts.betweenness([source])[vertex]) for source in others])
+        mean = each.mean() if others else np.nan
+        assert found.values[vertex] == pytest.approx((count - 1) * mean, rel=1e-9, nan_ok=True)
+        drawn, spread = len(others), each.std(ddof=1) if len(others) > 1 else np.nan
+        error = (count - 1) * np.sqrt((1 - drawn / (count - 1)) / max(drawn, 1)) * spread
+        assert found.errors[vertex] == pytest.approx(error, rel=1e-6, abs=1e-6, nan_ok=True)
+
+
+def test_a_normalized_estimate_is_at_most_1() -> None:
+    """Of a star from one leaf: the hub is on all of its paths, and of the leaf nothing is known."""
+    star = graph_of(5, [ends for leaf in range(1, 5) for ends in ((0, leaf, 1), (leaf, 0, 1))])
+    found = betweenness(star, sources=[1], normalized=True, device="cpu")
+    assert found is not None
+    assert found.values.tolist() == pytest.approx([1, np.nan, 0, 0, 0], nan_ok=True)
 
 
 def test_inner_vertices(device: str) -> None:
@@ -193,8 +200,8 @@ def test_more_paths_than_floats_count_exactly(device: str) -> None:
     assert found is not None
     assert found.statistics["most_paths"] == 2.0**60
     assert not found.statistics["exact_counts"]
-    count, beyond = 181, 3 * 59 + 1  # half of the paths to each of these lead over one side
-    assert found.values[1] == found.values[2] == count * beyond / 2
+    others, beyond = 180, 3 * 59 + 1  # half of the paths to each of these lead over one side
+    assert found.values[1] == found.values[2] == others * beyond / 2
 
 
 def test_more_paths_than_floats_hold(device: str) -> None:
