@@ -1,8 +1,8 @@
 """Dependencies of many sources on all vertices or arcs, over all ranks.
 
-Each rank has the whole graph and takes every so-manieth source. Sums are exact in fixed point, so
-that they are the same at every number of ranks and threads, and however often a run was ended and
-gone on with.
+Each rank has the whole graph and takes every k-th source, k being the number of ranks. Sums are
+exact in fixed point, so that they are the same at every number of ranks and threads, and however
+often a run was ended and gone on with.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 from groute_py.centrality.choices import Choices, Load
 from groute_py.centrality.dependency_job import DependencyJob, dependency_job
 from groute_py.centrality.own_sums import OwnSums, device_of
-from groute_py.comm.agree import collective, on_root
+from groute_py.comm.agree import collective
 from groute_py.comm.base import Channel
 from groute_py.device.dependencies import EXACT, Dependencies, square_scale
 from groute_py.kernels.cpu.fixed_point import floats
 from groute_py.many.apsp import Progress
-from groute_py.many.saving import Keep, Saving, saving_in, slices
+from groute_py.many.slices import slices
 from groute_py.many.storage.record import run_of
+from groute_py.many.storage.store import Store
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,33 +60,30 @@ def accumulated(
     endpoints: bool = False,
     errors: bool = False,
     progress: Progress | None = None,
-    keep: Keep | None = None,
+    store: Store | None = None,
 ) -> Accumulated | None:
     """Sums of dependencies; None on ranks other than 0. Collective.
 
     Args:
         channel, load, choices, by_arc, endpoints, errors: as for `dependency_job`.
         progress: as for `accumulate`.
-        keep: gives the place where sums are saved; None, on every rank, if they are not.
+        store: has the sums; None, on every rank, if they are not saved.
 
     Raises:
         InputError, RunError, SetupError: as these functions do.
     """
     job = dependency_job(channel, load, choices, by_arc=by_arc, endpoints=endpoints, errors=errors)
-    saving = None
-    if keep is not None:
-        count = len(job.sources)
-        saving = saving_in(
-            channel, keep, lambda: run_of(job.graph, {"sources": job.sources}, {}), count
-        )
-    return accumulate(channel, job, progress, saving)
+    if store is not None:
+        ends = {"sources": job.sources}
+        store.begin(channel, lambda: run_of(job.graph, ends, {}), len(job.sources))
+    return accumulate(channel, job, progress, store)
 
 
 def accumulate(
     channel: Channel,
     job: DependencyJob,
     progress: Progress | None = None,
-    saving: Saving | None = None,
+    store: Store | None = None,
 ) -> Accumulated | None:
     """Sums of dependencies over all sources; None on ranks other than 0. Collective.
 
@@ -93,64 +91,37 @@ def accumulate(
         channel: connects the ranks.
         job: the same on every rank.
         progress: takes how many sources are done, and of how many.
-        saving: has what an earlier run saved, and saves the sums now and then.
+        store: has begun with what an earlier run saved, and saves the sums now and then.
 
     Raises:
         InputError: the memory does not suffice.
         RunError: a distance, or a number of paths, does not fit; or the disk is full.
     """
-    begun, missing = Begun(job), np.arange(len(job.sources))
-    if saving is not None:
-        missing = on_root(channel, lambda: begun.missing(saving))
-        saving.pace.begin(device_of(job, channel.size), job.graph.vertex_count, job.graph.arc_count)
+    before, missing = Dependencies.of(job.sum_count, job.asked), np.arange(len(job.sources))
+    if store is not None:
+        missing, most_paths = store.missing, np.array([before.most_paths])
+        store.load_into(channel, _arrays(before, most_paths))
+        before.most_paths = float(most_paths[0])
+    is_done = np.ones(len(job.sources), np.bool_)
+    is_done[missing] = False
     own = job.sources[missing[channel.rank :: channel.size]]
     sums = OwnSums(job, own, channel, progress, len(job.sources) - len(missing))
     total: Dependencies | None = None
-    for stop in slices(channel, len(own), saving):
+    work = job.graph.vertex_count + job.graph.arc_count
+    for stop in slices(channel, len(own), store, device_of(job, channel.size), work):
         with collective(channel):
             sums.advance(stop)
-        total = _gathered(channel, sums.found, begun.sums)
+        total = _gathered(channel, sums.found, before)
         with collective(channel):
-            if saving is not None and stop is not None and total is not None:
-                # the first ``stop`` of each rank are done
-                saving.save(*begun.with_more(total, missing[: stop * channel.size]))
+            if store is not None and stop is not None and total is not None:
+                is_done[missing[: stop * channel.size]] = True  # the first ``stop`` of each rank
+                arrays = _arrays(total, np.array([total.most_paths]))
+                store.replace(np.flatnonzero(is_done), **arrays)
     return None if total is None else _accumulated(job, total, sums.label)
 
 
-class Begun:
-    """The sums that an earlier run of a job saved, and which of its sources they are over."""
-
-    def __init__(self, job: DependencyJob) -> None:
-        self.sums = Dependencies.of(job.sum_count, job.asked)
-        self._is_done = np.zeros(len(job.sources), np.bool_)
-
-    def missing(self, saving: Saving) -> NDArray[np.int64]:
-        """Load what was saved, if anything; the positions of the other sources."""
-        most_paths = np.array([self.sums.most_paths])
-        saving.load_into(_arrays(self.sums, most_paths, self._is_done))
-        self.sums.most_paths = float(most_paths[0])
-        saving.note(int(self._is_done.sum()))
-        return np.flatnonzero(~self._is_done)
-
-    def with_more(
-        self, total: Dependencies, positions: NDArray[np.int64]
-    ) -> tuple[dict[str, NDArray[Any]], int]:
-        """What is to be saved, and over how many sources it is.
-
-        Args:
-            total: these sums, and those over more sources.
-            positions: of these.
-        """
-        is_done = self._is_done.copy()
-        is_done[positions] = True
-        return _arrays(total, np.array([total.most_paths]), is_done), int(is_done.sum())
-
-
-def _arrays(
-    sums: Dependencies, most_paths: NDArray[np.float64], is_done: NDArray[np.bool_]
-) -> dict[str, NDArray[Any]]:
-    sides = {"totals": sums.totals, "squares": sums.squares}
-    return {**sides, "most_paths": most_paths, "is_done": is_done}
+def _arrays(sums: Dependencies, most_paths: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
+    return {"totals": sums.totals, "squares": sums.squares, "most_paths": most_paths}
 
 
 def _gathered(channel: Channel, sums: Dependencies, begun: Dependencies) -> Dependencies | None:

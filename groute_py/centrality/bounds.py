@@ -22,7 +22,7 @@ from groute_py.graph.symmetrize import is_symmetric
 from groute_py.many.apsp import Job, Progress, deliver
 from groute_py.many.choose import Choice
 from groute_py.many.reduce import Reduction
-from groute_py.many.saving import Saving
+from groute_py.many.storage.store import Store
 from groute_py.results.result import public_distances
 
 FEWEST, GROWTH = 2, 4
@@ -58,7 +58,7 @@ def bounded_rows(
     job: Job,
     measure: str,
     progress: Progress | None = None,
-    saving: Saving | None = None,
+    store: Store | None = None,
 ) -> tuple[NDArray[np.int64], Reduction, str] | None:
     """The sources of a diameter or radius, what is left of their rows, and the device. Collective.
 
@@ -67,7 +67,7 @@ def bounded_rows(
         job: for which bounds hold.
         measure: ``diameter`` or ``radius``.
         progress: takes how many vertices are settled, and of how many.
-        saving: has what an earlier run saved of the bounds, and saves them now and then.
+        store: has begun with what an earlier run saved of the bounds, and saves them now and then.
 
     Returns:
         On rank 0 some sources, among them one with the greatest or the least eccentricity of all
@@ -76,21 +76,21 @@ def bounded_rows(
     chosen = Choice(METHOD[job.choice.device], job.choice.device, "few rows, by bounds")
     job = replace(job, choice=chosen)
     bounds, label = Bounds(job, measure) if channel.rank == 0 else None, job.choice.device
-    if saving is not None:
-        with collective(channel):
-            if bounds is not None:
-                bounds.load(saving)
+    if store is not None:
+        store.load_into(channel, {} if bounds is None else bounds.arrays)
     while True:
         positions = channel.broadcast(None if bounds is None else bounds.following())
         if positions is None or not len(positions):
             break
+        if store is not None:
+            store.withdraw()
         label = deliver(channel, job, positions, bounds)
-        settled = channel.broadcast(0 if bounds is None else bounds.settled)
+        settled = channel.broadcast(0 if bounds is None else len(bounds.settled))
         with collective(channel):  # progress may end the job
             if progress is not None:
                 progress(settled, job.facts.vertex_count)
-            if saving is not None and bounds is not None and saving.pace.is_due:
-                saving.save(bounds.arrays, bounds.settled)
+            if store is not None and bounds is not None:
+                store.replace(bounds.settled, **bounds.arrays)
     return None if bounds is None else (*bounds.rows(), label)
 
 
@@ -113,14 +113,6 @@ class Bounds:
         self._upper = np.where(degrees > 0, np.iinfo(np.int64).max, 0)
         self._found = Reduction.of(count, np.dtype(np.int64))
         self._first = int(degrees.argmax())
-        self._is_connected = True
-
-    def load(self, saving: Saving) -> None:
-        """Take what an earlier run saved, if it has saved anything."""
-        saving.load_into(self.arrays)
-        known = self._found.reached > 0
-        self._is_connected = bool((self._found.reached[known] == len(self._lower)).all())
-        saving.note(self.settled if known.any() else 0)
 
     @property
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -128,19 +120,19 @@ class Bounds:
         return {"lower": self._lower, "upper": self._upper, **self._found.arrays}
 
     @property
-    def settled(self) -> int:
-        """Vertices whose eccentricity cannot be the greatest, or the least, any more."""
-        return len(self._lower) - int(self._candidates().sum())
+    def settled(self) -> NDArray[np.int64]:
+        """The vertices whose eccentricity cannot be the greatest, or the least, any more."""
+        return np.flatnonzero(~self._candidates())
 
     def following(self) -> NDArray[np.int64]:
         """The sources of the next round; none if all is known."""
-        known = int((self._found.reached > 0).sum())
-        if known == 0:
+        reached = self._found.reached[self._found.reached > 0]
+        if not len(reached):
             return np.array([self._first])
-        if self.measure == "radius" and not self._is_connected:
+        if self.measure == "radius" and (reached < len(self._lower)).any():
             return np.zeros(0, np.int64)
         (candidates,) = np.nonzero(self._candidates())
-        count = min(max(FEWEST, known // GROWTH), len(candidates))
+        count = min(max(FEWEST, len(reached) // GROWTH), len(candidates))
         near = np.argsort(self._lower[candidates], kind="stable")[: count - count // 2]
         far = np.argsort(-self._upper[candidates], kind="stable")[: count // 2]
         chosen: NDArray[np.int64] = np.unique(candidates[np.concatenate([near, far])])
@@ -170,7 +162,6 @@ class Bounds:
         self._found.reached[position] = len(distances)
         self._found.greatest[position] = greatest
         self._found.farthest[position] = np.flatnonzero(row == greatest)[0]
-        self._is_connected &= len(distances) == len(row)
 
     def _candidates(self) -> NDArray[np.bool_]:
         """The vertices that may beat those whose rows are known."""

@@ -22,8 +22,8 @@ from groute_py.many.apsp import Job, Loaded, Progress, prepare, reduce
 from groute_py.many.host_room import refuse_beyond
 from groute_py.many.precision import rounding_of
 from groute_py.many.reduce import Reduction
-from groute_py.many.saving import Keep, saving_in
 from groute_py.many.storage.record import run_of
+from groute_py.many.storage.store import Store
 
 SUMMED, BOUNDED = ("closeness", "mean"), ("diameter", "radius")
 """Measures that are made of sums of distances, and those that bounds may find from some rows."""
@@ -131,7 +131,7 @@ def reduced(
     measure: str,
     *,
     progress: Progress | None = None,
-    keep: Keep | None = None,
+    store: Store | None = None,
 ) -> Reduced | None:
     """What a measure needs of the rows of all sources; None on ranks other than 0. Collective.
 
@@ -143,7 +143,7 @@ def reduced(
             1 / distance; ``eccentricity``; ``diameter`` or ``radius``, for which only some of the
             sources may be left.
         progress: takes how many sources are done, and of how many.
-        keep: gives the place where rows' numbers are saved; None, on every rank, if they are not.
+        store: has rows' numbers; None, on every rank, if they are not saved.
 
     Raises:
         InputError: negative weights with ``harmonic``, or memory that does not suffice.
@@ -167,11 +167,12 @@ def reduced(
     if not has_bounds:
         with collective(channel):
             _refuse_memory(job, -(-len(job.sources) // channel.size))
-    saving = None if keep is None else saving_in(channel, keep, lambda: _run(job), len(job.sources))
+    if store is not None:
+        store.begin(channel, lambda: _run(job), len(job.sources))
     if has_bounds:
-        bounded = bounded_rows(channel, job, measure, progress, saving)
+        bounded = bounded_rows(channel, job, measure, progress, store)
         return None if bounded is None else Reduced(job, *bounded[1:], bounded[0])
-    found = reduce(channel, job, wanted, progress=progress, saving=saving)
+    found = reduce(channel, job, wanted, progress=progress, store=store)
     return None if found is None else Reduced(job, *found, job.sources)
 
 

@@ -35,7 +35,7 @@ def check_outputs_apart(inputs: Files, outputs: Files) -> None:
 
 def _check_folder_free(output: str, path: Path, taken: Mapping[str, tuple[str, Path]]) -> None:
     """Raise `InputError` if a file is, or lies in, what ``--resume`` would go on with."""
-    from groute_py.many.storage.claim import folder_of
+    from groute_py.many.storage.folder import folder_of
 
     folder = os.path.realpath(folder_of(path))
     for place, (what, name) in taken.items():

@@ -21,8 +21,7 @@ from groute_py.cli.options import (
 from groute_py.cli.places import NAMED, Ends, Where, place_options
 from groute_py.cli.ranks import connected
 from groute_py.cli.reading import read_for_rows
-from groute_py.cli.resumable import resume_option
-from groute_py.cli.saved_rows import save_rows
+from groute_py.cli.resumable import resume_option, save_rows
 from groute_py.cli.size import MEMORY, size_of
 from groute_py.cli.trace import begin_trace, check_trace, trace_option, write_trace
 from groute_py.errors import InputError
@@ -124,7 +123,7 @@ def apsp(
 def _check(request: Request, what: str, output: str | None, resume: bool) -> None:
     """Whatever can be known to be wrong before the graph is read."""
     from groute_py.many.reduce import REDUCTIONS
-    from groute_py.many.storage.partial import check_output
+    from groute_py.many.storage.forms import check_output
 
     check_choice("reduction", what, REDUCTIONS)
     if output is not None and what != "none":

@@ -14,10 +14,10 @@ from groute_py.cli.apart import check_outputs_apart
 from groute_py.cli.options import graph_argument, no_turns, reading_options
 from groute_py.cli.ranks import connected
 from groute_py.cli.reading import read_whole
-from groute_py.cli.resumable import resume_option
-from groute_py.cli.saved_sums import SavedSums
+from groute_py.cli.resumable import resume_option, stored
 from groute_py.cli.size import size_of
 from groute_py.errors import InputError
+from groute_py.many.storage.folder import check_folder
 from groute_py.system.streams import is_stdout
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from groute_py.centrality.choices import Choices
     from groute_py.centrality.distances import Reduced
     from groute_py.centrality.scores import ArcScores, Scores
+    from groute_py.many.storage.store import Store
 
 VERTICES = ("closeness", "harmonic", "eccentricity")
 COUNTED = ("betweenness", "edge-betweenness")
@@ -107,8 +108,8 @@ def centrality(
     is_given = flags | {"output": output is not None, "top": not _is_default(context, "top")}
     inputs = {"GRAPH": graph, "--sources": sources.removeprefix("@")}
     on_root(channel, lambda: _check(measure, choices, is_given, inputs, output, resume))
-    how: dict[str, bool] = {"normalized": flags["normalized"], "resume": resume}
-    sums = _sums_of(channel.rank, measure, choices, output, **how)
+    named = {"measure": measure, "weighted": choices.weighted, "reverse": choices.reverse}
+    named["normalized"] = flags["normalized"]
     read: list[Any] = []
 
     def load() -> Any:
@@ -130,14 +131,16 @@ def centrality(
             "arcs": whole.arc_count,
             "sources": len(found.job.sources),
             "on": found.label,
-            **_values(found, measure, flags["normalized"], whole, top, sums),
+            **_values(found, measure, flags["normalized"], whole, top, store),
             **show.attribution(whole.attribution),
         }
 
     timing.begin("solve")
-    with nullcontext() if sums is None else sums.ending():
+    path = None if output is None else Path(output)
+    how: dict[str, Any] = {"resume": resume, "choices": named}
+    with nullcontext() if path is None else stored(channel, path, "sources", **how) as store:
         with show.row_progress(measure) as progress:
-            found = _found(channel, load, choices, measure, progress, sums)
+            found = _found(channel, load, choices, measure, progress, store)
         timing.begin("write" if output else "answer")
         answer = on_root(channel, answered)
     seconds = timing.seconds_of(channel)
@@ -147,23 +150,6 @@ def centrality(
 
 def _is_default(context: click.Context, name: str) -> bool:
     return context.get_parameter_source(name) is click.core.ParameterSource.DEFAULT
-
-
-def _sums_of(
-    rank: int,
-    measure: str,
-    choices: Choices,
-    output: str | None,
-    *,
-    normalized: bool,
-    resume: bool,
-) -> SavedSums | None:
-    """Where sums are saved, by rank 0; None if nothing is."""
-    if output is None:
-        return None
-    values = {"measure": measure, "weighted": choices.weighted, "reverse": choices.reverse}
-    values["normalized"] = normalized
-    return SavedSums(Path(output), values, resume=resume, is_seen=rank > 0)
 
 
 def _check(
@@ -176,8 +162,6 @@ def _check(
 ) -> None:
     """Whatever can be known to be wrong before the graph is read."""
     from groute_py.jobs.forms import check_table
-    from groute_py.many.storage.claim import folder_of
-    from groute_py.many.storage.folder import check_folder
 
     check_choice("measure", measure, MEASURES)
     choices.check()
@@ -189,13 +173,13 @@ def _check(
     if output is not None:
         check_table(Path(output), (".npz",))
         check_outputs_apart(inputs, {"--output": output})
-        check_folder(folder_of(Path(output)))
+        check_folder(Path(output))
 
 
 def _found(
-    channel: Any, load: Any, choices: Choices, measure: str, progress: Any, sums: SavedSums | None
+    channel: Any, load: Any, choices: Choices, measure: str, progress: Any, store: Store | None
 ) -> Reduced | Accumulated | None:
-    saved: dict[str, Any] = {"progress": progress, "keep": None if sums is None else sums.keep}
+    saved: dict[str, Any] = {"progress": progress, "store": store}
     if measure in COUNTED:
         from groute_py.centrality.accumulation import accumulated
 
@@ -207,7 +191,12 @@ def _found(
 
 
 def _values(
-    found: Any, measure: str, normalized: bool, whole: Any, top: int, sums: SavedSums | None
+    found: Any,
+    measure: str,
+    normalized: bool,
+    whole: Any,
+    top: int,
+    store: Store | None,
 ) -> dict[str, Any]:
     """What the answer says of the values, which are saved."""
     import numpy as np
@@ -215,7 +204,7 @@ def _values(
     if measure in NUMBERS:
         answer = _number(found, measure, whole)
         columns = {name: np.array([answer[name]]) for name in SAVED if name in answer}
-        return _finite(answer) | _save(sums, columns, whole.attribution)
+        return _finite(answer) | _save(store, columns, whole.attribution)
     scores = _scores(found, measure, normalized, whole)
     from groute_py.centrality.files import columns_of
 
@@ -225,7 +214,7 @@ def _values(
         answer |= {"most_paths": found.most_paths, "exact_counts": found.exact_counts}
     else:
         answer["reaches_all"] = found.complete
-    answer |= _save(sums, columns, whole.attribution)
+    answer |= _save(store, columns, whole.attribution)
     best = (-scores.values).argsort(kind="stable")[:top]
     answer["top"] = [
         dict(zip(columns, row, strict=True))
@@ -234,14 +223,14 @@ def _values(
     return answer
 
 
-def _save(sums: SavedSums | None, columns: dict[str, Any], attribution: str) -> dict[str, Any]:
+def _save(store: Store | None, columns: dict[str, Any], attribution: str) -> dict[str, Any]:
     """Write the values, and say where."""
-    if sums is None:
+    if store is None:
         return {}
     from groute_py.centrality.files import save_columns
 
-    sums.finish(lambda: save_columns(columns, sums.path, attribution))
-    return {"output": str(sums.path), "solved_now": sums.new}
+    save_columns(columns, store.path, attribution)
+    return {"output": str(store.path), "solved_now": len(store.missing)}
 
 
 def _scores(found: Any, measure: str, normalized: bool, whole: Any) -> Scores | ArcScores:

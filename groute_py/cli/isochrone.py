@@ -15,9 +15,10 @@ from groute_py.cli.options import graph_argument, options_from, reading_options
 from groute_py.cli.places import NAMED, Ends, Where, place_options
 from groute_py.cli.ranks import connected
 from groute_py.cli.reading import read_whole
-from groute_py.cli.resumable import check_folder, parts_kept, refuse_resume, resume_option
+from groute_py.cli.resumable import refuse_resume, resume_option, stored
 from groute_py.engine.options import Options
 from groute_py.errors import InputError, quote
+from groute_py.many.storage.folder import check_folder
 from groute_py.system.clock import phase
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def isochrone(
             places = ends.places(whole) if needed or ends.has_places(whole) else None
         return whole, found, places
 
-    kept = parts_kept(channel, Path(output), "sources", resume=resume) if each else nullcontext()
+    kept = stored(channel, Path(output), "sources", resume=resume) if each else nullcontext()
     # one solve has no part that is done before it is
     solving = show.row_progress("isochrones, by sources") if each else nullcontext()
     with kept as keep:
@@ -120,7 +121,7 @@ def isochrone(
             on_root(channel, lambda: _save(found, output, listed, margin, progress))
     seconds = timing.seconds_of(channel)
     if found is not None:
-        new = {} if keep is None else {"solved_now": keep.new}
+        new = {} if keep is None else {"solved_now": len(keep.missing)}
         rows = _rows(found, each, output) | new | ends.rows(as_json=as_json)
         show.timed_answer(rows, seconds, as_json=as_json)
 

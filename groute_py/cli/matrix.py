@@ -13,8 +13,7 @@ from groute_py.cli.options import graph_argument, options_from, reading_options
 from groute_py.cli.places import NAMED, Ends, Where, place_options
 from groute_py.cli.ranks import connected
 from groute_py.cli.reading import read_for_rows
-from groute_py.cli.resumable import resume_option
-from groute_py.cli.saved_rows import save_rows
+from groute_py.cli.resumable import resume_option, save_rows
 from groute_py.cli.size import MEMORY, size_of
 from groute_py.cli.trace import begin_trace, check_trace, trace_option, write_trace
 from groute_py.many.request import Request
@@ -107,8 +106,7 @@ def matrix(
 
 def _check(request: Request, output: str) -> None:
     """Whatever can be known to be wrong before the graph is read."""
-    from groute_py.many.storage.forms import SUFFIXES
-    from groute_py.many.storage.partial import check_output
+    from groute_py.many.storage.forms import SUFFIXES, check_output
     from groute_py.results import tables
 
     request.check()

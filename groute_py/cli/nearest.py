@@ -14,9 +14,10 @@ from groute_py.cli.options import graph_argument, options_from, reading_options
 from groute_py.cli.places import NAMED, Ends, Where, place_options
 from groute_py.cli.ranks import connected
 from groute_py.cli.reading import read_whole
-from groute_py.cli.resumable import check_folder, parts_kept, refuse_resume, resume_option
+from groute_py.cli.resumable import refuse_resume, resume_option, stored
 from groute_py.cli.trace import begin_trace, check_trace, trace_option, write_trace
 from groute_py.engine.options import Options
+from groute_py.many.storage.folder import check_folder
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -99,7 +100,7 @@ def nearest(
         return whole, found
 
     many = k > 1
-    kept = parts_kept(channel, Path(output), "facilities", resume=resume) if many else nullcontext()
+    kept = stored(channel, Path(output), "facilities", resume=resume) if many else nullcontext()
     with kept as keep:
         with show.row_progress("facilities") if many else nullcontext() as progress:
             way: dict[str, Any] = {"k": k, "to_facility": to_facility}
@@ -109,7 +110,7 @@ def nearest(
     write_trace(channel, trace)
     seconds = timing.seconds_of(channel)
     if found is not None:
-        new = {} if keep is None else {"solved_now": keep.new}
+        new = {} if keep is None else {"solved_now": len(keep.missing)}
         rows = _rows(name, found, count, output) | new | ends.rows(as_json=as_json)
         show.timed_answer(rows, seconds, as_json=as_json)
 

@@ -13,10 +13,11 @@ from groute_py.cli.options import graph_argument, options_from, reading_options
 from groute_py.cli.places import Ends, Where, place_options
 from groute_py.cli.ranks import connected
 from groute_py.cli.reading import read_whole
-from groute_py.cli.resumable import check_folder, parts_kept, resume_option
+from groute_py.cli.resumable import resume_option, stored
 from groute_py.cli.size import MEMORY, size_of
 from groute_py.cli.trace import begin_trace, check_trace, trace_option, write_trace
 from groute_py.many.request import Request
+from groute_py.many.storage.folder import check_folder
 from groute_py.system.clock import phase
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def route(
             return whole, read_pairs_in(Path(pairs), whole.numbering, whole.name)
 
     timing.begin("solve")
-    with parts_kept(channel, Path(output), "sources", resume=resume) as keep:
+    with stored(channel, Path(output), "sources", resume=resume) as keep:
         with show.row_progress("routes, by sources") as progress:
             how: dict[str, Any] = {"paths": paths or drawn, "progress": progress, "keep": keep}
             routes = solve_routes(channel, load, request, **how)
@@ -109,7 +110,11 @@ def route(
     write_trace(channel, trace)
     seconds = timing.seconds_of(channel)
     if routes is not None:
-        rows = _rows(name, routes, output) | {"solved_now": keep.new} | ends.rows(as_json=as_json)
+        rows = (
+            _rows(name, routes, output)
+            | {"solved_now": len(keep.missing)}
+            | ends.rows(as_json=as_json)
+        )
         show.timed_answer(rows, seconds, as_json=as_json)
 
 

@@ -27,7 +27,6 @@ from groute_py.graph.csr import Graph
 from groute_py.hierarchy.prepared import without_hierarchy
 from groute_py.interop.graph_like import GraphLike, as_graph
 from groute_py.io.tables.columns import Columns
-from groute_py.jobs import kept_reaches
 from groute_py.jobs.deadline import deadline_in, until
 from groute_py.jobs.isochrone_with_turns import ArcBegins
 from groute_py.jobs.isochrones import Isochrones, Reach
@@ -37,8 +36,9 @@ from groute_py.many.rooted import nbytes as rooted_bytes
 from groute_py.many.rooted import rooted
 from groute_py.many.rows import solve_each
 from groute_py.many.sources import as_vertices, checked
-from groute_py.many.storage.kept_parts import KeptParts
+from groute_py.many.storage.parts import UNITS, Part
 from groute_py.many.storage.record import run_of
+from groute_py.many.storage.store import Store
 from groute_py.maps.places import Coordinates, Places, has_places, places_of
 from groute_py.results.result import reached_in
 from groute_py.turns.expanded import ExpandedGraph, layout_of, solved_form
@@ -136,7 +136,7 @@ def solve_isochrone(
     each: bool,
     is_reversed: bool = False,
     progress: Progress | None = None,
-    keep: KeptParts | None = None,
+    keep: Store | None = None,
 ) -> Isochrones | None:
     """The answer of `isochrone` on rank 0, None elsewhere. Collective.
 
@@ -167,15 +167,14 @@ def solve_isochrone(
 
     def run() -> dict[str, Any]:
         choices = {"job": "isochrone", "limits": list(limits), "reverse": options.reverse}
-        choices["arrays"] = kept_reaches.WIDTH  # earlier versions kept fewer
         return run_of(kept[0][0], {"sources": kept[0][1].sources}, choices)
 
     begins = on_root(channel, begin)
     left = np.arange(len(begins))
     if keep is not None:
-        left = np.setdiff1d(left, keep.begin(channel, run, len(begins), kept_reaches.WIDTH))
+        left = keep.begin(channel, run, len(begins))
     sources = kept[0][1].sources.tolist() if kept else []
-    known = kept_reaches.reaches_in([] if keep is None else keep.parts, sources)
+    known = _reaches_in([] if keep is None else keep.parts, sources)
     solved = kept[0][0] if kept else None
     choices = replace(options, predecessors=False, reverse=False, turns=None, cutoff=limits[-1])
     how: dict[str, Any] = {"each": each, "keep": keep, "progress": progress}
@@ -216,7 +215,7 @@ def _solved(
     options: Options,
     *,
     each: bool,
-    keep: KeptParts | None,
+    keep: Store | None,
     progress: Progress | None,
 ) -> tuple[dict[int, Reach], dict[str, Any]]:
     """The reaches that are left to be found, on rank 0, and statistics of the last one. Collective.
@@ -252,8 +251,31 @@ def _solved(
     return reaches, statistics
 
 
-def _keep(keep: KeptParts, place: int, reaches: dict[int, Reach]) -> None:
-    keep.take(kept_reaches.part_of(place, reaches[place]))
+def _keep(keep: Store, place: int, reaches: dict[int, Reach]) -> None:
+    """Keep a reach; counts of arcs are −1 without turns, and else those of ``arc_begins``."""
+    reach = reaches[place]
+    begins = np.empty(0) if reach.arc_begins is None else reach.arc_begins
+    keep.add(
+        np.array([place]),
+        counts=np.array([len(reach.vertices)]),
+        vertices=reach.vertices,
+        distances=reach.distances,
+        arc_counts=np.array([-1 if reach.arc_begins is None else len(begins)]),
+        arc_begins=begins,
+    )
+
+
+def _reaches_in(parts: Sequence[Part], sources: Sequence[int]) -> dict[int, Reach]:
+    """The reaches of some parts, by the places of their sources among all."""
+    reaches = {}
+    for part in parts:
+        ends, arcs = np.cumsum(part["counts"])[:-1], part["arc_counts"]
+        rows = np.split(part["vertices"], ends), np.split(part["distances"], ends)
+        begins = np.split(part["arc_begins"], np.cumsum(np.maximum(arcs, 0))[:-1])
+        with_turns, places = (arcs >= 0).tolist(), part[UNITS].tolist()
+        for place, near, far, some, has in zip(places, *rows, begins, with_turns, strict=True):
+            reaches[place] = Reach(sources[place], near, far, some if has else None)
+    return reaches
 
 
 def as_limits(limits: Any) -> tuple[float, ...]:

@@ -27,8 +27,8 @@ from groute_py.many.apsp import Job, Loaded, Progress, deliver, prepare
 from groute_py.many.host_room import refuse_beyond
 from groute_py.many.request import Request
 from groute_py.many.sources import checked
-from groute_py.many.storage.kept_parts import KeptParts
 from groute_py.many.storage.record import run_of
+from groute_py.many.storage.store import Store
 from groute_py.results.result import public_distances
 from groute_py.turns.expanded import layout_of, solved_form
 
@@ -46,7 +46,7 @@ def solve_k_nearest(
     to_facility: bool,
     is_reversed: bool = False,
     progress: Progress | None = None,
-    keep: KeptParts | None = None,
+    keep: Store | None = None,
 ) -> NearestFacilities | None:
     """The answer of `groute_py.nearest` with ``k`` > 1 on rank 0, None elsewhere. Collective.
 
@@ -84,8 +84,10 @@ def solve_k_nearest(
 
     missing = np.arange(len(job.sources))
     if keep is not None:
-        missing = np.setdiff1d(missing, keep.begin(channel, run, len(missing), Smallest.WIDTH))
+        missing = keep.begin(channel, run, len(missing))
     smallest = Smallest(kept[0], job, k, keep) if channel.rank == 0 else None
+    if keep is not None:
+        keep.load_into(channel, {} if smallest is None else smallest.columns)
     label = deliver(channel, job, missing, smallest, until(channel, deadline, progress))
     if smallest is None:
         return None
@@ -110,23 +112,24 @@ class Smallest:
         graph: that is solved, perhaps expanded by turns; each vertex counts where its paths end.
         job: whose sources are the facilities in the order of their ids.
         k: entries of a column.
-        keep: is given now and then what there is, and has what there was before; or None.
+        keep: is given what there is; or None.
     """
 
-    WIDTH = 4
-    """Arrays of a part: the rows that are taken in, and what is left of them."""
-
-    def __init__(self, graph: Graph, job: Job, k: int, keep: KeptParts | None = None) -> None:
+    def __init__(self, graph: Graph, job: Job, k: int, keep: Store | None = None) -> None:
         self._graph, self._layout, self._job, self._keep = graph, layout_of(graph), job, keep
         shape, is_float = (self._layout.vertex_count, k), job.graph.weights.dtype.kind == "f"
         self._nothing = unreached(np.dtype(np.float64 if is_float else np.int64))
         self._distances = np.full(shape, self._nothing)
         self._owners, self._before = np.full((2, *shape), -1, np.int32)
-        self._taken: list[NDArray[Any]] = []
-        for part in [] if keep is None else keep.parts:
-            known: Any = part  # whose types are known to who made it
-            rows, self._distances, self._owners, self._before = known
-            self._taken.append(rows)
+        self._is_taken = np.ones(len(job.sources), np.bool_)
+        if keep is not None:
+            self._is_taken[keep.missing] = False
+
+    @property
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """All that is left of the rows so far, by name; not copied."""
+        arrays = self._distances, self._owners, self._before
+        return dict(zip(("distances", "owners", "before"), arrays, strict=True))
 
     def take(self, positions: NDArray[np.int64], block: RowBlock) -> None:
         from groute_py.kernels.cpu.nearest_rows import keep_smallest  # which compiles
@@ -137,11 +140,12 @@ class Smallest:
         if self._layout.is_expanded:
             rows, parents = self._layout.at_ends(rows.T).T, beside(parents, self._layout)
         rows = rows.astype(self._distances.dtype, copy=False)
-        kept = self._distances, self._owners, self._before
-        keep_smallest(rows, parents, positions, self._nothing, *kept)
-        self._taken.append(positions)
         if self._keep is not None:
-            self._keep.replace((np.concatenate(self._taken), *kept))
+            self._keep.withdraw()
+        keep_smallest(rows, parents, positions, self._nothing, *self.columns.values())
+        self._is_taken[positions] = True
+        if self._keep is not None:
+            self._keep.replace(np.flatnonzero(self._is_taken), **self.columns)
 
     def answer(self, label: str, *, cutoff: float | None, to_facility: bool) -> NearestFacilities:
         """What is left of all rows, up to a cutoff."""

@@ -24,7 +24,7 @@ from groute_py.many.reading import read_for
 from groute_py.many.request import Request
 from groute_py.many.row_graph import KeptRowGraph
 from groute_py.many.sources import as_vertices
-from groute_py.many.storage.partial import check_output
+from groute_py.many.storage.forms import check_output
 from groute_py.many.to_file import save
 from groute_py.system.trace import span
 

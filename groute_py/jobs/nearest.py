@@ -42,7 +42,7 @@ from groute_py.many.nearest import origins_of
 from groute_py.many.rooted import nbytes as rooted_bytes
 from groute_py.many.rooted import rooted
 from groute_py.many.sources import as_vertices, checked
-from groute_py.many.storage.kept_parts import KeptParts
+from groute_py.many.storage.store import Store
 from groute_py.results.result import Result
 from groute_py.source.whole import Whole
 from groute_py.turns.expanded import layout_of
@@ -142,7 +142,7 @@ def solve_nearest(
     to_facility: bool,
     is_reversed: bool = False,
     progress: Progress | None = None,
-    keep: KeptParts | None = None,
+    keep: Store | None = None,
     sweep: NearestSweep | None = None,
 ) -> NearestFacilities | None:
     """The answer of `nearest` on rank 0, None elsewhere. Collective.

@@ -24,7 +24,7 @@ from groute_py.jobs.routes import Routes
 from groute_py.many.apsp import Progress
 from groute_py.many.request import Request
 from groute_py.many.sources import as_vertices, checked
-from groute_py.many.storage.kept_parts import KeptParts
+from groute_py.many.storage.store import Store
 from groute_py.source.every_rank import on_every_rank
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def solve_routes(
     *,
     paths: bool,
     progress: Progress | None = None,
-    keep: KeptParts | None = None,
+    keep: Store | None = None,
 ) -> Routes | None:
     """The answer of `route` on rank 0, None elsewhere. Collective.
 

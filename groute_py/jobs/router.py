@@ -20,7 +20,6 @@ from groute_py.errors import NegativeCycleError
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import facts_of
 from groute_py.hierarchy.prepared import hierarchy_of
-from groute_py.jobs import kept_routes
 from groute_py.jobs.by_rows import Rows
 from groute_py.jobs.by_search import Searches
 from groute_py.jobs.groups import Finder, Found, Group, grouped
@@ -31,8 +30,9 @@ from groute_py.many.choose import choose
 from groute_py.many.precision import one_precision
 from groute_py.many.request import Request
 from groute_py.many.solve import heights
-from groute_py.many.storage.kept_parts import KeptParts
+from groute_py.many.storage.parts import Part
 from groute_py.many.storage.record import run_of
+from groute_py.many.storage.store import Store
 from groute_py.turns.expanded import layout_of, solved_form
 
 BY_ROWS = "routes are found row by row"
@@ -67,7 +67,7 @@ class Router:
         paths: bool,
         deadline: float = math.inf,
         progress: Progress | None = None,
-        keep: KeptParts | None = None,
+        keep: Store | None = None,
     ) -> Routes | None:
         """The routes of some pairs on rank 0, None elsewhere. Collective.
 
@@ -91,14 +91,14 @@ class Router:
             finder = self._finder(len(groups), paths=paths)
             own = left[self._channel.rank :: self._channel.size]
             parts = finder.find(own, height, paths=paths, deadline=deadline)
-        take = None if keep is None else lambda some: keep.take(kept_routes.part_of(some, pairs))
         with closing(parts):
             counts = len(left), len(groups)
+            take = None if keep is None else partial(_keep, keep, groups)
             found = in_rounds(self._channel, parts, *counts, take, progress)
         if found is None:
             return None
-        known = [] if keep is None else keep.parts
-        found += [kept_routes.found_in(part, paths=paths) for part in known]
+        if keep is not None:
+            found += [_found_in(part, paths=paths) for part in keep.parts]
         statistics = {
             "device": finder.label,
             "sources": len(groups),
@@ -107,13 +107,11 @@ class Router:
         return self._joined(pairs, found, statistics)
 
     def _left(
-        self, keep: KeptParts, pairs: NDArray[np.int64], groups: list[Group], *, paths: bool
+        self, keep: Store, pairs: NDArray[np.int64], groups: list[Group], *, paths: bool
     ) -> list[Group]:
         """The groups whose routes are not kept yet."""
         run = partial(self._run, pairs, paths=paths)
-        done = keep.begin(self._channel, run, len(groups), kept_routes.WIDTH)
-        sources = pairs[[group.places[0] for group in groups], 0]
-        return [groups[place] for place in np.flatnonzero(~np.isin(sources, done))]
+        return [groups[unit] for unit in keep.begin(self._channel, run, len(groups))]
 
     def _run(self, pairs: NDArray[np.int64], *, paths: bool) -> dict[str, Any]:
         """What kept routes belong to."""
@@ -168,3 +166,24 @@ class Router:
         asked, graph = paths if paths[0] is not None else None, self._whole
         about = graph.numbering, graph, self._request.reverse
         return Routes(pairs, distances, asked, statistics, *about)
+
+
+def _keep(keep: Store, groups: list[Group], found: list[Found]) -> None:
+    """Keep the routes of some groups, at least one; a group is known by its first pair."""
+    units = {int(group.places[0]): unit for unit, group in enumerate(groups)}
+    paths = [path for some in found for path in some.paths or ()]
+    keep.add(
+        np.array([units[int(some.places[0])] for some in found]),
+        places=np.concatenate([some.places for some in found]),
+        distances=np.concatenate([some.distances for some in found]),
+        lengths=np.array([len(path) for path in paths], np.int64),
+        vertices=np.concatenate([np.empty(0, np.int64), *paths]),
+    )
+
+
+def _found_in(part: Part, *, paths: bool) -> Found:
+    """The routes of a part."""
+    ends = np.cumsum(part["lengths"])[:-1]
+    return Found(
+        part["places"], part["distances"], np.split(part["vertices"], ends) if paths else None
+    )

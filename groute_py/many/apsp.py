@@ -33,8 +33,9 @@ from groute_py.many.reduce import OwnRows, Reduction
 from groute_py.many.request import Request
 from groute_py.many.row_graph import KeptRowGraph, RowGraph
 from groute_py.many.rows import SourceRows
-from groute_py.many.saving import Saving, slices
+from groute_py.many.slices import slices
 from groute_py.many.solve import Solving
+from groute_py.many.storage.store import Store
 from groute_py.results.result import public_distances
 from groute_py.source.every_rank import on_every_rank
 from groute_py.source.shared import SharedFile
@@ -272,23 +273,26 @@ def reduce(
     wanted: Wanted,
     *,
     progress: Progress | None = None,
-    saving: Saving | None = None,
+    store: Store | None = None,
 ) -> tuple[Reduction, str] | None:
     """What is wanted of all rows, and what they were solved on, on rank 0. Collective.
 
-    With ``saving`` it goes on with what was saved of an earlier run, and is saved now and then.
+    With ``store``, which has begun, it goes on with an earlier run, and is saved now and then.
     """
     found, total = Reduction.of(len(job.sources), job.graph.weights.dtype), len(job.sources)
-    missing = on_root(channel, lambda: _missing(found, saving))
+    missing = np.arange(total) if store is None else store.missing
+    if store is not None:
+        store.load_into(channel, found.arrays)
     positions = part_of(job, missing, channel.rank, channel.size)
     with collective(channel):
         solving = _solving(job, channel)
-    if saving is not None:
-        saving.pace.begin(job.choice.device, job.graph.vertex_count, job.graph.arc_count)
+    work = job.graph.vertex_count + job.graph.arc_count
     with closing(solving.summaries(job.begins[positions], wanted)) as summaries:
         rows = OwnRows(summaries, positions, found)
-        for stop in slices(channel, len(positions), saving):
+        for stop in slices(channel, len(positions), store, job.choice.device, work):
             with collective(channel):
+                if store is not None:
+                    store.withdraw()
                 for done in rows.advance(stop):
                     count("rows", done)
                     if progress is not None:
@@ -297,8 +301,8 @@ def reduce(
                         progress(min(total - len(missing) + done * channel.size, most), total)
             _add_other_ranks(channel, rows, found)
             with collective(channel):
-                if saving is not None and stop is not None:
-                    saving.save(found.arrays, int((found.reached >= 0).sum()))
+                if store is not None and stop is not None and channel.rank == 0:
+                    store.replace(np.flatnonzero(found.reached >= 0), **found.arrays)
     return (found, solving.label) if channel.rank == 0 else None
 
 
@@ -345,14 +349,6 @@ def _take(
         if taken is not None and block is not None:
             theirs = part_of(job, positions, rank, len(spans))
             sink.take(theirs[taken[0] : sum(taken)], block)
-
-
-def _missing(found: Reduction, saving: Saving | None) -> NDArray[np.int64]:
-    """The positions of the sources that have not been saved; what has been is loaded."""
-    if saving is not None:
-        saving.load_into(found.arrays)
-        saving.note(int((found.reached >= 0).sum()))
-    return np.flatnonzero(found.reached < 0)
 
 
 def _add_other_ranks(channel: Channel, rows: OwnRows, found: Reduction) -> None:

@@ -1,10 +1,11 @@
-"""Rows that go to a file as they are found, written by the ranks that find them."""
+"""Rows that go to a file as they are solved, written by the ranks that solve them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,50 +16,47 @@ from groute_py.device.rows import RowBlock
 from groute_py.many.apsp import Job, Progress, Spans, answer_of, deliver, in_rounds, part_of
 from groute_py.many.precision import rounding_of
 from groute_py.many.rows import SourceRows
-from groute_py.many.storage.claim import folder_of, keeping
-from groute_py.many.storage.mapped_rows import MappedRowWriter
-from groute_py.many.storage.partial import NO_POINTS, KeptRows
+from groute_py.many.storage.forms import Ends, write_output
 from groute_py.many.storage.record import run_of
-from groute_py.many.storage.row_writer import ArrayPlace
+from groute_py.many.storage.row_files import RowFiles
+from groute_py.many.storage.row_writer import ArrayPlace, MappedRowWriter
+from groute_py.many.storage.store import Store
 from groute_py.system.trace import span
 
+UNIT = "rows"
+"""The units of a store of rows."""
 
-def kept_rows(
-    job: Job,
-    path: Path,
-    *,
-    resume: bool,
-    points: Mapping[str, Sequence[str]] = NO_POINTS,
-) -> KeptRows:
-    """The rows of an output; on rank 0.
 
-    Args:
-        job: whose rows.
-        path: of the output.
-        resume: go on with what an earlier run has left.
-        points: as for `KeptRows`.
+class StoredRows:
+    """The rows of an output on rank 0; see `groute_py.many.apsp.Sink`."""
 
-    Raises:
-        InputError, RunError: as for `KeptRows`.
-    """
-    choices = {"algorithm": job.request.algorithm, "paths": job.request.predecessors}
-    if job.graph.weights.dtype.kind == "f":
-        choices["rounding of sums"] = rounding_of(job.choice.algorithm)
-    ends = {"sources": job.sources}
-    if job.targets is not None:
-        ends["targets"] = job.targets
-    return KeptRows(
-        path,
-        job.numbering,
-        job.graph.weights.dtype,
-        job.sources,
-        run_of(job.digest, ends, choices),
-        predecessors=job.request.predecessors,
-        resume=resume,
-        targets=job.targets,
-        points=points,
-        attribution=job.attribution,
-    )
+    def __init__(self, store: Store, files: RowFiles, ends: Ends) -> None:
+        self._store, self._files, self._ends = store, files, ends
+
+    def take(self, positions: NDArray[np.int64], block: RowBlock) -> None:
+        with self._store.writing():
+            self._files.take(positions, block)
+
+    def mark(self, positions: NDArray[np.int64]) -> None:
+        """Write down that rows which other ranks have written are complete."""
+        with self._store.writing():
+            self._files.mark(positions)
+
+    def places(self) -> list[ArrayPlace]:
+        """Where other ranks of the host find the files."""
+        with self._store.writing():
+            return self._files.neighbour_places
+
+    def finish(self) -> None:
+        """Make the output of the rows, and remove the folder.
+
+        Raises:
+            RunError: the disk is full, or fails; the rows stay. Or another run has begun.
+        """
+        with self._store.writing():
+            self._files.close()  # some disks say only now that they are full; NFS keeps open files
+            write_output(self._files, self._ends)
+        self._store.finish()
 
 
 def save(
@@ -70,52 +68,80 @@ def save(
         InputError: another run is working on the file, or as `deliver`.
         RunError: the disk is full, or fails; or as `deliver`.
     """
-    kept: list[KeptRows] = []
-
-    def begin() -> NDArray[np.int64]:
-        kept.append(kept_rows(job, path, resume=False))
-        return kept[0].missing
-
-    with span("lay out"):
-        missing = on_root(channel, begin)
-    with ExitStack() as claim:
-        for own in kept:
-            claim.callback(own.close)
-        label = write_rows(channel, job, missing, kept[0] if kept else None, progress)
-        with span("finish"):
-            on_root(channel, lambda: kept[0].finish())
+    with closing(Store(path, UNIT)) as store:
+        label = save_rows(channel, job, store, progress)
     if channel.rank > 0:
         return None
     return answer_of(job, np.load(path, mmap_mode="r"), None, label)
 
 
-def write_rows(
+def save_rows(
     channel: Channel,
     job: Job,
-    missing: NDArray[np.int64],
-    kept: KeptRows | None,
+    store: Store,
     progress: Progress | None = None,
+    points: Mapping[str, Sequence[str]] | None = None,
 ) -> str:
-    """Solve from the sources whose rows are missing, and write these; collective.
-
-    Each rank writes its own rows if all of them see the files, else rank 0 writes all.
+    """Solve from the sources whose rows are missing, and make the output of all rows. Collective.
 
     Args:
         channel: connects the ranks.
         job: the same on every rank.
-        missing: positions of sources.
-        kept: takes the rows, on rank 0; None elsewhere.
+        store: of `UNIT`, not begun.
         progress: is given the rows that are done, and how many there are.
+        points: as for `Ends`.
 
     Returns:
         What they were solved on.
 
     Raises:
-        RunError: the disk is full, or fails; or as `deliver`.
+        InputError, RunError: as `Store.begin` and `deliver`, or the disk is full.
     """
+    with span("lay out"):
+        rows = begun(channel, job, store, points)
+    label = _write_rows(channel, job, store, rows, progress)
+    with span("finish"):
+        on_root(channel, lambda: _on_root(rows).finish())
+    return label
+
+
+def begun(
+    channel: Channel,
+    job: Job,
+    store: Store,
+    points: Mapping[str, Sequence[str]] | None = None,
+) -> StoredRows | None:
+    """Lay out the rows of an output, or go on with them. On rank 0; None elsewhere. Collective."""
+    types = {"distances": job.graph.weights.dtype}
+    if types["distances"].kind != "f":
+        types["distances"] = np.dtype(np.int64)
+    if job.request.predecessors:
+        types["predecessors"] = np.dtype(np.int32)
+    files = RowFiles(store.path, types, (len(job.sources), job.width))
+    store.begin(channel, lambda: _run(job), len(job.sources), files)
+    if channel.rank > 0:
+        return None
+    ends = Ends(job.numbering, job.sources, job.targets, points or {}, job.attribution)
+    return StoredRows(store, files, ends)
+
+
+def _run(job: Job) -> dict[str, Any]:
+    choices = {"algorithm": job.request.algorithm, "paths": job.request.predecessors}
+    if job.graph.weights.dtype.kind == "f":
+        choices["rounding of sums"] = rounding_of(job.choice.algorithm)
+    ends = {"sources": job.sources}
+    if job.targets is not None:
+        ends["targets"] = job.targets
+    return run_of(job.digest, ends, choices)
+
+
+def _write_rows(
+    channel: Channel, job: Job, store: Store, rows: StoredRows | None, progress: Progress | None
+) -> str:
+    """Write the missing rows: each rank its own if all of them see the files, else rank 0 all."""
     if channel.size == 1:
-        return deliver(channel, job, missing, kept, progress)
-    places, folder = on_root(channel, lambda: _found(kept))
+        return deliver(channel, job, store.missing, rows, progress)
+    places = on_root(channel, lambda: _on_root(rows).places())
     with ExitStack() as files:
         with collective(channel), span("open"):
             writer = _opened(places)
@@ -123,28 +149,26 @@ def write_rows(
             files.enter_context(closing(writer))
         writers = channel.gather(writer is not None)
         if writer is None or not all(writers):
-            return deliver(channel, job, missing, kept, progress)
-        own = part_of(job, missing, channel.rank, channel.size)
+            return deliver(channel, job, store.missing, rows, progress)
+        own = part_of(job, store.missing, channel.rank, channel.size)
 
         def hand_over(block: RowBlock | None, spans: Spans) -> None:
-            with collective(channel), keeping(folder, "rows"), span("write"):
+            with collective(channel), store.writing(), span("write"):
                 if block is not None:
                     writer.take(own[block.first : block.first + block.count], block)
             with collective(channel), span("mark"):
-                if kept is not None:
-                    kept.mark(_positions(job, missing, spans))
+                if rows is not None:
+                    rows.mark(_positions(job, store.missing, spans))
 
-        label = in_rounds(channel, job, missing, hand_over, progress)
-        with collective(channel), keeping(folder, "rows"):
+        label = in_rounds(channel, job, store.missing, hand_over, progress)
+        with collective(channel), store.writing():
             writer.close()  # some disks say only now that they are full
         return label
 
 
-def _found(kept: KeptRows | None) -> tuple[list[ArrayPlace], Path]:
-    """Where the files and the folder of an output are; on rank 0."""
-    assert kept is not None
-    with keeping(folder_of(kept.path), "rows"):
-        return kept.places, folder_of(kept.path)
+def _on_root(rows: StoredRows | None) -> StoredRows:
+    assert rows is not None
+    return rows
 
 
 def _opened(places: list[ArrayPlace]) -> MappedRowWriter | None:
@@ -156,7 +180,7 @@ def _opened(places: list[ArrayPlace]) -> MappedRowWriter | None:
 
 
 def _positions(job: Job, missing: NDArray[np.int64], spans: Spans) -> NDArray[np.int64]:
-    """Of the sources whose rows all ranks have written in a round."""
+    """The sources whose rows all ranks have written in a round."""
     parts = [
         part_of(job, missing, rank, len(spans))[taken[0] : sum(taken)]
         for rank, taken in enumerate(spans)

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 from support.command import Run
+from support.keeping import write_at_once
 from support.processes import Job
 
 from groute_py import InputError
 from groute_py.cli.centrality import COUNTED, MEASURES, NUMBERS
 from groute_py.errors import InterruptedRun, signalled
-from groute_py.many import saving
-from groute_py.many.storage.kept_sums import KeptSums
+from groute_py.many import slices
+from groute_py.many.storage.store import Store
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -107,20 +108,21 @@ def test_a_run_that_goes_on(
     run: Run, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, measure: str
 ) -> None:
     """An interrupt says what is kept; the next run ends with the file that one run would make."""
-    monkeypatch.setattr(saving, "EVERY_S", 0.0)
-    monkeypatch.setattr(saving, "FIRST", {"cpu": 1})
-    monkeypatch.setattr(saving, "at_once", lambda _: 1)
-    save, words = KeptSums.save, ("centrality", measure, small, "--device", "cpu", "-o")
+    write_at_once(monkeypatch)
+    monkeypatch.setattr(slices, "EVERY_S", 0.0)
+    monkeypatch.setattr(slices, "FIRST", {"cpu": 1})
+    monkeypatch.setattr(slices, "at_once", lambda _: 1)
+    save, words = Store.replace, ("centrality", measure, small, "--device", "cpu", "-o")
     alone, ended = tmp_path / "alone.csv", tmp_path / "ended.csv"
     assert run(*words, alone).exit_code == 0
 
-    def interrupted(kept: KeptSums, *found: Any) -> None:
-        save(kept, *found)
+    def interrupted(store: Store, *units: Any, **arrays: Any) -> None:
+        save(store, *units, **arrays)
         raise signalled(InterruptedRun("interrupted; nothing was written"))
 
     with monkeypatch.context() as patch:
-        patch.setattr(KeptSums, "save", interrupted)
-        with pytest.raises(InterruptedRun, match=r"1 of 4 sources are done.*--resume"):
+        patch.setattr(Store, "replace", interrupted)
+        with pytest.raises(InterruptedRun, match=r"1 of 4 sources are complete.*--resume"):
             run(*words, ended)
     assert not ended.exists()
     with pytest.raises(InputError, match="a run in which graph, weighted differed"):

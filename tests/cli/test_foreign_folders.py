@@ -10,19 +10,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.graphs import random_graph
-from support.kept_rows import every, job_of, kept, listing
+from support.kept_rows import Run, every, job_of, listing, solved
 from support.local_ranks import on_ranks
 from support.one_error import Bad, check
 from support.processes import Job as Command
 
 from groute_py import Graph, InputError, RunError
-from groute_py.cli.saved_rows import save_rows
-from groute_py.comm.solo import SoloChannel
-from groute_py.many.apsp import deliver
+from groute_py.cli.resumable import save_rows
 from groute_py.many.storage.folder import SIGNATURE
-from groute_py.many.storage.partial import check_output
+from groute_py.many.storage.forms import check_output
 
 RECORD = json.dumps({"graph": "0", "sources": "0", "algorithm": "heap", "paths": False})
+ROWS = f"rows-{16 * '0'}"
 
 
 @pytest.fixture
@@ -54,13 +53,13 @@ def _with(**files: str) -> Callable[[Path], None]:
 def _linked_rows(path: Path) -> None:
     _with(run_json=RECORD)(path)
     (path.parent / "mine").write_text("mine")
-    (path / "rows").symlink_to(path.parent / "mine")
+    (path / ROWS).symlink_to(path.parent / "mine")
 
 
 def _hard_link(path: Path) -> None:
     _with(run_json=RECORD)(path)
     (path.parent / "mine").write_text("mine")
-    os.link(path.parent / "mine", path / "rows")
+    os.link(path.parent / "mine", path / ROWS)
 
 
 def _of_another_user(path: Path) -> None:
@@ -73,9 +72,13 @@ FOREIGN: dict[str, tuple[Callable[[Path], None], str]] = {
     "dangling link": (_dangling, "is a link, which is not followed"),
     "plain folder": (_with(keep="mine"), "holds keep, which is no file of a run"),
     "empty folder": (_with(), "is not of a run"),
-    "names of ours": (_with(rows="mine", distances_npy="mine", lock=""), "is not of a run"),
-    "another record": (_with(run_json="{}"), "is not of a run"),
-    "a deep record": (_with(run_json="[" * 60_000), "is not of a run"),
+    "names of ours": (_with(**{"run_json": RECORD, ROWS: "mine", "lock": ""}), "is not of a run"),
+    "no lock": (_with(run_json=RECORD), "is not of a run"),
+    "an earlier version": (
+        _with(run_json=RECORD, lock="groute-py apsp\n", distances_npy=""),
+        "holds distances.npy",
+    ),
+    "an earlier lock": (_with(run_json=RECORD, lock="groute-py apsp\n"), "is not of a run"),
     "more than a run": (_with(run_json=RECORD, keep="mine"), "holds keep"),
     "linked rows": (_linked_rows, "holds rows"),
     "hard link": (_hard_link, "holds rows"),
@@ -104,7 +107,7 @@ def test_it_is_refused(tmp_path: Path, graph: Graph, kind: str, *, resume: bool)
     with pytest.raises(InputError, match=rf"out.npy.partial: .*{says}"):
         check_output(tmp_path / "out.npy", predecessors=False)
     with pytest.raises(InputError, match=rf"out.npy.partial: .*{says}.*name another --output"):
-        kept(tmp_path / "out.npy", job_of(graph), resume=resume)
+        Run(tmp_path / "out.npy", job_of(graph), resume=resume)
     assert state_of(tmp_path) == before
 
 
@@ -130,33 +133,28 @@ def test_the_command_on_two_ranks(tmp_path: Path, groute: Command, kind: str) ->
 
 @pytest.mark.parametrize("suffix", [".npy", ".npz", ".zarr"])
 def test_a_folder_that_is_replaced_meanwhile(tmp_path: Path, graph: Graph, suffix: str) -> None:
-    """Rows go on into the folder that was opened; whatever has taken its name stays."""
+    """The run ends; whatever has taken the name of its folder stays."""
     if suffix == ".zarr":
         pytest.importorskip("zarr")
     job, path = job_of(graph), tmp_path / f"out{suffix}"
-    rows = kept(path, job)
+    run = Run(path, job)
+    run.deliver(run.missing[:9])
     folder = tmp_path / f"out{suffix}.partial"
     folder.rename(tmp_path / "moved")
     _link(folder)
     before = state_of(tmp_path / "real")
-    deliver(SoloChannel(), job, rows.missing, rows)
-    with pytest.raises(RunError, match="another run has begun"):
-        rows.finish()
-    rows.close()
+    for goes_on in (run.deliver, run.finish):
+        with pytest.raises(RunError, match="another run has begun"):
+            goes_on()
+    run.store.close()
     assert folder.is_symlink()
     assert state_of(tmp_path / "real") == before
     found = np.load(next((tmp_path / "moved").glob("distances-*.npy")))
-    np.testing.assert_array_equal(found, every(graph))
+    np.testing.assert_array_equal(found[:9], every(graph)[:9])
 
 
 def test_what_a_lost_run_left_is_taken_over(tmp_path: Path, graph: Graph) -> None:
-    """One that ended before its record was written, and one of a release that signed no lock."""
-    job, path = job_of(graph), tmp_path / "out.npy"
-    for leaves in (_with(lock=SIGNATURE.decode(), rows=""), _with(lock="", run_json=RECORD)):
-        leaves(tmp_path / "out.npy.partial")
-        rows = kept(path, job)
-        deliver(SoloChannel(), job, rows.missing, rows)
-        rows.finish()
-        rows.close()
-        assert listing(tmp_path) == ["out.npy"]
-        path.unlink()
+    """One that ended before its record was written."""
+    _with(**{"lock": SIGNATURE.decode(), ROWS: ""})(tmp_path / "out.npy.partial")
+    solved(tmp_path / "out.npy", job_of(graph))
+    assert listing(tmp_path) == ["out.npy"]

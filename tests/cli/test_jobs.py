@@ -211,7 +211,7 @@ class TestNearest:
         with pytest.raises(TimeLimitError) as caught:
             run(*words, "--time-limit", "1e-4")
         reason = "the time limit passed before the answer was complete"
-        state = "0 of 2 facilities are complete in out.csv.partial; go on with --resume"
+        state = "1 of 2 facilities are complete in out.csv.partial; go on with --resume"
         assert str(caught.value) == f"{reason}; {state}"
 
     def test_tables(self, place: Path) -> None:

@@ -14,15 +14,14 @@ from typing import Any
 import numpy as np
 import pytest
 from support.graphs import random_graph
-from support.kept_rows import every, job_of, kept, listing, row_file
+from support.kept_rows import Run, every, job_of, left, listing, row_file, solved
 
 from groute_py import Graph, InputError, Result, RunError, verify, write_graph
-from groute_py.cli.saved_rows import save_rows
+from groute_py.cli.resumable import save_rows
 from groute_py.comm.solo import SoloChannel
-from groute_py.many.apsp import deliver
-from groute_py.many.storage import partial, row_files
+from groute_py.many.storage import row_files
 from groute_py.many.storage.folder import RunFolder
-from groute_py.many.storage.partial import KeptRows, check_output
+from groute_py.many.storage.forms import check_output
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -66,9 +65,7 @@ def test_npy_by_a_problem_file(groute: Command, tmp_path: Path, graph: Graph) ->
 def test_zarr(tmp_path: Path, graph: Graph) -> None:
     zarr = pytest.importorskip("zarr")
     job, path = job_of(graph, predecessors=True), tmp_path / "out.zarr"
-    rows = kept(path, job)
-    deliver(SoloChannel(), job, rows.missing, rows)
-    rows.finish()
+    solved(path, job)
     np.testing.assert_array_equal(zarr.open_group(str(path))["distances"][:], every(graph))
     assert listing(tmp_path) == ["out.zarr"]
 
@@ -76,8 +73,8 @@ def test_zarr(tmp_path: Path, graph: Graph) -> None:
 class Interrupting:
     """Hands rows on, and fails when it has so many blocks."""
 
-    def __init__(self, rows: KeptRows, blocks: int, failure: BaseException) -> None:
-        self.rows, self.blocks, self.failure = rows, blocks, failure
+    def __init__(self, run: Run, blocks: int, failure: BaseException) -> None:
+        self.run, self.blocks, self.failure = run, blocks, failure
         self.positions: list[int] = []
 
     def take(self, positions: Any, block: Any) -> None:
@@ -85,7 +82,7 @@ class Interrupting:
             raise self.failure
         self.blocks -= 1
         self.positions += positions.tolist()
-        self.rows.take(positions, block)
+        self.run.rows.take(positions, block)
 
 
 def test_a_finished_row_is_not_computed_twice(
@@ -93,14 +90,14 @@ def test_a_finished_row_is_not_computed_twice(
 ) -> None:
     monkeypatch.setattr("groute_py.device.cpu.rows.BLOCK_BYTES", 1)
     job, path = job_of(graph, algorithm="heap"), tmp_path / "out.npy"
-    first = Interrupting(kept(path, job), 3, KeyboardInterrupt())
+    first = Interrupting(Run(path, job), 3, KeyboardInterrupt())
     with pytest.raises(KeyboardInterrupt):
-        deliver(SoloChannel(), job, first.rows.missing, first)
-    first.rows.close()
+        first.run.deliver(sink=first)
+    first.run.store.close()
     assert not path.exists()
-    second = Interrupting(kept(path, job, resume=True), 1000, KeyboardInterrupt())
-    deliver(SoloChannel(), job, second.rows.missing, second)
-    second.rows.finish()
+    second = Interrupting(Run(path, job, resume=True), 1000, KeyboardInterrupt())
+    second.run.deliver(sink=second)
+    second.run.finish()
     assert first.positions
     assert sorted(first.positions + second.positions) == list(range(40))
     np.testing.assert_array_equal(np.load(path), every(graph))
@@ -111,7 +108,7 @@ def test_a_finished_row_is_not_computed_twice(
 )
 def test_a_damaged_run_is_not_gone_on_with(tmp_path: Path, graph: Graph, what: str) -> None:
     path = tmp_path / "out.npy"
-    kept(path, job_of(graph)).close()
+    left(path, job_of(graph))
     folder = tmp_path / "out.npy.partial"
     if what == "short":
         os.truncate(row_file(path, "distances"), 1000)
@@ -125,24 +122,22 @@ def test_a_damaged_run_is_not_gone_on_with(tmp_path: Path, graph: Graph, what: s
         (folder / "run.json").write_text(json.dumps(record))
     else:
         (folder / what if what == "run.json" else row_file(path, what)).unlink()
-    known = {"run.json": "no unfinished run", "unnamed": "is of an earlier version"}
-    says = known.get(what, "is damaged")
+    says = "no unfinished run" if what == "run.json" else "is damaged"
     with pytest.raises(InputError, match=f"{says}.*leave out --resume"):
-        kept(path, job_of(graph), resume=True)
+        Run(path, job_of(graph), resume=True)
 
 
 def test_what_a_finished_run_has_left_behind(
     tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job, path = job_of(graph), tmp_path / "out.npy"
-    rows = kept(path, job)
-    deliver(SoloChannel(), job, rows.missing, rows)
+    run = Run(path, job)
+    run.deliver()
     monkeypatch.setattr(RunFolder, "remove", lambda _: None)
-    rows.finish()
-    rows.close()
+    run.finish()
     monkeypatch.undo()
     with pytest.raises(InputError, match="is complete"):
-        kept(path, job, resume=True)
+        Run(path, job, resume=True)
     np.testing.assert_array_equal(np.load(path), every(graph))
 
 
@@ -154,28 +149,29 @@ def test_a_signal_before_the_first_row_leaves_nothing(
 
     monkeypatch.setattr(row_files, "_reserve", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        kept(tmp_path / "out.npy", job_of(graph))
+        Run(tmp_path / "out.npy", job_of(graph))
     assert listing(tmp_path) == []
 
 
 def test_what_changed_is_noticed(tmp_path: Path, graph: Graph) -> None:
     path = tmp_path / "out.npy"
-    kept(path, job_of(graph)).close()
+    left(path, job_of(graph))
     other = random_graph(40, 120, seed=4, greatest=9)
     with pytest.raises(InputError, match=r"run in which graph differed; leave out --resume"):
-        kept(path, job_of(other), resume=True)
+        Run(path, job_of(other), resume=True)
     with pytest.raises(InputError, match="run in which algorithm differed"):
-        kept(path, job_of(graph, algorithm="floyd"), resume=True)
+        Run(path, job_of(graph, algorithm="floyd"), resume=True)
     (tmp_path / "out.npy.partial" / "run.json").write_text("{")
     with pytest.raises(InputError, match="damaged"):
-        kept(path, job_of(graph), resume=True)
+        Run(path, job_of(graph), resume=True)
     with pytest.raises(InputError, match="no unfinished run"):
-        kept(tmp_path / "new.npy", job_of(graph), resume=True)
+        Run(tmp_path / "new.npy", job_of(graph), resume=True)
 
 
 def test_a_full_disk(tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
     job, path = job_of(graph), tmp_path / "out.npy"
-    rows = kept(path, job)
+    run = Run(path, job)
+    run.deliver(run.missing[:9])
 
     def full(*_: Any) -> int:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -183,11 +179,9 @@ def test_a_full_disk(tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPat
     with monkeypatch.context() as change:
         change.setattr(row_files.os, "pwrite", full)
         with pytest.raises(RunError, match=r"No space left .* --resume"):
-            deliver(SoloChannel(), job, rows.missing, rows)
-    rows.close()
-    rows = kept(path, job, resume=True)
-    deliver(SoloChannel(), job, rows.missing, rows)
-    rows.finish()
+            run.deliver()
+    run.store.close()
+    solved(path, job, resume=True)
     np.testing.assert_array_equal(np.load(path), every(graph))
 
 
@@ -199,7 +193,7 @@ def test_a_disk_that_cannot_be_reserved(
 
     monkeypatch.setattr(row_files.os, "posix_fallocate", full)
     with pytest.raises(RunError, match="No space left on device; nothing was written"):
-        kept(tmp_path / "out.npy", job_of(graph))
+        Run(tmp_path / "out.npy", job_of(graph))
     assert listing(tmp_path) == []
 
 
@@ -213,18 +207,18 @@ def test_a_disk_that_reserves_nothing(
 
     monkeypatch.setattr(row_files.os, "posix_fallocate", cannot)
     job, path = job_of(graph), tmp_path / "out.npy"
-    rows = kept(path, job)
-    deliver(SoloChannel(), job, rows.missing, rows)
-    rows.finish()
+    solved(path, job)
     np.testing.assert_array_equal(np.load(path), every(graph))
 
 
 def test_a_disk_with_too_little_room(
     tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(partial.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 1000})())
+    monkeypatch.setattr(
+        row_files.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 1000})()
+    )
     with pytest.raises(RunError, match=r"take 12,800 bytes .* 1,000 are free"):
-        kept(tmp_path / "out.npy", job_of(graph))
+        Run(tmp_path / "out.npy", job_of(graph))
     assert listing(tmp_path) == []
 
 

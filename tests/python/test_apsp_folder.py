@@ -10,16 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 from support.graphs import random_graph
-from support.kept_rows import every, job_of, kept, listing
+from support.kept_rows import Run, every, job_of, left, listing, solved
 
 from groute_py import Graph, InputError, RunError
-from groute_py.cli.saved_rows import save_rows
+from groute_py.cli.resumable import save_rows
 from groute_py.comm.solo import SoloChannel
 from groute_py.errors import InterruptedRun, signalled
+from groute_py.many import to_file
 from groute_py.many.apsp import deliver
 from groute_py.many.storage import folder as many_folder
-from groute_py.many.storage import partial
-from groute_py.many.storage.partial import KeptRows
 from groute_py.many.storage.row_files import RowFiles
 from groute_py.system import file_lock
 
@@ -34,10 +33,10 @@ def graph() -> Graph:
 def test_two_runs_of_one_output(tmp_path: Path, graph: Graph, suffix: str, *, resume: bool) -> None:
     """The second is refused at once, and the first loses nothing."""
     job, path = job_of(graph), tmp_path / f"out{suffix}"
-    first = kept(path, job)
+    first = Run(path, job)
     with pytest.raises(InputError, match=f"another run is working on .*out{suffix}"):
-        kept(path, job, resume=resume)
-    deliver(SoloChannel(), job, first.missing, first)
+        Run(path, job, resume=resume)
+    first.deliver()
     first.finish()
     found = np.load(path)
     np.testing.assert_array_equal(found if suffix == ".npy" else found["distances"], every(graph))
@@ -60,73 +59,65 @@ def test_two_runs_of_one_output_without_locks(
     """The later one begins anew; the earlier does not pass the later one's rows off as its own."""
     without_locks(monkeypatch)
     job, path = job_of(graph), tmp_path / f"out{suffix}"
-    earlier = kept(path, job)
-    missing = earlier.missing
-    later = kept(path, job)
-    deliver(SoloChannel(), job, missing, earlier)
-    assert len(later.missing) == len(missing)
-    with pytest.raises(RunError, match=f"another run has begun on .*out{suffix}"):
-        assert earlier.state
-    with pytest.raises(RunError, match=f"another run has begun on .*out{suffix}"):
-        assert earlier.places
-    with pytest.raises(RunError, match=f"another run has begun on .*out{suffix}"):
-        earlier.finish()
+    earlier = Run(path, job)
+    later = Run(path, job)
+    for goes_on in (earlier.deliver, earlier.rows.places, earlier.finish):
+        with pytest.raises(RunError, match=f"another run has begun on .*out{suffix}"):
+            goes_on()
+    earlier.store.close()
     assert listing(tmp_path) == [f"out{suffix}.partial"]
-    deliver(SoloChannel(), job, later.missing, later)
+    later.deliver()
     later.finish()
     found = np.load(path)
     np.testing.assert_array_equal(found if suffix == ".npy" else found["distances"], every(graph))
     assert listing(tmp_path) == [f"out{suffix}"]
 
 
-@pytest.mark.parametrize(("suffix", "last"), [(".npy", "put"), (".npz", "write_npz")])
+@pytest.mark.parametrize("suffix", [".npy", ".npz"])
 def test_a_run_that_begins_without_locks_while_another_ends(
-    tmp_path: Path, graph: Graph, suffix: str, last: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, graph: Graph, suffix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The one that ends leaves the rows of the other where they are."""
     without_locks(monkeypatch)
     job, path = job_of(graph), tmp_path / f"out{suffix}"
-    earlier, write, others = kept(path, job), getattr(partial, last), []
+    earlier, write, others = Run(path, job), to_file.write_output, []
 
     def written(*what: Any) -> None:
         write(*what)
-        others.append(kept(path, job))
+        others.append(Run(path, job))
 
-    deliver(SoloChannel(), job, earlier.missing, earlier)
-    monkeypatch.setattr(partial, last, written)
+    earlier.deliver()
+    monkeypatch.setattr(to_file, "write_output", written)
     earlier.finish()
-    earlier.close()
-    assert earlier.state == f"all rows are in {path}"
+    assert earlier.store.state == f"all rows are in {path}"
     monkeypatch.undo()
     (later,) = others
-    deliver(SoloChannel(), job, later.missing, later)
+    later.deliver()
     later.finish()
-    later.close()
     assert listing(tmp_path) == [f"out{suffix}"]
 
 
 def test_a_run_after_one_that_was_lost(tmp_path: Path, graph: Graph) -> None:
     """Nobody holds the folder of a process that is gone."""
     job, path = job_of(graph), tmp_path / "out.npy"
-    lost = kept(path, job)
-    deliver(SoloChannel(), job, lost.missing[:9], lost)
-    lost.close()
-    resumed = kept(path, job, resume=True)
+    left(path, job, 9)
+    resumed = Run(path, job, resume=True)
     assert len(resumed.missing) == len(job.sources) - 9
-    resumed.close()
+    resumed.store.close()
     (tmp_path / "out.npy.partial" / "run.json").write_text("[" * 60_000)
     with pytest.raises(InputError, match=r"run.json is damaged"):
-        kept(path, job, resume=True)
-    anew = kept(path, job)
+        Run(path, job, resume=True)
+    anew = Run(path, job)
     assert len(anew.missing) == len(job.sources)
-    anew.close()
+    anew.store.close()
+    assert listing(tmp_path) == []
 
 
 @pytest.mark.parametrize("resume", [False, True])
 def test_a_file_in_place_of_the_folder(tmp_path: Path, graph: Graph, *, resume: bool) -> None:
     (tmp_path / "out.npy.partial").write_text("mine")
     with pytest.raises(InputError, match=r"out.npy.partial: cannot be used: .*; remove it"):
-        kept(tmp_path / "out.npy", job_of(graph), resume=resume)
+        Run(tmp_path / "out.npy", job_of(graph), resume=resume)
     assert (tmp_path / "out.npy.partial").read_text() == "mine"
 
 
@@ -140,7 +131,7 @@ def test_no_room_for_the_folder(
 
     monkeypatch.setattr(many_folder.os, "pwrite", full)
     with pytest.raises(RunError, match=r"out.npy.partial: No space left .*; nothing was written"):
-        kept(tmp_path / "out.npy", job_of(graph))
+        Run(tmp_path / "out.npy", job_of(graph))
     assert listing(tmp_path) == []
 
 
@@ -171,23 +162,21 @@ def test_a_run_that_begins_while_the_folder_goes(
     job, path = job_of(graph), tmp_path / f"out{suffix}"
     remove, tries = many_folder._remove, 0
 
-    def removed(left: str, folder: int) -> None:
+    def removed(name: str, folder: int) -> None:
         nonlocal tries
         tries += 1
         with pytest.raises(InputError, match="another run is working on"):
-            kept(path, job)
-        remove(left, folder)
+            Run(path, job)
+        remove(name, folder)
 
-    first = kept(path, job)
-    deliver(SoloChannel(), job, first.missing, first)
+    first = Run(path, job)
+    first.deliver()
     monkeypatch.setattr(many_folder, "_remove", removed)
     first.finish()
     assert tries == (2 if suffix == ".npy" else 3)
     monkeypatch.undo()
     assert listing(tmp_path) == [f"out{suffix}"]
-    second = kept(path, job)
-    deliver(SoloChannel(), job, second.missing, second)
-    second.finish()
+    solved(path, job)
     assert listing(tmp_path) == [f"out{suffix}"]
 
 
@@ -197,16 +186,13 @@ def test_nothing_is_open_that_is_removed(
     """On NFS what is open cannot be removed, and its folder neither."""
     remove = many_folder._remove
 
-    def removed(left: str, folder: int) -> None:
+    def removed(name: str, folder: int) -> None:
         opened = [os.path.realpath(link) for link in Path("/proc/self/fd").iterdir()]
-        assert str(tmp_path / "out.npz.partial" / left) not in opened
-        remove(left, folder)
+        assert str(tmp_path / "out.npz.partial" / name) not in opened
+        remove(name, folder)
 
     monkeypatch.setattr(many_folder, "_remove", removed)
-    job = job_of(graph, predecessors=True)
-    rows = kept(tmp_path / "out.npz", job)
-    deliver(SoloChannel(), job, rows.missing, rows)
-    rows.finish()
+    solved(tmp_path / "out.npz", job_of(graph, predecessors=True))
     assert listing(tmp_path) == ["out.npz"]
 
 
@@ -215,15 +201,16 @@ def test_a_run_that_fails_lets_go(
 ) -> None:
     """So that the same process may go on with it."""
 
-    def failing(*_: Any) -> str:
+    def failing(channel: Any, job: Any, missing: Any, rows: Any, *_: Any) -> str:
+        deliver(channel, job, missing[:9], rows)
         raise RunError("no")
 
-    monkeypatch.setattr("groute_py.many.to_file.deliver", failing)
+    monkeypatch.setattr(to_file, "deliver", failing)
     with pytest.raises(RunError):
         save_rows(SoloChannel(), job_of(graph), tmp_path / "out.npy", False, None)
     monkeypatch.undo()
     done = save_rows(SoloChannel(), job_of(graph), tmp_path / "out.npy", True, None)
-    assert done["solved_now"] == 40
+    assert done["solved_now"] == 31
 
 
 def test_two_runs_that_begin_together_without_locks(
@@ -231,19 +218,19 @@ def test_two_runs_that_begin_together_without_locks(
 ) -> None:
     monkeypatch.setattr(file_lock, "_lock", lambda _: None)
     path, other = tmp_path / "out.npy", random_graph(40, 120, seed=4, greatest=9)
-    later, begin = list[KeptRows | None](), RowFiles.open
+    later, begin = list[Run | None](), RowFiles.open
 
     def after_another(files: RowFiles) -> None:
         if not later:
             later.append(None)
-            later[0] = kept(path, job_of(other))
+            later[0] = Run(path, job_of(other))
         begin(files)
 
     monkeypatch.setattr(RowFiles, "open", after_another)
     with pytest.raises(RunError, match=r"another run has begun on .* meanwhile"):
-        kept(path, job_of(graph))
+        Run(path, job_of(graph))
     (second,) = later
     assert second is not None
-    deliver(SoloChannel(), job_of(other), second.missing, second)
+    second.deliver()
     second.finish()
     np.testing.assert_array_equal(np.load(path), every(other))

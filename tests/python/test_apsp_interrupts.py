@@ -17,13 +17,13 @@ from support.kept_rows import job_of, listing, row_file
 from support.local_ranks import on_ranks
 
 from groute_py import Graph
-from groute_py.cli.saved_rows import save_rows
+from groute_py.cli.resumable import save_rows
 from groute_py.comm.solo import SoloChannel
 from groute_py.engine import agree
 from groute_py.errors import InterruptedRun, TimeLimitError, signalled
-from groute_py.many import row_graph
+from groute_py.many import row_graph, to_file
 from groute_py.many.apsp import deliver
-from groute_py.many.storage.partial import KeptRows
+from groute_py.many.to_file import StoredRows
 
 
 @pytest.fixture
@@ -61,12 +61,14 @@ def test_a_kill_in_the_middle(tmp_path: Path) -> None:
 def test_what_interrupted_ranks_say(
     tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Rank 0 has counted the rows; the others know that they are kept."""
+    """Rank 0 has counted the rows; the others know that they are there."""
 
-    def interrupted(*_: Any) -> str:
+    def interrupted(channel: Any, job: Any, missing: Any, *more: Any) -> str:
+        in_rounds(channel, job, missing[:9], *more)
         raise signalled(InterruptedRun("interrupted; nothing was written"))
 
-    monkeypatch.setattr("groute_py.many.to_file.in_rounds", interrupted)
+    in_rounds = to_file.in_rounds
+    monkeypatch.setattr(to_file, "in_rounds", interrupted)
 
     def work(channel: Any) -> str:
         with pytest.raises(InterruptedRun) as caught:
@@ -75,8 +77,8 @@ def test_what_interrupted_ranks_say(
         return str(caught.value)
 
     first, other = on_ranks(2, work)
-    assert "0 of 40 rows are complete in" in first
-    assert "complete rows are kept in" in other
+    assert "9 of 40 rows are complete in" in first
+    assert "complete rows are in" in other
     assert first.endswith("out.npy.partial; go on with --resume")
 
 
@@ -103,7 +105,7 @@ def test_an_interrupt_of_another_rank_at_the_end(
         return str(caught.value)
 
     _, other = on_ranks(2, work)
-    assert other == f"interrupted; all rows are in {out}"
+    assert other == f"interrupted; all rows are in {out}, or none was complete"
     assert np.load(out).shape == (40, 40)
     assert not out.with_name("out.npy.partial").exists()
 
@@ -135,10 +137,10 @@ def test_an_interrupt_between_rows_closes_the_solver(graph: Graph) -> None:
 def test_an_interrupt_while_the_file_is_made(
     tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(_: KeptRows) -> None:
+    def interrupted(_: StoredRows) -> None:
         raise signalled(TimeLimitError("the time limit is near; nothing was written"))
 
-    monkeypatch.setattr(KeptRows, "finish", interrupted)
+    monkeypatch.setattr(StoredRows, "finish", interrupted)
     with pytest.raises(TimeLimitError) as caught:
         save_rows(SoloChannel(), job_of(graph), tmp_path / "out.npz", False, None)
     assert str(caught.value).startswith("the time limit is near; 40 of 40 rows are complete in")

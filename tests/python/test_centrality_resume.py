@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from support.graphs import graph_of, random_graph
+from support.keeping import write_at_once
 from support.local_ranks import on_ranks
 
 from groute_py import Graph, InputError, RunError
@@ -18,23 +21,23 @@ from groute_py.centrality import bounds
 from groute_py.centrality.accumulation import accumulated
 from groute_py.centrality.choices import Choices
 from groute_py.centrality.distances import reduced
-from groute_py.cli.saved_sums import SavedSums
+from groute_py.cli.resumable import stored
 from groute_py.comm.solo import SoloChannel
 from groute_py.graph.symmetrize import mirrored
-from groute_py.io.array_archive import save_arrays
-from groute_py.many import saving
-from groute_py.many.saving import Pace
-from groute_py.many.storage.kept_sums import KeptSums
+from groute_py.many import slices
+from groute_py.many.storage.parts import PartFile
+from groute_py.many.storage.store import Store
 
 MEASURES = ("closeness", "harmonic", "betweenness", "edge-betweenness", "diameter")
 
 
 @pytest.fixture(autouse=True)
 def saved_after_each_source(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(saving, "EVERY_S", 0.0)
-    monkeypatch.setattr(saving, "SHARE", 0)
-    monkeypatch.setattr(saving, "FIRST", {"cpu": 1, "cuda": 1})
-    monkeypatch.setattr(saving, "at_once", lambda _: 1)
+    write_at_once(monkeypatch)
+    monkeypatch.setattr(slices, "EVERY_S", 0.0)
+    monkeypatch.setattr(slices, "SHARE", 0)
+    monkeypatch.setattr(slices, "FIRST", {"cpu": 1, "cuda": 1})
+    monkeypatch.setattr(slices, "at_once", lambda _: 1)
     monkeypatch.setattr(bounds, "FEW", 0)
 
 
@@ -47,25 +50,25 @@ def graph() -> Graph:
 @contextmanager
 def ended_after(saves: int) -> Iterator[None]:
     """The block ends, by an error of rank 0, when a run in it has saved so often."""
-    save, left = KeptSums.save, [saves]
+    save, left = Store.replace, [saves]
 
-    def counted(kept: KeptSums, *found: Any) -> None:
-        save(kept, *found)
+    def counted(store: Store, *units: Any, **arrays: Any) -> None:
+        save(store, *units, **arrays)
         left[0] -= 1
         if left[0] == 0:
             raise RunError("ended")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(KeptSums, "save", counted)
+        patch.setattr(Store, "replace", counted)
         with pytest.raises(RunError, match="ended"):
             yield
 
 
 def solved(
-    channel: Any, graph: Graph, measure: str, sums: SavedSums | None, device: str, some: Any = None
+    channel: Any, graph: Graph, measure: str, store: Store | None, device: str, some: Any = None
 ) -> list[Any] | None:
     """All numbers that values are made of, on rank 0."""
-    how: dict[str, Any] = {"keep": None if sums is None else sums.keep}
+    how: dict[str, Any] = {"store": store}
     asked = channel, lambda: (graph, some), Choices(device=device)
     if measure.endswith("betweenness"):
         found = accumulated(*asked, by_arc=measure.startswith("edge"), errors=True, **how)
@@ -88,42 +91,43 @@ def test_the_same_bits(device: str, graph: Graph, tmp_path: Path, measure: str) 
     alone = solved(SoloChannel(), graph, measure, None, device, some)
     # a GPU has all these rows at once, so that nothing is saved between them
     begins_on = "cpu" if measure in ("closeness", "harmonic") else device
-    done = []
+    states: list[str] = []
+
+    def work(channel: Any, *, resume: bool) -> None:
+        with command(channel, path, resume=resume, **choices) as store:
+            try:
+                solved(channel, graph, measure, store, begins_on, some)
+            finally:
+                states.extend([store.state] if channel.rank == 0 else [])
+
     for ranks, resume in ((2, False), (3, True)):
-        sums = SavedSums(path, choices, resume=resume)
-
-        def work(channel: Any, sums: SavedSums = sums) -> None:
-            own = sums if channel.rank == 0 else SavedSums(path, choices, resume=False)
-            with own.ending():
-                solved(channel, graph, measure, own, begins_on, some)
-
         with ended_after(2):
-            on_ranks(ranks, work)
-        assert sums.state.endswith(f"kept in {path}.partial; go on with --resume")
-        done.append(int(sums.state.split()[0]))
-    last = SavedSums(path, choices, resume=True)
-    with last.ending():
+            on_ranks(ranks, partial(work, resume=resume))
+        assert states[-1].endswith(f"complete in {path}.partial; go on with --resume")
+    with command(SoloChannel(), path, resume=True, **choices) as last:
         resumed = solved(SoloChannel(), graph, measure, last, device, some)
-        last.finish(lambda: None)
     assert resumed is not None
     assert alone is not None
     assert shown(resumed) == shown(alone)
+    done = [int(state.split()[0]) for state in states]
     assert done[1] > done[0] > 0
-    assert some is None or last.new == len(some) - done[1]
+    assert some is None or len(last.missing) == len(some) - done[1]
     assert not list(tmp_path.iterdir())
+
+
+def command(channel: Any, path: Path, *, resume: bool = False, **choices: Any) -> Any:
+    return stored(channel, path, "sources", resume=resume, choices=choices)
 
 
 def begun(graph: Graph, path: Path, **choices: Any) -> None:
     """Two sources of a run are saved."""
-    sums = SavedSums(path, choices, resume=False)
-    with ended_after(2), sums.ending():
-        solved(SoloChannel(), graph, "betweenness", sums, "cpu")
+    with ended_after(2), command(SoloChannel(), path, **choices) as store:
+        solved(SoloChannel(), graph, "betweenness", store, "cpu")
 
 
 def resume(graph: Graph, path: Path, some: Any = None, **choices: Any) -> list[Any] | None:
-    sums = SavedSums(path, choices, resume=True)
-    with sums.ending():
-        return solved(SoloChannel(), graph, "betweenness", sums, "cpu", some)
+    with command(SoloChannel(), path, resume=True, **choices) as store:
+        return solved(SoloChannel(), graph, "betweenness", store, "cpu", some)
 
 
 def test_what_changed_is_refused(graph: Graph, tmp_path: Path) -> None:
@@ -141,14 +145,15 @@ def test_what_changed_is_refused(graph: Graph, tmp_path: Path) -> None:
     assert resume(graph, path, **same) is not None
 
 
-@pytest.mark.parametrize("how", ["short", "other", "foreign"])
+@pytest.mark.parametrize("how", ["other", "foreign"])
 def test_sums_that_are_damaged(graph: Graph, tmp_path: Path, how: str) -> None:
-    path, file = tmp_path / "out.csv", tmp_path / "out.csv.partial" / "sums.npz"
+    path = tmp_path / "out.csv"
     begun(graph, path)
-    if how == "short":
-        os.truncate(file, 300)
-    elif how == "other":
-        np.savez(file, totals=np.zeros(3))
+    (file,) = (tmp_path / "out.csv.partial").glob("parts-*")
+    if how == "other":
+        with open(file, "wb") as content:
+            for array in (np.array(["units", "totals"]), np.arange(3), np.zeros(3)):
+                np.save(content, array)
     else:
         (file.parent / "notes").touch()
     with pytest.raises(InputError, match="holds notes" if how == "foreign" else "is damaged"):
@@ -156,21 +161,20 @@ def test_sums_that_are_damaged(graph: Graph, tmp_path: Path, how: str) -> None:
 
 
 def test_a_disk_that_is_full(graph: Graph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The sums before stay, and half of a file is none."""
-    path, save = tmp_path / "out.csv", save_arrays
+    """The sums before stay."""
+    path, replace = tmp_path / "out.csv", PartFile.replace
 
-    def full(file: Any, arrays: Any) -> None:
-        if arrays["is_done"].sum() > 3:
-            file.write(b"PK")
+    def full(file: PartFile, part: Any) -> None:
+        if len(part["units"]) > 3:
             raise OSError(28, os.strerror(28))
-        save(file, arrays)
+        replace(file, part)
 
-    sums, says = SavedSums(path, {}, resume=False), r"No space left .* go on with --resume"
+    says = r"No space left .* go on with --resume"
     with monkeypatch.context() as patch:
-        patch.setattr("groute_py.many.storage.kept_sums.save_arrays", full)
-        with pytest.raises(RunError, match=says), sums.ending():
-            solved(SoloChannel(), graph, "betweenness", sums, "cpu")
-    assert sums.state.startswith("3 of 40 sources are done")
+        patch.setattr(PartFile, "replace", full)
+        with pytest.raises(RunError, match=says), command(SoloChannel(), path) as store:
+            solved(SoloChannel(), graph, "betweenness", store, "cpu")
+    assert store.state.startswith("3 of 40 sources are complete")
     alone = solved(SoloChannel(), graph, "betweenness", None, "cpu")
     resumed = resume(graph, path)
     assert resumed is not None
@@ -179,12 +183,10 @@ def test_a_disk_that_is_full(graph: Graph, tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_one_run_at_a_time(graph: Graph, tmp_path: Path) -> None:
-    first = KeptSums(tmp_path / "out.csv", {"graph": "", "sources": ""}, 3, resume=False)
-    with pytest.raises(InputError, match="another run is working on"):
-        resume(graph, tmp_path / "out.csv")
-    first.close()
-    first.close()
-    assert first.state == "nothing was kept"
+    with command(SoloChannel(), tmp_path / "out.csv") as first:
+        first.begin(SoloChannel(), dict, 3)
+        with pytest.raises(InputError, match="another run is working on"):
+            resume(graph, tmp_path / "out.csv")
     assert not list(tmp_path.iterdir())
 
 
@@ -194,50 +196,51 @@ def test_the_wider_type(device: str, tmp_path: Path) -> None:
     arcs = [(0, 1, 5), (1, 2, 7), (3, 4, long), (4, 5, long), (5, 6, long)]
     graph = graph_of(7, arcs)
     alone = solved(SoloChannel(), graph, "betweenness", None, "cpu")
-    sums = SavedSums(path, {}, resume=False)
-    with sums.ending():
-        saved = solved(SoloChannel(), graph, "betweenness", sums, device)
+    with command(SoloChannel(), path) as store:
+        saved = solved(SoloChannel(), graph, "betweenness", store, device)
     assert saved is not None
     assert alone is not None
     assert shown(saved) == shown(alone)
 
 
-def test_the_pace(monkeypatch: pytest.MonkeyPatch) -> None:
+class Clock:
+    """Gives seconds that pass when a test says so."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 0.0
+        monkeypatch.setattr(slices, "time", SimpleNamespace(monotonic=lambda: self.now))
+
+
+def test_the_pace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Saves come about every so many seconds, and take a small part of the time."""
-    monkeypatch.setattr(saving, "EVERY_S", 30.0)
-    monkeypatch.setattr(saving, "SHARE", 20)
-    monkeypatch.setattr(saving, "FIRST", {"cpu": 1000})
-    monkeypatch.setattr(saving, "at_once", lambda _: 1)
-    now = [0.0]
-
-    def wait(seconds: float) -> None:
-        now[0] += seconds
-
-    pace = Pace(lambda: now[0])
-    pace.begin("cpu", 40, 60)
-    assert pace.following == 9
-    wait(15)
-    assert not pace.is_due
-    pace.save(lambda: wait(0.5))
-    assert pace.following == 18
-    wait(31)
-    assert pace.is_due
-    pace.save(lambda: wait(3))
-    assert pace.following == 18 * 60 // 31
-    wait(1)
-    pace.save(lambda: None)
-    assert pace.following == 34 * 8
+    monkeypatch.setattr(slices, "EVERY_S", 30.0)
+    monkeypatch.setattr(slices, "SHARE", 20)
+    monkeypatch.setattr(slices, "FIRST", {"cpu": 1000})
+    clock, store = Clock(monkeypatch), Store(tmp_path / "out.csv", "sources")
+    stops = slices.slices(SoloChannel(), 500, store, "cpu", 100)
+    stop = next(stops)
+    assert stop == 9
+    for solving_s, writing_s, count in ((15, 0.5, 18), (31, 3, 18 * 60 // 31), (1, 0, 34 * 8)):
+        store.writing_s = writing_s
+        clock.now += solving_s + writing_s
+        before, stop = stop, next(stops)
+        assert stop == before + count
+    clock.now += 1
+    assert next(stops) is None
+    assert next(stops, "the end") == "the end"
 
 
-def test_no_core_is_idle_until_the_next_save(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_core_is_idle_until_the_next_save(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Also where a source takes longer than the time between two saves."""
-    monkeypatch.setattr(saving, "EVERY_S", 30.0)
-    monkeypatch.setattr(saving, "at_once", lambda _: 64)
-    now = [0.0]
-    pace = Pace(lambda: now[0])
-    pace.begin("cpu", 24_000_000, 58_000_000)
+    monkeypatch.setattr(slices, "EVERY_S", 30.0)
+    monkeypatch.setattr(slices, "at_once", lambda _: 64)
+    clock, store = Clock(monkeypatch), Store(tmp_path / "out.csv", "sources")
+    stops = slices.slices(SoloChannel(), 10_000, store, "cpu", 82_000_000)
+    counts = []
     for seconds in (20, 60, 600, 1):
-        assert pace.following == 64
-        now[0] += seconds
-        pace.save(lambda: None)
-    assert pace.following == 64 * saving.GROWTH
+        counts.append(next(stops))
+        clock.now += seconds
+    assert counts == [64, 128, 192, 256]
+    assert next(stops) == 256 + 64 * slices.GROWTH

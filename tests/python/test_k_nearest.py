@@ -34,8 +34,8 @@ from groute_py.comm.agree import on_root
 from groute_py.engine.options import Options
 from groute_py.jobs.nearest import solve_nearest
 from groute_py.many import host_room
-from groute_py.many.storage.kept_parts import KeptParts
-from groute_py.many.storage.part_file import PartFile
+from groute_py.many.storage.parts import PartFile
+from groute_py.many.storage.store import Store
 
 
 def check(graph: Graph, facilities: list[int], k: int, found: NearestFacilities | None) -> None:
@@ -135,14 +135,14 @@ def test_ranks_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     def work(channel: Any, *, resume: bool) -> NearestFacilities | None:
         cutoff = None if resume else math.inf
-        keep = KeptParts(tmp_path / "out.csv", "facilities", resume=resume)
+        keep = Store(tmp_path / "out.csv", "facilities", resume=resume)
         how: Any = {"k": 3, "to_facility": True, "keep": keep}
         with closing(keep):
             found = solve_nearest(
                 channel, lambda: (graph, facilities), Options(device="cpu", cutoff=cutoff), **how
             )
             on_root(channel, keep.finish)
-        assert 0 < keep.new < len(facilities)
+        assert resume == (0 < len(keep.missing) < len(facilities))
         return found
 
     with monkeypatch.context() as change:

@@ -14,10 +14,9 @@ import pytest
 
 from groute_py import UNREACHED
 from groute_py.device.rows import RowBlock
-from groute_py.many.storage import mapped_rows, row_files, row_writer, window
-from groute_py.many.storage.mapped_rows import MappedRowWriter
+from groute_py.many.storage import row_files, row_writer
 from groute_py.many.storage.row_files import RowFiles
-from groute_py.many.storage.row_writer import ArrayPlace, boot_id
+from groute_py.many.storage.row_writer import ArrayPlace, MappedRowWriter, boot_id
 from groute_py.many.storage.row_writer import write_at as pwritten
 
 START, WIDTH, NARROW = 128, 1000, np.iinfo(np.int32).max
@@ -35,8 +34,8 @@ POSITIONS = {
 @pytest.fixture(autouse=True)
 def mapped(monkeypatch: pytest.MonkeyPatch) -> None:
     """As on a disk and on as many cores as mapped rows need."""
-    monkeypatch.setattr(mapped_rows, "thread_count", lambda: mapped_rows.FEWEST)
-    monkeypatch.setattr(mapped_rows, "is_kept", lambda _: True)
+    monkeypatch.setattr(row_writer, "thread_count", lambda: row_writer.FEWEST)
+    monkeypatch.setattr(row_writer, "is_kept", lambda _: True)
 
 
 def place_in(folder: Path) -> ArrayPlace:
@@ -70,7 +69,7 @@ def test_rows_come_to_their_positions(
         raise OSError(12, "Cannot allocate memory")
 
     if refused:
-        monkeypatch.setattr(window, "mmap", none_left)
+        monkeypatch.setattr(row_writer, "mmap", none_left)
     else:
         monkeypatch.setattr(row_writer, "write_at", none_left)
     positions, place = POSITIONS[name], place_in(tmp_path)
@@ -93,8 +92,8 @@ def test_a_window_stays_for_the_next_blocks(
         opened.append((offset, offset + length))
         return mmap(file, length, offset=offset)
 
-    monkeypatch.setattr(window, "mmap", counted)
-    monkeypatch.setattr(window, "SIZE", size := 1 << 18)
+    monkeypatch.setattr(row_writer, "mmap", counted)
+    monkeypatch.setattr(row_writer, "WINDOW_BYTES", size := 1 << 18)
     place = place_in(tmp_path)
     wanted = np.full((100, WIDTH), 7)
     with closing(MappedRowWriter([place])) as writer:
@@ -126,7 +125,7 @@ def test_huge_pages_are_asked_for_and_not_needed(
             asked.append(option)
             raise OSError(22, "Invalid argument")
 
-    monkeypatch.setattr(window, "mmap", Without)
+    monkeypatch.setattr(row_writer, "mmap", Without)
     place, rows = place_in(tmp_path), rows_of(50)
     with closing(MappedRowWriter([place])) as writer:
         writer.take(np.arange(50), RowBlock(0, rows, None))
@@ -165,7 +164,7 @@ def test_nothing_stays_open_of_what_could_not_begin(
     def fails(_: int) -> bool:
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(mapped_rows, "is_kept", fails)
+    monkeypatch.setattr(row_writer, "is_kept", fails)
     place, before = place_in(tmp_path), open_files()
     with pytest.raises(OSError, match="Input/output"):
         MappedRowWriter([place, place])
@@ -195,7 +194,8 @@ def test_rows_that_lie_together_are_marked_together(
         pwritten(descriptor, place, content)
 
     folder: Any = Folder()
-    files = RowFiles(folder, {"distances": np.dtype(np.int64)}, (10, 3), "0" * 16)
+    files = RowFiles(tmp_path / "out.npy", {"distances": np.dtype(np.int64)}, (10, 3))
+    files.attach(folder, "0" * 16)
     files.lay_out()
     monkeypatch.setattr(row_files, "write_at", counted)
     with closing(files):
@@ -203,4 +203,4 @@ def test_rows_that_lie_together_are_marked_together(
         files.mark(np.array([7, 8, 0, 2, 1]))
         files.mark(np.arange(0))
     assert marks == [(0, 3), (7, 2)]
-    assert files.missing.tolist() == [3, 4, 5, 6, 9]
+    assert np.flatnonzero(files.complete).tolist() == [0, 1, 2, 7, 8]

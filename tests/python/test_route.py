@@ -42,8 +42,8 @@ from groute_py.jobs.groups import Group
 from groute_py.jobs.route import solve_routes
 from groute_py.many.choose import Choice
 from groute_py.many.request import Request
-from groute_py.many.storage.kept_parts import KeptParts
-from groute_py.many.storage.part_file import PartFile
+from groute_py.many.storage.parts import PartFile
+from groute_py.many.storage.store import Store
 
 
 def check(graph: Graph, pairs: Any, routes: Routes | None, *, reverse: bool = False) -> None:
@@ -163,7 +163,7 @@ def test_ranks_go_on(tmp_path: Path, ranks: int, monkeypatch: pytest.MonkeyPatch
     done: list[tuple[int, int]] = []
 
     def work(channel: Any, *, resume: bool) -> Routes | None:
-        keep = KeptParts(tmp_path / "out.csv", "sources", resume=resume)
+        keep = Store(tmp_path / "out.csv", "sources", resume=resume)
         how = {"paths": True, "progress": lambda *n: done.append(n) if channel.rank == 0 else None}
         with closing(keep):
             found = solve_routes(channel, lambda: (graph, pairs), Request(), keep=keep, **how)

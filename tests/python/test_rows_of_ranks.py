@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,12 +28,11 @@ from groute_py.engine.options import Options
 from groute_py.many import solve, to_file
 from groute_py.many.apsp import Loaded, part_of, prepare
 from groute_py.many.request import Request
-from groute_py.many.storage import mapped_rows, row_writer
-from groute_py.many.storage.mapped_rows import MappedRowWriter, is_kept
-from groute_py.many.storage.partial import KeptRows
-from groute_py.many.storage.row_writer import RowWriter
+from groute_py.many.storage import row_writer
+from groute_py.many.storage.row_writer import MappedRowWriter, RowWriter, is_kept
 from groute_py.many.storage.row_writer import write_at as pwritten
-from groute_py.many.to_file import kept_rows, write_rows
+from groute_py.many.storage.store import Store
+from groute_py.many.to_file import UNIT, save_rows
 from groute_py.source.whole import Whole
 from groute_py.system.mounts import file_system
 
@@ -43,27 +43,16 @@ SOURCES = np.arange(0, 200, 2)
 @pytest.fixture(autouse=True)
 def cores(monkeypatch: pytest.MonkeyPatch) -> None:
     """As many as mapped rows need."""
-    monkeypatch.setattr(mapped_rows, "thread_count", lambda: mapped_rows.FEWEST)
+    monkeypatch.setattr(row_writer, "thread_count", lambda: row_writer.FEWEST)
 
 
 def saved(channel: Channel, path: Path, *, resume: bool = False, **choices: Any) -> int:
     """How many rows this run has solved."""
     request = Request(device="cpu", destination="nowhere", **choices)
     job = prepare(channel, lambda: Loaded(GRAPH, SOURCES), request)
-    kept: list[KeptRows] = []
-
-    def begin() -> Any:
-        kept.append(kept_rows(job, path, resume=resume))
-        return kept[0].missing
-
-    missing = on_root(channel, begin)
-    try:
-        write_rows(channel, job, missing, kept[0] if kept else None)
-        on_root(channel, lambda: kept[0].finish())
-    finally:
-        for own in kept:
-            own.close()
-    return len(missing)
+    with closing(Store(path, UNIT, resume=resume)) as store:
+        save_rows(channel, job, store)
+    return len(store.missing)
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4])
@@ -121,7 +110,7 @@ def test_rows_are_mapped_only_where_the_disk_has_their_blocks(
         pwritten(descriptor, place, content)
 
     monkeypatch.setattr(row_writer, "write_at", counted)
-    monkeypatch.setattr(mapped_rows, "is_kept", lambda _: kept)
+    monkeypatch.setattr(row_writer, "is_kept", lambda _: kept)
     on_ranks(2, lambda channel: saved(channel, tmp_path / "a.npz", predecessors=True))
     assert len(written) == (0 if kept else 2 * len(SOURCES))
     with np.load(tmp_path / "a.npz") as found:
@@ -130,14 +119,14 @@ def test_rows_are_mapped_only_where_the_disk_has_their_blocks(
 
 def test_which_files_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with open(tmp_path / "a", "w+b") as file:
-        monkeypatch.setattr(mapped_rows, "file_system", lambda _: "tmpfs")
+        monkeypatch.setattr(row_writer, "file_system", lambda _: "tmpfs")
         assert not is_kept(file.fileno())
         file.truncate(1 << 20)
         assert not is_kept(file.fileno())
         file.write(bytes(1 << 20))
         os.fsync(file.fileno())
         assert is_kept(file.fileno())
-        monkeypatch.setattr(mapped_rows, "file_system", lambda _: "nfs4")
+        monkeypatch.setattr(row_writer, "file_system", lambda _: "nfs4")
         assert not is_kept(file.fileno())
 
 

@@ -1,4 +1,4 @@
-"""Runs that keep parts of their answer, and what ends them: a signal, a full disk."""
+"""Runs that store parts of their answer, and what ends them: a signal, a full disk."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import pytest
 
 from groute_py.device.cpu import rows
 from groute_py.errors import InterruptedRun, signalled
-from groute_py.many.storage import kept_parts
+from groute_py.many.storage import store
 
 
 def write_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let parts be written when they come."""
-    monkeypatch.setattr(kept_parts, "EVERY_S", 0)
-    monkeypatch.setattr(kept_parts, "WRITING_SHARE", 0)
+    monkeypatch.setattr(store, "EVERY_S", 0)
+    monkeypatch.setattr(store, "SHARE", 0)
 
 
 def row_by_row(monkeypatch: pytest.MonkeyPatch) -> None:

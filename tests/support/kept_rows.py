@@ -1,4 +1,4 @@
-"""Runs of all pairs whose rows are kept in a folder until they are a file."""
+"""Runs of all pairs whose rows lie in a folder until they are a file."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 
 from groute_py import Graph
 from groute_py.comm.solo import SoloChannel
-from groute_py.many.apsp import Job, Loaded, prepare
+from groute_py.many.apsp import Job, Loaded, deliver, prepare
 from groute_py.many.request import Request
-from groute_py.many.storage.partial import KeptRows
-from groute_py.many.storage.record import run_of
+from groute_py.many.storage.store import Store
+from groute_py.many.to_file import UNIT, StoredRows, begun
 from support.graphs import scipy_distances
 
 
@@ -20,11 +20,41 @@ def job_of(graph: Graph, **wanted: Any) -> Job:
     return prepare(SoloChannel(), lambda: Loaded(graph, None), Request(device="cpu", **wanted))
 
 
-def kept(path: Path, job: Job, *, resume: bool = False) -> KeptRows:
-    run = run_of(job.graph, {"sources": job.sources}, {"algorithm": job.request.algorithm})
-    paths = job.request.predecessors
-    graph = job.numbering, job.graph.weights.dtype
-    return KeptRows(path, *graph, job.sources, run, predecessors=paths, resume=resume)
+class Run:
+    """A run that works on an output."""
+
+    def __init__(self, path: Path, job: Job, *, resume: bool = False) -> None:
+        self.store, self._job = Store(path, UNIT, resume=resume), job
+        rows = begun(SoloChannel(), job, self.store)
+        assert rows is not None
+        self.rows: StoredRows = rows
+
+    @property
+    def missing(self) -> Any:
+        return self.store.missing
+
+    def deliver(self, positions: Any = None, sink: Any = None) -> None:
+        """Solve for some of the rows, or for all that are missing."""
+        some = self.missing if positions is None else positions
+        deliver(SoloChannel(), self._job, some, sink or self.rows)
+
+    def finish(self) -> None:
+        self.rows.finish()
+        self.store.close()
+
+
+def solved(path: Path, job: Job, *, resume: bool = False) -> None:
+    """A run from its beginning to its output."""
+    run = Run(path, job, resume=resume)
+    run.deliver()
+    run.finish()
+
+
+def left(path: Path, job: Job, rows: int = 9) -> None:
+    """A run that ends when some rows are complete."""
+    run = Run(path, job)
+    run.deliver(run.missing[:rows])
+    run.store.close()
 
 
 def row_file(out: Path, name: str) -> Path:

@@ -1,8 +1,8 @@
 """The folder OUT.partial of a run: opened once, not through a link, and only if it is a run's.
 
 All files in it are reached through the open folder, so that what takes its name meanwhile is not
-touched. A run signs the file ``lock`` and leaves ``run.json``; a folder that has neither, or has
-anything else in it, belongs to somebody else and stays as it is.
+touched. A run signs the file ``lock``; a folder without that, or with anything else in it, belongs
+to somebody else and stays as it is.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ import re
 import shutil
 import stat
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from groute_py.errors import InputError
-from groute_py.io.untrusted import json_object
-from groute_py.system.file_lock import FileLock
+from groute_py.errors import InputError, RunError
+from groute_py.system.atomic_file import FULL
+from groute_py.system.file_lock import FileLock, LockedError
 
 LOCK = "lock"
 """The file that a run holds while it works on the folder."""
@@ -25,32 +26,16 @@ LOCK = "lock"
 RUN = "run.json"
 """The file that identifies the graph, the vertices and the choices of the run."""
 
-PARTS, NEXT_PARTS = "parts", "parts.next"
-"""The file of parts, and the one that is to replace it."""
-
-SUMS, SUMS_DRAFT = "sums.npz", "sums.new"
-"""The file with the sums over some sources, and the one that is to take its place."""
-
-FILES = (LOCK, RUN, PARTS, NEXT_PARTS, SUMS, SUMS_DRAFT)
-
-ROWS, DRAFT = "rows", "zarr"
-"""How the names begin of the file with a byte for each row, and of the folder in which a Zarr group
-is made."""
-
 TOKEN = "[0-9a-f]{16}"
-"""In the names of a run's rows, so that no other run ever writes into them: on a disk without locks
-two may have the folder. Version 0.1.0 had none."""
+"""In the names of a run's other files, so that no other run ever writes into them: on a disk
+without locks two may have the folder."""
 
-ROW_FILE = re.compile(rf"{ROWS}(-{TOKEN})?|(distances|predecessors)(-{TOKEN})?\.npy")
-DRAFT_FOLDER = re.compile(rf"{DRAFT}(-{TOKEN})?")
+FILE = re.compile(rf"{LOCK}|{RUN}|(rows|parts|next)-{TOKEN}|(distances|predecessors)-{TOKEN}\.npy")
+DRAFT_FOLDER = re.compile(rf"zarr-{TOKEN}")
+"""Where a Zarr group is made."""
 
-SIGNATURE = b"groute-py apsp\n"
+SIGNATURE = b"groute-py run\n"
 """What a run writes into the lock."""
-
-RECORD = {"graph"}
-"""The field that every run's record has, by which it is known as one."""
-
-LONGEST_RECORD = 1 << 20
 
 NFS_LEFTOVER = ".nfs"
 """How the names begin that NFS gives to removed files which are still open."""
@@ -107,7 +92,7 @@ class RunFolder:
     def clear(self) -> None:
         """Remove what a run has put there, but for the lock."""
         for name in _names(self._descriptor):
-            if (_is_file(name) or DRAFT_FOLDER.fullmatch(name)) and name != LOCK:
+            if (FILE.fullmatch(name) or DRAFT_FOLDER.fullmatch(name)) and name != LOCK:
                 _remove(name, self._descriptor)
 
     def remove(self) -> None:
@@ -124,24 +109,82 @@ class RunFolder:
         os.close(self._descriptor)
 
 
-def check_folder(path: Path) -> None:
-    """Raise `InputError` if there is something at a path that is not a run's folder."""
+def folder_of(path: Path) -> Path:
+    """The folder OUT.partial of an output."""
+    return path.with_name(path.name + ".partial")
+
+
+def check_folder(output: Path) -> None:
+    """Raise `InputError` if there is something at OUT.partial that is not a run's folder."""
+    path = folder_of(output)
     try:
         descriptor = _opened(path)
     except FileNotFoundError:
         return
     except OSError as problem:
-        raise unusable(path, problem) from problem
+        raise _unusable(path, problem) from problem
     try:
         _check_own(path, descriptor)
     except OSError as problem:
-        raise unusable(path, problem) from problem
+        raise _unusable(path, problem) from problem
     finally:
         os.close(descriptor)
 
 
-def unusable(path: Path, problem: OSError) -> InputError:
-    """What to say of a folder that the system refuses."""
+def claimed(output: Path, *, resume: bool) -> RunFolder:
+    """The folder of an output, there and in nobody else's hands.
+
+    Args:
+        output: OUT.
+        resume: it has to be there; else it is made where there is none.
+
+    Raises:
+        InputError: there is nothing to go on with, another run is working on it, or it is not a
+            run's.
+        RunError: the disk is full, or fails.
+    """
+    path = folder_of(output)
+    try:
+        return RunFolder(path, create=not resume)
+    except LockedError:
+        raise InputError(
+            f"{path}: another run is working on {output}; wait for it, or name another --output"
+        ) from None
+    except OSError as problem:
+        if resume and isinstance(problem, FileNotFoundError):
+            raise nothing_to_resume(path) from None
+        if problem.errno in FULL:
+            raise _nothing_written(path, problem) from problem
+        raise _unusable(path, problem) from problem
+
+
+@contextmanager
+def beginning(folder: RunFolder) -> Iterator[None]:
+    """Clear the folder for a run that begins in the block, and remove it if that fails.
+
+    Raises:
+        RunError: the disk is full, or fails.
+    """
+    try:
+        folder.clear()
+        yield
+    except BaseException as problem:  # a signal as well: room without a run is of no use
+        folder.remove()
+        if not isinstance(problem, OSError):
+            raise
+        raise _nothing_written(folder.path, problem) from problem
+
+
+def nothing_to_resume(path: Path) -> InputError:
+    """The error for a folder without a run in it."""
+    return InputError(f"{path}: there is no unfinished run to go on with; leave out --resume")
+
+
+def _nothing_written(folder: Path, problem: OSError) -> RunError:
+    return RunError(f"{folder}: {problem.strerror or problem}; nothing was written")
+
+
+def _unusable(path: Path, problem: OSError) -> InputError:
     what = problem.strerror or str(problem)
     return InputError(f"{path}: cannot be used: {what}; remove it, or name another --output")
 
@@ -173,7 +216,7 @@ def _check_own(path: Path, folder: int) -> None:
     strange = next((name for name in names if not _is_own(name, folder)), None)
     if strange is not None:
         raise InputError(f"{path}: holds {strange}, which is no file of a run; {_ADVICE}")
-    if not (_is_signed(folder) or _is_recorded(folder)):
+    if not _is_signed(folder):
         raise InputError(f"{path}: is there already and is not of a run of groute-py; {_ADVICE}")
 
 
@@ -182,36 +225,22 @@ _ADVICE = "it stays as it is: move it away, or name another --output"
 
 def _is_own(name: str, folder: int) -> bool:
     """Whether a run may have made it: a plain file that has no other name, or the Zarr draft."""
-    found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     if DRAFT_FOLDER.fullmatch(name):
-        return stat.S_ISDIR(found.st_mode)
-    return _is_file(name) and stat.S_ISREG(found.st_mode) and found.st_nlink == 1
-
-
-def _is_file(name: str) -> bool:
-    return name in FILES or ROW_FILE.fullmatch(name) is not None
+        return stat.S_ISDIR(status.st_mode)
+    is_named = FILE.fullmatch(name) is not None
+    return is_named and stat.S_ISREG(status.st_mode) and status.st_nlink == 1
 
 
 def _is_signed(folder: int) -> bool:
-    return _content(LOCK, folder) == SIGNATURE
-
-
-def _is_recorded(folder: int) -> bool:
     try:
-        return json_object(_content(RUN, folder)).keys() >= RECORD
-    except ValueError:
-        return False
-
-
-def _content(name: str, folder: int) -> bytes:
-    try:
-        file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+        lock = os.open(LOCK, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
     except FileNotFoundError:
-        return b""
+        return False
     try:
-        return os.read(file, LONGEST_RECORD)
+        return os.read(lock, len(SIGNATURE) + 1) == SIGNATURE
     finally:
-        os.close(file)
+        os.close(lock)
 
 
 def _remove(name: str, folder: int) -> None:

@@ -1,21 +1,27 @@
-"""The forms that rows are saved in, by the suffix of their file: ``.npy``, ``.npz``, ``.zarr``."""
+"""Outputs of rows, by the suffix of their file: ``.npy``, ``.npz``, ``.zarr``, or a table."""
 
 from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from groute_py.errors import InputError, quote
+from groute_py.graph.ids import Numbering
 from groute_py.io.array_archive import save_arrays
 from groute_py.io.optional_libraries import library
-from groute_py.system.atomic_file import replacing
+from groute_py.many.storage.folder import check_folder
+from groute_py.many.storage.row_files import RowFiles
+from groute_py.results.tables import Column, Part, of_distances, of_vertices, write_table
+from groute_py.system.atomic_file import check_writable, put, replacing
 
 SUFFIXES = (".npy", ".npz", ".zarr")
-"""The forms, by suffix."""
+"""The forms of whole arrays, by suffix."""
 
 SMALL = ("sources", "targets", "first_id", "ids", "attribution")
 """The arrays beside the rows."""
@@ -23,9 +29,30 @@ SMALL = ("sources", "targets", "first_id", "ids", "attribution")
 ZARR_BYTES = 16 << 20
 """Of a chunk of whole rows."""
 
+PAIRS_AT_ONCE = 1 << 20
+"""About how many lines of a table are made in one go."""
 
-def check_form(path: Path, *, predecessors: bool, suffixes: tuple[str, ...] = SUFFIXES) -> None:
-    """Raise `InputError` or `SetupError` for a path whose form is unknown or cannot be written."""
+
+class Ends(NamedTuple):
+    """The ends of all rows.
+
+    Attributes:
+        numbering: between vertices and the file's ids.
+        sources: int64, shape (k,).
+        targets: int64, shape (t,), whose columns alone are there; None for all vertices.
+        points: for which ends stand, by ``source`` and ``target``: k or t names, or none.
+        attribution: whom an output names, if anybody; an ``.npy`` file has no place for it.
+    """
+
+    numbering: Numbering
+    sources: NDArray[np.int64]
+    targets: NDArray[np.int64] | None
+    points: Mapping[str, Sequence[str]]
+    attribution: str
+
+
+def check_output(path: Path, *, predecessors: bool, suffixes: tuple[str, ...] = SUFFIXES) -> None:
+    """Raise `InputError` or `SetupError` for an output that cannot be written in the end."""
     if path.suffix not in suffixes:
         known = ", ".join(suffixes)
         raise InputError(f"{path}: unknown suffix {quote(path.suffix)}; rows are saved as {known}")
@@ -37,21 +64,45 @@ def check_form(path: Path, *, predecessors: bool, suffixes: tuple[str, ...] = SU
         library("zarr", "writing Zarr")
         if os.path.lexists(path):
             raise InputError(f"{path} is there already; remove it, or name another")
+    check_writable(path)
+    check_folder(path)
 
 
-def write_npz(path: Path, arrays: dict[str, Any]) -> None:
-    """Write an archive of arrays, atomically."""
-    with replacing(path) as file:
-        save_arrays(file, arrays)
+def write_output(files: RowFiles, ends: Ends) -> None:
+    """Make the output of the files of all rows, which are closed.
+
+    Raises:
+        OSError: the disk is full, or fails.
+    """
+    path = files.output
+    if path.suffix == ".npy":
+        put(files.path("distances"), path)
+    elif path.suffix == ".npz":
+        with replacing(path) as file:
+            save_arrays(file, _beside(ends) | files.arrays())
+    elif path.suffix == ".zarr":
+        _write_zarr(path, files.draft, _beside(ends) | files.arrays())
+    else:
+        write_table(path, _pairs(ends, files.arrays()), ends.attribution)
 
 
-def write_zarr(path: Path, draft: Path, arrays: dict[str, Any]) -> None:
+def _beside(ends: Ends) -> dict[str, Any]:
+    """The arrays beside the rows."""
+    arrays: dict[str, Any] = {"sources": ends.sources}
+    if ends.targets is not None:
+        arrays["targets"] = ends.targets
+    arrays["first_id"] = np.int64(ends.numbering.first)
+    if ends.numbering.ids is not None:
+        arrays["ids"] = ends.numbering.ids
+    if ends.attribution:
+        arrays["attribution"] = np.array(ends.attribution)
+    return arrays
+
+
+def _write_zarr(path: Path, draft: Path, arrays: dict[str, Any]) -> None:
     """Write a Zarr group: arrays of whole rows, and the smaller arrays as attributes.
 
-    Args:
-        path: its folder, which is not there yet.
-        draft: where it is made before it is renamed; what lies there is removed.
-        arrays: by name.
+    It is made in the folder ``draft``; what lies there is removed.
     """
     shutil.rmtree(draft, ignore_errors=True)
     zarr = library("zarr", "writing Zarr")
@@ -63,7 +114,35 @@ def write_zarr(path: Path, draft: Path, arrays: dict[str, Any]) -> None:
             continue
         step = max(min(ZARR_BYTES // max(values[:1].nbytes, 1), len(values)), 1)
         chunks = step, max(values.shape[1], 1)
-        kept = group.create_array(name, shape=values.shape, dtype=values.dtype, chunks=chunks)
+        rows = group.create_array(name, shape=values.shape, dtype=values.dtype, chunks=chunks)
         for start in range(0, len(values), step):
-            kept[start : start + step] = values[start : start + step]
+            rows[start : start + step] = values[start : start + step]
     draft.replace(path)
+
+
+def _pairs(ends: Ends, arrays: dict[str, Any]) -> Iterator[Part]:
+    """A line for each source and target, some sources at a time."""
+    assert ends.targets is not None
+    heads = ends.numbering.ids_of(ends.targets)
+    points = {role: np.array(names, object) for role, names in ends.points.items()}
+    step = max(PAIRS_AT_ONCE // len(heads), 1)
+    for start in range(0, len(ends.sources), step):
+        tails = ends.numbering.ids_of(ends.sources[start : start + step])
+        part = {
+            "source": Column(np.repeat(tails, len(heads))),
+            "target": Column(np.tile(heads, len(tails))),
+            "distance": of_distances(_flat(arrays["distances"], start, step)),
+        }
+        if "predecessors" in arrays:
+            before = _flat(arrays["predecessors"], start, step)
+            part["predecessor"] = of_vertices(before, ends.numbering)
+        if "source" in points:
+            some = points["source"][start : start + step]
+            part["source_point"] = Column(np.repeat(some, len(heads)))
+        if "target" in points:
+            part["target_point"] = Column(np.tile(points["target"], len(tails)))
+        yield part
+
+
+def _flat(array: Any, start: int, step: int) -> NDArray[Any]:
+    return np.asarray(array[start : start + step]).reshape(-1)

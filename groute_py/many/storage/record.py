@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
 from groute_py.io.untrusted import json_object
-from groute_py.many.storage.folder import RUN, RunFolder
+from groute_py.many.storage.folder import RUN, TOKEN, RunFolder, nothing_to_resume
 
-FILES_TOKEN = "files"
-"""The field of a record that says what the names of its files have."""
+FILES = "files"
+"""The field of a record that has the token of the run's files."""
 
 
 def run_of(
     graph: Graph | str, vertices: Mapping[str, NDArray[np.int64]], choices: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What complete work belongs to: it is the same only if all of this is.
+    """The record of a run; complete work is the same only if all of this is.
 
     Args:
         graph: that is solved, or its `digest_of`.
@@ -32,13 +32,16 @@ def run_of(
     """
     return {
         "graph": graph if isinstance(graph, str) else digest_of(graph),
-        **{name: _digest_of(some) for name, some in vertices.items()},
+        **{
+            name: hashlib.sha256(some.astype("<i8").tobytes()).hexdigest()
+            for name, some in vertices.items()
+        },
         **choices,
     }
 
 
 def digest_of(graph: Graph) -> str:
-    """Identifies the arcs of a graph."""
+    """Identify the arcs of a graph."""
     digest = hashlib.sha256()
     for array in (graph.offsets, graph.heads, graph.weights):
         digest.update(f"{array.dtype.str}{len(array)};".encode())
@@ -46,48 +49,32 @@ def digest_of(graph: Graph) -> str:
     return digest.hexdigest()
 
 
-def _digest_of(vertices: NDArray[np.int64]) -> str:
-    return hashlib.sha256(vertices.astype("<i8").tobytes()).hexdigest()
-
-
-def write_run(folder: RunFolder, run: dict[str, Any], token: str = "") -> None:
-    """Write the record of a run that begins.
-
-    Args:
-        folder: its folder.
-        run: what it is of.
-        token: in the names of its files, if they have one.
-    """
-    record = run | ({FILES_TOKEN: token} if token else {})
+def write_run(folder: RunFolder, run: dict[str, Any], token: str) -> None:
+    """Write the record of a run that begins."""
     with open(folder.file(RUN), "xb") as file:
-        file.write(f"{json.dumps(record, indent=1, allow_nan=False)}\n".encode())
+        file.write(f"{json.dumps(run | {FILES: token}, indent=1, allow_nan=False)}\n".encode())
 
 
-def check_run(folder: RunFolder, run: dict[str, Any]) -> str:
-    """The token of the files of a run, as it stands in its record; "" if there is none.
+def token_of(folder: RunFolder, run: dict[str, Any]) -> str:
+    """The token of the files of a run.
 
     Raises:
         InputError: the folder has no record, or that of another run.
     """
     try:
-        known = json_object(folder.file(RUN).read_bytes())
+        record = json_object(folder.file(RUN).read_bytes())
+        token = str(record.pop(FILES, ""))
+        if not re.fullmatch(TOKEN, token):
+            raise ValueError(token)
     except FileNotFoundError:
         raise nothing_to_resume(folder.path) from None
     except (OSError, ValueError) as problem:
         damaged = f"{folder.path}/{RUN} is damaged; leave out --resume"
         raise InputError(damaged) from problem
-    token = str(known.pop(FILES_TOKEN, ""))
-    changed = [
-        name for name in sorted(run.keys() | known.keys()) if known.get(name) != run.get(name)
-    ]
-    if changed:
+    names = sorted(run.keys() | record.keys())
+    if changed := [name for name in names if record.get(name) != run.get(name)]:
         raise InputError(
             f"{folder.path} belongs to a run in which {', '.join(changed)} differed; leave "
             "out --resume to begin anew"
         )
     return token
-
-
-def nothing_to_resume(path: Path) -> InputError:
-    """The error for a folder without a run in it."""
-    return InputError(f"{path}: there is no unfinished run to go on with; leave out --resume")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,8 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from groute_py.device.rows import RowBlock
-from groute_py.many.storage.folder import ROWS, RunFolder
+from groute_py.errors import RunError
+from groute_py.many.storage.folder import RunFolder
 from groute_py.many.storage.row_writer import ArrayPlace, RowWriter, boot_id, opened, write_at
 
 COMPLETE = b"\1"
@@ -26,78 +28,63 @@ ROWS_AT_ONCE = 16
 class RowFiles:
     """Arrays with a row for each source, on the disk in full size from the beginning.
 
+    See `groute_py.many.storage.store.Files`.
+
     Args:
-        folder: where they lie.
+        output: that is made of them.
         types: of the arrays, by name.
         shape: of each array, (sources, vertices).
-        token: in the names of the files; see `groute_py.many.storage.folder.TOKEN`.
     """
 
     def __init__(
-        self,
-        folder: RunFolder,
-        types: dict[str, np.dtype[Any]],
-        shape: tuple[int, int],
-        token: str,
+        self, output: Path, types: dict[str, np.dtype[Any]], shape: tuple[int, int]
     ) -> None:
-        self._folder, self._types, self._shape, self._token = folder, types, shape, token
+        self.output, self._types, self._shape = output, types, shape
+        self.complete = np.zeros(shape[0], np.bool_)
         self._open = ExitStack()
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all rows."""
-        row = sum(kind.itemsize for kind in self._types.values()) * self._shape[1]
-        return row * self._shape[0]
-
-    @property
-    def missing(self) -> NDArray[np.int64]:
-        """Positions of the rows that are not there yet."""
-        state = np.frombuffer(self._state.read_bytes(), np.uint8)
-        return np.flatnonzero(state != COMPLETE[0])
+    def attach(self, folder: RunFolder, token: str) -> None:
+        self._folder, self._token = folder, token
+        self.marker = folder.file(f"rows-{token}")
 
     def path(self, name: str) -> Path:
         """The file of an array."""
         return self._folder.file(f"{name}-{self._token}.npy")
 
     @property
-    def _state(self) -> Path:
-        return self._folder.file(f"{ROWS}-{self._token}")
-
-    def array(self, name: str) -> Any:
-        """An array, mapped into memory."""
-        return np.load(self.path(name), mmap_mode="r")
+    def draft(self) -> Path:
+        """The folder in which a Zarr group is made."""
+        return self._folder.file(f"zarr-{self._token}")
 
     def arrays(self) -> dict[str, Any]:
-        """All of them, by name."""
-        return {name: self.array(name) for name in self._types}
+        """All arrays by name, mapped into memory."""
+        return {name: np.load(self.path(name), mmap_mode="r") for name in self._types}
 
     def lay_out(self) -> None:
-        """Make the files, with room for all rows, of which none is complete."""
+        """Make the files, with room for all rows, of which none is complete.
+
+        Raises:
+            RunError: the disk has not room enough.
+        """
+        self._check_room()
         for name, kind in self._types.items():
             with open(self.path(name), "xb") as file:
                 head = {"descr": kind.str, "fortran_order": False, "shape": self._shape}
                 npy.write_array_header_1_0(file, head)
                 _reserve(file, self._shape[0] * self._shape[1] * kind.itemsize)
-        with open(self._state, "xb") as file:
+        with open(self.marker, "xb") as file:
             file.write(bytes(self._shape[0]))
 
-    def are_whole(self) -> bool:
-        """Whether all files are there, in the sizes that they had when they were made."""
-        try:
-            whole = self._state.stat().st_size == self._shape[0]
-            for name, kind in self._types.items():
-                array = self.array(name)
-                whole &= (array.shape, array.dtype) == (self._shape, kind)
-        except (OSError, ValueError):
-            return False
-        return whole
-
     def open(self) -> None:
-        """Open them, to write rows until `close`."""
+        kinds = {name: (array.shape, array.dtype) for name, array in self.arrays().items()}
+        marks = np.fromfile(self.marker, np.uint8)
+        wanted = {name: (self._shape, kind) for name, kind in self._types.items()}
+        if kinds != wanted or marks.shape != self.complete.shape:
+            raise ValueError(kinds)
+        self.complete[:] = marks == COMPLETE[0]
         self._writer = self._open.enter_context(closing(RowWriter(self._places)))
-        self._rows = opened(self._state)
-        self._open.callback(os.close, self._rows)
-        self._opened = os.fstat(self._rows)
+        self._marks = opened(self.marker)
+        self._open.callback(os.close, self._marks)
 
     @property
     def neighbour_places(self) -> list[ArrayPlace]:
@@ -107,12 +94,12 @@ class RowFiles:
 
     @property
     def _places(self) -> list[ArrayPlace]:
-        found = []
+        places, arrays = [], self.arrays()
         for name, kind in self._types.items():
             status = self.path(name).stat()
             same = boot_id(), status.st_dev, status.st_ino
-            found.append(ArrayPlace(name, self.path(name), kind, self.array(name).offset, same))
-        return found
+            places.append(ArrayPlace(name, self.path(name), kind, arrays[name].offset, same))
+        return places
 
     def take(self, positions: NDArray[np.int64], block: RowBlock) -> None:
         """Write rows of each array, some at a time, and then that they are complete."""
@@ -126,19 +113,23 @@ class RowFiles:
     def mark(self, positions: NDArray[np.int64]) -> None:
         """Write that some rows are complete, which they are."""
         for first, count in runs(np.sort(positions)):
-            write_at(self._rows, first, COMPLETE * count)
-
-    def is_same(self) -> bool:
-        """Whether the folder still has the files that were opened, closed by now or not."""
-        try:
-            rows = self._state.lstat()
-        except OSError:
-            return False
-        return os.path.samestat(self._opened, rows)
+            write_at(self._marks, first, COMPLETE * count)
+            self.complete[first : first + count] = True
 
     def close(self) -> None:
-        """Close them; once more does nothing."""
         self._open.close()
+
+    def _check_room(self) -> None:
+        row = sum(kind.itemsize for kind in self._types.values()) * self._shape[1]
+        # once row by row, once in the form asked for
+        needed = row * self._shape[0] * (1 if self.output.suffix == ".npy" else 2)
+        free = shutil.disk_usage(self._folder.file(".")).free
+        if needed > free:
+            raise RunError(
+                f"{self._shape[0]:,} rows of {self._shape[1]:,} vertices take {needed:,} "
+                f"bytes while they are written, and {free:,} are free at {self.output}; name "
+                "another disk, or fewer sources"
+            )
 
 
 def runs(numbers: NDArray[np.int64]) -> list[tuple[int, int]]:

@@ -1,0 +1,300 @@
+"""What is complete of the work for one output, until the output is there.
+
+While a run works, OUT has a folder OUT.partial beside it with a lock, which the run holds; its
+record, which says of which graph, ends and choices it is; and files with the units that are
+complete, such as rows or sources. When OUT is there, the folder goes. A run that ends before a unit
+is complete leaves nothing. A folder of that name that is not a run's is refused
+(`groute_py.many.storage.folder`).
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.comm.agree import on_root
+from groute_py.comm.base import Channel
+from groute_py.errors import InputError, RunError
+from groute_py.many.storage.folder import RunFolder, beginning, claimed, folder_of
+from groute_py.many.storage.parts import UNITS, Part, PartFile, joined
+from groute_py.many.storage.record import token_of, write_run
+
+EVERY_S = 1.0
+"""How often parts are written, at most."""
+
+SHARE = 20
+"""For each second of writing so many pass until the next."""
+
+
+class Files(Protocol):
+    """The files of complete units, on rank 0.
+
+    Attributes:
+        complete: bool, shape (units,), whether each is.
+        marker: a file that is there as long as no other run has begun in the folder.
+    """
+
+    complete: NDArray[np.bool_]
+    marker: Path
+
+    def attach(self, folder: RunFolder, token: str) -> None:
+        """Take their place, and what their names have."""
+
+    def lay_out(self) -> None:
+        """Make them, without a complete unit."""
+
+    def open(self) -> None:
+        """Read what is complete.
+
+        Raises:
+            KeyError, OSError, ValueError: they are not there, or not whole.
+        """
+
+    def close(self) -> None:
+        """Let go of them; once more does nothing."""
+
+
+class Store:
+    """The complete units of one output's work. Each rank has one; the folder is rank 0's.
+
+    Args:
+        path: OUT.
+        unit: what is counted, such as ``sources``.
+        resume: go on with what is there; else begin anew.
+        choices: what the answer depends on beside what `begin` is given, by name.
+
+    Attributes:
+        missing: the numbers of the units that were not complete when the run began.
+        writing_s: how long the last write took.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        unit: str,
+        *,
+        resume: bool = False,
+        choices: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.path, self._unit, self._resume = path, unit, resume
+        self._choices, self._place = dict(choices or {}), folder_of(path)
+        self.missing = np.empty(0, np.int64)
+        self.writing_s = self._due_s = 0.0
+        self._parts = PartFile(0)
+        self._files: Files = self._parts
+        self._claim: ExitStack | None = None
+        self._pending: list[Part] = []
+        self._state: Part | None = None
+        self._has_begun = self._is_root = self._is_finished = self._is_going = False
+
+    def begin(
+        self,
+        channel: Channel,
+        run: Callable[[], dict[str, Any]],
+        total: int,
+        files: Files | None = None,
+    ) -> NDArray[np.int64]:
+        """Claim the folder. Collective.
+
+        Args:
+            channel: connects the ranks.
+            run: gives the record, of `run_of`; called on rank 0.
+            total: how many units there are.
+            files: of the units; None for parts.
+
+        Returns:
+            `missing`, on every rank.
+
+        Raises:
+            InputError: there is nothing to go on with, or it is of something else; or another run
+                is working on it; or the folder is not a run's.
+            RunError: the disk is full, or fails.
+        """
+        self._parts, self._is_root = PartFile(total), channel.rank == 0
+        self._files = files or self._parts
+        self.missing = on_root(channel, lambda: self._begin(run() | self._choices))
+        self._has_begun, self._due_s = True, time.monotonic() + EVERY_S
+        return self.missing
+
+    @property
+    def parts(self) -> list[Part]:
+        """The parts that were there when the run began, on rank 0."""
+        return self._parts.parts
+
+    def load_into(self, channel: Channel, arrays: Part) -> None:
+        """Fill arrays with what an earlier run left under their names, if it left any. Collective.
+
+        Raises:
+            InputError: it left other arrays.
+        """
+
+        def load() -> None:
+            for part in self.parts[-1:]:
+                for name, array in arrays.items():
+                    saved = part.get(name, np.empty(0))
+                    if (saved.shape, saved.dtype) != (array.shape, array.dtype):
+                        raise self._damaged()
+                    array[...] = saved
+            self.parts.clear()
+
+        on_root(channel, load)
+
+    def add(self, units: NDArray[np.int64], **arrays: NDArray[Any]) -> None:
+        """Keep a part with more units; it is written with others, when it is time.
+
+        Raises:
+            RunError: the disk is full, or fails.
+        """
+        self._pending.append({UNITS: units, **arrays})
+        self._flush_if_due()
+
+    def replace(self, units: NDArray[np.int64], **arrays: NDArray[Any]) -> None:
+        """Keep all complete units, and arrays over them, in the place of those before.
+
+        They are written when it is time, or at the end of a run: so the arrays must not change
+        before `withdraw`.
+
+        Raises:
+            RunError: the disk is full, or fails.
+        """
+        self._state = {UNITS: units, **arrays}
+        self._flush_if_due()
+
+    def withdraw(self) -> None:
+        """Do not write what `replace` was given, if it waits: its arrays are about to change."""
+        self._state = None
+
+    def flush(self) -> None:
+        """Write what waits.
+
+        Raises:
+            RunError: the disk is full, or fails.
+        """
+        pending, self._pending = self._pending, []  # none is written twice, whatever interrupts
+        if pending:
+            with self.writing():
+                self._parts.append(joined(pending))
+        if self._state is not None:
+            with self.writing():
+                self._parts.replace(self._state)
+            self._state = None
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Let what the disk says in the block be an error that says how to go on.
+
+        Raises:
+            RunError: the disk is full, or fails; or another run has begun anew with the same
+                output, which only a disk without locks lets happen.
+        """
+        begun = time.monotonic()
+        if self._is_root and not self._is_own():
+            raise self._taken_over()
+        try:
+            yield
+        except OSError as problem:
+            reason = problem.strerror or str(problem)
+            raise RunError(
+                f"{self._place}: {reason}; the {self._unit} that are finished stay there: make "
+                "room, and go on with --resume"
+            ) from problem
+        self.writing_s = time.monotonic() - begun
+        self._due_s = begun + self.writing_s + max(EVERY_S, SHARE * self.writing_s)
+
+    def finish(self) -> None:
+        """Remove the folder, because the output is there. On rank 0; once more does nothing."""
+        if self._is_finished:
+            return
+        self._is_finished = True
+        if self._is_own():
+            self._is_going = True
+            self._folder.remove()
+            self._is_going = False
+
+    def close(self) -> None:
+        """Leave what is complete for --resume; once more does nothing."""
+        if self._claim is None:
+            return
+        is_empty = not (self._is_finished or self._files.complete.any())
+        if self._is_going or (is_empty and self._is_own()):  # a signal came before it was gone
+            self._folder.remove()
+        self._claim.close()
+        self._claim = None
+
+    @property
+    def state(self) -> str:
+        """How far it has come, in words, as this rank sees it."""
+        if not self._has_begun:
+            return "nothing was written"
+        if not self._is_root:
+            return self._state_elsewhere
+        if self._is_finished:
+            return f"all {self._unit} are in {self.path}"
+        complete = self._files.complete
+        if not complete.any():
+            return "nothing was written"
+        return (
+            f"{complete.sum():,} of {len(complete):,} {self._unit} are complete in {self._place}; "
+            "go on with --resume"
+        )
+
+    @property
+    def _state_elsewhere(self) -> str:
+        if not self._place.exists():
+            return f"all {self._unit} are in {self.path}, or none was complete"
+        return (
+            f"complete {self._unit} are in {self._place}, or all in {self.path} once that is gone"
+        )
+
+    def _begin(self, run: dict[str, Any]) -> NDArray[np.int64]:
+        with ExitStack() as claim:
+            self._folder = claim.enter_context(closing(claimed(self.path, resume=self._resume)))
+            token = token_of(self._folder, run) if self._resume else secrets.token_hex(8)
+            self._files.attach(self._folder, token)
+            if not self._resume:
+                with beginning(self._folder):
+                    self._files.lay_out()
+                    write_run(self._folder, run, token)
+            claim.callback(self._files.close)
+            self._open()
+            self._claim = claim.pop_all()
+        return np.flatnonzero(~self._files.complete)
+
+    def _open(self) -> None:
+        try:
+            self._files.open()
+        except FileNotFoundError:
+            if not self._resume:
+                raise self._taken_over() from None
+            if self.path.exists():
+                raise InputError(
+                    f"{self.path} is complete, and {self._place} is what its run has left behind; "
+                    "remove that folder"
+                ) from None
+            raise self._damaged() from None
+        except (KeyError, OSError, ValueError) as problem:
+            raise self._damaged() from problem
+
+    def _flush_if_due(self) -> None:
+        if time.monotonic() >= self._due_s:
+            self.flush()
+
+    def _is_own(self) -> bool:
+        """Whether no other run has begun, which only a disk without locks lets happen."""
+        return self._folder.is_same() and self._files.marker.exists()
+
+    def _damaged(self) -> InputError:
+        return InputError(f"{self._place} is damaged; leave out --resume to begin anew")
+
+    def _taken_over(self) -> RunError:
+        return RunError(
+            f"{self._place}: another run has begun on {self.path} meanwhile; this one's "
+            f"{self._unit} are lost: give each run an output of its own"
+        )
