@@ -18,8 +18,8 @@ from support.local_ranks import on_ranks
 
 from groute_py import Graph
 from groute_py.cli.resumable import save_rows
+from groute_py.comm import agree
 from groute_py.comm.solo import SoloChannel
-from groute_py.engine import agree
 from groute_py.errors import InterruptedRun, TimeLimitError, signalled
 from groute_py.many import row_graph, to_file
 from groute_py.many.apsp import deliver
