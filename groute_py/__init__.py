@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from groute_py.jobs.route import route
     from groute_py.jobs.routes import Routes
     from groute_py.jobs.solver import Solver
+    from groute_py.many.customized import Customized, customize
     from groute_py.many.rows import SourceRows
     from groute_py.maps.plot import plot
     from groute_py.maps.snap import Snaps, snap
@@ -84,6 +85,8 @@ _HOMES = {
     "nearest": "groute_py.jobs.nearest",
     "route": "groute_py.jobs.route",
     "snap": "groute_py.maps.snap",
+    "Customized": "groute_py.many.customized",
+    "customize": "groute_py.many.customized",
     "SourceRows": "groute_py.many.rows",
     "plot": "groute_py.maps.plot",
     "UNREACHED": "groute_py.results.result",
@@ -95,6 +98,7 @@ _HOMES = {
 # `open` is left out: a star import would hide the built-in
 __all__ = [
     "UNREACHED",
+    "Customized",
     "FormatError",
     "Graph",
     "GraphError",
@@ -117,6 +121,7 @@ __all__ = [
     "VerificationError",
     "apsp",
     "bfs",
+    "customize",
     "generate",
     "graph_from_table",
     "isochrone",

@@ -21,6 +21,7 @@ from groute_py.engine.options import Options
 from groute_py.many.request import Request
 
 FACE = [
+    "Customized",
     "FormatError",
     "Graph",
     "GraphError",
@@ -44,6 +45,7 @@ FACE = [
     "VerificationError",
     "apsp",
     "bfs",
+    "customize",
     "generate",
     "graph_from_table",
     "isochrone",

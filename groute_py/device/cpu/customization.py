@@ -1,0 +1,235 @@
+"""Customization, and distances of pairs and matrices by labels, on the cores."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.device.rows import NarrowError
+from groute_py.hierarchy.separators.customizable import CustomizableHierarchy
+from groute_py.hierarchy.separators.labels import label_rows, range_minima
+from groute_py.hierarchy.separators.lengths import NARROW, Lengths
+from groute_py.kernels.cpu import customization
+from groute_py.system.memory_limits import check_room
+from groute_py.system.threads import in_slices
+
+PAIRS_A_LABEL = 1 / 16
+"""Pairs since the last weights, for each vertex, from which labels pay: a label takes about as long
+as a sixteenth of a way up the tree from both ends."""
+
+SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
+"""Of a run of equal values."""
+
+SLICE = 1 << 14
+"""Pairs that a thread looks up in one go."""
+
+
+class CpuCustomization:
+    """The hierarchy of a graph, customized for one set of weights after another.
+
+    Args:
+        hierarchy: of the graph.
+
+    Attributes:
+        label: what it runs on.
+        kind: of its lengths.
+        weights: that it is customized for, int64, shape (m,).
+    """
+
+    label = "cpu"
+
+    def __init__(self, hierarchy: CustomizableHierarchy) -> None:
+        self._hierarchy = hierarchy
+        widths = np.diff(hierarchy.offsets)
+        self._starts = np.zeros(hierarchy.vertex_count + 1, np.int64)
+        np.cumsum(widths * (widths - 1) // 2, out=self._starts[1:])
+        count = hierarchy.triangle_count
+        check_room(4 * count, f"{count:,} triangles of the hierarchy")
+        self._tops = np.empty(count, np.int32)
+        rows = hierarchy.offsets, hierarchy.heads
+        customization.list_triangles(*rows, self._starts, self._tops)
+        self._lower: tuple[NDArray[np.int64], NDArray[np.int32]] | None = None
+        self._depths = hierarchy.depths()
+        self._by_slot = np.argsort(hierarchy.slots, kind="stable")
+        self._slots = hierarchy.slots[self._by_slot]
+        self.kind, self.weights = NARROW, np.empty(0, np.int64)
+        self._own = self._lengths = np.empty(0, NARROW.type)
+        self._labels: Labels | None = None
+        self._answered = 0
+
+    def customize(self, weights: NDArray[np.int64], kind: Lengths) -> None:
+        """Take other weights for all arcs.
+
+        Args:
+            weights: none negative, shape (m,).
+            kind: of lengths.
+
+        Raises:
+            NarrowError: a length does not fit.
+        """
+        own = np.full(2 * self._hierarchy.arc_count, kind.nothing, kind.type)
+        customization.fold_weights(self._hierarchy.slots, weights, kind.limit, own)
+        lengths = own.copy()
+        customization.customize(self._hierarchy.offsets, self._starts, self._tops, lengths)
+        if customization.greatest_length(lengths, kind.nothing) > kind.limit:
+            raise NarrowError
+        self.weights, self.kind, self._own, self._lengths = weights.copy(), kind, own, lengths
+        self._labels, self._answered = None, 0
+
+    def change(self, arcs: NDArray[np.int64], weights: NDArray[np.int64]) -> None:
+        """Take other weights for some arcs.
+
+        Args:
+            arcs: of the graph, each once, shape (k,).
+            weights: theirs, none negative, shape (k,).
+
+        Raises:
+            NarrowError: a length does not fit; the weights are those from before.
+        """
+        hierarchy, kind = self._hierarchy, self.kind
+        changed = self.weights.copy()
+        changed[arcs] = weights
+        own, lengths = self._own.copy(), self._lengths.copy()
+        slots = np.unique(hierarchy.slots[arcs])
+        slots = slots[slots >= 0]
+        parallel = self._by_slot[in_runs(*(self._slots.searchsorted(slots, s) for s in SIDES))]
+        own[slots] = kind.nothing
+        customization.fold_weights(hierarchy.slots[parallel], changed[parallel], kind.limit, own)
+        dirty = np.zeros(hierarchy.arc_count, np.bool_)
+        dirty[slots // 2] = True
+        touched = np.zeros(hierarchy.vertex_count, np.bool_)
+        touched[hierarchy.offsets.searchsorted(slots // 2, "right") - 1] = True
+        rows = hierarchy.offsets, hierarchy.heads, self._starts, self._tops
+        lower = self._lower_triangles()
+        customization.customize_some(dirty, touched, *rows, *lower, own, lengths)
+        if customization.greatest_length(lengths, kind.nothing) > kind.limit:
+            raise NarrowError
+        self.weights, self._own, self._lengths = changed, own, lengths
+        self._labels, self._answered = None, 0
+
+    def pairs(self, sources: Any, targets: Any) -> NDArray[np.int64]:
+        """The distances of pairs of vertices, with the greatest int64 where no path leads.
+
+        Args:
+            sources, targets: vertices, shape (k,).
+
+        Raises:
+            NarrowError: a distance does not fit.
+        """
+        numbers = self._hierarchy.numbers
+        ends = numbers[sources], numbers[targets]
+        self._answered += len(sources)
+        if self._labels is None and self._answered < PAIRS_A_LABEL * len(numbers):
+            return self._climb(*ends)
+        labels, distances = self._labelled(), np.empty(len(sources), np.int64)
+
+        def look(part: slice) -> None:
+            distances[part] = labels.between(*(numbers[part] for numbers in ends))
+
+        in_slices(len(sources), SLICE, look)
+        return distances
+
+    def matrix(self, sources: Any, targets: Any) -> NDArray[np.int64]:
+        """The distances from some vertices to some vertices, shape (k, t); see `pairs`."""
+        numbers, labels = self._hierarchy.numbers, self._labelled()
+        begins, ends = numbers[sources], numbers[targets]
+        distances = np.empty((len(begins), len(ends)), np.int64)
+
+        def look(part: slice) -> None:
+            for row in range(part.start, part.stop):
+                distances[row] = labels.between(np.full_like(ends, begins[row]), ends)
+
+        in_slices(len(begins), max(SLICE // max(len(ends), 1), 1), look)
+        return distances
+
+    def _lower_triangles(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        if self._lower is None:
+            hierarchy = self._hierarchy
+            check_room(8 * len(self._tops), f"{len(self._tops):,} triangles by their upper arc")
+            ends = np.zeros(hierarchy.arc_count + 1, np.int64)
+            legs = np.empty((len(self._tops), 2), np.int32)
+            customization.list_lower(hierarchy.offsets, self._starts, self._tops, ends, legs)
+            self._lower = ends, legs
+        return self._lower
+
+    def _climb(self, sources: NDArray[np.int32], targets: NDArray[np.int32]) -> NDArray[np.int64]:
+        hierarchy, kind = self._hierarchy, self.kind
+        lengths = np.empty(len(sources), kind.type)
+        rows = hierarchy.offsets, hierarchy.heads, self._depths, self._lengths
+        if customization.climb(sources, targets, *rows, kind.limit, kind.nothing, lengths):
+            raise NarrowError
+        return as_distances(lengths, kind)
+
+    def _labelled(self) -> Labels:
+        if self._labels is None:
+            self._labels = Labels(self._hierarchy, self._depths, self._lengths, self.kind)
+        return self._labels
+
+
+class Labels:
+    """The labels of all vertices, both ways.
+
+    Args:
+        hierarchy: of the graph.
+        depths: of its tree, by number.
+        lengths: customized.
+        kind: of lengths.
+
+    Raises:
+        GraphError: they do not fit in memory.
+        NarrowError: a distance does not fit.
+    """
+
+    def __init__(
+        self,
+        hierarchy: CustomizableHierarchy,
+        depths: NDArray[np.int32],
+        lengths: NDArray[Any],
+        kind: Lengths,
+    ) -> None:
+        self._kind, self._rows, count = kind, label_rows(hierarchy), hierarchy.vertex_count
+        nbytes = 2 * kind.type.itemsize * int(self._rows[-1])
+        check_room(nbytes, f"labels of {count:,} vertices")
+        by_preorder = np.empty(count, np.uint16)
+        by_preorder[hierarchy.preorder] = depths
+        self._tree = hierarchy.preorder, range_minima(by_preorder, np)
+
+        def fill(side: int) -> NDArray[Any]:
+            labels = np.full(self._rows[-1], kind.nothing, kind.type)
+            rows = hierarchy.offsets, hierarchy.heads, depths, self._rows, lengths
+            customization.fill_labels(*rows, side, kind.nothing, labels)
+            if customization.greatest_length(labels, kind.nothing) > kind.limit:
+                raise NarrowError
+            return labels
+
+        with ThreadPoolExecutor(2) as pool:
+            self._up, self._down = pool.map(fill, range(2))
+
+    def between(self, sources: NDArray[np.int32], targets: NDArray[np.int32]) -> NDArray[np.int64]:
+        """The distances of pairs of numbers, with the greatest int64 where no path leads."""
+        lengths = np.empty(len(sources), self._kind.type)
+        labels = self._rows, self._up, self._down, self._kind.nothing
+        customization.look_up(sources, targets, *self._tree, *labels, lengths)
+        return as_distances(lengths, self._kind)
+
+
+def in_runs(begins: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The numbers from each begin up to its end, one run after another.
+
+    >>> in_runs(np.array([4, 9]), np.array([6, 10])).tolist()
+    [4, 5, 9]
+    """
+    counts = ends - begins
+    starts = np.cumsum(counts) - counts
+    places: NDArray[np.int64] = np.arange(counts.sum()) + np.repeat(begins - starts, counts)
+    return places
+
+
+def as_distances(lengths: NDArray[Any], kind: Lengths) -> NDArray[np.int64]:
+    """Lengths as users get distances: int64, the greatest where no path leads."""
+    distances = lengths.astype(np.int64)
+    distances[lengths >= kind.nothing] = np.iinfo(np.int64).max
+    return distances

@@ -1,0 +1,1 @@
+"""Customizable contraction hierarchies: an order from separators, and what follows from it."""

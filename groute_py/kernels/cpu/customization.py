@@ -1,0 +1,338 @@
+"""Customization of a hierarchy from separators, and labels and distances out of it.
+
+Weights of the hierarchy are *lengths*: unsigned, shape (2 a,), of each arc that upward and that
+downward; see `groute_py.hierarchy.separators.lengths`. Two lengths never wrap when they are added.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from groute_py.kernels.cpu.kernel import inlined_kernel, kernel
+
+
+@kernel
+def list_triangles(offsets: Any, heads: Any, starts: Any, tops: Any) -> None:
+    """For each vertex and each two of its arcs upward, the arc between their heads.
+
+    Args:
+        offsets, heads: of the hierarchy.
+        starts: where the triangles of each vertex begin, shape (n + 1,).
+        tops: int32, to be filled with arcs: for the first arc of a row with each one behind it, for
+            the second one, and so on.
+    """
+    for low in range(len(offsets) - 1):
+        triangle, stop = starts[low], offsets[low + 1]
+        for first in range(offsets[low], stop):
+            top = offsets[heads[first]]
+            for second in range(first + 1, stop):
+                while heads[top] != heads[second]:
+                    top += 1
+                tops[triangle] = top
+                triangle += 1
+
+
+@kernel
+def fold_weights(slots: Any, weights: Any, limit: Any, lengths: Any) -> None:
+    """Lower lengths to the weights of the graph's arcs; greater ones count as limit + 1.
+
+    Args:
+        slots: of the arcs, shape (m,); see `CustomizableHierarchy`.
+        weights: int64, none negative, shape (m,).
+        limit: the greatest length, of the type of lengths.
+        lengths: shape (2 a,).
+    """
+    number = lengths.dtype.type
+    for arc in range(len(slots)):
+        slot = slots[arc]
+        if slot >= 0:
+            weight = number(min(np.uint64(weights[arc]), np.uint64(limit) + np.uint64(1)))
+            lengths[slot] = min(lengths[slot], weight)
+
+
+@kernel
+def customize(offsets: Any, starts: Any, tops: Any, lengths: Any) -> None:
+    """Give each arc the length of the shortest way over vertices below, the deepest first.
+
+    Args:
+        offsets: of the hierarchy.
+        starts, tops: as `list_triangles` fills them.
+        lengths: as `fold_weights` leaves them.
+    """
+    number = lengths.dtype.type
+    for low in range(len(offsets) - 2, -1, -1):
+        triangle, stop = starts[low], offsets[low + 1]
+        for first in range(offsets[low], stop):
+            up, down = lengths[2 * first], lengths[2 * first + 1]
+            for second in range(first + 1, stop):
+                top = 2 * tops[triangle]
+                triangle += 1
+                lengths[top] = min(lengths[top], number(down + lengths[2 * second]))
+                lengths[top + 1] = min(lengths[top + 1], number(lengths[2 * second + 1] + up))
+
+
+@kernel
+def greatest_length(lengths: Any, nothing: Any) -> Any:
+    """The greatest length but for that of no way; 0 if there is none."""
+    greatest = nothing - nothing
+    for length in lengths:
+        if length < nothing:
+            greatest = max(greatest, length)
+    return greatest
+
+
+@kernel
+def list_lower(offsets: Any, starts: Any, tops: Any, ends: Any, legs: Any) -> None:
+    """The triangles by the arc that they may lower.
+
+    Args:
+        offsets, starts, tops: as for `customize`.
+        ends: int64, shape (a + 1,), zeros; to be filled with where those of each arc begin.
+        legs: int32, shape (t, 2), to be filled with the two arcs from the lowest vertex, that to
+            the tail of the arc first.
+    """
+    for top in tops:
+        ends[top + 1] += 1
+    for arc in range(len(ends) - 1):
+        ends[arc + 1] += ends[arc]
+    free = ends[:-1].copy()
+    for low in range(len(offsets) - 1):
+        triangle, stop = starts[low], offsets[low + 1]
+        for first in range(offsets[low], stop):
+            for second in range(first + 1, stop):
+                place = free[tops[triangle]]
+                free[tops[triangle]] += 1
+                legs[place, 0], legs[place, 1] = first, second
+                triangle += 1
+
+
+@inlined_kernel
+def changes(old: Any, new: Any, top: Any) -> Any:
+    """Whether a way of another length may change the arc that it bridges."""
+    return new < top or (old == top and new != old)
+
+
+@kernel
+def customize_some(
+    dirty: Any,
+    touched: Any,
+    offsets: Any,
+    heads: Any,
+    starts: Any,
+    tops: Any,
+    ends: Any,
+    legs: Any,
+    graph_lengths: Any,
+    lengths: Any,
+) -> int:
+    """Customize anew what depends on some arcs, the deepest first.
+
+    Args:
+        dirty: bool, shape (a,): the arcs whose own lengths have changed; all false afterwards.
+        touched: bool, shape (n,): the tails of those arcs; all false afterwards.
+        offsets, heads, starts, tops: of the hierarchy, and as for `customize`.
+        ends, legs: as `list_lower` fills them.
+        graph_lengths: the lengths of the graph's arcs, as `fold_weights` leaves them.
+        lengths: customized for the weights before.
+
+    Returns:
+        How many arcs were looked at.
+    """
+    number = lengths.dtype.type
+    seen = 0
+    for low in range(len(offsets) - 2, -1, -1):
+        if not touched[low]:
+            continue
+        touched[low] = False
+        begin, stop = offsets[low], offsets[low + 1]
+        width = stop - begin
+        for arc in range(begin, stop):
+            if not dirty[arc]:
+                continue
+            dirty[arc] = False
+            seen += 1
+            up, down = graph_lengths[2 * arc], graph_lengths[2 * arc + 1]
+            for place in range(ends[arc], ends[arc + 1]):
+                first, second = 2 * legs[place, 0], 2 * legs[place, 1]
+                up = min(up, number(lengths[first + 1] + lengths[second]))
+                down = min(down, number(lengths[second + 1] + lengths[first]))
+            old_up, old_down = lengths[2 * arc], lengths[2 * arc + 1]
+            if up == old_up and down == old_down:
+                continue
+            lengths[2 * arc], lengths[2 * arc + 1] = up, down
+            own = arc - begin
+            for other in range(width):
+                if other == own:
+                    continue
+                low_leg, high_leg = min(own, other), max(own, other)
+                before = low_leg * width - low_leg * (low_leg + 1) // 2
+                top = tops[starts[low] + before + high_leg - low_leg - 1]
+                other_up = lengths[2 * (begin + other)]
+                other_down = lengths[2 * (begin + other) + 1]
+                # to the tail of the bridged arc leads the leg that comes first
+                over_down, over_up = 2 * top, 2 * top + 1
+                if own > other:
+                    over_down, over_up = over_up, over_down
+                if changes(old_down + other_up, down + other_up, np.uint64(lengths[over_down])):
+                    dirty[top] = touched[heads[begin + low_leg]] = True
+                if changes(other_down + old_up, other_down + up, np.uint64(lengths[over_up])):
+                    dirty[top] = touched[heads[begin + low_leg]] = True
+    return seen
+
+
+@kernel
+def fill_labels(
+    offsets: Any,
+    heads: Any,
+    depths: Any,
+    rows: Any,
+    lengths: Any,
+    side: int,
+    nothing: Any,
+    labels: Any,
+) -> None:
+    """The distances going up from each vertex to its ancestors, or from these going down to it.
+
+    Args:
+        offsets, heads: of the hierarchy; depths: by number.
+        rows: where the label of each vertex begins, shape (n + 1,).
+        lengths: customized.
+        side: 0 for up, 1 for down.
+        nothing: the length of no way.
+        labels: to be filled, an entry for each ancestor by depth, and one for the vertex.
+    """
+    number = labels.dtype.type
+    for low in range(len(rows) - 1):
+        own = labels[rows[low] : rows[low] + depths[low] + 1]
+        own[:] = nothing
+        own[depths[low]] = 0
+        for arc in range(offsets[low], offsets[low + 1]):
+            length = lengths[2 * arc + side]
+            if length == nothing:
+                continue
+            head = heads[arc]
+            above = labels[rows[head] : rows[head] + depths[head] + 1]
+            for depth in range(len(above)):
+                own[depth] = min(own[depth], number(above[depth] + length))
+
+
+@inlined_kernel
+def shared_ancestors(low: int, high: int, preorder: Any, table: Any) -> Any:
+    """How many ancestors two vertices have in common, themselves included.
+
+    The least depth in the preorder behind the one up to the other is that of the child of the
+    lowest of them.
+
+    Args:
+        low, high: numbers, not the same.
+        preorder: by number.
+        table: as `groute_py.hierarchy.separators.labels.range_minima` gives it.
+    """
+    first, last = preorder[low], preorder[high]
+    if first > last:
+        first, last = last, first
+    first += 1
+    power = 0
+    while (2 << power) <= last - first + 1:
+        power += 1
+    return min(table[power, first], table[power, last + 1 - (1 << power)])
+
+
+@kernel
+def look_up(
+    sources: Any,
+    targets: Any,
+    preorder: Any,
+    table: Any,
+    rows: Any,
+    up: Any,
+    down: Any,
+    nothing: Any,
+    out: Any,
+) -> None:
+    """Distances of pairs by their labels.
+
+    Args:
+        sources, targets: numbers, shape (k,).
+        preorder, table: as for `shared_ancestors`.
+        rows, up, down: the labels, as `fill_labels` fills them.
+        nothing: the length of no way.
+        out: shape (k,), of the type of lengths.
+    """
+    number = up.dtype.type
+    for pair in range(len(out)):
+        source, target = sources[pair], targets[pair]
+        if source == target:
+            out[pair] = 0
+            continue
+        shared = shared_ancestors(source, target, preorder, table)
+        begin, end = rows[source], rows[target]
+        best = nothing
+        for depth in range(shared):
+            best = min(best, number(up[begin + depth] + down[end + depth]))
+        out[pair] = best
+
+
+@kernel
+def climb(
+    sources: Any,
+    targets: Any,
+    offsets: Any,
+    heads: Any,
+    depths: Any,
+    lengths: Any,
+    limit: Any,
+    nothing: Any,
+    out: Any,
+) -> bool:
+    """Distances of pairs without labels, by a way up the tree from either end.
+
+    Args:
+        sources, targets: numbers, shape (k,).
+        offsets, heads, depths, lengths: as for `fill_labels`.
+        limit, nothing: the greatest length, and that of no way.
+        out: shape (k,), of the type of lengths.
+
+    Returns:
+        Whether a distance to an ancestor is above the limit; the answers are wrong then.
+    """
+    number = lengths.dtype.type
+    most = 0
+    for depth in depths:
+        most = max(most, depth)
+    reach = np.full((2, most + 1), nothing, lengths.dtype)
+    is_wide = False
+    for pair in range(len(out)):
+        for side in range(2):
+            vertex = sources[pair] if side == 0 else targets[pair]
+            reach[side, : depths[vertex] + 1] = nothing
+            reach[side, depths[vertex]] = 0
+            while True:
+                here = reach[side, depths[vertex]]
+                is_wide = is_wide or limit < here < nothing
+                begin, stop = offsets[vertex], offsets[vertex + 1]
+                for arc in range(begin, stop):
+                    above = depths[heads[arc]]
+                    length = number(here + lengths[2 * arc + side])
+                    reach[side, above] = min(reach[side, above], length)
+                if begin == stop:
+                    break
+                vertex = heads[begin]
+        out[pair] = nothing
+        source, target = sources[pair], targets[pair]
+        while depths[source] > depths[target]:
+            source = heads[offsets[source]]
+        while depths[target] > depths[source]:
+            target = heads[offsets[target]]
+        while source != target and offsets[source] < offsets[source + 1]:
+            if offsets[target] == offsets[target + 1]:
+                break
+            source, target = heads[offsets[source]], heads[offsets[target]]
+        if source == target:
+            best = nothing
+            for depth in range(depths[source] + 1):
+                best = min(best, number(reach[0, depth] + reach[1, depth]))
+            out[pair] = best
+    return is_wide

@@ -1,0 +1,306 @@
+"""Elimination of vertices in a given order: rows upward, the tree, numbers from the roots."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from groute_py.kernels.cpu.kernel import kernel
+
+
+@kernel
+def list_neighbours(offsets: Any, heads: Any) -> Any:
+    """The graph as an undirected one without loops and parallel arcs.
+
+    Args:
+        offsets, heads: of a graph in CSR form.
+
+    Returns:
+        int64 offsets, shape (n + 1,), and int32 neighbours, ascending in each row.
+    """
+    count = len(offsets) - 1
+    ends = np.zeros(count + 1, np.int64)
+    for tail in range(count):
+        for arc in range(offsets[tail], offsets[tail + 1]):
+            if heads[arc] != tail:
+                ends[tail + 1] += 1
+                ends[heads[arc] + 1] += 1
+    ends = np.cumsum(ends)
+    free = ends[:-1].copy()
+    neighbours = np.empty(ends[count], np.int32)
+    for tail in range(count):
+        for arc in range(offsets[tail], offsets[tail + 1]):
+            head = heads[arc]
+            if head != tail:
+                neighbours[free[tail]] = head
+                free[tail] += 1
+                neighbours[free[head]] = tail
+                free[head] += 1
+    filled, begin = 0, 0
+    for vertex in range(count):
+        stop = ends[vertex + 1]
+        last = -1
+        for neighbour in np.sort(neighbours[begin:stop]):
+            if neighbour != last:
+                neighbours[filled] = neighbour
+                filled += 1
+                last = neighbour
+        begin = stop
+        ends[vertex + 1] = filled
+    return ends, neighbours[:filled].copy()
+
+
+@kernel
+def peel(offsets: Any, neighbours: Any) -> Any:
+    """Eliminate vertices with up to two neighbours, in rounds of independent ones.
+
+    Such an elimination adds no neighbour to any vertex, so it works in place. Rounds keep the tree
+    shallow: half of a chain goes in each.
+
+    Args:
+        offsets, neighbours: as `list_neighbours` gives them; neighbours are changed.
+
+    Returns:
+        The vertices in their order, int32; how many neighbours each vertex has at the end, −1 for
+        those that are eliminated. The neighbours left are the first of each row.
+    """
+    count = len(offsets) - 1
+    degrees = (offsets[1:] - offsets[:-1]).astype(np.int32)
+    order, peeled = np.empty(count, np.int32), 0
+    touched_in = np.zeros(count, np.int32)
+    todo = np.flatnonzero(degrees <= 2).astype(np.int32)
+    turn = 0
+    while len(todo) > 0:
+        turn += 1
+        later, waiting = np.empty(3 * len(todo), np.int32), 0
+        for vertex in todo:
+            degree = degrees[vertex]
+            if degree < 0 or degree > 2:
+                continue
+            if touched_in[vertex] == turn:
+                later[waiting] = vertex
+                waiting += 1
+                continue
+            order[peeled] = vertex
+            peeled += 1
+            degrees[vertex] = -1
+            row = offsets[vertex]
+            first = neighbours[row] if degree > 0 else -1
+            second = neighbours[row + 1] if degree > 1 else -1
+            joined = degree < 2
+            if degree == 2:
+                for i in range(offsets[first], offsets[first] + degrees[first]):
+                    joined = joined or neighbours[i] == second
+            for end, other in ((first, second), (second, first)):
+                if end < 0:
+                    continue
+                touched_in[end] = turn
+                i = offsets[end]
+                while neighbours[i] != vertex:
+                    i += 1
+                if joined:
+                    degrees[end] -= 1
+                    neighbours[i] = neighbours[offsets[end] + degrees[end]]
+                else:
+                    neighbours[i] = other
+                if degrees[end] <= 2:
+                    later[waiting] = end
+                    waiting += 1
+        todo = later[:waiting]
+    return order[:peeled].copy(), degrees
+
+
+@kernel
+def left_graph(offsets: Any, neighbours: Any, degrees: Any) -> Any:
+    """The graph that `peel` leaves, its vertices counted anew.
+
+    Returns:
+        Its vertices, int32, shape (k,); int32 offsets, shape (k + 1,); int32 neighbours.
+    """
+    vertices = np.flatnonzero(degrees >= 0).astype(np.int32)
+    numbers = np.empty(len(degrees), np.int32)
+    starts = np.zeros(len(vertices) + 1, np.int32)
+    for number, vertex in enumerate(vertices):
+        numbers[vertex] = number
+        starts[number + 1] = starts[number] + degrees[vertex]
+    ends = np.empty(starts[len(vertices)], np.int32)
+    for number, vertex in enumerate(vertices):
+        for k in range(degrees[vertex]):
+            ends[starts[number] + k] = numbers[neighbours[offsets[vertex] + k]]
+    return vertices, starts, ends
+
+
+@kernel
+def count_boundary(offsets: Any, neighbours: Any, part: Any) -> Any:
+    """Vertices of each of two parts that have a neighbour in the other one."""
+    counts = np.zeros(2, np.int64)
+    for vertex in range(len(offsets) - 1):
+        for i in range(offsets[vertex], offsets[vertex + 1]):
+            if part[neighbours[i]] != part[vertex]:
+                counts[part[vertex]] += 1
+                break
+    return counts
+
+
+@kernel
+def fill_rows(
+    offsets: Any, neighbours: Any, order: Any, ranks: Any, most_arcs: int, most_triangles: int
+) -> Any:
+    """The arcs upward that elimination gives each vertex.
+
+    A row is that of the graph joined with those of the children, without the vertex itself; the
+    least of a row is the parent.
+
+    Args:
+        offsets, neighbours: as `list_neighbours` gives them.
+        order: vertices in the order of elimination; ``ranks`` is its inverse.
+        most_arcs, most_triangles: where to give up.
+
+    Returns:
+        int64 offsets by rank, shape (n + 1,); int32 ranks, ascending in each row; the number of
+        triangles; how many rows are complete: fewer than n where it was given up.
+    """
+    count = len(order)
+    rows = np.zeros(count + 1, np.int64)
+    heads = np.empty(min(8 * count, most_arcs) + count, np.int32)
+    child = np.full(count, -1, np.int32)
+    sibling = np.full(count, -1, np.int32)
+    mark = np.full(count, -1, np.int32)
+    filled, triangles = 0, 0
+    for rank in range(count):
+        if filled > most_arcs or triangles > most_triangles:
+            return rows, heads[:filled], triangles, rank
+        if filled + count - rank > len(heads):
+            larger = np.empty(2 * len(heads) + count, np.int32)
+            larger[:filled] = heads[:filled]
+            heads = larger
+        begin = filled
+        mark[rank] = rank
+        vertex = order[rank]
+        for i in range(offsets[vertex], offsets[vertex + 1]):
+            head = ranks[neighbours[i]]
+            if head > rank and mark[head] != rank:
+                mark[head] = rank
+                heads[filled] = head
+                filled += 1
+        below = child[rank]
+        while below >= 0:
+            for i in range(rows[below] + 1, rows[below + 1]):
+                head = heads[i]
+                if mark[head] != rank:
+                    mark[head] = rank
+                    heads[filled] = head
+                    filled += 1
+            below = sibling[below]
+        if filled > begin:
+            heads[begin:filled].sort()
+            parent = heads[begin]
+            sibling[rank] = child[parent]
+            child[parent] = rank
+        rows[rank + 1] = filled
+        triangles += (filled - begin) * (filled - begin - 1) // 2
+    return rows, heads[:filled].copy(), triangles, count
+
+
+@kernel
+def number_tree(rows: Any, heads: Any) -> Any:
+    """Numbers from the roots of the elimination tree: by depth, and in preorder at each depth.
+
+    Args:
+        rows, heads: as `fill_rows` gives them.
+
+    Returns:
+        By rank the number, int32; by number the rank and the place in the preorder, int32; the
+        first number of each depth and n, int64.
+    """
+    count = len(rows) - 1
+    parent = np.full(count, -1, np.int32)
+    sizes = np.ones(count, np.int32)
+    depths = np.zeros(count, np.int32)
+    for rank in range(count):
+        if rows[rank + 1] > rows[rank]:
+            parent[rank] = heads[rows[rank]]
+            sizes[parent[rank]] += sizes[rank]
+    places = np.empty(count, np.int32)  # in the preorder
+    inner = np.zeros(count, np.int32)  # vertices below that have a place
+    taken, deepest = 0, -1
+    for rank in range(count - 1, -1, -1):
+        above = parent[rank]
+        if above < 0:
+            places[rank] = taken
+            taken += sizes[rank]
+        else:
+            depths[rank] = depths[above] + 1
+            places[rank] = places[above] + 1 + inner[above]
+            inner[above] += sizes[rank]
+        deepest = max(deepest, depths[rank])
+    levels = np.zeros(deepest + 2, np.int64)
+    rank_at = np.empty(count, np.int32)
+    for rank in range(count):
+        levels[depths[rank] + 1] += 1
+        rank_at[places[rank]] = rank
+    levels = np.cumsum(levels)
+    free = levels[:-1].copy()
+    numbers = np.empty(count, np.int32)
+    ranks = np.empty(count, np.int32)
+    preorder = np.empty(count, np.int32)
+    for place in range(count):
+        rank = rank_at[place]
+        number = free[depths[rank]]
+        free[depths[rank]] += 1
+        numbers[rank], ranks[number], preorder[number] = number, rank, place
+    return numbers, ranks, preorder, levels
+
+
+@kernel
+def renumber_rows(rows: Any, heads: Any, numbers: Any, ranks: Any) -> Any:
+    """Rows by number, the deepest head first: the parent.
+
+    Returns:
+        int64 offsets, shape (n + 1,), and int32 heads, descending in each row.
+    """
+    count = len(numbers)
+    offsets = np.zeros(count + 1, np.int64)
+    renumbered = np.empty(len(heads), np.int32)
+    for number in range(count):
+        begin, stop = rows[ranks[number]], rows[ranks[number] + 1]
+        at = offsets[number]
+        for i in range(begin, stop):
+            renumbered[at + i - begin] = numbers[heads[i]]
+        offsets[number + 1] = at + stop - begin
+    return offsets, renumbered
+
+
+@kernel
+def find_slots(offsets: Any, heads: Any, numbers: Any, graph_offsets: Any, graph_heads: Any) -> Any:
+    """The weight of the hierarchy that each arc of the graph may lower.
+
+    Args:
+        offsets, heads: of the hierarchy.
+        numbers: of the graph's vertices.
+        graph_offsets, graph_heads: of the graph.
+
+    Returns:
+        int32, shape (m,): twice the arc upward, and one more if the graph's arc leads down; −1 for
+        loops.
+    """
+    slots = np.empty(len(graph_heads), np.int32)
+    for tail in range(len(graph_offsets) - 1):
+        for arc in range(graph_offsets[tail], graph_offsets[tail + 1]):
+            low, high = numbers[tail], numbers[graph_heads[arc]]
+            if low == high:
+                slots[arc] = -1
+                continue
+            down = 0
+            if low < high:
+                low, high, down = high, low, 1
+            first, last = offsets[low], offsets[low + 1] - 1
+            while first < last:
+                middle = (first + last) // 2
+                if heads[middle] > high:
+                    first = middle + 1
+                else:
+                    last = middle
+            slots[arc] = 2 * first + down
+    return slots

@@ -1,0 +1,173 @@
+"""Orders by separators: new weights, pairs and matrices, held against Dijkstra's algorithm."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from support.graphs import graph_of, random_graph, scipy_distances
+from support.skips import EMULATED
+
+from groute_py import UNREACHED, Graph, GraphError, InputError, SetupError, customize, generate
+
+GRAPHS = {
+    "one vertex": lambda: graph_of(1, []),
+    "one vertex with a loop": lambda: graph_of(1, [(0, 0, 3)]),
+    "no arcs": lambda: graph_of(7, []),
+    "one arc": lambda: graph_of(2, [(1, 0, 5)]),
+    "parallel arcs": lambda: graph_of(3, [(0, 1, 9), (0, 1, 4), (1, 0, 3), (1, 2, 8), (1, 2, 2)]),
+    "chain": lambda: graph_of(90, [(k, k + 1, k % 7) for k in range(89)]),
+    "cycle one way": lambda: graph_of(50, [(k, (k + 1) % 50, 2) for k in range(50)]),
+    "star": lambda: graph_of(60, [(0, k, k) for k in range(1, 60)] + [(5, 0, 1)]),
+    "complete": lambda: random_graph(20, 900, 1, 30),
+    "zero weights": lambda: random_graph(70, 200, 2, 0),
+    "components": lambda: random_graph(120, 90, 3, 40),
+    "int64": lambda: random_graph(60, 200, 4, 2**45, "int64"),
+    "sums beyond int32": lambda: random_graph(60, 150, 5, 2**31 - 1),
+    "uint32": lambda: random_graph(60, 150, 6, 2**32 - 1, "uint32"),
+    "road": lambda: generate("road:20x20"),
+}
+
+
+def every_distance(graph: Graph) -> Any:
+    return np.array([scipy_distances(graph, source) for source in range(graph.vertex_count)])
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_graphs(name: str, device: str) -> None:
+    graph = GRAPHS[name]()
+    town = customize(graph, device=device)
+    expected = every_distance(graph)
+    every = np.arange(graph.vertex_count)
+    few = np.random.default_rng(1).integers(0, graph.vertex_count, (2, 5))
+    assert town.pairs(*few).tolist() == expected[few[0], few[1]].tolist()
+    assert town.matrix(every, every).tolist() == expected.tolist()
+    sources, targets = np.divmod(np.arange(expected.size), len(every))
+    assert (town.pairs(sources, targets) == expected.ravel()).all()
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_random_graphs(part: int, device: str) -> None:
+    for seed in range(25 * part, 25 * part + (2 if EMULATED else 25)):
+        random = np.random.default_rng(seed)
+        count = int(random.integers(1, 60))
+        arcs = int(random.integers(0, 5 * count))
+        greatest = int(random.choice([0, 1, 100, 2**31 - 1]))
+        graph = random_graph(count, arcs, seed, greatest, str(random.choice(["int32", "int64"])))
+        town = customize(graph, device=device)
+        ends = random.integers(0, count, (2, 40))
+        expected = every_distance(graph)
+        assert (town.pairs(*ends) == expected[ends[0], ends[1]]).all(), seed
+        every = np.arange(count)
+        assert (town.matrix(every, every) == expected).all(), seed
+
+
+def test_new_weights(device: str) -> None:
+    graph = generate("road:15x15")
+    town = customize(graph, device=device)
+    for seed, greatest in enumerate([9, 2**20, 2**31 - 2, 3]):
+        weights = np.random.default_rng(seed).integers(0, greatest, graph.arc_count)
+        town.update(weights)
+        every = np.arange(graph.vertex_count)
+        expected = every_distance(graph.with_weights(weights))
+        assert (town.matrix(every[::40], every) == expected[::40]).all()
+        assert town.statistics["bits"] == (64 if greatest > 2**25 else 32)
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_partial_updates_as_customizing_anew(part: int, device: str) -> None:
+    random = np.random.default_rng(part)
+    graph = [
+        generate("road:12x12"),
+        random_graph(60, 200, part, 50),
+        random_graph(50, 400, part, 2**30),
+        graph_of(40, [(k, (k * 7 + j) % 40, k % 5) for k in range(40) for j in range(6)]),
+    ][part]
+    partly, anew = customize(graph, device=device), customize(graph, device=device)
+    weights = graph.weights.astype(np.int64)
+    every = np.arange(graph.vertex_count)
+    for turn in range(5 if EMULATED else 250):
+        arcs = random.choice(graph.arc_count, random.integers(1, 12), replace=False)
+        weights[arcs] = random.integers(0, random.choice([2, 100, 2**31]), len(arcs))
+        partly.update(weights[arcs], arcs=arcs)
+        anew.update(weights)
+        ends = random.integers(0, len(every), (2, 3))
+        assert (partly.pairs(*ends) == anew.pairs(*ends)).all()
+        if turn % 25 == 0:
+            assert (partly.matrix(every, every) == anew.matrix(every, every)).all()
+    assert (partly.matrix(every, every) == every_distance(graph.with_weights(weights))).all()
+
+
+def test_refused_weights_change_nothing(device: str) -> None:
+    graph = graph_of(3, [(0, 1, 4), (1, 2, 3)])
+    town = customize(graph, device=device)
+    refused: list[tuple[Any, str]] = [
+        ([1], "2 weights are needed"),
+        ([1.0, 2.0], "integers, not float64"),
+        ([1, -2], "arc 1 is negative"),
+        ([2**62, 2**62], "scale them down"),
+        (np.array([2**63, 1], np.uint64), "does not fit in 64-bit"),
+    ]
+    for weights, problem in refused:
+        with pytest.raises(GraphError, match=problem):
+            town.update(weights)
+        assert town.pairs([0], [2]).tolist() == [7]
+    town.update([2**62 - 1, 0])
+    assert town.pairs([0], [2]).tolist() == [2**62 - 1]
+    with pytest.raises(GraphError, match=r"may be more than"):
+        town.update([2**62], arcs=[1])
+    assert town.pairs([0], [2]).tolist() == [2**62 - 1]
+    for arcs, problem in [([2], "arc 2 is none"), ([0, 0], "twice"), ([[0]], "list of numbers")]:
+        with pytest.raises(InputError, match=problem):
+            town.update([1] * len(arcs), arcs=arcs)
+
+
+def test_wrong_ends(device: str) -> None:
+    town = customize(graph_of(3, [(0, 1, 4), (1, 2, 3)]), device=device)
+    for ends, problem in [
+        (([0], [3]), "target 3 is not a vertex"),
+        (([-1], [0]), "source -1"),
+        (([0, 1], [0]), "as many sources as targets"),
+        (([], []), "at least one"),
+        (([0.5], [1]), "integers"),
+    ]:
+        with pytest.raises(InputError, match=problem):
+            town.pairs(*ends)
+    assert town.pairs([2, 1], [0, 1]).tolist() == [UNREACHED, 0]
+
+
+@pytest.mark.parametrize(
+    ("graph", "problem"),
+    [
+        (graph_of(2, [(0, 1, -1)]), "negative"),
+        (graph_of(2, [(0, 1, 0.5)], "float64"), "integers, not float64"),
+        (graph_of(0, []), "no vertices"),
+        (graph_of(3, [(0, 1, 2**62), (1, 2, 1)], "int64"), "scale them down"),
+    ],
+)
+def test_graphs_that_do_not_suit(graph: Graph, problem: str, device: str) -> None:
+    with pytest.raises(GraphError, match=problem):
+        customize(graph, device=device)
+
+
+def test_no_small_separators(monkeypatch: pytest.MonkeyPatch) -> None:
+    from groute_py.hierarchy.separators import customizable, order, size
+
+    monkeypatch.setattr(order, "BISECTED", 1000)
+    monkeypatch.setattr(size, "MOST_TRIANGLES", 1000)
+    with pytest.raises(GraphError, match=r"no small separators: half of its .* are parted"):
+        customize("rmat:12", device="cpu")
+    monkeypatch.setattr(order, "BISECTED", 1 << 20)
+    monkeypatch.setattr(customizable, "MOST_TRIANGLES", 20_000)
+    with pytest.raises(GraphError, match=r"of its 10,000 vertices already give"):
+        customize("road:100x100", device="cpu")
+
+
+def test_without_metis(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pymetis", None)
+    with pytest.raises(SetupError, match=r"pip install 'groute-py\[separators\]'"):
+        customize("road:9x9", device="cpu")
+    chain = graph_of(9, [(k, k + 1, 1) for k in range(8)])  # has nothing to dissect
+    assert customize(chain, device="cpu").pairs([0], [8]).tolist() == [8]
