@@ -171,11 +171,26 @@ SWEEP = Program(
 )
 """Trees out of a contraction hierarchy."""
 
+CUSTOMIZATION = Program(
+    ("customization/customize.cu", "customization/labels.cu"),
+    (
+        "list_triangles",
+        "begin_lengths",
+        "fold_weights",
+        "relax_triangles",
+        "check_lengths",
+        "fill_labels",
+        "look_up_pairs",
+        "look_up_rows",
+    ),
+)
+"""Customizes a hierarchy from separators, and looks up distances; for integers."""
+
 CERTIFICATE = Program(("certificate/certificate.cu",), ("check_arcs", "check_vertices"))
 """Looks for reasons to doubt an answer, whose distances are of the types that users get."""
 
 PROGRAMS = (
-    *(SOLVE, BREADTH_FIRST, FRONTIER, PULL, ALL_PAIRS, CONTRACTION, SWEEP),
+    *(SOLVE, BREADTH_FIRST, FRONTIER, PULL, ALL_PAIRS, CONTRACTION, SWEEP, CUSTOMIZATION),
     *(PEER_LATENCY, SUMMARY, DEPENDENCIES, CERTIFICATE),
 )
 """Every text that is compiled."""

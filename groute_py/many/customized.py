@@ -29,6 +29,7 @@ Vertices = Sequence[int] | NDArray[Any]
 
 MAKERS: Makers = {
     "cpu": lambda *_: _made("groute_py.device.cpu.customization", "CpuCustomization"),
+    "cuda": lambda *_: _made("groute_py.device.cuda.hierarchy.customization", "CudaCustomization"),
 }
 """What customizes, by the kind of device."""
 

@@ -31,6 +31,8 @@ SELECTED = {
     "gpu/test_busy_gpu.py": ("", 4),
     "gpu/test_hierarchy.py": ("not dense", 31),
     "gpu/test_nearest_sweep.py": ("", 45),
+    "gpu/test_customize.py": ("", 3),
+    "python/test_customize.py": ("", 34),
     "gpu/test_cutoff.py": ("", 14),
     "gpu/test_first_run.py": ("warmed_up or compiled", 16),
     "gpu/test_kernels_asked.py": ("", 9),
@@ -56,7 +58,7 @@ LONG = {
         "gpu/test_nearest_sweep.py",
         "gpu/test_kernels_asked.py",
     ),
-    *("python/test_solvers.py", "gpu/test_together.py"),
+    *("python/test_solvers.py", "gpu/test_together.py", "python/test_customize.py"),
 }
 """Files that take a minute or more."""
 

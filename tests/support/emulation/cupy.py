@@ -15,7 +15,7 @@ import ctypes
 import re
 import sys
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from threading import Lock, RLock
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -158,6 +158,9 @@ class Kernel:
         arguments: Any,
         **_: object,
     ) -> None:
+        if Stream.captured is not None:
+            Stream.captured.append(partial(self, grid, block, arguments))
+            return
         kept = [self._bytes(argument) for argument in arguments]
         places = (ctypes.c_uint64 * 16)(*(words.ctypes.data for words in kept))
         twelve = (ctypes.c_uint64 * 12)(ctypes.addressof(places))
@@ -211,8 +214,20 @@ class Stream:
     """Whatever it is given has ended when it returns."""
 
     ptr, done = 0, True
+    captured: list[Callable[[], None]] | None = None
+    """Launches of the graph that is made, if one is."""
 
     def __init__(self, *, non_blocking: bool = False) -> None: ...
+
+    def begin_capture(self) -> None:
+        """Launch nothing, and note it."""
+        Stream.captured = []
+
+    def end_capture(self) -> Graph:
+        """What was noted."""
+        launches, Stream.captured = Stream.captured, None
+        assert launches is not None
+        return Graph(launches)
 
     def __enter__(self) -> Stream:
         return self
@@ -224,6 +239,18 @@ class Stream:
 
     def wait_event(self, event: Event) -> None:
         """Let what comes next wait."""
+
+
+class Graph:
+    """Launches that are done together."""
+
+    def __init__(self, launches: list[Callable[[], None]]) -> None:
+        self._launches = launches
+
+    def launch(self, stream: Stream) -> None:
+        """Do them."""
+        for launch in self._launches:
+            launch()
 
 
 class Event:

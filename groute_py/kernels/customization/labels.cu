@@ -1,0 +1,132 @@
+// Labels and distances out of a customized hierarchy. The label of a vertex has, by depth, its distance up to each
+// ancestor in the elimination tree, or from there down to it, and 0 for the vertex itself. Rows begin at multiples of
+// ROW_STEP entries. A pair is the least sum over the ancestors that both ends have in common, with which both labels
+// begin (Ouyang et al., "When hierarchy meets 2-hop-labeling", 2018).
+
+#include "customization/lengths.cuh"
+#include "primitives/warp.cuh"
+
+#define ROW_STEP 4
+#define EACH (16 / sizeof(Length))  // entries that a thread loads at once
+#define PAIR_THREADS 8              // of a pair
+#define OWN_PARTS 32                // entries of a label that a warp computes at once
+
+// One level: all its vertices have the same depth, and their ancestors have labels. A warp takes 32 entries of a label
+// in one direction; its lanes load the arcs together.
+extern "C" __global__ void fill_labels(u32 begin, u32 end, u32 depth, const u32* offsets, const u32* heads,
+                                       const u16* depths, const u32* rows, const Length* lengths, Length* up,
+                                       Length* down, u32* flags) {
+    const u32 parts = depth / OWN_PARTS + 1, warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+    const u32 direction = warp / parts & 1, vertex = begin + warp / parts / 2;
+    if (vertex >= end) return;
+    Length* labels = direction ? down : up;
+    const u32 entry = warp % parts * OWN_PARTS + lane(), stop = offsets[vertex + 1];
+    Length best = NOTHING;
+    for (u32 base = offsets[vertex]; base < stop; base += 32) {
+        u32 row = 0, above = 0;
+        Length length = NOTHING;
+        if (base + lane() < stop) {
+            const u32 head = heads[base + lane()];
+            row = rows[head];
+            above = depths[head];
+            length = lengths[2 * (u64)(base + lane()) + direction];
+        }
+        const u32 count = min(32u, stop - base);
+#pragma unroll 4
+        for (u32 k = 0; k < count; k++) {
+            const Length* label = labels + (u64)__shfl_sync(~0u, row, k) * ROW_STEP;
+            const u32 last = __shfl_sync(~0u, above, k);
+            const Length way = __shfl_sync(~0u, length, k);
+            if (last < entry - lane()) break;  // as all heads behind it, which are less deep
+            if (entry <= last) best = min(best, load_l2(label + entry) + way);
+        }
+    }
+    if (entry > depth) return;
+    if (is_wide(best)) atomicOr(flags, TOO_WIDE);
+    labels[(u64)rows[vertex] * ROW_STEP + entry] = entry == depth ? 0 : best;
+}
+
+// How labels are found: by vertex of the graph the place in a preorder of the tree, and the row; and the least depth of
+// each range of the preorder whose length is a power of two.
+struct Tree {
+    const u32* places;
+    const u32* rows;
+    const u16* minima;
+    u32 vertices;
+};
+
+struct alignas(16) Entries {
+    Length each[EACH];
+};
+
+__device__ __forceinline__ Entries load_entries(const Length* place) {
+    Entries entries;
+    *(ulonglong2*)&entries = __ldg((const ulonglong2*)place);
+    return entries;
+}
+
+// Ancestors in common of two places: as many as the least depth behind the one up to the other, which is that of a
+// child of the last of them.
+__device__ __forceinline__ u32 shared_ancestors(const Tree& tree, u32 a, u32 b) {
+    const u32 first = min(a, b) + 1, last = max(a, b), power = 31 - __clz((int)(last - first + 1));
+    const u16* minima = tree.minima + (u64)power * tree.vertices;
+    return min((u32)minima[first], (u32)minima[last + 1 - (1u << power)]);
+}
+
+// PAIR_THREADS neighbouring threads look up a pair, and the first of them has the distance.
+__device__ __forceinline__ i64 look_up(const Tree& tree, const Length* up, const Length* down, u32 source, u32 target) {
+    const u32 part = threadIdx.x % PAIR_THREADS;
+    const u32 a = tree.places[source], b = tree.places[target];
+    Length best = NOTHING;
+    if (a == b)
+        best = 0;
+    else {
+        const Length* from = up + (u64)tree.rows[source] * ROW_STEP;
+        const Length* to = down + (u64)tree.rows[target] * ROW_STEP;
+        const u32 shared = shared_ancestors(tree, a, b);
+        for (u32 entry = part * EACH; entry < shared; entry += PAIR_THREADS * EACH) {
+            const Entries x = load_entries(from + entry), y = load_entries(to + entry);
+#pragma unroll
+            for (u32 k = 0; k < EACH; k++)
+                if (entry + k < shared) best = min(best, x.each[k] + y.each[k]);
+        }
+    }
+    const u32 lanes = 0xffu << (threadIdx.x & 24);
+    for (u32 apart = PAIR_THREADS / 2; apart; apart /= 2) best = min(best, __shfl_xor_sync(lanes, best, apart));
+    return best < NOTHING ? (i64)best : UNREACHED_DISTANCE;
+}
+
+// A vertex as a user gives it, in 4 or 8 bytes; what is none of `vertices` is reported, and counts as vertex 0.
+__device__ __forceinline__ u32 vertex_at(const void* ends, u32 bytes, u64 place, u32 vertices, u32* flags) {
+    const u64 vertex = bytes == 8 ? ((const u64*)ends)[place] : ((const u32*)ends)[place];
+    if (vertex < vertices) return (u32)vertex;
+    atomicOr(flags, NO_SUCH_VERTEX);
+    return 0;
+}
+
+// Distances of pairs; the bytes are those of a vertex.
+extern "C" __global__ void look_up_pairs(const __grid_constant__ Tree tree, const Length* up, const Length* down,
+                                         const void* sources, const void* targets, u32 source_bytes, u32 target_bytes,
+                                         u64 count, i64* distances, u32* flags) {
+    const u64 step = (u64)gridDim.x * blockDim.x / PAIR_THREADS;
+    u64 pair = ((u64)blockIdx.x * blockDim.x + threadIdx.x) / PAIR_THREADS;
+    for (; pair < count; pair += step) {
+        const u32 source = vertex_at(sources, source_bytes, pair, tree.vertices, flags);
+        const u32 target = vertex_at(targets, target_bytes, pair, tree.vertices, flags);
+        const i64 distance = look_up(tree, up, down, source, target);
+        if (threadIdx.x % PAIR_THREADS == 0) distances[pair] = distance;
+    }
+}
+
+// The distances from each source to each target, row by row; the grid has a row of blocks for each source.
+extern "C" __global__ void look_up_rows(const __grid_constant__ Tree tree, const Length* up, const Length* down,
+                                        const void* sources, const void* targets, u32 source_bytes, u32 target_bytes,
+                                        u32 columns, i64* distances, u32* flags) {
+    const u32 source = vertex_at(sources, source_bytes, blockIdx.y, tree.vertices, flags);
+    u32 column = (blockIdx.x * blockDim.x + threadIdx.x) / PAIR_THREADS;
+    for (; column < columns; column += gridDim.x * blockDim.x / PAIR_THREADS) {
+        const u32 target = vertex_at(targets, target_bytes, column, tree.vertices, flags);
+        const i64 distance = look_up(tree, up, down, source, target);
+        if (threadIdx.x % PAIR_THREADS == 0) distances[(u64)blockIdx.y * columns + column] = distance;
+    }
+}
