@@ -39,30 +39,17 @@ from groute_py.errors import GrouteError, InputError
 RESULTS = Path(__file__).parent / "results"
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 
-PEERS = "peers.json"
-SCIPY = "cuda-1-2026-11-27-scipy.json"
+PEERS = "peers-h200-2026-11-29.json"
 COSTS = "many-costs-h100.jsonl"
 SCALING = "cuda-1+2+4-2026-11-26-824c247.json"
 
-OURS = "groute-py"
+OURS, PREPARED = "groute-py", "groute-py, prepared"
 SCALED = ("rmat:25", "road:4900x4900")
 """The graphs that `SCALING` has on one, two and four GPUs."""
 
-NAMES = {"NY": "USA-road-d.NY"}
-"""What `PEERS` calls a case, where that is another name."""
-
-WITH_TREE = "groute-py, with tree"
-"""Rows of `PEERS` that the chart leaves out, because it compares distances only."""
-
-PREPARED, SHOWN_AS = "groute-py, prepared", "groute-py --prepare"
-"""What `PEERS` and the chart call solves with arcs by head."""
-
-WITH_HUBS = ("rmat",)
-"""How the names of graphs with hubs begin: on others `PREPARED` was a solve like any other."""
-
 KINDS = {
-    "groute-py": BLUE,
-    SHOWN_AS: LIGHT_BLUE,
+    OURS: BLUE,
+    PREPARED: LIGHT_BLUE,
     "other programs on the GPU": GRAY,
     "programs on the CPU": ORANGE,
 }
@@ -114,68 +101,52 @@ def content_of(source: Path) -> Any:
     return json.loads(text)
 
 
-def draw_peers(content: Record, with_scipy: Record) -> Figure:
+def draw_peers(content: Record) -> Figure:
     """One panel a graph, one bar a program; the axis of milliseconds is logarithmic."""
-    rows = [as_shown(row) for row in content["rows"] if not _left_out(row)]
+    rows = content["rows"]
     if not rows:
         raise ValueError("no rows")
-    rows += scipy_rows(with_scipy["records"])
-    times = {(row["graph"], row["program"]): positive(row["median_ms"]) for row in rows}
+    times = {(row["graph"], row["program"]): _milliseconds(row) for row in rows}
     graphs = list(dict.fromkeys(graph for graph, _ in times))
-    slowest = {p: max(t for (_, q), t in times.items() if q == p) for _, p in times}
-    programs = sorted(slowest, key=lambda p: (not p.startswith(OURS), p == SHOWN_AS, slowest[p]))
+    slowest = {p: max(t or 0 for (_, q), t in times.items() if q == p) for _, p in times}
+    programs = sorted(slowest, key=lambda p: (p != PREPARED, p != OURS, slowest[p]))
     figure = Figure(figsize=(WIDTH_IN, 1.15 + 0.26 * len(programs)), layout="constrained")
-    sizes = sizes_of(with_scipy["records"])
+    sizes = sizes_of(content["graphs"])
     panels = figure.subplots(1, len(graphs), sharey=True, sharex=True, squeeze=False)[0]
     for panel, graph in zip(panels, graphs, strict=True):
-        _peers_of(panel, [times.get((graph, program)) for program in programs], programs)
-        panel.set_title("\n".join((graph, *sizes.get(graph, ()))), loc="left")
+        bars = [(program, times.get((graph, program), NOT_MEASURED)) for program in programs]
+        _peers_of(panel, bars)
+        panel.set_title("\n".join((graph, sizes[graph])), loc="left")
     colors = {_color(program) for program in programs}
     handles = [Patch(color=c, label=kind) for kind, c in KINDS.items() if c in colors]
     figure.legend(handles=handles, loc="outside upper left", ncols=len(handles), frameon=False)
     panels[0].set_yticks(range(len(programs)), programs)
     panels[0].invert_yaxis()
-    panels[0].set_xlim(min(times.values()) / 2, 5 * max(times.values()))
+    measured = [time for time in times.values() if time]
+    panels[0].set_xlim(min(measured) / 2, 5 * max(measured))
     figure.supxlabel("solve time in ms, logarithmic; shorter is better", fontsize=8.5)
     return figure
 
 
-def as_shown(row: Record) -> Record:
-    """A row of `PEERS`, with the program's name in the chart."""
-    return row | {"program": SHOWN_AS} if row["program"] == PREPARED else row
+NOT_MEASURED = 0.0
+"""The time of a program that did not run on a graph; None is that of one that did not end."""
 
 
-def _left_out(row: Record) -> bool:
-    """Whether the chart has no bar for a row of `PEERS`."""
-    if row["program"] == PREPARED:
-        return not row["graph"].startswith(WITH_HUBS)
-    return bool(row["program"] == WITH_TREE)
+def _milliseconds(row: Record) -> float | None:
+    """The median of a row of `PEERS`; None if the program did not end."""
+    return None if row["median_ms"] is None else positive(row["median_ms"])
 
 
-def scipy_rows(records: list[Record]) -> list[Record]:
-    """What records of `benchmarks` say of SciPy, as rows of `PEERS`."""
-    return [
-        {
-            "graph": NAMES.get(record["case"], record["case"]),
-            "program": "SciPy (1 thread)",
-            "median_ms": 1000 * record["peers"]["scipy"]["median"],
-        }
-        for record in records
-    ]
-
-
-def sizes_of(records: list[Record]) -> dict[str, tuple[str]]:
-    """The size of each graph that records of `benchmarks` describe, in words.
+def sizes_of(graphs: list[Record]) -> dict[str, str]:
+    """The sizes of graphs, in words.
 
     >>> sizes_of([{"case": "g", "vertices": 264346, "arcs": 733846}])
-    {'g': ('0.26 M vertices, 0.73 M arcs',)}
+    {'g': '0.26 M vertices, 0.73 M arcs'}
     """
-    sizes = {}
-    for record in records:
-        case = str(record["case"])
-        size = f"{millions(record['vertices'])} vertices, {millions(record['arcs'])} arcs"
-        sizes[NAMES.get(case, case)] = (size,)
-    return sizes
+    return {
+        graph["case"]: f"{millions(graph['vertices'])} vertices, {millions(graph['arcs'])} arcs"
+        for graph in graphs
+    }
 
 
 def millions(count: int) -> str:
@@ -187,26 +158,22 @@ def millions(count: int) -> str:
     return f"{count / 1e6:#.{3 if count >= 1e6 else 2}g}".removesuffix(".") + " M"
 
 
-def _peers_of(panel: Axes, values: list[float | None], programs: list[str]) -> None:
+def _peers_of(panel: Axes, bars: list[tuple[str, float | None]]) -> None:
     panel.set_xscale("log")
     panel.xaxis.set_major_formatter("{x:g}")
     panel.xaxis.minorticks_off()
     panel.tick_params(axis="y", length=0)
     panel.grid(axis="x", color=GRID, linewidth=0.8)
-    for place, (value, program) in enumerate(zip(values, programs, strict=True)):
-        if value is None:
-            words, at, color = _absence(program), 0.03, "#666666"
+    for place, (program, value) in enumerate(bars):
+        if not value:
+            words = "no result" if value is None else "not measured"
             where = panel.get_yaxis_transform()
-            panel.text(at, place, words, transform=where, va="center", color=color, style="italic")
+            look = {"va": "center", "color": "#666666", "style": "italic"}
+            panel.text(0.03, place, words, transform=where, **look)
             continue
         weight = "bold" if program.startswith(OURS) else "normal"
         panel.barh(place, value, height=0.72, color=_color(program))
         panel.text(1.12 * value, place, shown(value), va="center", weight=weight)
-
-
-def _absence(program: str) -> str:
-    """What stands where a program has no bar."""
-    return "not measured here" if program == SHOWN_AS else "no result"
 
 
 def _color(program: str) -> str:
@@ -267,7 +234,7 @@ def speed_ups(records: list[Record], graph: str, *, tree: bool) -> dict[int, flo
 
 
 CHARTS: dict[str, tuple[list[str], Callable[..., Figure]]] = {
-    "peers.svg": ([PEERS, SCIPY], draw_peers),
+    "peers.svg": ([PEERS], draw_peers),
     "scaling.svg": ([SCALING], draw_scaling),
     "batches.svg": ([COSTS], draw_batches),
     "phases.svg": ([SCALING], draw_phases),
