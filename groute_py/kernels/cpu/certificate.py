@@ -29,7 +29,7 @@ def find_led(
     """Whether no arc of some rows shortens a distance, or has a negative weight.
 
     Sets ``led`` where a tight arc leads to from a smaller distance; with predecessors only where it
-    leads from these. Vertices and offsets come as unsigned numbers, see decision 49.
+    leads from these. Vertices and offsets come as unsigned numbers.
 
     Args:
         first, end: the rows, uint64.
