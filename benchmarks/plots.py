@@ -168,7 +168,7 @@ def _peers_of(panel: Axes, bars: list[tuple[str, float | None]]) -> None:
         if not value:
             words = "no result" if value is None else "not measured"
             where = panel.get_yaxis_transform()
-            look = {"va": "center", "color": "#666666", "style": "italic"}
+            look: Any = {"va": "center", "color": "#666666", "style": "italic"}
             panel.text(0.03, place, words, transform=where, **look)
             continue
         weight = "bold" if program.startswith(OURS) else "normal"
