@@ -17,14 +17,17 @@ from numpy.typing import NDArray
 from groute_py.centrality.choices import Choices, Load
 from groute_py.centrality.dependency_job import DependencyJob, dependency_job
 from groute_py.centrality.own_sums import OwnSums, device_of
-from groute_py.comm.agree import collective
+from groute_py.comm.agree import collective, on_root
 from groute_py.comm.base import Channel
 from groute_py.device.dependencies import EXACT, Dependencies, square_scale
+from groute_py.errors import quoted
+from groute_py.graph.size import Size
 from groute_py.kernels.cpu.fixed_point import floats
 from groute_py.many.apsp import Progress
 from groute_py.many.slices import slices
 from groute_py.many.storage.record import run_of
 from groute_py.many.storage.store import Store
+from groute_py.memory.host import bytes_of, refuse_beyond
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +100,7 @@ def accumulate(
         InputError: the memory does not suffice.
         RunError: a distance, or a number of paths, does not fit; or the disk is full.
     """
+    on_root(channel, lambda: _refuse_sums(job, channel.size))
     before, missing = Dependencies.of(job.sum_count, job.asked), np.arange(len(job.sources))
     if store is not None:
         missing, most_paths = store.missing, np.array([before.most_paths])
@@ -118,6 +122,15 @@ def accumulate(
                 arrays = _arrays(total, np.array([total.most_paths]))
                 store.replace(np.flatnonzero(is_done), **arrays)
     return None if total is None else _accumulated(job, total, sums.label)
+
+
+def _refuse_sums(job: DependencyJob, ranks: int) -> None:
+    """Refuse sums of all ranks that do not fit on rank 0, which collects them."""
+    graph = job.graph
+    sums = ranks * job.sum_count * (1 + job.asked.squares)
+    needed = bytes_of("sums of ranks", Size(graph.vertex_count, graph.arc_count), sums=sums)
+    what = f"sums of betweenness of {quoted(graph.name)} from {ranks:,} ranks"
+    refuse_beyond(needed, what, "use fewer ranks, or give the job more memory")
 
 
 def _arrays(sums: Dependencies, most_paths: NDArray[np.float64]) -> dict[str, NDArray[Any]]:

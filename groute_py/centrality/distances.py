@@ -12,18 +12,17 @@ from numpy.typing import NDArray
 
 from groute_py.centrality.bounds import bounded_rows, is_bounded
 from groute_py.centrality.choices import Choices, Load
-from groute_py.centrality.memory_plan import rows_host_bytes
 from groute_py.comm.agree import collective, on_root
 from groute_py.comm.base import Channel
 from groute_py.device.summary import Wanted
 from groute_py.errors import InputError, quoted
 from groute_py.graph.size import Size
 from groute_py.many.apsp import Job, Loaded, Progress, prepare, reduce
-from groute_py.many.host_room import refuse_beyond
 from groute_py.many.precision import rounding_of
 from groute_py.many.reduce import Reduction
 from groute_py.many.storage.record import run_of
 from groute_py.many.storage.store import Store
+from groute_py.memory.host import bytes_of, refuse_beyond
 
 SUMMED, BOUNDED = ("closeness", "mean"), ("diameter", "radius")
 """Measures that are made of sums of distances, and those that bounds may find from some rows."""
@@ -190,7 +189,8 @@ def _refuse_memory(job: Job, sources: int) -> None:
         return
     size = Size(job.graph.vertex_count, job.graph.arc_count)
     threads = 1 if job.choice.algorithm == "sweep" else len(os.sched_getaffinity(0))
-    needed = rows_host_bytes(size, sources, job.choice.algorithm, threads)
+    method, solving = f"rows by {job.choice.algorithm}", min(threads, sources)
+    needed = bytes_of(method, size, sources, threads=solving)
     what = f"rows of {quoted(job.facts.name)} by {threads} threads"
     refuse_beyond(needed, what, "let the job have fewer cores, as by taskset")
 

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.centrality.dependency_job import DependencyJob
-from groute_py.centrality.memory_plan import Counting
 from groute_py.comm.base import Channel
 from groute_py.device.cpu.dependencies import CpuDependencies
 from groute_py.device.dependencies import (
@@ -22,14 +21,14 @@ from groute_py.device.dependencies import (
 )
 from groute_py.device.registry import gpu_problem
 from groute_py.device.rows import NarrowError
-from groute_py.engine.room import free_gpu_bytes
 from groute_py.errors import InputError, RunError, quoted
 from groute_py.graph.facts import facts_of
 from groute_py.graph.size import Size
 from groute_py.many.apsp import Progress
-from groute_py.many.host_room import refuse_beyond, refuse_more
 from groute_py.many.precision import row_types
 from groute_py.many.solve import batch_delta
+from groute_py.memory.gpus import betweenness_bytes, free_gpu_bytes
+from groute_py.memory.host import bytes_of, refuse_beyond, refuse_more
 from groute_py.system.environment import local_rank
 
 LITTLE = 1 << 24
@@ -166,18 +165,19 @@ def _opened(
     job: DependencyJob, kind: np.dtype[Any], device: str, channel: Channel, sources: int
 ) -> DependencySolver:
     size = Size(job.graph.vertex_count, job.graph.arc_count)
-    counting = Counting(size, job.asked.by_arc, job.asked.squares)
+    sums = job.sum_count * (1 + job.asked.squares)
     place, limit = local_rank(channel.rank), job.choices.memory_limit
     what = f"sums of betweenness of {quoted(job.graph.name)}"
     if device == "cpu":
         threads = min(len(os.sched_getaffinity(0)), max(sources, 1))
         by, advice = f"by {threads} threads", "let the job have fewer cores, as by taskset"
-        refuse_beyond(counting.host_bytes(threads), f"{what} {by}", advice)
+        needed = bytes_of("betweenness", size, threads=threads, sums=sums)
+        refuse_beyond(needed, f"{what} {by}", advice)
         return CpuDependencies(job.graph, kind, job.asked, hops=job.hops)
     from groute_py.device.cuda.multi_source.dependencies import CudaDependencies
     from groute_py.device.cuda.multi_source.graph import CudaGraph
 
     free, advice = free_gpu_bytes(limit, place), "take --device cpu, or a larger GPU"
-    refuse_more(counting.gpu_bytes(kind), free, f"{what} on a GPU", advice)
+    refuse_more(betweenness_bytes(size, sums, kind), free, f"{what} on a GPU", advice)
     graph = CudaGraph(job.graph, kind, place, limit)
     return CudaDependencies(graph, batch_delta(facts_of(job.graph)), job.asked)

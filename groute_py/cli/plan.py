@@ -83,35 +83,32 @@ def plan(
         import numpy as np
 
         from groute_py.device.cuda.runtime.memory_plan import CONTEXT_BYTES
-        from groute_py.engine.contraction_room import prepared_estimate
-        from groute_py.engine.room import advice, estimate, fewest, verdict
+        from groute_py.memory import gpus as on_gpus
+        from groute_py.memory import host
+        from groute_py.memory.contraction import prepared_estimate
 
         kind = np.dtype(f"int{bits}")
         size = _size(graph, columns._replace(undirected=undirected), cache_value(cache))
-        found = estimate(size, gpus, kind, mode)
+        estimate, prepared = on_gpus.estimate(size, gpus, kind, mode), prepared_estimate(size, kind)
+        least = {"tight": estimate.tight, "least": estimate.least, "most": estimate.most}
+        if gpus > 1:
+            least["fused"] = estimate.fused
         rows: dict[str, Any] = {
             "graph": graph,
             "vertices": size.vertices,
             "arcs": size.arcs,
             "gpus": gpus,
-            "tight_gpu_gigabytes": (found.tight + CONTEXT_BYTES) / 1e9,
-            "least_gpu_gigabytes": (found.least + CONTEXT_BYTES) / 1e9,
-            "most_gpu_gigabytes": (found.most + CONTEXT_BYTES) / 1e9,
+            **{f"{name}_gpu_gigabytes": (n + CONTEXT_BYTES) / 1e9 for name, n in least.items()},
+            "host_gigabytes": estimate.host / 1e9,
         }
-        if gpus > 1:
-            rows["fused_gpu_gigabytes"] = (found.fused + CONTEXT_BYTES) / 1e9
-        rows["host_gigabytes"] = found.host / 1e9
-        prepared = prepared_estimate(size, kind)
         if prepared is not None:
             rows["contraction_gpu_gigabytes"] = (prepared.contraction + CONTEXT_BYTES) / 1e9
             rows["contraction_host_gigabytes"] = prepared.contraction_on_host / 1e9
             rows["sweep_gpu_gigabytes"] = (prepared.sweep + CONTEXT_BYTES) / 1e9
         on_gpu = None
         if job is not None:
-            from groute_py.jobs.memory_plan import job_bytes, job_gpu_bytes
-
-            rows["job_host_gigabytes"] = job_bytes(job, size) / 1e9
-            on_gpu = job_gpu_bytes(job, size, kind)
+            rows["job_host_gigabytes"] = host.job_bytes(job, size) / 1e9
+            on_gpu = on_gpus.job_bytes(job, size, kind)
         if on_gpu is not None:
             rows["job_gpu_gigabytes"] = (on_gpu + CONTEXT_BYTES) / 1e9
         free = _free_bytes(gpu_memory)
@@ -120,27 +117,34 @@ def plan(
             show.note("no GPU was found; --gpu-memory says how much memory each one has free")
         else:
             rows["free_gpu_gigabytes"], free = free / 1e9, free - CONTEXT_BYTES
-            rows["fits"] = verdict(found, free)
-            rows["gpus_that_are_enough"] = fewest(size, free, kind, mode)
+            rows["fits"] = estimate.verdict(free)
+            rows["gpus_that_are_enough"] = on_gpus.fewest(size, free, kind, mode)
             if prepared is not None:
                 rows["prepared_fits"] = prepared.verdict(free)
             if on_gpu is not None:
                 rows["job_fits"] = "yes" if on_gpu <= free else "no"
         show.answer(rows, as_json=as_json)
-        if rows.get("job_fits") == "no":
-            least, there = rows["job_gpu_gigabytes"], rows["free_gpu_gigabytes"]
-            raise SetupError(
-                f"{job} of {graph} takes at least {least:,.1f} GB on each GPU, and {there:,.1f} GB "
-                "are free; each has the whole graph: take larger ones, or --device cpu"
-            )
-        if rows.get("fits") == "no":
-            least, there = rows["tight_gpu_gigabytes"], rows["free_gpu_gigabytes"]
-            raise SetupError(
-                f"{graph} takes at least {least:,.1f} GB on each of {gpus} GPUs, and {there:,.1f} "
-                f"GB are free; {advice(rows['gpus_that_are_enough'])}"
-            )
+        _refuse_what_does_not_fit(graph, job, rows)
 
     on_rank_0(work)
+
+
+def _refuse_what_does_not_fit(graph: str, job: str | None, rows: dict[str, Any]) -> None:
+    """Raise `SetupError` if the answer says that it does not fit."""
+    from groute_py.memory.gpus import advice
+
+    if rows.get("job_fits") == "no":
+        least, there = rows["job_gpu_gigabytes"], rows["free_gpu_gigabytes"]
+        raise SetupError(
+            f"{job} of {graph} takes at least {least:,.1f} GB on each GPU, and {there:,.1f} GB "
+            "are free; each has the whole graph: take larger ones, or --device cpu"
+        )
+    if rows.get("fits") == "no":
+        least, there = rows["tight_gpu_gigabytes"], rows["free_gpu_gigabytes"]
+        raise SetupError(
+            f"{graph} takes at least {least:,.1f} GB on each of {rows['gpus']} GPUs, and "
+            f"{there:,.1f} GB are free; {advice(rows['gpus_that_are_enough'])}"
+        )
 
 
 def _size(graph: str, columns: Columns, cache: Any) -> Size:

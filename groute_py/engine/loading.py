@@ -19,7 +19,6 @@ from groute_py.engine.option import alike
 from groute_py.engine.options import Options
 from groute_py.engine.planning import SolvePlan
 from groute_py.engine.preparing import Preparation, is_wanted, prepare_for
-from groute_py.engine.room import refuse_what_cannot_fit
 from groute_py.engine.statistics import Stopwatch
 from groute_py.errors import InputError
 from groute_py.graph.facts import Facts, counting_hops
@@ -27,6 +26,7 @@ from groute_py.graph.geography import Geography
 from groute_py.graph.ids import Numbering
 from groute_py.graph.size import Size
 from groute_py.hierarchy.hierarchy import Hierarchy
+from groute_py.memory.gpus import refuse_what_cannot_fit
 from groute_py.partition.base import Partition
 from groute_py.partition.order import Order
 from groute_py.partition.quality import Quality, cost_of, imbalance_of, quality_of

@@ -13,13 +13,6 @@ from groute_py.algorithms.choose import Choice
 from groute_py.algorithms.numbers import distance_types
 from groute_py.device.registry import kind_of
 from groute_py.device.rows import surely_fits
-from groute_py.engine.contraction_room import (
-    NoRoomError,
-    Place,
-    on_host,
-    place_for,
-    refuse_large_levels,
-)
 from groute_py.engine.options import Options
 from groute_py.errors import InputError, quoted
 from groute_py.graph.csr import Graph
@@ -28,6 +21,13 @@ from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.hierarchy.prepared import PreparedGraph
 from groute_py.hierarchy.problems import DenseError, NarrowError
 from groute_py.hierarchy.suits import cannot, why_not
+from groute_py.memory.contraction import (
+    NoRoomError,
+    Place,
+    on_host,
+    place_for,
+    refuse_large_levels,
+)
 from groute_py.source.base import Supply
 
 BEFORE = "its hierarchy was there"

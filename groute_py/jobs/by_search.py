@@ -17,7 +17,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.device.cpu import target_search, two_sided_search
 from groute_py.device.cpu.hierarchy import CpuHierarchy
 from groute_py.device.cpu.rows import CpuGraph
 from groute_py.device.cpu.target_search import TargetSearch
@@ -27,11 +26,12 @@ from groute_py.device.rows import NarrowError, surely_fits
 from groute_py.errors import too_late
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts
+from groute_py.graph.size import Size
 from groute_py.hierarchy.prepared import hierarchy_of
 from groute_py.jobs.groups import Found, Group
-from groute_py.many.host_room import refuse_beyond
 from groute_py.many.johnson import lifted, out_of_range, reweighted
 from groute_py.many.precision import row_types
+from groute_py.memory.host import bytes_of, refuse_beyond
 from groute_py.results.result import public_distances
 
 
@@ -113,10 +113,10 @@ class Pools:
 
     def __init__(self, graph: Graph, facts: Facts | None, distance_type: np.dtype[Any]) -> None:
         self.arcs = CpuGraph(graph, distance_type)
-        count = self.arcs.vertex_count
-        self._one_sided = Pool(lambda: TargetSearch(self.arcs), target_search.search_bytes(count))
+        size = Size(self.arcs.vertex_count, graph.arc_count)
+        self._one_sided = Pool(lambda: TargetSearch(self.arcs), bytes_of("one-sided search", size))
         self._two_sided = Pool(
-            lambda: TwoSidedSearch(self.arcs), two_sided_search.search_bytes(count)
+            lambda: TwoSidedSearch(self.arcs), bytes_of("two-sided search", size)
         )
         self._hierarchy = hierarchy_of(graph)
         self._upward: Pool | None = None

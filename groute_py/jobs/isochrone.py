@@ -24,6 +24,7 @@ from groute_py.engine.option import chosen, takes
 from groute_py.engine.options import Options
 from groute_py.errors import InputError, quote
 from groute_py.graph.csr import Graph
+from groute_py.graph.size import Size
 from groute_py.hierarchy.prepared import without_hierarchy
 from groute_py.interop.graph_like import GraphLike, as_graph
 from groute_py.io.tables.columns import Columns
@@ -31,8 +32,6 @@ from groute_py.jobs.deadline import deadline_in, until
 from groute_py.jobs.isochrone_with_turns import ArcBegins
 from groute_py.jobs.isochrones import Isochrones, Reach
 from groute_py.many.apsp import Progress
-from groute_py.many.host_room import refuse_beyond
-from groute_py.many.rooted import nbytes as rooted_bytes
 from groute_py.many.rooted import rooted
 from groute_py.many.rows import solve_each
 from groute_py.many.sources import as_vertices, checked
@@ -40,6 +39,7 @@ from groute_py.many.storage.parts import UNITS, Part
 from groute_py.many.storage.record import run_of
 from groute_py.many.storage.store import Store
 from groute_py.maps.places import Coordinates, Places, has_places, places_of
+from groute_py.memory.host import bytes_of, refuse_beyond
 from groute_py.results.result import reached_in
 from groute_py.turns.expanded import ExpandedGraph, layout_of, solved_form
 
@@ -51,22 +51,6 @@ Given = tuple[Graph, NDArray[np.int64], Places | None]
 
 GREATEST_LIMIT = 2**63
 """No distance of integers is as great."""
-
-RESULT_BYTES, REACH_BYTES = 8, 8 + 8
-"""Of a vertex: its distance in a solve; and where it is within reach, its number and distance."""
-
-
-def nbytes_of_any(vertex_count: int, arc_count: int) -> int:
-    """Bytes of host memory on rank 0 for the reach of any source, beside the graph; at most."""
-    return (RESULT_BYTES + REACH_BYTES) * vertex_count + rooted_bytes(vertex_count, arc_count)
-
-
-def nbytes_of_each(vertex_count: int, sources: int) -> int:
-    """Bytes of host memory on rank 0 for the reaches of so many sources, beside the graph; at most.
-
-    They are as many if all vertices are within reach.
-    """
-    return (RESULT_BYTES + REACH_BYTES * sources) * vertex_count
 
 
 @takes(Options, "isochrone")
@@ -301,10 +285,11 @@ def as_limits(limits: Any) -> tuple[float, ...]:
 
 def _refuse_memory(graph: Graph, *, each: bool) -> None:
     """Refuse what takes too much memory, however small a reach is."""
-    count = graph.vertex_count
-    root = 0 if each else rooted_bytes(count, graph.arc_count)
-    what = f"the distances of {count:,} vertices" + ("" if each else ", and a copy of the arcs,")
-    refuse_beyond(RESULT_BYTES * count + root, what, "give the job more memory")
+    size = Size(graph.vertex_count, graph.arc_count)
+    needed = bytes_of("isochrones" if each else "isochrone without a reach", size, 0)
+    copy = "" if each else ", and a copy of the arcs,"
+    what = f"the distances of {size.vertices:,} vertices{copy}"
+    refuse_beyond(needed, what, "give the job more memory")
 
 
 def _refuse_negative(graph: Graph) -> None:

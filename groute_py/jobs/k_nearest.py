@@ -20,21 +20,18 @@ from groute_py.engine.options import Options
 from groute_py.errors import NegativeCycleError
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import facts_of
+from groute_py.graph.size import Size
 from groute_py.jobs.deadline import deadline_in, until
 from groute_py.jobs.facilities import NearestFacilities, by_id
 from groute_py.jobs.facilities_with_turns import as_given, beside
 from groute_py.many.apsp import Job, Loaded, Progress, deliver, prepare
-from groute_py.many.host_room import refuse_beyond
 from groute_py.many.request import Request
 from groute_py.many.sources import checked
 from groute_py.many.storage.record import run_of
 from groute_py.many.storage.store import Store
+from groute_py.memory.host import bytes_of, refuse_beyond
 from groute_py.results.result import public_distances
 from groute_py.turns.expanded import layout_of, solved_form
-
-ENTRY_BYTES = (8 + 4 + 4) + 3 * 8 + (4 + 1)
-"""Of host memory for each vertex and each of its facilities: what is kept, the answer, and what it
-takes to make this."""
 
 
 def solve_k_nearest(
@@ -67,7 +64,9 @@ def solve_k_nearest(
         options.check_against(facts_of(graph))
         layout = layout_of(graph)
         facilities = checked(facilities, layout.vertex_count, graph.name, "facility")
-        refuse_memory(layout.vertex_count, k)
+        what = f"{k:,} facilities of each of {layout.vertex_count:,} vertices"
+        needed = bytes_of("k nearest", Size(layout.vertex_count, graph.arc_count), k)
+        refuse_beyond(needed, what, "ask for fewer")
         kept.append(graph)
         return Loaded(solved_form(graph), layout.begins(by_id(graph, facilities)))
 
@@ -92,17 +91,6 @@ def solve_k_nearest(
     if smallest is None:
         return None
     return smallest.answer(label, cutoff=options.cutoff, to_facility=to_facility)
-
-
-def refuse_memory(vertex_count: int, k: int) -> None:
-    """Raise `InputError` if the answer does not fit in memory."""
-    what = f"{k:,} facilities of each of {vertex_count:,} vertices"
-    refuse_beyond(nbytes(vertex_count, k), what, "ask for fewer")
-
-
-def nbytes(vertex_count: int, k: int) -> int:
-    """Bytes of host memory on rank 0 for an answer, beside the graph."""
-    return ENTRY_BYTES * vertex_count * k
 
 
 class Smallest:

@@ -27,6 +27,7 @@ from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.errors import InputError, NegativeCycleError
 from groute_py.graph.csr import Graph
+from groute_py.graph.size import Size
 from groute_py.hierarchy.prepared import without_hierarchy
 from groute_py.interop.graph_like import GraphLike, as_graph
 from groute_py.io.tables.columns import Columns
@@ -37,12 +38,11 @@ from groute_py.jobs.k_nearest import solve_k_nearest
 from groute_py.jobs.nearest_sweep import NearestSweep
 from groute_py.many.apsp import Progress
 from groute_py.many.device_choice import placed
-from groute_py.many.host_room import refuse_beyond
 from groute_py.many.nearest import origins_of
-from groute_py.many.rooted import nbytes as rooted_bytes
 from groute_py.many.rooted import rooted
 from groute_py.many.sources import as_vertices, checked
 from groute_py.many.storage.store import Store
+from groute_py.memory.host import bytes_of, refuse_beyond
 from groute_py.results.result import Result
 from groute_py.source.whole import Whole
 from groute_py.turns.expanded import layout_of
@@ -56,14 +56,6 @@ upward, which one block of a GPU does, visits all that lies above them."""
 
 MOST_FACILITIES = 2**31 - 1
 """Of a vertex; their numbers have 32 bits."""
-
-VERTEX_BYTES = 32
-"""Of the answer: a distance, a facility and the next vertex, and the place in a queue."""
-
-
-def nbytes(vertex_count: int, arc_count: int) -> int:
-    """Bytes of host memory on rank 0 for the nearest facility of each vertex, beside the graph."""
-    return VERTEX_BYTES * vertex_count + rooted_bytes(vertex_count, arc_count)
 
 
 @takes(Options, "nearest")
@@ -199,7 +191,7 @@ def solve_from_facilities(
                 found_by_sweep.append(found)
                 return None
         graph = graph.reversed() if turned else graph.to_host()
-        needed = nbytes(graph.vertex_count, graph.arc_count)
+        needed = bytes_of("nearest", Size(graph.vertex_count, graph.arc_count))
         what = f"the facilities of {graph.vertex_count:,} vertices, and a copy of the arcs,"
         refuse_beyond(needed, what, "give the job more memory")
         kept.append((graph, facilities))

@@ -16,21 +16,18 @@ from groute_py.engine.preparing import BEFORE
 from groute_py.engine.statistics import Statistics, Stopwatch
 from groute_py.errors import too_late
 from groute_py.graph.csr import Graph
+from groute_py.graph.size import Size
 from groute_py.hierarchy.prepared import hierarchy_of
 from groute_py.jobs.deadline import deadline_in
 from groute_py.jobs.device_nearest import DeviceNearest
 from groute_py.jobs.facilities import NearestFacilities, by_id
 from groute_py.many.device_choice import placed
-from groute_py.many.host_room import refuse_beyond
+from groute_py.memory.host import bytes_of, refuse_beyond
 from groute_py.system.environment import local_rank
 from groute_py.turns.expanded import layout_of
 
 if TYPE_CHECKING:
     from groute_py.device.cuda.hierarchy.nearest import CudaNearest
-
-
-VERTEX_BYTES = 24
-"""Of the answer in host memory: a distance, a facility and the next vertex."""
 
 
 class NearestSweep:
@@ -79,7 +76,8 @@ class NearestSweep:
         """
         if options.download:
             what = f"the facilities of {graph.vertex_count:,} vertices"
-            refuse_beyond(VERTEX_BYTES * graph.vertex_count, what, "give the job more memory")
+            needed = bytes_of("nearest by sweep", Size(graph.vertex_count, graph.arc_count))
+            refuse_beyond(needed, what, "give the job more memory")
         deadline, watch = deadline_in(options.time_limit_s), Stopwatch()
         with watch.phase("upload"):
             on_gpu = self._opened(graph)

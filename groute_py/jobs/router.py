@@ -38,9 +38,6 @@ from groute_py.turns.expanded import layout_of, solved_form
 BY_ROWS = "routes are found row by row"
 """Why no matrix of all pairs is made for them."""
 
-PAIR_BYTES = 2500
-"""Of host memory for a pair with a source of its own: the objects of its group and search."""
-
 
 class Router:
     """A graph on every rank, for the routes of any number of calls.

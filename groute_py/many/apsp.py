@@ -28,7 +28,6 @@ from groute_py.many.apart import why_apart
 from groute_py.many.asked import Asked, asked_of
 from groute_py.many.choose import Choice
 from groute_py.many.gathered import gathered
-from groute_py.many.host_room import refuse_beyond
 from groute_py.many.reduce import OwnRows, Reduction
 from groute_py.many.request import Request
 from groute_py.many.row_graph import KeptRowGraph, RowGraph
@@ -36,6 +35,7 @@ from groute_py.many.rows import SourceRows
 from groute_py.many.slices import slices
 from groute_py.many.solve import Solving
 from groute_py.many.storage.store import Store
+from groute_py.memory.host import refuse_beyond
 from groute_py.results.result import public_distances
 from groute_py.source.every_rank import on_every_rank
 from groute_py.source.shared import SharedFile

@@ -7,13 +7,13 @@ import sys
 from dataclasses import dataclass, replace
 
 from groute_py.device.registry import gpu_problem
-from groute_py.engine.room import free_gpu_bytes
 from groute_py.errors import InputError, SetupError
 from groute_py.graph.facts import Facts
 from groute_py.hierarchy.suits import cannot
 from groute_py.many.estimates import Gpu, estimates
 from groute_py.many.precision import row_types
 from groute_py.many.request import Request
+from groute_py.memory.gpus import free_gpu_bytes
 from groute_py.system.environment import local_rank
 from groute_py.system.memory_limits import available_bytes
 

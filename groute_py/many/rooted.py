@@ -10,14 +10,6 @@ from numpy.typing import NDArray
 from groute_py.graph.csr import Graph
 from groute_py.hierarchy.prepared import PreparedGraph, hierarchy_of
 
-VERTEX_BYTES, ARC_BYTES = 8, 8
-"""Of a graph with a root, which has arrays of its own; with 64-bit weights an arc takes more."""
-
-
-def nbytes(vertex_count: int, arc_count: int) -> int:
-    """Bytes of host memory that a graph with a root takes, beside the graph."""
-    return VERTEX_BYTES * vertex_count + ARC_BYTES * arc_count
-
 
 def rooted(graph: Graph, heads: NDArray[Any]) -> Graph:
     """The graph with vertex n added, from which an arc of weight 0 leads to each of ``heads``.

@@ -22,12 +22,12 @@ from groute_py.device.summary import Wanted
 from groute_py.graph.facts import facts_of
 from groute_py.graph.ids import Numbering
 from groute_py.many import choose as many_choose
-from groute_py.many import host_room
 from groute_py.many.apsp import Loaded, collect, prepare, reduce
 from groute_py.many.choose import choose
 from groute_py.many.estimates import Gpu
 from groute_py.many.request import METHODS, Request
 from groute_py.many.sources import sources_of
+from groute_py.memory import host
 
 
 @pytest.fixture(params=METHODS)
@@ -265,7 +265,7 @@ def test_predecessors_of_floyd_need_integers(device: str) -> None:
 
 
 def test_rows_that_fit_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(host_room, "available_bytes", lambda: 1000)
+    monkeypatch.setattr(host, "available_bytes", lambda: 1000)
     with pytest.raises(InputError, match=r"100 rows of 100 vertices take 80,000 bytes, and 1,000"):
         groute_py.apsp(random_graph(100, 300, seed=1, greatest=3), device="cpu")
 

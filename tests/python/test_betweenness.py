@@ -16,15 +16,17 @@ from support.path_counts import PathCounts
 from support.skips import EMULATED, NO_GPU
 
 from groute_py import Graph, InputError, RunError
-from groute_py.centrality import betweenness, edge_betweenness
+from groute_py.centrality import betweenness, edge_betweenness, own_sums
 from groute_py.centrality.accumulation import Accumulated, accumulate, accumulated
 from groute_py.centrality.choices import Choices
 from groute_py.centrality.dependency_job import dependency_job
-from groute_py.centrality.memory_plan import GPU_SLOT_BYTES, Counting, source_bytes
 from groute_py.centrality.scores import estimated
 from groute_py.comm.solo import SoloChannel
 from groute_py.graph.generate import generate
 from groute_py.graph.size import Size
+from groute_py.memory import host
+from groute_py.memory.gpus import SLOT_BYTES, source_bytes
+from groute_py.memory.host import bytes_of
 from groute_py.system.threads import thread_count
 
 EXAMPLES = 8 if EMULATED else 40
@@ -284,11 +286,24 @@ def test_a_graph_without_vertices() -> None:
 
 
 def test_memory_that_does_not_suffice(monkeypatch: pytest.MonkeyPatch) -> None:
-    from groute_py.many import host_room
-
-    monkeypatch.setattr(host_room, "available_bytes", lambda: 100)
+    monkeypatch.setattr(host, "available_bytes", lambda: 100)
     with pytest.raises(InputError, match=r"take [\d,]+ bytes, and 100 bytes of memory are free"):
         betweenness(graph_of(3, [(0, 1, 1)]), device="cpu")
+
+
+def test_sums_that_rank_0_cannot_collect(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is refused on all ranks before any of them solves."""
+    monkeypatch.setattr(host, "available_bytes", lambda: 4700)
+    monkeypatch.setattr(own_sums, "_opened", None)
+    graph = random_graph(100, 300, seed=1, greatest=9)
+
+    def work(channel: Any) -> str:
+        with pytest.raises(InputError) as caught:
+            accumulated(channel, lambda: (graph, None), Choices(device="cpu"))
+        return str(caught.value)
+
+    (says,) = set(on_ranks(3, work))
+    assert "from 3 ranks take 4,800 bytes, and 4,700 bytes of memory are free" in says
 
 
 @pytest.mark.parametrize("by_arc", [False, True])
@@ -300,12 +315,14 @@ def test_memory_as_planned(by_arc: bool) -> None:
         SoloChannel(), lambda: (graph, some), Choices(device="cpu"), by_arc=by_arc, errors=True
     )
     accumulate(SoloChannel(), job)
-    planned = Counting(Size(graph.vertex_count, graph.arc_count), by_arc, True)
+    size = Size(graph.vertex_count, graph.arc_count)
+    sums = 2 * (size.arcs if by_arc else size.vertices)
+    planned = bytes_of("betweenness", size, threads=min(thread_count(), 8), sums=sums)
     tracemalloc.start()
     accumulate(SoloChannel(), job)
     taken = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert 0.5 < taken / planned.host_bytes(min(thread_count(), 8)) <= 1.05
+    assert 0.5 < taken / planned <= 1.05
 
 
 @pytest.mark.gpu
@@ -320,7 +337,7 @@ def test_memory_of_a_gpu_as_planned() -> None:
     method = batch_method(CudaGraph(graph, kind, 0))
     taken = sum(method.scratch) + method.shared + 5000 * kind.itemsize
     assert source_bytes(5000, kind) == taken
-    assert 0 <= slot_bytes(5000) - GPU_SLOT_BYTES * 5000 <= 20
+    assert 0 <= slot_bytes(5000) - SLOT_BYTES * 5000 <= 20
     with pytest.raises(InputError, match=r"on a GPU take [\d,]+ bytes, and 1,000 bytes"):
         betweenness(graph, device="cuda", memory_limit=1000)
 

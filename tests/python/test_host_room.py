@@ -17,7 +17,7 @@ from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.engine.tree_solve import TreeSolver
 from groute_py.graph.facts import facts_of
-from groute_py.many import host_room
+from groute_py.memory import host
 from groute_py.partition.order import Order
 from groute_py.source.whole import Whole
 from groute_py.system import memory_limits
@@ -43,7 +43,7 @@ def test_it_is_refused(
 ) -> None:
     graph, solve = random_graph(30, 90, seed=1, greatest=9), getattr(groute_py, job)
     solve(graph, *arguments, **options, device="cpu")
-    monkeypatch.setattr(host_room, "available_bytes", lambda: 100)
+    monkeypatch.setattr(host, "available_bytes", lambda: 100)
     with pytest.raises(InputError, match=f"{says}.* and 100 bytes of memory are free; "):
         solve(graph, *arguments, **options, device="cpu")
 

@@ -33,9 +33,9 @@ from groute_py import (
 from groute_py.comm.agree import on_root
 from groute_py.engine.options import Options
 from groute_py.jobs.nearest import solve_nearest
-from groute_py.many import host_room
 from groute_py.many.storage.parts import PartFile
 from groute_py.many.storage.store import Store
+from groute_py.memory import host
 
 
 def check(graph: Graph, facilities: list[int], k: int, found: NearestFacilities | None) -> None:
@@ -185,7 +185,7 @@ def test_what_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
             groute_py.nearest(graph, [1, 2], k=2, device="cpu", time_limit_s=1e-9)
     with pytest.raises(InputError, match="solve without it"):
         groute_py.nearest(graph_of(2, [(0, 1, -1)]), [0], k=2, cutoff=3)
-    monkeypatch.setattr(host_room, "available_bytes", lambda: 100)
+    monkeypatch.setattr(host, "available_bytes", lambda: 100)
     with pytest.raises(InputError, match="2 facilities of each of 30 vertices take 2,700 bytes"):
         groute_py.nearest(graph, [1], k=2)
 

@@ -23,12 +23,13 @@ from groute_py.device.cpu.sweeps import CpuSweeps
 from groute_py.device.rows import NarrowError
 from groute_py.hierarchy.problems import DenseError
 from groute_py.jobs.matrix import solve_matrix
-from groute_py.many import host_room, solve
+from groute_py.many import solve
 from groute_py.many.apsp import Loaded
 from groute_py.many.choose import Choice
 from groute_py.many.request import METHODS, Request
 from groute_py.many.row_graph import KeptRowGraph
 from groute_py.many.solve import Solving
+from groute_py.memory import host
 
 
 @pytest.fixture(params=METHODS)
@@ -153,7 +154,7 @@ def test_wrong_ends(sources: Any, targets: Any, problem: str) -> None:
 def test_a_matrix_that_fits_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its columns alone count."""
     graph = random_graph(100, 300, seed=1, greatest=3)
-    monkeypatch.setattr(host_room, "available_bytes", lambda: 1000)
+    monkeypatch.setattr(host, "available_bytes", lambda: 1000)
     assert groute_py.matrix(graph, range(100), [0], device="cpu") is not None
     with pytest.raises(InputError, match=r"100 rows of 2 vertices take 1,600 bytes, and 1,000"):
         groute_py.matrix(graph, range(100), [0, 1], device="cpu")

@@ -16,16 +16,8 @@ from support.prepared_town import ROAD, method
 
 from groute_py import prepare, write_graph
 from groute_py.device.cuda.hierarchy.memory_plan import levels_bytes_in, rows_bytes_in
-from groute_py.engine import contraction_room
-from groute_py.engine.contraction_room import (
-    NoRoomError,
-    place_for,
-    prepared_estimate,
-    refuse_large_levels,
-)
 from groute_py.engine.prepared_reading import ReadGraph
 from groute_py.engine.preparing import CONTRACT, UnsuitableError, prepare_graph
-from groute_py.engine.room import estimate, free_gpu_bytes
 from groute_py.errors import InputError
 from groute_py.graph.facts import facts_of
 from groute_py.graph.size import Size
@@ -34,14 +26,22 @@ from groute_py.io.tables.columns import Columns
 from groute_py.many.choose import own_figures
 from groute_py.many.reading import read_for
 from groute_py.many.request import Request
+from groute_py.memory import contraction
+from groute_py.memory.contraction import (
+    NoRoomError,
+    place_for,
+    prepared_estimate,
+    refuse_large_levels,
+)
+from groute_py.memory.gpus import estimate, free_gpu_bytes
 
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
 
 
 def room(monkeypatch: pytest.MonkeyPatch, gpu: int, host: int | None) -> None:
     """Let so many bytes be free."""
-    monkeypatch.setattr(contraction_room, "free_gpu_bytes", lambda *_: gpu)
-    monkeypatch.setattr(contraction_room, "available_bytes", lambda: host)
+    monkeypatch.setattr(contraction, "free_gpu_bytes", lambda *_: gpu)
+    monkeypatch.setattr(contraction, "available_bytes", lambda: host)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_the_room_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another process may take or leave memory meanwhile: the reason is of what was done."""
     room(monkeypatch, 0, None)
     left = iter([0])
-    monkeypatch.setattr(contraction_room, "free_gpu_bytes", lambda *_: next(left))
+    monkeypatch.setattr(contraction, "free_gpu_bytes", lambda *_: next(left))
     found = read_prepared_if_it_suits_on_gpu(monkeypatch, None)
     assert found.reason.endswith("contraction takes 0.0 GB of the GPU, 0.0 are free")
 

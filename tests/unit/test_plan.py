@@ -31,12 +31,12 @@ from groute_py.device.cuda.runtime.memory_plan import (
 )
 from groute_py.device.monitoring import telemetry
 from groute_py.engine.options import Options
-from groute_py.engine.room import estimate, fewest, refuse_what_cannot_fit, verdict
 from groute_py.engine.solver import SourceSolver
 from groute_py.errors import InputError, SetupError
 from groute_py.graph.generate import size_of_spec
 from groute_py.graph.size import Size
 from groute_py.io.registry import size_of_file
+from groute_py.memory.gpus import estimate, fewest, refuse_what_cannot_fit
 from groute_py.partition.choose import partition
 from groute_py.partition.share import Share, rows_of, share_of
 from groute_py.source.whole import Whole
@@ -127,7 +127,7 @@ def test_what_a_plan_says_of_short_worklists() -> None:
     found = estimate(Size(1 << 28, 5 << 27), 4, INT32)
     assert found.tight < 0.9 * found.least
     steps = (found.tight - 1, found.tight, found.short - 1, found.short, found.most - 1, found.most)
-    says = [verdict(found, free) for free in steps]
+    says = [found.verdict(free) for free in steps]
     short = "with short worklists"
     assert says == ["no", "perhaps", "perhaps", short, short, "yes"]
 

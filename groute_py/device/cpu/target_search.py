@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from groute_py.device.base import unreached
 from groute_py.device.cpu.rows import CpuGraph
-from groute_py.device.cpu.search_side import VERTEX_BYTES as SIDE_BYTES
 from groute_py.device.cpu.search_side import side_of, walked
 from groute_py.device.overflow import leads_beyond
 from groute_py.device.rows import NarrowError
@@ -20,11 +19,6 @@ from groute_py.kernels.cpu.search_side import begin
 
 SLICE = np.uint64(1 << 20)
 """Arcs between two looks at the clock, some ten milliseconds."""
-
-
-def search_bytes(vertex_count: int) -> int:
-    """Bytes of a search, beside the graph."""
-    return (SIDE_BYTES + 1) * vertex_count
 
 
 class TargetSearch:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from groute_py.device.base import unreached
 from groute_py.device.cpu.rows import CpuGraph
-from groute_py.device.cpu.search_side import VERTEX_BYTES as SIDE_BYTES
 from groute_py.device.cpu.search_side import side_of, walked
 from groute_py.errors import too_late
 from groute_py.kernels.cpu import two_sided_search as kernel
@@ -18,21 +17,6 @@ from groute_py.kernels.cpu.search_side import begin
 
 SLICE = 1 << 18
 """Arcs between two looks at the clock, a few milliseconds."""
-
-
-ARC_BYTES, VERTEX_BYTES = 20, 8
-"""Of the arcs turned round, in the distance type, and of the weights of the others in it."""
-
-
-def nbytes(vertex_count: int, arc_count: int, searches: int) -> int:
-    """Bytes of so many searches at once in one graph, beside it."""
-    shared = ARC_BYTES * arc_count + VERTEX_BYTES * vertex_count
-    return shared + search_bytes(vertex_count) * searches
-
-
-def search_bytes(vertex_count: int) -> int:
-    """Bytes of one of them."""
-    return 2 * SIDE_BYTES * vertex_count
 
 
 class TwoSidedSearch:

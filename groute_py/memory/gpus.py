@@ -1,27 +1,35 @@
-"""Estimates whether a graph fits on the GPUs, before it is cut, and for ``groute-py plan``.
+"""Bytes that graphs and jobs take on GPUs, before a graph is cut, and for ``groute-py plan``.
 
 How many vertices of other parts the arcs of a part lead to, its halo, is known only after the cut.
 So there are two figures: the least, without any, and the most, where arcs lead everywhere. Roads
 are close to the first, R-MAT graphs to the second. Ranks that exchange in kernels have no halo, but
 the distances of all vertices of their host. If there is no room for these, they exchange in rounds,
 unless the user has asked for mode ``fused``.
+
+A job's figure is the least, for one source at a time: with more memory more are under way.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from groute_py.device.cuda.runtime.memory_plan import gpu_bytes, linked_bytes
+from groute_py.device.cuda.runtime.memory_plan import gpu_bytes, graph_bytes, linked_bytes
 from groute_py.device.cuda.runtime.structs import MAX_PEERS
 from groute_py.errors import InputError, everywhere
 from groute_py.graph.size import Size
+from groute_py.memory.host import COUNTED, centrality_of, sums_of
 from groute_py.system.environment import local_rank
 
 MOST_GPUS = 1024
+
+SUM_BYTES, SLOT_BYTES = 16, 2 * 8 + 3 * 4
+"""For each sum; and for each vertex of a source whose paths are counted."""
+
+LIST_BYTES = 8
+"""For each vertex of a source whose distances are solved for, beside a bit in each of two marks."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +52,14 @@ class Estimate:
     fused: int
     host: int
 
+    def verdict(self, free: int) -> str:
+        """Whether it fits in ``free`` bytes on each GPU: yes, with short worklists, perhaps, no."""
+        if self.most <= free:
+            return "yes"
+        if self.short <= free:
+            return "with short worklists"
+        return "perhaps" if self.tight <= free else "no"
+
 
 def estimate(
     size: Size,
@@ -52,7 +68,7 @@ def estimate(
     mode: str = "auto",
     team: int = MAX_PEERS,
 ) -> Estimate:
-    """Memory of a graph on ``gpus`` GPUs, one rank each, with parts of equal size.
+    """Memory of a graph on GPUs, one rank each, with parts of equal size.
 
     Args:
         size: of the graph.
@@ -90,17 +106,8 @@ def estimate(
 def fewest(size: Size, free: int, distance_type: np.dtype[Any], mode: str = "auto") -> int | None:
     """The fewest GPUs with ``free`` bytes each that hold the graph with any halo, or None."""
     counts = (*range(1, MAX_PEERS + 1), *(1 << n for n in range(4, MOST_GPUS.bit_length())))
-    found = (estimate(size, gpus, distance_type, mode) for gpus in counts)
-    return next((e.gpus for e in found if e.most <= free), None)
-
-
-def verdict(found: Estimate, free: int) -> str:
-    """Whether it fits into ``free`` bytes on each GPU: yes, with short worklists, perhaps, no."""
-    if found.most <= free:
-        return "yes"
-    if found.short <= free:
-        return "with short worklists"
-    return "perhaps" if found.tight <= free else "no"
+    each = (estimate(size, gpus, distance_type, mode) for gpus in counts)
+    return next((e.gpus for e in each if e.most <= free), None)
 
 
 def refuse_what_cannot_fit(
@@ -127,8 +134,8 @@ def refuse_what_cannot_fit(
     if len(known) < len(rooms):
         return
     mode = "auto" if team is None else "fused"
-    found = estimate(size, len(rooms), distance_type, mode, team or MAX_PEERS)
-    tight, free = found.tight, max(known)
+    tight = estimate(size, len(rooms), distance_type, mode, team or MAX_PEERS).tight
+    free = max(known)
     if tight > free:
         raise everywhere(
             InputError(
@@ -151,7 +158,38 @@ def free_gpu_bytes(limit: int | None = None, place: int | None = None) -> int:
         limit: of them; None for all that are free.
         place: the number of its process on the host; None for rank 0's.
     """
-    gpu = import_module("groute_py.device.cuda.runtime.gpu")
-    own = gpu.own_gpu(local_rank(0) if place is None else place)
-    free = int(own.mem_info[0]) + int(gpu.pooled_bytes())
+    from groute_py.device.cuda.runtime.gpu import own_gpu, pooled_bytes
+
+    gpu = own_gpu(local_rank(0) if place is None else place)
+    free = int(gpu.mem_info[0]) + int(pooled_bytes())
     return free if limit is None else min(free, limit)
+
+
+def job_bytes(job: str, size: Size, distance_type: np.dtype[Any]) -> int | None:
+    """Bytes of a job with its graph, as for `groute_py.memory.host.job_bytes`.
+
+    None where it takes what the graph leaves.
+    """
+    centrality = centrality_of(job, size)
+    if centrality is None:
+        return None
+    measure, sources = centrality
+    if measure in COUNTED:
+        return betweenness_bytes(size, sums_of(measure, size, sources), distance_type)
+    return _whole_bytes(size, distance_type) + source_bytes(size.vertices, distance_type)
+
+
+def betweenness_bytes(size: Size, sums: int, distance_type: np.dtype[Any]) -> int:
+    """Bytes of sums of dependencies, with the graph."""
+    source = source_bytes(size.vertices, distance_type) + SLOT_BYTES * size.vertices
+    return _whole_bytes(size, distance_type) + SUM_BYTES * sums + source
+
+
+def source_bytes(vertices: int, distance_type: np.dtype[Any]) -> int:
+    """Bytes of one source whose distances are solved for by a block."""
+    marks = 8 * ((vertices + 31) // 32)
+    return (LIST_BYTES + distance_type.itemsize) * vertices + marks
+
+
+def _whole_bytes(size: Size, distance_type: np.dtype[Any]) -> int:
+    return graph_bytes(size.vertices, 0, size.arcs, 1, distance_type)

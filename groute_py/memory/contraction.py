@@ -12,15 +12,17 @@ from groute_py.device.cuda.hierarchy.memory_plan import (
     levels_bytes_in,
     levels_bytes_of,
 )
-from groute_py.engine.room import estimate, free_gpu_bytes
 from groute_py.graph.facts import Facts
 from groute_py.graph.size import Size
 from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.hierarchy.suits import MOST_NEIGHBOURS
+from groute_py.memory.gpus import estimate, free_gpu_bytes
+from groute_py.memory.host import bytes_of
 from groute_py.system.memory_limits import available_bytes
 
-HOST_BYTES = {4: 90, 8: 130}
-"""Of host memory that contraction takes for each arc, by bytes of a weight; measured on roads."""
+
+class NoRoomError(Exception):
+    """Contraction or a sweep does not fit, with the numbers."""
 
 
 class PreparedEstimate(NamedTuple):
@@ -44,7 +46,7 @@ class PreparedEstimate(NamedTuple):
 
 
 def prepared_estimate(size: Size, distance_type: np.dtype[Any]) -> PreparedEstimate | None:
-    """What a graph takes if it is prepared; None where its mean degree says that it will not pay.
+    """The bytes of a graph if it is prepared; None where its mean degree says that it will not pay.
 
     >>> prepared_estimate(Size(10, 51), np.dtype(np.int32))
     >>> prepared_estimate(Size(10, 20), np.dtype(np.int32)).contraction
@@ -55,18 +57,9 @@ def prepared_estimate(size: Size, distance_type: np.dtype[Any]) -> PreparedEstim
     levels = levels_bytes_of(size, min(CORE, size.vertices), distance_type)
     return PreparedEstimate(
         contraction_bytes(size.arcs),
-        host_contraction_bytes(size.arcs, distance_type),
+        _host_bytes(size, distance_type),
         levels + estimate(size, 1, distance_type).tight,
     )
-
-
-class NoRoomError(Exception):
-    """Contraction or a sweep does not fit, with the numbers."""
-
-
-def host_contraction_bytes(arcs: int, weight_type: np.dtype[Any]) -> int:
-    """Bytes of host memory that contraction of a road graph takes, beside the graph."""
-    return HOST_BYTES[8 if weight_type.itemsize == 8 else 4] * arcs
 
 
 class Place(NamedTuple):
@@ -82,7 +75,7 @@ class Place(NamedTuple):
 
 
 def place_for(facts: Facts, kind: str, memory_limit: int | None = None) -> Place:
-    """Where a graph is contracted: on the host too where a GPU is full.
+    """The place where a graph is contracted: the host too where a GPU is full.
 
     Args:
         facts: of the graph.
@@ -92,32 +85,26 @@ def place_for(facts: Facts, kind: str, memory_limit: int | None = None) -> Place
     Raises:
         NoRoomError: it fits nowhere.
     """
-    why = ""
-    if kind == "cuda":
-        takes, free = contraction_bytes(facts.arc_count), free_gpu_bytes(memory_limit)
-        if takes <= free:
-            return Place(kind, "")
-        left = "are free" if memory_limit is None else "may be used"
-        why = f"contraction takes {takes / 1e9:,.1f} GB of the GPU, {free / 1e9:,.1f} {left}"
-    return on_host(facts, why)
+    if kind == "cpu":
+        return on_host(facts, "")
+    takes, free = contraction_bytes(facts.arc_count), free_gpu_bytes(memory_limit)
+    if takes <= free:
+        return Place(kind, "")
+    left = "are free" if memory_limit is None else "may be used"
+    return on_host(facts, f"contraction takes {_of(takes, 'GPU', free)} {left}")
 
 
 def on_host(facts: Facts, why: str) -> Place:
-    """The host, to contract a graph.
-
-    Args:
-        facts: of the graph.
-        why: no GPU does; "" if none is to.
+    """The host, to contract a graph, and why no GPU does; "" if none is to.
 
     Raises:
         NoRoomError: it does not fit.
     """
-    takes, left = host_contraction_bytes(facts.arc_count, facts.weight_type), available_bytes()
-    if left is None or takes <= left:
+    takes, free = _host_bytes(_size(facts), facts.weight_type), available_bytes()
+    if free is None or takes <= free:
         return Place("cpu", why)
     raise NoRoomError(
-        f"{why + '; ' if why else ''}contraction takes {takes / 1e9:,.1f} GB of the host, "
-        f"{left / 1e9:,.1f} are free"
+        f"{why + '; ' if why else ''}contraction takes {_of(takes, 'host', free)} are free"
     )
 
 
@@ -126,9 +113,20 @@ def refuse_large_levels(hierarchy: Hierarchy, facts: Facts, kind: str) -> None:
     if kind != "cuda":
         return
     takes = levels_bytes_in(hierarchy, hierarchy.type)
-    takes += estimate(Size(facts.vertex_count, facts.arc_count), 1, hierarchy.type).tight
+    takes += estimate(_size(facts), 1, hierarchy.type).tight
     free = free_gpu_bytes()
     if takes > free:
-        raise NoRoomError(
-            f"a sweep takes {takes / 1e9:,.1f} GB of the GPU, {free / 1e9:,.1f} are free"
-        )
+        raise NoRoomError(f"a sweep takes {_of(takes, 'GPU', free)} are free")
+
+
+def _host_bytes(size: Size, weight_type: np.dtype[Any]) -> int:
+    wide = weight_type.itemsize == 8
+    return bytes_of("contraction of 64 bits" if wide else "contraction", size)
+
+
+def _size(facts: Facts) -> Size:
+    return Size(facts.vertex_count, facts.arc_count)
+
+
+def _of(takes: int, place: str, free: int) -> str:
+    return f"{takes / 1e9:,.1f} GB of the {place}, {free / 1e9:,.1f}"

@@ -1,0 +1,169 @@
+"""Bytes of host memory that jobs take beside the graph, and the refusal of what is not free.
+
+The figures are those of one rank, at most; tests compare them with what runs take.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import NamedTuple
+
+from groute_py.device.cpu.dependencies import SUM_BYTES
+from groute_py.device.cpu.dependencies import VERTEX_BYTES as PATHS_BYTES
+from groute_py.device.cpu.search_side import VERTEX_BYTES as SIDE_BYTES
+from groute_py.errors import InputError, quote
+from groute_py.graph.size import Size
+from groute_py.system.memory_limits import available_bytes
+
+COUNTED = {"betweenness": False, "edge-betweenness": True}
+"""The measures of all shortest paths; whether they have a value for each arc."""
+
+OF_ROWS = ("closeness", "harmonic", "eccentricity", "diameter", "radius", "mean")
+
+FORMS = "matrix:KxT, nearest[:K], isochrone[:K], route[:K] or centrality:MEASURE[:K]"
+
+COUNT = r"([1-9]\d{0,17})"
+
+ROOT_BYTES = 8
+"""Of a copy of the graph with a root, for each vertex and each arc; more with 64-bit weights."""
+
+CORE_ARC_BYTES = 12
+"""For each arc, converted for the kernels of cores."""
+
+
+class Bytes(NamedTuple):
+    """Bytes, by what they grow with.
+
+    Attributes:
+        vertex, arc: of the graph.
+        source: or facility, pair, entry of a matrix, rank: whatever is counted.
+        row_vertex: each vertex of each source.
+        sum: of dependencies.
+        thread_vertex, thread_sum: each vertex or sum of each thread.
+    """
+
+    vertex: int = 0
+    arc: int = 0
+    source: int = 0
+    row_vertex: int = 0
+    sum: int = 0
+    thread_vertex: int = 0
+    thread_sum: int = 0
+
+
+JOBS = {
+    "matrix": Bytes(source=8),
+    # a distance, a facility, the next vertex and the place in a queue
+    "nearest": Bytes(vertex=32 + ROOT_BYTES, arc=ROOT_BYTES),
+    "nearest by sweep": Bytes(vertex=24),
+    # what is left of the rows, the answer, and what it takes to make this
+    "k nearest": Bytes(row_vertex=(8 + 4 + 4) + 3 * 8 + (4 + 1)),
+    # a distance, and the number and distance of a vertex within reach
+    "isochrone": Bytes(vertex=8 + 16 + ROOT_BYTES, arc=ROOT_BYTES),
+    "isochrone without a reach": Bytes(vertex=8 + ROOT_BYTES, arc=ROOT_BYTES),
+    "isochrones": Bytes(vertex=8, row_vertex=16),
+    # arcs turned round, and weights of the others; objects of a pair with a source of its own
+    "route": Bytes(vertex=8, arc=20, source=2500, thread_vertex=2 * SIDE_BYTES),
+    "one-sided search": Bytes(vertex=SIDE_BYTES + 1),
+    "two-sided search": Bytes(vertex=2 * SIDE_BYTES),
+    # while parallel arcs are merged; free again when sources are solved for
+    "simple graph": Bytes(arc=80),
+    "betweenness": Bytes(
+        arc=CORE_ARC_BYTES, sum=5 * SUM_BYTES, thread_vertex=PATHS_BYTES, thread_sum=SUM_BYTES
+    ),
+    "sums of ranks": Bytes(sum=SUM_BYTES),
+    "rows by heap": Bytes(arc=CORE_ARC_BYTES, source=40, thread_vertex=24),
+    "rows by batch": Bytes(arc=CORE_ARC_BYTES, source=40, thread_vertex=40),
+    "rows by sweep": Bytes(arc=CORE_ARC_BYTES + 24, source=40, thread_vertex=136),
+    "rows by floyd": Bytes(arc=CORE_ARC_BYTES, source=40),  # beside the matrix
+    "contraction": Bytes(arc=90),
+    "contraction of 64 bits": Bytes(arc=130),
+}
+"""The bytes of rank 0, by job or part of one. Measured on roads where arrays do not say them."""
+
+
+def bytes_of(what: str, size: Size, sources: int = 1, *, threads: int = 1, sums: int = 0) -> int:
+    """Bytes of host memory that a job of `JOBS` takes, at most.
+
+    Args:
+        what: the job.
+        size: of the graph.
+        sources: see `Bytes`.
+        threads: of the rank.
+        sums: how many there are, with those of squares.
+
+    >>> bytes_of("k nearest", Size(5, 9), 2), bytes_of("isochrone", Size(5, 9))
+    (450, 232)
+    """
+    vertex, arc, source, row_vertex, of_sum, thread_vertex, thread_sum = JOBS[what]
+    shared = vertex * size.vertices + arc * size.arcs + source * sources + of_sum * sums
+    rows = row_vertex * size.vertices * sources
+    return shared + rows + threads * (thread_vertex * size.vertices + thread_sum * sums)
+
+
+def sums_of(measure: str, size: Size, sources: int) -> int:
+    """How many sums a measure of `COUNTED` takes, and as many squares if not all are sources."""
+    return (size.arcs if COUNTED[measure] else size.vertices) * (1 + (sources < size.vertices))
+
+
+def job_bytes(job: str, size: Size) -> int:
+    """Bytes of host memory on rank 0, at most; a matrix that streams to a file takes less.
+
+    Args:
+        job: one of `FORMS`: sources and targets; facilities of each vertex; sources, each by
+            itself; pairs, without their paths; a measure of ``groute-py centrality`` and sources.
+        size: of the graph.
+
+    Raises:
+        InputError: there is no such job.
+
+    >>> job_bytes("matrix:10x20", Size(5, 9)), job_bytes("nearest:1", Size(5, 9))
+    (1600, 272)
+    """
+    threads = len(os.sched_getaffinity(0))
+    if match := re.fullmatch(f"matrix:{COUNT}x{COUNT}", job):
+        return bytes_of("matrix", size, int(match[1]) * int(match[2]))
+    if centrality := centrality_of(job, size):
+        measure, sources = centrality
+        threads = min(threads, sources)
+        if measure not in COUNTED:
+            return bytes_of("rows by sweep", size, sources, threads=threads)
+        sums = sums_of(measure, size, sources)
+        solving = bytes_of("betweenness", size, threads=threads, sums=sums)
+        return max(solving, bytes_of("simple graph", size))
+    match = re.fullmatch(f"(nearest|isochrone|route)(?::{COUNT})?", job)
+    if match is None:
+        raise InputError(f"job {quote(job)} is unknown; a job is {FORMS}")
+    name, count = match[1], int(match[2] or 0)
+    if name == "route":
+        return bytes_of(name, size, count, threads=threads)
+    several = {"nearest": "k nearest", "isochrone": "isochrones"}[name]
+    is_one = count == 0 or (name == "nearest" and count == 1)
+    return bytes_of(name, size) if is_one else bytes_of(several, size, count)
+
+
+def centrality_of(job: str, size: Size) -> tuple[str, int] | None:
+    """The measure and the number of sources of a job; None if it is another."""
+    measures = "|".join((*COUNTED, *OF_ROWS))
+    match = re.fullmatch(rf"centrality:({measures})(?::(\d{{1,18}}))?", job)
+    return None if match is None else (match[1], min(int(match[2] or size.vertices), size.vertices))
+
+
+def refuse_beyond(needed: int, what: str, advice: str) -> None:
+    """Raise `InputError` if so many bytes of host memory are not free, as far as that is known.
+
+    Args:
+        needed: bytes.
+        what: takes them, in the plural.
+        advice: what to do instead.
+    """
+    refuse_more(needed, available_bytes(), what, advice)
+
+
+def refuse_more(needed: int, free: int | None, what: str, advice: str) -> None:
+    """Raise `InputError` if more bytes are needed than are free; None if that is not known."""
+    if free is not None and needed > free:
+        raise InputError(
+            f"{what} take {needed:,} bytes, and {free:,} bytes of memory are free; {advice}"
+        )
