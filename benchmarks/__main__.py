@@ -10,6 +10,7 @@
     python -m benchmarks --device cuda --many
     python -m benchmarks --device cuda --centrality
     python -m benchmarks --device cuda --jobs
+    python -m benchmarks --device cuda --customize
     python -m benchmarks --documents --quick
     python -m benchmarks.document_tables  # writes the page of the documents
     python -m benchmarks --start
@@ -30,6 +31,7 @@ import click
 
 from benchmarks.cases import READING, SETS, Case, Shelf, SkippedError, methods
 from benchmarks.centrality import PROGRAM as CENTRALITY
+from benchmarks.customize import PROGRAM as CUSTOMIZE
 from benchmarks.documents import measure_documents
 from benchmarks.jobs import PROGRAM as JOBS
 from benchmarks.many import PROGRAM as MANY
@@ -47,7 +49,7 @@ from groute_py.partition.order import ORDERS
 from groute_py.source.whole import Whole
 from groute_py.system.environment import place
 
-MORE: tuple[Program[Any], ...] = (MANY, CENTRALITY, JOBS)
+MORE: tuple[Program[Any], ...] = (MANY, CENTRALITY, JOBS, CUSTOMIZE)
 PROGRAMS = {program.name: program for program in MORE}
 """What an option measures in the place of single solves, by its name."""
 
@@ -60,6 +62,7 @@ RESULTS = Path(__file__).parent / "results"
 @click.option("--many", is_flag=True, help="All pairs and many sources; see benchmarks/many.py.")
 @click.option("--centrality", is_flag=True, help="Centralities; see benchmarks/centrality.py.")
 @click.option("--jobs", is_flag=True, help="Matrices, routes and the like; see benchmarks/jobs.py.")
+@click.option("--customize", is_flag=True, help="New weights; see benchmarks/customize.py.")
 @click.option("--documents", is_flag=True, help="The source documents' tables.")
 @click.option("--start", is_flag=True, help="Whole processes; see benchmarks/start.py.")
 @click.option("--cold", is_flag=True, help="With --start: also without files in memory.")
@@ -84,6 +87,7 @@ def main(
     many: bool,
     centrality: bool,
     jobs: bool,
+    customize: bool,
     documents: bool,
     start: bool,
     cold: bool,
@@ -105,7 +109,8 @@ def main(
     The table goes to stdout, the raw numbers to a file in benchmarks/results. Without --case the
     device's default cases run.
     """
-    given = {"many": many, "centrality": centrality, "jobs": jobs, "start": start}
+    given = {"many": many, "centrality": centrality, "jobs": jobs, "customize": customize}
+    given["start"] = start
     trees = {"without": (False,), "both": (True, False)}.get(series or "", (True,))
     plan = Plan(device, repeat, trees, delta, mode, order, prepare, scipy_up_to)
     try:

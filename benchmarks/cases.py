@@ -76,7 +76,6 @@ NY_SOURCE_ID = 190295
 NY_DIGEST = "1058541edf2cb88c863d667185821ebc9dac20c00c2429ce29c7574cc001d0f5"
 """sha256 of the distances as little-endian int64 in vertex order, -1 where unreached."""
 
-FLA_FILE = "roads-topology/FLA.gr.xz"
 FLA_DIGEST = "179123d18adbf204afe3fed42ad5a2d019e6defbf1852011d7c56366400d08c2"
 
 
@@ -199,18 +198,18 @@ def data_file(name: str) -> Path:
     return path
 
 
-def florida() -> Graph:
-    """The topology of Florida's roads, with a weight hashed from the two ends of each edge.
+def topology(name: str) -> Graph:
+    """The topology of a region's roads, with a weight hashed from the two ends of each edge.
 
     Raises:
         SkippedError: the file is missing.
     """
-    graph = read_graph(data_file(FLA_FILE), cache=False)
+    graph = read_graph(data_file(f"roads-topology/{name}.gr.xz"), cache=False)
     tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets)) + 1
     ends = np.stack([tails, graph.heads.astype(np.int64) + 1])
     low, high = ends.min(axis=0), ends.max(axis=0)
     drawn = (low * 2654435761 + high * 40503) % 2**32 % 10000 + 1
-    return Graph(graph.offsets, graph.heads, drawn.astype(np.int32), 1, "FLA")
+    return Graph(graph.offsets, graph.heads, drawn.astype(np.int32), 1, name)
 
 
 def dense(name: str) -> Graph:
@@ -259,7 +258,8 @@ KINDS = {
         lambda _: NY_SOURCE_ID - 1,
         NY_DIGEST,
     ),
-    "FLA": Kind(lambda _: florida(), lambda _: 0, FLA_DIGEST),
+    "FLA": Kind(topology, lambda _: 0, FLA_DIGEST),
+    "NW": Kind(topology, lambda _: 0),
     "dense": Kind(dense, lambda _: 0),
     "road": Kind(generate, middle_of_grid),
     "shuffled": Kind(shuffled, middle_of_shuffled),

@@ -112,6 +112,9 @@ class Customized:
         device: has the hierarchy.
         weights: the first ones.
         seconds: that the order took.
+
+    Attributes:
+        hierarchy: as given.
     """
 
     def __init__(
@@ -122,7 +125,7 @@ class Customized:
         weights: Any,
         seconds: float,
     ) -> None:
-        self._graph, self._hierarchy, self._device = graph, hierarchy, device
+        self._graph, self.hierarchy, self._device = graph, hierarchy, device
         self._seconds, self._lock = seconds, RLock()
         self.update(weights)
 
@@ -131,7 +134,7 @@ class Customized:
         """The device, the sizes of the hierarchy, and the seconds that the order took."""
         return {
             "device": self._device.label,
-            **self._hierarchy.describe(),
+            **self.hierarchy.describe(),
             "bits": 8 * self._device.kind.type.itemsize,
             "order_seconds": self._seconds,
         }
