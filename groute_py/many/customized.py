@@ -55,6 +55,9 @@ class Customization(Protocol):
     def change(self, arcs: NDArray[np.int64], weights: Any) -> None:
         """Take other weights for some arcs."""
 
+    def changed(self, arcs: NDArray[np.int64], weights: Any) -> Any:
+        """The weights of all arcs if some were others."""
+
     def pairs(self, sources: Any, targets: Any) -> Any:
         """Distances of pairs, int64, with the greatest number where no path leads."""
 
@@ -209,8 +212,11 @@ class Customized:
         prepared = getattr(self._device, "as_vertices", None)
         if prepared and on_device(vertices):
             return prepared(vertices, role)
-        count, name = self._graph.vertex_count, self._graph.name
-        return checked(as_vertices(vertices, role), count, name, role)
+        count, values = self._graph.vertex_count, host_array(vertices)
+        is_list = values.ndim == 1 and len(values) and values.dtype.kind in "iu"
+        if is_list and int(values.min()) >= 0 and int(values.max()) < count:
+            return values
+        return checked(as_vertices(values, role), count, self._graph.name, role)
 
     def _customize(self, weights: Any) -> None:
         """Take weights in the narrowest type that holds all lengths."""
@@ -228,9 +234,7 @@ class Customized:
         try:
             self._device.change(arcs, weights)
         except NarrowError:
-            changed = self._device.weights.copy()
-            changed[arcs] = weights
-            self._customize(changed)
+            self._customize(self._device.changed(arcs, weights))
 
     def _at_any_width(self, answer: Callable[[], T]) -> T:
         """An answer, by wider lengths if need be."""
@@ -257,7 +261,7 @@ def _device(kind: str, hierarchy: CustomizableHierarchy) -> Customization:
 
 
 def _as_weights(weights: Any, count: int) -> Any:
-    """Weights that can be customized, as int64, where they are.
+    """Weights that can be customized, where they are; all of them fit in int64.
 
     Raises:
         GraphError: see `Customized.update`.
@@ -269,7 +273,7 @@ def _as_weights(weights: Any, count: int) -> Any:
             f"weights of a customizable hierarchy are integers, not {weights.dtype}: sums of "
             "floats would be rounded in another order than along a path; scale them to integers"
         )
-    values = as_int64(weights, "one of the weights")
+    values = as_int64(weights, "one of the weights") if weights.dtype == np.uint64 else weights
     if count and (least := int(values.min())) < 0:
         arc = int(values.argmin())
         raise GraphError(f"the weight of arc {arc} is negative ({least})")

@@ -31,7 +31,7 @@ SELECTED = {
     "gpu/test_busy_gpu.py": ("", 4),
     "gpu/test_hierarchy.py": ("not dense", 31),
     "gpu/test_nearest_sweep.py": ("", 45),
-    "gpu/test_customize.py": ("", 3),
+    "gpu/test_customization.py": ("", 3),
     "python/test_customize.py": ("", 34),
     "gpu/test_cutoff.py": ("", 14),
     "gpu/test_first_run.py": ("warmed_up or compiled", 16),

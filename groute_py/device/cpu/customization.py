@@ -60,26 +60,27 @@ class CpuCustomization:
         self._labels: Labels | None = None
         self._answered = 0
 
-    def customize(self, weights: NDArray[np.int64], kind: Lengths) -> None:
+    def customize(self, weights: NDArray[Any], kind: Lengths) -> None:
         """Take other weights for all arcs.
 
         Args:
-            weights: none negative, shape (m,).
+            weights: integers, none negative, shape (m,).
             kind: of lengths.
 
         Raises:
             NarrowError: a length does not fit.
         """
+        weights = weights.astype(np.int64)  # a copy, since it stays
         own = np.full(2 * self._hierarchy.arc_count, kind.nothing, kind.type)
         customization.fold_weights(self._hierarchy.slots, weights, kind.limit, own)
         lengths = own.copy()
         customization.customize(self._hierarchy.offsets, self._starts, self._tops, lengths)
         if customization.greatest_length(lengths, kind.nothing) > kind.limit:
             raise NarrowError
-        self.weights, self.kind, self._own, self._lengths = weights.copy(), kind, own, lengths
+        self.weights, self.kind, self._own, self._lengths = weights, kind, own, lengths
         self._labels, self._answered = None, 0
 
-    def change(self, arcs: NDArray[np.int64], weights: NDArray[np.int64]) -> None:
+    def change(self, arcs: NDArray[np.int64], weights: NDArray[Any]) -> None:
         """Take other weights for some arcs.
 
         Args:
@@ -90,8 +91,7 @@ class CpuCustomization:
             NarrowError: a length does not fit; the weights are those from before.
         """
         hierarchy, kind = self._hierarchy, self.kind
-        changed = self.weights.copy()
-        changed[arcs] = weights
+        changed = self.changed(arcs, weights)
         own, lengths = self._own.copy(), self._lengths.copy()
         slots = np.unique(hierarchy.slots[arcs])
         slots = slots[slots >= 0]
@@ -109,6 +109,12 @@ class CpuCustomization:
             raise NarrowError
         self.weights, self._own, self._lengths = changed, own, lengths
         self._labels, self._answered = None, 0
+
+    def changed(self, arcs: NDArray[np.int64], weights: NDArray[Any]) -> NDArray[np.int64]:
+        """The weights of all arcs if some were others."""
+        changed = self.weights.copy()
+        changed[arcs] = weights
+        return changed
 
     def pairs(self, sources: Any, targets: Any) -> NDArray[np.int64]:
         """The distances of pairs of vertices, with the greatest int64 where no path leads.

@@ -9,41 +9,68 @@
 #define ROW_STEP 4
 #define EACH (16 / sizeof(Length))  // entries that a thread loads at once
 #define PAIR_THREADS 8              // of a pair
-#define OWN_PARTS 32                // entries of a label that a warp computes at once
+#define PART 32                     // entries of a label that a warp computes
+#define ROW_LANES (PART / EACH)     // lanes that take them from one arc
+#define ARCS_AT_ONCE (32 / ROW_LANES)
 
-// One level: all its vertices have the same depth, and their ancestors have labels. A warp takes 32 entries of a label
-// in one direction; its lanes load the arcs together.
+struct alignas(16) Entries {
+    Length each[EACH];
+};
+
+// One level: all its vertices have the same depth, and their ancestors have labels. A warp takes a part of a label in
+// one direction. Its lanes load 32 arcs together, and then the labels of some heads at once. Heads descend, so those
+// that are deep enough for the part come first. What is behind the end of a label, up to the next vector, is NOTHING.
 extern "C" __global__ void fill_labels(u32 begin, u32 end, u32 depth, const u32* offsets, const u32* heads,
                                        const u16* depths, const u32* rows, const Length* lengths, Length* up,
                                        Length* down, u32* flags) {
-    const u32 parts = depth / OWN_PARTS + 1, warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
-    const u32 direction = warp / parts & 1, vertex = begin + warp / parts / 2;
+    const u32 parts = depth / PART + 1, warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+    const u32 direction = warp / parts & 1, vertex = begin + warp / parts / 2, part = warp % parts * PART;
     if (vertex >= end) return;
     Length* labels = direction ? down : up;
-    const u32 entry = warp % parts * OWN_PARTS + lane(), stop = offsets[vertex + 1];
-    Length best = NOTHING;
-    for (u32 base = offsets[vertex]; base < stop; base += 32) {
+    const u32 entry = part + lane() % ROW_LANES * EACH, group = lane() / ROW_LANES, stop = offsets[vertex + 1];
+    Entries best;
+#pragma unroll
+    for (u32 k = 0; k < EACH; k++) best.each[k] = NOTHING;
+    u32 count = 32;
+    for (u32 base = offsets[vertex]; base < stop && count == 32; base += 32) {
         u32 row = 0, above = 0;
         Length length = NOTHING;
-        if (base + lane() < stop) {
+        const bool there = base + lane() < stop;
+        if (there) {
             const u32 head = heads[base + lane()];
             row = rows[head];
             above = depths[head];
             length = lengths[2 * (u64)(base + lane()) + direction];
         }
-        const u32 count = min(32u, stop - base);
+        count = __popc(__ballot_sync(~0u, there && above >= part));
 #pragma unroll 4
-        for (u32 k = 0; k < count; k++) {
-            const Length* label = labels + (u64)__shfl_sync(~0u, row, k) * ROW_STEP;
-            const u32 last = __shfl_sync(~0u, above, k);
-            const Length way = __shfl_sync(~0u, length, k);
-            if (last < entry - lane()) break;  // as all heads behind it, which are less deep
-            if (entry <= last) best = min(best, load_l2(label + entry) + way);
+        for (u32 first = 0; first < count; first += ARCS_AT_ONCE) {
+            const u32 arc = first + group;
+            const Length* label = labels + (u64)__shfl_sync(~0u, row, arc) * ROW_STEP;
+            const u32 last = __shfl_sync(~0u, above, arc);
+            const Length way = __shfl_sync(~0u, length, arc);
+            if (arc < count && entry <= last) {
+                const ulonglong2 words = load_l2((const ulonglong2*)(label + entry));
+                const Entries& from = *(const Entries*)&words;
+#pragma unroll
+                for (u32 k = 0; k < EACH; k++) best.each[k] = min(best.each[k], from.each[k] + way);
+            }
         }
     }
-    if (entry > depth) return;
-    if (is_wide(best)) atomicOr(flags, TOO_WIDE);
-    labels[(u64)rows[vertex] * ROW_STEP + entry] = entry == depth ? 0 : best;
+#pragma unroll
+    for (u32 apart = ROW_LANES; apart < 32; apart *= 2) {
+#pragma unroll
+        for (u32 k = 0; k < EACH; k++) best.each[k] = min(best.each[k], __shfl_xor_sync(~0u, best.each[k], apart));
+    }
+    if (group || entry > depth) return;
+    bool wide = false;
+#pragma unroll
+    for (u32 k = 0; k < EACH; k++) {
+        wide |= is_wide(best.each[k]);
+        if (entry + k == depth) best.each[k] = 0;
+    }
+    if (wide) atomicOr(flags, TOO_WIDE);
+    *(ulonglong2*)(labels + (u64)rows[vertex] * ROW_STEP + entry) = *(const ulonglong2*)&best;
 }
 
 // How labels are found: by vertex of the graph the place in a preorder of the tree, and the row; and the least depth of
@@ -53,10 +80,6 @@ struct Tree {
     const u32* rows;
     const u16* minima;
     u32 vertices;
-};
-
-struct alignas(16) Entries {
-    Length each[EACH];
 };
 
 __device__ __forceinline__ Entries load_entries(const Length* place) {

@@ -57,20 +57,23 @@ class CudaCustomization:
 
     def customize(self, weights: Any, kind: Lengths) -> None:
         self._gpu.use()
-        weights = to_device(weights, np.int64)
+        weights = to_device(weights, weights.dtype).astype(np.int64)  # a copy, since it stays
         try:
             self._customizer(kind).run(weights)
         except NarrowError:
             if len(self.weights):
                 self._customizer(self.kind).run(self.weights)
             raise
-        self._take(weights.copy(), kind)
+        self._take(weights, kind)
 
     def change(self, arcs: NDArray[np.int64], weights: Any) -> None:
+        self.customize(self.changed(arcs, weights), self.kind)
+
+    def changed(self, arcs: NDArray[np.int64], weights: Any) -> Any:
         self._gpu.use()
         changed = self.weights.copy()
         changed[cp.asarray(arcs)] = cp.asarray(weights)
-        self.customize(changed, self.kind)
+        return changed
 
     def pairs(self, sources: Any, targets: Any) -> Any:
         self._gpu.use()

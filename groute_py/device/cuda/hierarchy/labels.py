@@ -21,7 +21,7 @@ PAIR_THREADS, PARTS, PAIR_BLOCK = 8, 32, 256
 """Threads of a pair; entries of a label that a warp computes at once; see labels.cu. Threads of a
 block that looks up pairs."""
 
-BLOCKS_A_PROCESSOR = 32
+BLOCKS_A_PROCESSOR = 64
 
 TREE = np.dtype(
     [*((name, POINTER) for name in ("places", "rows", "minima")), ("vertices", NUMBER)], align=True
