@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
+from numbers import Integral, Number
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,8 @@ from groute_py.graph.symmetrize import mirrored
 from groute_py.io.tables.arc_ids import with_arc_ids
 from groute_py.io.tables.columns import Columns, Roles, roles_of
 from groute_py.io.tables.directions import arcs_of_rows, known_rule, rows_of_arcs, ways_of
+from groute_py.io.tables.titles import ends_in
+from groute_py.io.text.arc_reader import EXACT
 from groute_py.kernels.cpu.build import csr_from_arcs
 from groute_py.system.memory_limits import FEWEST_VERTICES, check_name_lengths
 
@@ -77,6 +81,7 @@ def table_graph(table: Any, asked: Columns, renumber: bool = True) -> Graph:
     """As `graph_from_table`; edges of which ``asked`` says that they are undirected are not
     mirrored.
     """
+    table = _with_index(table, asked)
     table, roles = _collected(table, asked) if _is_lazy(table) else (table, _roles(table, asked))
     tails, heads = _ends(table, roles.tail), _ends(table, roles.head)
     if tails.dtype.kind != heads.dtype.kind and len(tails):
@@ -107,6 +112,15 @@ def _collected(table: Any, asked: Columns) -> tuple[Any, Roles]:
         titles, lambda title: schema[title].is_numeric(), lambda title: values[title], asked
     )
     return table.select(list(roles.titles.values())).collect(), roles
+
+
+def _with_index(table: Any, asked: Columns) -> Any:
+    """The table with the index of a pandas frame as columns, if that has the ends (OSMnx)."""
+    index = [name for name in getattr(getattr(table, "index", None), "names", ()) if name]
+    if not index or not hasattr(table, "reset_index") or set(index) & set(table.columns):
+        return table
+    is_named = not set(index).isdisjoint(asked.named.values())
+    return table.reset_index() if is_named or ends_in(index) else table
 
 
 def _roles(table: Any, asked: Columns) -> Roles:
@@ -210,7 +224,29 @@ def _column(table: Any, name: Any) -> NDArray[Any]:
         raise GraphError(f"column {quote(name)} cannot be read: {error}") from error
     if column.ndim != 1:
         raise GraphError(f"column {quote(name)} has {column.ndim} dimensions; it must have one")
-    return column
+    return _numbers(column, name) if column.dtype.kind == "O" and len(column) else column
+
+
+def _numbers(column: NDArray[Any], name: Any) -> NDArray[Any]:
+    """A column of objects that are all numbers as such; any other column as it is."""
+    values = column.tolist()
+    is_gapped = any(value is None for value in values)
+    present = [value for value in values if value is not None]
+    if not present or not all(isinstance(v, Number) and not isinstance(v, bool) for v in present):
+        return column
+    if all(value == value and value % 1 == 0 for value in present):
+        present = [int(value) for value in present]
+    if not is_gapped and all(isinstance(value, Integral) for value in present):
+        try:
+            return np.array(present, np.int64)
+        except OverflowError:
+            raise GraphError(f"column {quote(name)} has an integer beyond 64 bits") from None
+    if any(isinstance(value, Integral) and abs(value) > EXACT for value in present):
+        raise GraphError(
+            f"column {quote(name)} has an integer beyond 2^53 beside decimals or gaps, which "
+            "64-bit floating point would round"
+        )
+    return np.array([math.nan if value is None else float(value) for value in values])
 
 
 def _check_lengths(words: Sequence[Any]) -> None:

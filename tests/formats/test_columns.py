@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -182,7 +183,44 @@ TABLES: dict[str, tuple[Table, Arcs]] = {
     "travel times of two ways": (
         {"a_node": [1, 2], "b_node": [2, 3], "direction": [0, -1],
          "travel_time_ab": [4, 5], "travel_time_ba": [6, 7]},
-        [],
+        [(1, 2, 4), (2, 1, 6), (3, 2, 7)],
+    ),
+    "no time of a way that is closed": (
+        {"a_node": [10, 20, 30], "b_node": [20, 30, 40], "direction": [0, 1, -1],
+         "travel_time_ab": [60, 84, None], "travel_time_ba": [70, None, 5]},
+        [(10, 20, 60), (20, 10, 70), (20, 30, 84), (40, 30, 5)],
+    ),
+    "times both ways without a direction": (
+        {"a_node": [1, 2], "b_node": [2, 3], "time_ab": [4, 5], "time_ba": [6, 7]},
+        [(1, 2, 4), (2, 1, 6), (2, 3, 5), (3, 2, 7)],
+    ),
+    "GMNS with the direction of shapes": (
+        {"link_id": [1, 2, 3], "from_node_id": [1, 2, 2], "to_node_id": [2, 1, 3],
+         "directed": [1, 1, 1], "dir_flag": [1, -1, 1], "length": [10, 10, 5]},
+        [(1, 2, 10), (2, 1, 10), (2, 3, 5)],
+    ),
+    "Geofabrik": (
+        {"from_node": [1, 3, 3], "to_node": [2, 2, 4], "oneway": ["F", "T", "B"],
+         "length": [1, 2, 7]},
+        [(1, 2, 1), (2, 3, 2), (3, 4, 7), (4, 3, 7)],
+    ),
+    "Geofabrik without two ways": (
+        {"from_node": [1, 3], "to_node": [2, 2], "oneway": ["F", "T"], "length": [1, 2]},
+        [(1, 2, 1), (2, 3, 2)],
+    ),
+    "HERE": (
+        {"from_node": [1, 3, 3, 4], "to_node": [2, 2, 4, 5], "oneway": ["FT", "TF", "N", "B"],
+         "length": [1, 2, 9, 1]},
+        [(1, 2, 1), (2, 3, 2), (4, 5, 1), (5, 4, 1)],
+    ),
+    "TomTom": (
+        {"from_node": [1, 3, 3], "to_node": [2, 2, 4], "oneway": ["FT", "TF", None],
+         "length": [1, 2, 9]},
+        [(1, 2, 1), (2, 3, 2), (3, 4, 9), (4, 3, 9)],
+    ),
+    "PostgreSQL": (
+        {"from_node": [1, 3], "to_node": [2, 2], "oneway": ["f", "t"], "length": [1, 2]},
+        [(1, 2, 1), (2, 1, 1), (3, 2, 2)],
     ),
     "a loop": ({"u": [1, 1], "v": [1, 2], "directed": [0, 0]}, [(1, 1, 1), (1, 2, 1), (2, 1, 1)]),
 }  # fmt: skip
@@ -202,11 +240,23 @@ def table_ends(table: Table, graph: Graph) -> list[Any]:
     return [*table[columns["tail"]], *table[columns["head"]]]
 
 
-def test_a_weight_for_each_way(read: Callable[..., Graph]) -> None:
-    table, _ = TABLES["travel times of two ways"]
-    with pytest.raises(InputError, match="weights may be travel_time_ab or travel_time_ba"):
-        read(table)
-    assert arcs_by_id(read(table, weight="travel_time_ab")) == [(1, 2, 4), (2, 1, 6), (3, 2, 7)]
+@pytest.mark.parametrize(
+    ("weight", "arcs"),
+    [
+        ("cost", [(1, 2, 2.5), (2, 1, 2.5), (2, 3, 1.5)]),
+        ("cost_s", [(1, 2, 8), (2, 1, 9), (2, 3, 8)]),
+        ("length_m", [(1, 2, 111), (2, 1, 111), (2, 3, 222)]),
+    ],
+)
+def test_weights_of_osm2pgrouting(read: Callable[..., Graph], weight: str, arcs: Arcs) -> None:
+    """Each weight has its own arcs back, or those that ``one_way`` says."""
+    table = {
+        "gid": [1, 2], "tag_id": [102, 102], "length": [0.001, 0.002], "length_m": [111, 222],
+        "name": ["A", "B"], "source": [1, 2], "target": [2, 3], "cost": [2.5, 1.5],
+        "reverse_cost": [2.5, -1.5], "cost_s": [8, 8], "reverse_cost_s": [9, -8],
+        "one_way": [2, 1], "maxspeed_forward": [50, 50],
+    }  # fmt: skip
+    assert arcs_by_id(read(table, weight=weight)) == arcs
 
 
 @pytest.mark.parametrize(
@@ -215,7 +265,20 @@ def test_a_weight_for_each_way(read: Callable[..., Graph]) -> None:
         ({"u": [1], "v": [2], "length": [3], "travel_time": [4]}, "length or travel_time"),
         ({"from": [1], "to": [2], "weight": [3], "cost": [4]}, "weights may be weight or cost"),
         ({"u": [1], "v": [2], "source": [3], "target": [4]}, "tails and heads may be u and v, or"),
-        ({"link_id": [1], "x": [2], "y": [3]}, "tails and heads is not clear in link_id, x, y"),
+        ({"link_id": [1], "x": [2], "y": [3]}, "x and y say where vertices lie.* --coordinates"),
+        ({"Node": [1], "X": [2], "Y": [3]}, "X and Y say where vertices lie.* --coordinates"),
+        ({"u": [1, 2], "v": [2, 3], "oneway": ["FT", "N"]}, "says 'N'; expected FT, TF or B"),
+        ({"u": [1, 2], "v": [2, 3], "oneway": ["yes", "TF"]}, "says 'yes'; expected FT, TF or B"),
+        (
+            {
+                "a_node": [1, 2],
+                "b_node": [2, 3],
+                "direction": [0, 0],
+                "time_ab": [5, 6],
+                "time_ba": [None, 7],
+            },
+            "finite",
+        ),
         ({"a": [1], "b": [2], "c": [3], "km": [4]}, "tails and heads is not clear in a, b, c, km"),
         ({"b": [1], "source": [2], "km": [3]}, "tails and heads is not clear in b, source, km"),
         ({"from": [1], "to": [2], "x": [3], "y": [4]}, "which column holds weights is not clear"),
@@ -337,3 +400,21 @@ def test_integers_that_pandas_made_floats() -> None:
     frame = pd.DataFrame({"u": [1, 2], "v": [2, 3], "cost": [1.0, np.nan], "reverse_cost": [2, 3]})
     with pytest.raises(GraphError, match="must be finite"):
         table_graph(frame, Columns())
+
+
+def test_objects_that_are_numbers() -> None:
+    """As SQL and JSON give them."""
+    rows = {"source": [1, 2], "target": [Decimal(2), Decimal(3)], "cost": [Decimal("5.5"), 6]}
+    graph = graph_from_table(pd.DataFrame(rows, dtype=object))
+    assert arcs_by_id(graph) == [(1, 2, 5.5), (2, 3, 6.0)]
+    rows["cost"] = [2**60 + 1, Decimal("0.5")]
+    with pytest.raises(GraphError, match=r"beyond 2\^53 beside decimals or gaps"):
+        graph_from_table(pd.DataFrame(rows, dtype=object))
+
+
+def test_ends_in_the_index() -> None:
+    """As OSMnx has them."""
+    rows = {"u": [1, 2], "v": [2, 3], "key": [0, 0], "osmid": [7, 8], "length": [5.5, 6.5]}
+    edges = pd.DataFrame(rows).set_index(["u", "v", "key"])
+    assert arcs_by_id(graph_from_table(edges)) == [(1, 2, 5.5), (2, 3, 6.5)]
+    assert arcs_by_id(graph_from_table(edges, tail="v", head="u")) == [(2, 1, 5.5), (3, 2, 6.5)]

@@ -21,8 +21,9 @@ Arcs = list[tuple[Any, Any, Any]]
         ("# roads\nfrom,to,km\nA,%B,4\n%B,C,5\n# end\n", [("%B", "C", 5), ("A", "%B", 4)], 2),
         ("from\tto\n#B\tC\nC\tD\n", [("#B", "C", 1), ("C", "D", 1)], 0),
         ("km;from;to\n4;x;y\n#5;y;x\n", None, 0),
-        ("A,B,4\n#B,C,5\n", [("A", "B", 4)], 1),
-        ("from to\nA B\n#B C\n", [("A", "B", 1)], 1),
+        ("A,B,4\n# B,C,5\n", [("A", "B", 4)], 1),
+        ('A #B 4\n"#B" C 5\n#B C D\n', [("#B", "C", 5), ("A", "#B", 4)], 1),
+        ("from to\nA B\n# B C\n", [("A", "B", 1)], 1),
         ("from,to,km\n1,2,4\n# a, b\n2,3,5\n", [(1, 2, 4), (2, 3, 5)], 1),
         ("1 2 3\n" + "# more\n 2 3 4\n\n" * 3, [(1, 2, 3)] + [(2, 3, 4)] * 3, 3),
     ],
@@ -38,6 +39,66 @@ def test_marks_of_comments(tmp_path: Path, text: str, arcs: Arcs | None, comment
     assert arcs_by_id(graph) == arcs
     assert graph.reading is not None
     assert graph.reading.comments == comments
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("A #B 4\n#B C 5\n", 2),
+        ("A\t%B\t4\n%B\tC\t5\n", 2),
+        ("#B C 5\nA #B 4\n", 1),
+        ("A,B,4\nB,C,5\n#B,C,5\n", 3),
+        ("A B\nB C\n#B C\n", 3),
+        ("from to\nA B\n#B C\n", 3),
+    ],
+)
+def test_a_mark_before_a_name(tmp_path: Path, text: str, line: int) -> None:
+    (tmp_path / "g.txt").write_text(text)
+    with pytest.raises(FormatError, match="may be a row or a comment; put quotes") as caught:
+        read_graph(tmp_path / "g.txt")
+    assert caught.value.line == line
+
+
+@pytest.mark.parametrize(
+    ("text", "arcs"),
+    [
+        ("% sym weighted\n1 2 5\n2 3 1\n", [(1, 2, 5), (2, 1, 5), (2, 3, 1), (3, 2, 1)]),
+        ("% asym unweighted\n1 2\n", [(1, 2, 1)]),
+        ("% sym positive\n% 2 3 3\n1 2 5 99\n2 3 1 98\n",
+         [(1, 2, 5), (2, 1, 5), (2, 3, 1), (3, 2, 1)]),
+        ("# Undirected graph: ../../data/ca.txt\n1\t2\n", [(1, 2, 1), (2, 1, 1)]),
+        ("# Undirected graph: roads.txt\n1\t2\n2\t1\n", [(1, 2, 1), (2, 1, 1)]),
+        ("# Undirected\na,b,5\n", [("a", "b", 5), ("b", "a", 5)]),
+        ("# Directed graph (each unordered pair of nodes is saved once)\n1 2\n", [(1, 2, 1)]),
+    ],
+)  # fmt: skip
+def test_comments_that_say_undirected(tmp_path: Path, text: str, arcs: Arcs) -> None:
+    (tmp_path / "g.txt").write_text(text)
+    graph = read_graph(tmp_path / "g.txt")
+    assert arcs_by_id(graph) == arcs
+    assert graph.reading is not None
+    assert ("direction" in graph.reading.columns) == (len(arcs) > 1)
+    both = {(tail, head) for tail, head, _ in arcs} | {(head, tail) for tail, head, _ in arcs}
+    assert {arc[:2] for arc in arcs_by_id(read_graph(tmp_path / "g.txt", undirected=True))} == both
+
+
+def test_two_kinds_of_vertices(tmp_path: Path) -> None:
+    (tmp_path / "g.txt").write_text("% bip unweighted\n1 1\n1 2\n")
+    with pytest.raises(FormatError, match="bipartite"):
+        read_graph(tmp_path / "g.txt")
+
+
+@pytest.mark.parametrize("first", ["2 3 0.5\n", ""])
+@pytest.mark.parametrize(
+    "text", ["1 2 9007199254740993\n2 3 0.5\n", "a,b,0.5\nb,c,-9007199254740993\n"]
+)
+def test_integers_that_decimals_would_round(tmp_path: Path, first: str, text: str) -> None:
+    if "," in text:
+        first = first.replace(" ", ",")
+    (tmp_path / "g.txt").write_text(first + text)
+    with pytest.raises(FormatError, match="9007199254740993 stands beside decimals") as caught:
+        read_graph(tmp_path / "g.txt")
+    assert caught.value.line == 1 + ("," in text) + (first != "")
 
 
 @pytest.mark.parametrize(
@@ -134,7 +195,7 @@ def test_rows_that_are_neither(tmp_path: Path, row: str) -> None:
         ),
         ("id;von;source;target;km\n;;1;2;3\n;;;;\n4;x;2;3;1.5\n", [(1, 2, 3.0), (2, 3, 1.5)]),
         ("# from,km,to\n5,2,6\n6,1,7\n", [(5, 6, 2), (6, 7, 1)]),
-        ("%from;km;to\n# of 2026\nx;2;y\n#z;1;y\n", [("x", "y", 2)]),
+        ("%from;km;to\n# of 2026\nx;2;y\n# z;1;y\n", [("x", "y", 2)]),
         ("# Nodes: 3\r\n# ToNodeId\tFromNodeId\r\n1\t2\r\n2\t3\r\n", [(2, 1, 1), (3, 2, 1)]),
         ("# from here to there\n1 2 3\n", [(1, 2, 3)]),
         ("# from node to node\n1 2 3\n", [(1, 2, 3)]),

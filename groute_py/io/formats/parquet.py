@@ -131,7 +131,7 @@ def _table(path: Path, asked: Columns) -> Table:
             table = file.read(columns=names)
             more = json.loads((file.schema_arrow.metadata or {}).get(METADATA, b"{}"))
             columns = {
-                role: _array(path, table.column(name), name, role)
+                role: _array(path, table.column(name), name, role, roles)
                 for role, name in roles.titles.items()
             }
     except (FormatError, SetupError):
@@ -211,10 +211,11 @@ def _without_index(schema: Any, asked: Columns) -> list[str]:
     ]
 
 
-def _array(path: Path, column: Any, name: str, role: str) -> NDArray[Any]:
+def _array(path: Path, column: Any, name: str, role: str, roles: Roles) -> NDArray[Any]:
     if role == "direction":  # its rule says what its values are, and whether one may lack
         return np.array(column.to_pylist(), dtype=object)
-    if column.null_count:
+    is_gapped = role in ("weight", "back") and roles.direction is not None  # no such arc
+    if column.null_count and not is_gapped:
         raise FormatError(path, f"column {name} has {column.null_count:,} empty places")
     values = column.to_numpy()
     if values.dtype == object:

@@ -10,13 +10,22 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from groute_py.errors import GraphError, InputError, quote, quoted
-from groute_py.io.tables.directions import SIGNS, Rule, is_direction, rule_of
+from groute_py.io.tables.directions import (
+    DIRECTED,
+    FLAGS_OF_SHAPES,
+    SIGNS,
+    Rule,
+    is_direction,
+    known_rule,
+    rule_of,
+)
 from groute_py.io.tables.titles import (
     compact,
     end_of,
     ends_in,
     is_other_title,
     is_weight_title,
+    places_in,
     weight_there,
 )
 
@@ -159,6 +168,12 @@ def _ends(titles: Sequence[Any], asked: Columns, known: str) -> tuple[Any, Any]:
         raise GraphError(f"tails and heads may be {quoted(several)}, in {known}; {CHOOSE_ENDS}")
     if pairs:
         return pairs[0]
+    if asked.tail is None and asked.head is None and (places := places_in(titles)):
+        raise GraphError(
+            f"columns {quoted(f'{places[0].x} and {places[0].y}')} say where vertices lie, so "
+            f"{known} is no table of edges; give it as --coordinates of one (coordinates= in "
+            "Python), or name the columns of tails and heads with --tail and --head"
+        )
     first = titles[:2]
     if (
         asked.tail is not None
@@ -180,6 +195,8 @@ def _weight(
 ) -> Any:
     """The column of weights, or None where every arc weighs 1."""
     found = [title for title in rest if is_weight_title(title)]
+    there = set(map(compact, found))
+    found = [title for title in found if weight_there(title) not in there]
     if found and all(compact(title) in MOMENTS for title in found):  # or of when a row was written
         found = [] if any(not _is_known(title) for title in rest) else found
     if len(found) > 1:  # words such as a time of day are no weights beside numbers
@@ -211,27 +228,27 @@ def _directed(
     """The roles with what says which way rows lead."""
     if asked.undirected:
         return roles
-    for title in others:
-        if (forward := weight_there(title)) is None:
-            continue
-        if roles.weight is None or compact(roles.weight) != forward:
-            raise GraphError(
-                f"column {quoted(title)} holds weights of arcs back, but weights are "
-                f"{'1' if roles.weight is None else roles.weight}; choose those that belong to it "
-                "with --weight (weight= in Python), or give --undirected to read each row as an "
-                "edge"
-            )
-        return roles._replace(back=title, rule=SIGNS)
+    weight = None if roles.weight is None else compact(roles.weight)
+    backs = {title: there for title in others if (there := weight_there(title)) is not None}
+    back = next((title for title, there in backs.items() if there == weight), None)
     found = [title for title in others if is_direction(title, others, values)]
+    if any(known_rule(title) is DIRECTED for title in found):  # GMNS: the flag is of the shape
+        found = [title for title in found if compact(title) not in FLAGS_OF_SHAPES]
+    if back is not None and (not found or not compact(back).endswith("ba")):
+        return roles._replace(back=back, rule=SIGNS)
     if len(found) > 1:
         several = " and ".join(map(str, found))
         raise GraphError(
             f"columns {quoted(several)} both say which way rows lead; leave one out, or give "
             "--undirected to read each row as an edge"
         )
-    if not found:
-        return roles
-    one_way = compact(roles.weight).endswith("ab") if roles.weight is not None else False
-    partner = f"{compact(roles.weight)[:-2]}ba" if one_way else None
-    back = next((title for title in others if compact(title) == partner), None)
-    return roles._replace(direction=found[0], rule=rule_of(found[0]), back=back)
+    if found:
+        rule = rule_of(found[0], values(found[0]))
+        return roles._replace(direction=found[0], rule=rule, back=back)
+    if backs:
+        raise GraphError(
+            f"column {quoted(next(iter(backs)))} holds weights of arcs back, but weights are "
+            f"{'1' if roles.weight is None else roles.weight}; choose those that belong to it "
+            "with --weight (weight= in Python), or give --undirected to read each row as an edge"
+        )
+    return roles

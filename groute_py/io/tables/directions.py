@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from groute_py.errors import GraphError
 from groute_py.io.tables.titles import compact
 
-FORWARD, BOTH, BACKWARD = 1, 0, -1
+FORWARD, BOTH, BACKWARD, CLOSED = 1, 0, -1, 2
 YES, NO = ("1", "true", "t", "yes", "y"), ("0", "false", "f", "no", "n")
 
 
@@ -19,7 +19,7 @@ class Rule(NamedTuple):
     """How the values of a column are read.
 
     Attributes:
-        ways: `FORWARD`, `BOTH` or `BACKWARD` for each value in small letters.
+        ways: `FORWARD`, `BOTH`, `BACKWARD` or `CLOSED` for each value in small letters.
         wanted: the values, for messages.
     """
 
@@ -39,6 +39,8 @@ def _rule(forward: Sequence[str], both: Sequence[str], backward: Sequence[str], 
 SIGNS = Rule({}, "a weight below 0 for no arc")
 """Of a weight and one of the arc back: each below 0 means that there is no such arc (pgRouting)."""
 TYPE = _rule(("directed",), ("undirected",), (), "Directed or Undirected")
+FLAGS_OF_SHAPES = ("dirflag", "directionflag")
+"""Titles of directions that beside `DIRECTED` say how the shape of a row is drawn (GMNS)."""
 DIRECTED = _rule(YES, NO, (), "1 or true for directed rows, 0 or false for others")
 UNDIRECTED = _rule(NO, YES, (), "1 or true for rows of both directions, 0 or false for others")
 DIRECTION = _rule(
@@ -47,7 +49,10 @@ DIRECTION = _rule(
     ("-1", "backward", "t", "tf"),
     "1, 0 for both, or -1",
 )
-ONE_WAY = _rule(YES, (*NO, ""), ("-1", "reverse"), "yes, no or -1")
+ONE_WAY = _rule(YES, (*NO, "", "2", "3"), ("-1", "reverse"), "yes, no or -1")
+"""OpenStreetMap's words, and osm2pgrouting's numbers for no (2) and for reversible lanes (3)."""
+LETTERS = _rule(("f", "ft"), ("b", ""), ("t", "tf"), "FT, TF or B")
+"""Of a column ``oneway`` of Geofabrik, HERE, TomTom or ArcGIS: along the digitised line, or not."""
 UNDIRECTED_TITLES = (
     *("undirected", "bidirectional", "bidirected", "bidir", "mutual", "symmetric"),
     *("twoway", "bothways", "bothdirections"),
@@ -56,7 +61,7 @@ RULES = {
     **dict.fromkeys(("type", "edgetype"), TYPE),
     "directed": DIRECTED,
     **dict.fromkeys(UNDIRECTED_TITLES, UNDIRECTED),
-    **dict.fromkeys(("direction", "dir", "dirflag", "directionflag"), DIRECTION),
+    **dict.fromkeys(("direction", "dir", "dirtravel", *FLAGS_OF_SHAPES), DIRECTION),
     **dict.fromkeys(("oneway", "onewaystreet"), ONE_WAY),
 }
 """By the title, without a leading ``is``: Gephi, GMNS, AequilibraE, OpenStreetMap, GTFS."""
@@ -68,11 +73,25 @@ def known_rule(title: Any) -> Rule | None:
     return RULES.get(plain) or RULES.get(plain.removeprefix("is"))
 
 
-def rule_of(title: Any) -> Rule:
-    """The rule for a column that `is_direction` accepts."""
+def rule_of(title: Any, values: Sequence[Any]) -> Rule:
+    """The rule for a column that `is_direction` accepts, some or all of whose values are these.
+
+    A column ``oneway`` may hold `LETTERS`. A ``T`` is one of them, and a ``t`` is PostgreSQL's
+    true. An ``N`` beside them closes a row where ``B`` stands for both, else it may mean that too.
+    Where no value says which rule it is, values that both have in another sense are refused.
+    """
     rule = known_rule(title)
     assert rule is not None
-    return rule
+    if rule is not ONE_WAY:
+        return rule
+    there = {text for value in values if (text := _text(value))}
+    if there & {"F", "T"} or {text.lower() for text in there} & {"ft", "tf", "b"}:
+        return LETTERS._replace(ways=LETTERS.ways | {"n": CLOSED}) if "B" in there else LETTERS
+    if there:
+        return rule
+    unsure = {"f", "t", "n"}
+    ways = {value: way for value, way in (rule.ways | LETTERS.ways).items() if value not in unsure}
+    return Rule(ways, f"{rule.wanted}, or {LETTERS.wanted}")
 
 
 def is_direction(title: Any, others: Sequence[Any], values: Any) -> bool:
@@ -92,6 +111,17 @@ def is_direction(title: Any, others: Sequence[Any], values: Any) -> bool:
     if rule is ONE_WAY:
         return all(compact(other) != "reversed" for other in others)
     return rule is not None
+
+
+def is_needed(role: str, way: int, *, has_back: bool) -> bool:
+    """Whether a row that leads this way has an arc of a weight, or of one back.
+
+    >>> is_needed("weight", BACKWARD, has_back=False), is_needed("back", FORWARD, has_back=True)
+    (True, False)
+    """
+    if not has_back:
+        return way != CLOSED
+    return way == BOTH or way == (FORWARD if role == "weight" else BACKWARD)
 
 
 def ways_of(values: Sequence[Any], title: Any, rule: Rule) -> NDArray[np.int8]:
@@ -179,16 +209,20 @@ def _directions(
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which rows are arcs forward, and which are arcs back; one of both is not None."""
     returning = weights if back is None else back
-    if not (np.isfinite(weights).all() and np.isfinite(returning).all()):
-        raise GraphError("weights must be finite, also those of arcs back")
     if ways is None:
-        there, again = weights >= 0, returning >= 0
+        there, again = ~(weights < 0), ~(returning < 0)
     else:
-        there, again = ways >= BOTH, ways <= BOTH
+        there, again = np.isin(ways, (FORWARD, BOTH)), np.isin(ways, (BACKWARD, BOTH))
+    if not (np.isfinite(weights[there]).all() and np.isfinite(returning[again]).all()):
+        raise GraphError("weights must be finite, also those of arcs back")
     return there, again & ((tails != heads) | ~there)
 
 
 def _plain(value: Any) -> str:
+    return _text(value).lower()
+
+
+def _text(value: Any) -> str:
     """A value as the rules spell it: ``1.0`` is ``1``, and ``None`` and NaN are nothing."""
     if isinstance(value, bytes):
         value = value.decode(errors="replace")
@@ -196,4 +230,4 @@ def _plain(value: Any) -> str:
         return ""
     if isinstance(value, float | np.floating) and float(value).is_integer():
         value = int(value)
-    return str(value).strip().lower()
+    return str(value).strip()

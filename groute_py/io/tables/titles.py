@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 PAIRS = (
     ("tail", "head"),
@@ -36,6 +36,15 @@ NOUN = (
     "index|idx|name|code|place|city|airport|user|person|protein|gene|entity|zone|location|"
     "intersection)"
 )
+AXES = {
+    **{"x": ("x,y", 0), "y": ("x,y", 1)},
+    **dict.fromkeys(("lon", "lng", "long", "longitude"), ("lon,lat", 0)),
+    **dict.fromkeys(("lat", "latitude"), ("lon,lat", 1)),
+}
+"""Words for the two coordinates of a place: which pair they are of, and which of its two."""
+PLACE = re.compile(f"(.*?)(?:coord)?({'|'.join(AXES)})(?:coord(?:inate)?s?)?")
+VERTEX = re.compile("vertex|node|(?:vertex|node|osm|stop|station|junction)?(?:id|no|nr|number)")
+"""Titles of the ids of vertices."""
 MEASURES = frozenset((
     "weight", "weights", "wgt", "wt", "w", "cost", "costs", "length", "len", "distance",
     "distances", "dist", "time", "times", "duration", "price", "value", "score", "impedance",
@@ -109,6 +118,39 @@ def end_of(title: Any) -> set[str]:
     return {found[-1] for found in _ends_of(compact(title))}
 
 
+class PlaceTitles(NamedTuple):
+    """The titles of two columns that say where something lies.
+
+    Attributes:
+        of: what lies there, as the titles say it: nothing, a noun, or an end of an arc.
+        kind: ``x,y`` or ``lon,lat``.
+        x, y: the titles.
+    """
+
+    of: str
+    kind: str
+    x: Any
+    y: Any
+
+
+def places_in(titles: Sequence[Any]) -> list[PlaceTitles]:
+    """The pairs of titles of coordinates that say the same thing of what lies there.
+
+    >>> [tuple(place) for place in places_in(["id", "Longitude", "stop_lat", "lat", "stop_lon"])]
+    [('', 'lon,lat', 'Longitude', 'lat'), ('stop', 'lon,lat', 'stop_lon', 'stop_lat')]
+    """
+    axes: list[tuple[str, str, int, Any]] = []
+    for title in titles:
+        words = PLACE.fullmatch(compact(title))
+        if words and (re.fullmatch(f"{NOUN}{{0,2}}", words[1]) or _ends_of(words[1])):
+            axes.append((words[1], *AXES[words[2]], title))
+    return [
+        PlaceTitles(of, kind, x, y)
+        for (of, kind, place, x), (*other, y) in product(axes, axes)
+        if place == 0 and other == [of, kind, 1]
+    ]
+
+
 def is_weight_title(title: Any) -> bool:
     """Whether it is like ``weight``, ``travel_time`` or ``Length (km)``, and not ``time_id``."""
     words = _words(str(title))
@@ -120,13 +162,13 @@ def is_weight_title(title: Any) -> bool:
 def weight_there(title: Any) -> str | None:
     """Of a title such as ``reverse_cost`` that of the weights of arcs there, as `compact` has it.
 
-    >>> [weight_there(title) for title in ("reverse_cost", "rcost", "km_back", "reversed")]
-    ['cost', 'cost', 'km', None]
+    >>> [weight_there(title) for title in ("reverse_cost", "rcost", "km_back", "time_ba", "back")]
+    ['cost', 'cost', 'km', 'timeab', None]
     """
-    there = re.sub(
-        r"(?i)^(reverse[\W_]*|r(?=cost))|[\W_]+(reversed?|back)$", "", str(title)[:LONGEST]
-    )
-    return compact(there) if there != str(title)[:LONGEST] and is_weight_title(there) else None
+    title = str(title)[:LONGEST]
+    there = re.sub(r"(?i)^(reverse[\W_]*|r(?=cost))|[\W_]+(reversed?|back)$", "", title)
+    there = re.sub(r"(?i)(?<=[\W_])ba$", "ab", there)
+    return compact(there) if there != title and is_weight_title(there) else None
 
 
 def is_kind(title: Any) -> bool:

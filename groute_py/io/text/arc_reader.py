@@ -44,8 +44,26 @@ INTEGER = re.compile(rb"[+-]?\d{1,400}")
 DECIMAL = re.compile(rb"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 
+EXACT = 2**53
+"""Integers up to it are float64 as they are."""
+ROUNDED = (
+    "weight {} stands beside decimals, and 64-bit floating point would round it; write integers "
+    "up to 2^53 there, or no decimals"
+)
+
 SPAN_BYTES = 1 << 21
 """Of a plain file that a thread reads and scans at a time."""
+
+
+def check_beside_decimals(path: Path, weights: NDArray[Any]) -> None:
+    """Raise `FormatError` for an integer weight that float64 may not hold, with its line."""
+    if weights.dtype != np.int64 or not len(weights):
+        return
+    wrong = (weights > EXACT) | (weights < -EXACT)
+    if wrong.any():
+        number = int(weights[int(np.argmax(wrong))])
+        line = lines.line_of(path, re.compile(rb"(?<![\w.+-])\+?%d(?![\w.])" % number))
+        raise FormatError(path, ROUNDED.format(number), line=line)
 
 
 class _Terms(NamedTuple):
@@ -154,7 +172,12 @@ class ArcLines:
         if self.promised is not None and self.arcs.count >= self.promised:
             self.refuse(f"more arcs than the {self.promised:,} that are promised")
         ends = self._index(tail), self._index(head)
-        self.arcs.append(*ends, 1 if weight is None else self.weight(weight))
+        number = 1 if weight is None else self.weight(weight)
+        if isinstance(number, float):
+            check_beside_decimals(self.path, self.arcs.weights[: self.arcs.count])
+        elif abs(number) > EXACT and self.arcs.weights.dtype.kind == "f":
+            self.refuse(ROUNDED.format(number))
+        self.arcs.append(*ends, number)
 
     def weight(self, field: bytes) -> int | float:
         """The number that a field is."""
@@ -221,6 +244,8 @@ class ArcLines:
             room = None if self.promised is None else self.promised - self.arcs.count
             if room is not None and len(scanned.tails) > room:
                 scanned = self._scan(block, start, self._terms(), room)
+            if self.arcs.weights.dtype.kind == "f" and scanned.weights is not None:
+                check_beside_decimals(self.path, scanned.weights)  # a scan that began before
             self.arcs.extend(scanned.tails, scanned.heads, scanned.weights)
             self.line += scanned.lines
             if self._comment is not None and scanned.lines > len(scanned.tails):
@@ -240,7 +265,9 @@ class ArcLines:
         size = (block.stop - start) // shortest + 1 if room is None else room
         tails, heads = np.empty((2, size), terms.index_type)
         weights = np.empty(size, terms.weight_type)
-        limits = INT32 if weights.dtype == np.int32 else INT64
+        limits = {"int32": (INT32.min, INT32.max), "float64": (-EXACT, EXACT)}.get(
+            weights.dtype.name, (INT64.min, INT64.max)
+        )
         position, taken, filled = scan_arcs(
             np.frombuffer(block.data, np.uint8, block.stop),
             np.int64(start),
@@ -248,7 +275,7 @@ class ArcLines:
             self._letter,
             terms.ids,
             terms.columns,
-            (int(limits.min), int(limits.max)),
+            limits,
             weights.dtype.kind == "f",
             tails,
             heads,

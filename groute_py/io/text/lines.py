@@ -49,6 +49,16 @@ def whole_lines(path: Path, longest: int | None = None) -> Iterator[tuple[bytes,
         yield bytes(left).removeprefix(mark) + b"\n", done
 
 
+def line_of(path: Path, pattern: re.Pattern[bytes]) -> int | None:
+    """The number of the first line, from 1, in which a pattern occurs."""
+    line = 1
+    for text, _ in whole_lines(path):
+        if match := pattern.search(text):
+            return line + text.count(b"\n", 0, match.start())
+        line += text.count(b"\n")
+    return None
+
+
 class Block(NamedTuple):
     """Whole lines: bytes of some data.
 

@@ -25,6 +25,8 @@ TWO = np.uint64(2)
 ANY, TEXT, NAME, INTEGER, NUMBER = 0, 1, 2, 3, 4
 """Kinds of fields: one to skip, which may be anything; one to read, likewise; one that is not
 empty; an integer with a minus or none in front; a number."""
+EXACT = 2**53
+"""Integers up to it are float64 as they are."""
 MOST_DIGITS = np.uint64(400)
 """Of an id that is an integer."""
 
@@ -108,6 +110,8 @@ def _row(
             whole, end = integer(text, start)
             if end == stop:
                 numbers[row, column] = whole
+                if decimals and not -EXACT <= whole <= EXACT:
+                    end = NOWHERE
             elif decimals and end != NOWHERE and is_fraction(text[end]):
                 numbers[row, column], end = decimal(text, start)
             is_usual = end == stop

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from groute_py.graph.builder import INT32
 from groute_py.io.formats.edge_list.names import Texts
+from groute_py.io.text.arc_reader import check_beside_decimals
 
 
 class Block(NamedTuple):
@@ -34,7 +36,10 @@ def narrowed(numbers: NDArray[Any]) -> NDArray[Any]:
     return numbers.astype(np.int32 if numbers.dtype.kind == "i" and fit else numbers.dtype)
 
 
-def joined(numbers: Sequence[NDArray[Any]]) -> NDArray[Any]:
+def joined(path: Path, numbers: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """Weights of all blocks, int32, int64 or float64, whichever is the first that holds them."""
+    if any(some.dtype.kind == "f" for some in numbers):
+        for some in numbers:
+            check_beside_decimals(path, some)
     whole: NDArray[Any] = np.concatenate([np.zeros(0, np.int32), *numbers])
     return whole

@@ -18,9 +18,14 @@ from groute_py.io.formats.edge_list.dialect import (
 )
 from groute_py.io.formats.edge_list.fields import as_integer, fields_of, hint_of, is_comment
 from groute_py.io.formats.edge_list.names import Texts
-from groute_py.io.tables.directions import problem_of
-from groute_py.io.text.arc_reader import ArcLines
+from groute_py.io.tables.directions import is_needed, problem_of
+from groute_py.io.text.arc_reader import DECIMAL, ArcLines, check_beside_decimals
 from groute_py.io.text.lines import shown
+
+MAY_BE_ROW = (
+    "{} may be a row or a comment; put quotes around the name for a row, or a blank behind the "
+    "mark for a comment"
+)
 
 
 class CarefulLines(ArcLines):
@@ -39,21 +44,33 @@ class CarefulLines(ArcLines):
         """
         places = self._dialect.places
         ends: list[bytes] = []
-        numbers: dict[str, list[int | float]] = {r: [] for r in ("weight", "back") if r in places}
+        roles = [role for role in ("weight", "back") if role in places]
+        numbers: dict[str, list[int | float]] = {role: [] for role in roles}
         ways: list[int] = []
         for line in text.split(b"\n")[:-1]:
             if fields := self._row(line):
                 ends += fields[places["tail"]], fields[places["head"]]
-                for role, values in numbers.items():
-                    values.append(self.weight(fields[places[role]]))
                 if "direction" in places:
                     ways.append(self._way(fields[places["direction"]]))
+                for role, values in numbers.items():
+                    field = fields[places[role]]
+                    needed = (
+                        field or not ways or is_needed(role, ways[-1], has_back="back" in roles)
+                    )
+                    values.append(self.weight(field) if needed else 0)
             self.line += 1
         weights, back = (
-            _array(numbers[role]) if role in numbers else None for role in ("weight", "back")
+            self._array(numbers[role]) if role in numbers else None for role in ("weight", "back")
         )
         there = np.array(ways, np.int8) if "direction" in places else None
         return Block(Texts.of(ends), weights, back, there)
+
+    def _array(self, numbers: list[int | float]) -> NDArray[Any]:
+        decimals = any(isinstance(number, float) for number in numbers)
+        if decimals:
+            integers = [number for number in numbers if isinstance(number, int)]
+            check_beside_decimals(self.path, np.array(integers, np.int64))
+        return narrowed(np.array(numbers, np.float64 if decimals else np.int64))
 
     def _row(self, line: bytes) -> list[bytes]:
         """The fields of a line; none for one that is no row."""
@@ -61,6 +78,8 @@ class CarefulLines(ArcLines):
         if not any(fields) or self.line in self._dialect.skipped:
             return []
         if is_skipped_comment(line, fields, self.line, self._dialect):
+            if self._dialect.names and self._may_be_row(fields):
+                self.refuse(MAY_BE_ROW.format(shown(line)))
             self.comments += 1
             return []
         places = self._dialect.places
@@ -77,6 +96,14 @@ class CarefulLines(ArcLines):
                     refuse_name(self, end)
         return fields
 
+    def _may_be_row(self, fields: list[bytes]) -> bool:
+        """Whether a comment looks like an arc from a name that begins with its mark."""
+        first = fields[0]
+        if len(fields) != self._dialect.width or len(first) == 1 or first[1:2].isspace():
+            return False
+        weight = self._dialect.places.get("weight")
+        return weight is None or DECIMAL.fullmatch(fields[weight]) is not None
+
     def _way(self, value: bytes) -> int:
         titled = self._dialect.titled
         assert titled is not None
@@ -86,11 +113,6 @@ class CarefulLines(ArcLines):
             text = value.decode(errors="replace")
             self.refuse(problem_of(text, titled.roles.direction, titled.roles.rule))
         return way
-
-
-def _array(numbers: list[int | float]) -> NDArray[Any]:
-    decimal = any(isinstance(number, float) for number in numbers)
-    return narrowed(np.array(numbers, np.float64 if decimal else np.int64))
 
 
 def is_skipped_comment(line: bytes, fields: list[bytes], number: int, dialect: Dialect) -> bool:

@@ -26,7 +26,7 @@ from groute_py.io.formats.edge_list.titles import (
     titled,
     titled_in_comment,
 )
-from groute_py.io.tables.columns import CHOOSE_ENDS
+from groute_py.io.tables.columns import CHOOSE_ENDS, Roles
 from groute_py.io.tables.titles import is_kind, is_other_title
 from groute_py.io.text.arc_reader import DECIMAL
 from groute_py.io.text.lines import shown
@@ -37,6 +37,11 @@ ENDS = ROLES[:2]
 FOREIGN_COMMENT = b"//"
 NO_COMMENT = "a line that begins with // is no comment in an edge list; begin comments with #"
 VERTICES = re.compile(rb"# vertices (-?\d{1,18})\.\.(-?\d{1,18})\s*")
+KONECT = re.compile(rb"%\s*(sym|asym|bip)\s+\w+\s*")
+"""The first line of a file of KONECT's: ``sym`` for edges, ``bip`` for two kinds of vertices."""
+KONECT_COLUMNS = ["tail", "head", "weight", "time"]
+UNDIRECTED = re.compile(rb"#\s*undirected(\s+graph\b.*)?", re.I)
+"""A comment of SNAP's."""
 COMMENT_ON_NAMES = "# ids are names"
 IDS_ARE_NAMES = f"{COMMENT_ON_NAMES}\n".encode()
 """We write this where ids that look like integers are names."""
@@ -63,6 +68,7 @@ class Dialect(NamedTuple):
         vertex_count, arc_count: what a line of counts says.
         vertices: the ids that there are, where a comment of ours says so.
         titled: the row of titles, if there is one.
+        undirected: the comment that says so, if there is one.
     """
 
     separator: bytes
@@ -73,6 +79,7 @@ class Dialect(NamedTuple):
     arc_count: int | None = None
     vertices: range | None = None
     titled: Titled | None = None
+    undirected: str = ""
 
     @property
     def places(self) -> dict[str, int]:
@@ -107,6 +114,18 @@ def dialect_of(head: Head) -> Dialect | None:
     if not TEXT.fullmatch(head.text):
         return None
     comments, data = _sample(head)
+    dialect = _dialect_of(head, comments, data)
+    undirected = next(filter(_says_undirected, comments), b"").decode(errors="replace")
+    return dialect and dialect._replace(undirected=undirected)
+
+
+def _says_undirected(comment: bytes) -> bool:
+    if (konect := KONECT.fullmatch(comment)) is not None:
+        return konect[1] == b"sym"
+    return UNDIRECTED.fullmatch(comment) is not None
+
+
+def _dialect_of(head: Head, comments: list[bytes], data: Lines) -> Dialect | None:
     vertices = _vertices(comments)
     if not data:
         if any(b"\r" in comment for comment in comments):
@@ -123,6 +142,16 @@ def dialect_of(head: Head) -> Dialect | None:
         asked = ", ".join(map(repr, head.asked.named.values()))
         problem = f"its first line is no row of titles with {asked}, so no column can be named"
         raise FormatError(head.path, problem, line=data[0][0])
+    if (konect := next(filter(None, map(KONECT.fullmatch, comments[:1])), None)) is not None:
+        if konect[1] == b"bip":
+            problem = (
+                "its first line says that it is bipartite (KONECT): vertex 1 of the first column "
+                "is another than vertex 1 of the second; write ids that differ, and no such line"
+            )
+            raise FormatError(head.path, problem, line=data[0][0])
+        if {len(fields) for _, fields in records_of(data, b"")} == {len(KONECT_COLUMNS)}:
+            row = Titled(b"", 0, KONECT_COLUMNS, Roles(*KONECT_COLUMNS[:3]), in_comment=True)
+            return _by_titles(head, row, comments, data)
     refuse_wide_table(head, data)
     separator = separator_of(head, data)
     if separator is None:

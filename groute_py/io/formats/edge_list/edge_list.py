@@ -11,6 +11,8 @@ makes names of all; we write it where names look like integers.
 Below titles, columns stand in any order and number (`groute_py.io.tables.columns`), and where the
 file has a separator a line that begins with ``#`` or ``%`` is a row if it has as many fields.
 
+A comment of KONECT's or SNAP's (``% sym``, ``# Undirected graph``) is obeyed.
+
 This is what SNAP, LDBC Graphalytics (``.e``, with the vertices in ``.v`` beside it), GAPBS
 (``.el``, ``.wel``) and spreadsheets (``.csv``, with or without titles) have. Missing weights are 1.
 A first line of two counts, ``n m``, in front of arcs with weights says which vertices there are,
@@ -33,17 +35,21 @@ from groute_py.graph.builder import INT32, INT64
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import numbered
 from groute_py.graph.read_report import Reading
+from groute_py.graph.symmetrize import is_symmetric, mirrored
 from groute_py.io.compression import bare_name
 from groute_py.io.file_head import Head
-from groute_py.io.formats.edge_list.arc_ids import read_arc_ids
-from groute_py.io.formats.edge_list.careful import is_skipped_comment, refuse_line, refuse_name
+from groute_py.io.formats.edge_list.careful import (
+    is_skipped_comment,
+    refuse_line,
+    refuse_name,
+)
 from groute_py.io.formats.edge_list.dialect import COMMENTS, IDS_ARE_NAMES, Dialect, dialect_of
 from groute_py.io.formats.edge_list.fields import as_integer, fields_of, quoted
 from groute_py.io.formats.edge_list.ldbc_vertices import vertices_beside, vertices_written
 from groute_py.io.formats.edge_list.rows import Rows, read_rows
 from groute_py.io.rank_piece import Piece
 from groute_py.io.tables.arc_ids import with_arc_ids
-from groute_py.io.tables.columns import BY_TITLE, Columns
+from groute_py.io.tables.columns import BY_TITLE, Columns, Roles
 from groute_py.io.tables.directions import arcs_of_rows, rows_of_arcs
 from groute_py.io.tables.titles import PAIRS
 from groute_py.io.text.arc_reader import ArcLines
@@ -82,9 +88,19 @@ def read(path: Path, progress: Progress | None = None, asked: Columns = BY_TITLE
         except _LargeIdError:
             pass  # an integer beyond 64 bits, so all ids are names
         else:
-            return replace(lines.numbered_graph(), reading=_reading(dialect, lines.comments))
+            return _whole(lines.numbered_graph(), dialect, lines.comments, asked)
     rows = read_rows(path, dialect, progress)
-    return replace(_graph_of_rows(path, dialect, rows), reading=_reading(dialect, rows.comments))
+    return _whole(_graph_of_rows(path, dialect, rows), dialect, rows.comments, asked)
+
+
+def _whole(graph: Graph, dialect: Dialect, comments: int, asked: Columns) -> Graph:
+    """With a report; and with arcs back where a comment says that edges are undirected.
+
+    Some such files have both directions of each edge already.
+    """
+    if dialect.undirected and not asked.undirected and not is_symmetric(graph):
+        graph = mirrored(graph)
+    return replace(graph, reading=_reading(dialect, comments))
 
 
 def read_piece(path: Path, span: range, progress: Progress | None = None) -> Piece | None:
@@ -94,7 +110,7 @@ def read_piece(path: Path, span: range, progress: Progress | None = None) -> Pie
         FormatError: something is wrong; the line that it names is not that of the file.
     """
     dialect = dialect_of(Head(path))
-    if dialect is None or dialect.names or not dialect.is_plain:
+    if dialect is None or dialect.names or not dialect.is_plain or dialect.undirected:
         return None
     if vertices_beside(path) is not None:
         return None
@@ -186,14 +202,37 @@ def _graph_of_rows(path: Path, dialect: Dialect, rows: Rows) -> Graph:
     arcs = arcs_of_rows(tails, heads, rows.weights, ways=rows.ways, back=rows.back)
     first = 0 if ids is not None else first
     graph = Graph.from_arrays(*csr_from_arcs(count, *arcs), first_id=first, name=_name(path))
-    if (of_rows := read_arc_ids(path, dialect)) is not None:
+    if (of_rows := _read_arc_ids(path, dialect)) is not None:
         every = rows_of_arcs(tails, heads, rows.weights, ways=rows.ways, back=rows.back)
         graph = with_arc_ids(graph, of_rows, every, arcs[0])
     return replace(graph, ids=ids)
 
 
+def _read_arc_ids(path: Path, dialect: Dialect) -> NDArray[Any] | None:
+    """The id of each row, shape (rows,): int64, or strings where some vertices or arcs have names.
+
+    None where they are not wanted. The column is read in a second pass, as if it were of tails.
+    """
+    titled = dialect.titled
+    if titled is None or titled.roles.arc is None:
+        return None
+    roles = Roles(titled.roles.arc, titled.roles.head)
+    of_ids = dialect._replace(titled=titled._replace(roles=roles))
+    numbers = None
+    try:
+        rows = read_rows(path, of_ids, None)
+        numbers = None if dialect.names else rows.integers()
+    except FormatError:
+        if dialect.names:
+            raise
+        rows = read_rows(path, of_ids._replace(names=True), None)  # names of arcs, not of vertices
+    return (rows.ids(path) if numbers is None else numbers)[rows.tails]
+
+
 def _reading(dialect: Dialect, comments: int) -> Reading:
     titles = {} if dialect.titled is None else dialect.titled.roles.titles
+    if dialect.undirected:
+        titles["direction"] = dialect.undirected
     return Reading({role: str(title) for role, title in titles.items()}, comments)
 
 

@@ -138,4 +138,5 @@ def _check_columns(head: Head, data: Lines) -> None:
         fields = fields_of(line, separator)
         if len(fields) > 1 and as_integer(fields[0]) is not None:
             problem = f"expected `TAIL HEAD` or `TAIL HEAD WEIGHT`, got {len(fields)} fields"
-            raise FormatError(head.path, f"{problem} in {shown(line)}", line=number)
+            hint = "say what they are by titles above, such as tail, head, weight and time"
+            raise FormatError(head.path, f"{problem} in {shown(line)}; {hint}", line=number)
