@@ -241,7 +241,7 @@ def _numbers(column: NDArray[Any], name: Any) -> NDArray[Any]:
             return np.array(present, np.int64)
         except OverflowError:
             raise GraphError(f"column {quote(name)} has an integer beyond 64 bits") from None
-    if any(isinstance(value, Integral) and abs(value) > EXACT for value in present):
+    if any(isinstance(value, Integral) and abs(int(value)) > EXACT for value in present):
         raise GraphError(
             f"column {quote(name)} has an integer beyond 2^53 beside decimals or gaps, which "
             "64-bit floating point would round"

@@ -24,6 +24,7 @@ from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.hierarchy.prepared import PreparedGraph
 from groute_py.io.rank_piece import Piece
 from groute_py.io.registry import read_graph, read_piece
+from groute_py.io.text.arc_reader import first_rounded
 from groute_py.io.text.lines import Progress
 from groute_py.kernels.cpu.build import rows_from_arcs
 from groute_py.partition.base import Partition
@@ -64,6 +65,8 @@ def read_pieces(
     if numbered is None or is_absurd(numbered.numbering.count, file.size):
         return None
     kind = np.result_type(*channel.gather(piece.weights.dtype))
+    if kind.kind == "f" and any(channel.gather(first_rounded(piece.weights) is not None)):
+        return None  # rank 0 names the line
     weights = piece.weights.astype(kind, copy=False)
     if piece.reading is not None:
         comments = sum(channel.gather(piece.reading.comments))

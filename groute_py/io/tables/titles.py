@@ -42,7 +42,7 @@ AXES = {
     **dict.fromkeys(("lat", "latitude"), ("lon,lat", 1)),
 }
 """Words for the two coordinates of a place: which pair they are of, and which of its two."""
-PLACE = re.compile(f"(.*?)(?:coord)?({'|'.join(AXES)})(?:coord(?:inate)?s?)?")
+PLACE = re.compile(f"(.*?)(?:coord)?({'|'.join(AXES)})(?:coord|coords|coordinates?)?")
 VERTEX = re.compile("vertex|node|(?:vertex|node|osm|stop|station|junction)?(?:id|no|nr|number)")
 """Titles of the ids of vertices."""
 MEASURES = frozenset((

@@ -55,13 +55,15 @@ SPAN_BYTES = 1 << 21
 """Of a plain file that a thread reads and scans at a time."""
 
 
+def first_rounded(weights: NDArray[Any]) -> int | None:
+    """The first integer that float64 may not hold, if there is one."""
+    wrong = (weights > EXACT) | (weights < -EXACT) if weights.dtype == np.int64 else np.zeros(0)
+    return int(weights[int(np.argmax(wrong))]) if wrong.any() else None
+
+
 def check_beside_decimals(path: Path, weights: NDArray[Any]) -> None:
     """Raise `FormatError` for an integer weight that float64 may not hold, with its line."""
-    if weights.dtype != np.int64 or not len(weights):
-        return
-    wrong = (weights > EXACT) | (weights < -EXACT)
-    if wrong.any():
-        number = int(weights[int(np.argmax(wrong))])
+    if (number := first_rounded(weights)) is not None:
         line = lines.line_of(path, re.compile(rb"(?<![\w.+-])\+?%d(?![\w.])" % number))
         raise FormatError(path, ROUNDED.format(number), line=line)
 

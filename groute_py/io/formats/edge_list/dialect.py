@@ -39,7 +39,7 @@ NO_COMMENT = "a line that begins with // is no comment in an edge list; begin co
 VERTICES = re.compile(rb"# vertices (-?\d{1,18})\.\.(-?\d{1,18})\s*")
 KONECT = re.compile(rb"%\s*(sym|asym|bip)\s+\w+\s*")
 """The first line of a file of KONECT's: ``sym`` for edges, ``bip`` for two kinds of vertices."""
-KONECT_COLUMNS = ["tail", "head", "weight", "time"]
+KONECT_COLUMNS = [*ROLES, "time"]
 UNDIRECTED = re.compile(rb"#\s*undirected(\s+graph\b.*)?", re.I)
 """A comment of SNAP's."""
 COMMENT_ON_NAMES = "# ids are names"
@@ -150,7 +150,7 @@ def _dialect_of(head: Head, comments: list[bytes], data: Lines) -> Dialect | Non
             )
             raise FormatError(head.path, problem, line=data[0][0])
         if {len(fields) for _, fields in records_of(data, b"")} == {len(KONECT_COLUMNS)}:
-            row = Titled(b"", 0, KONECT_COLUMNS, Roles(*KONECT_COLUMNS[:3]), in_comment=True)
+            row = Titled(b"", 0, KONECT_COLUMNS, Roles(*ROLES), in_comment=True)
             return _by_titles(head, row, comments, data)
     refuse_wide_table(head, data)
     separator = separator_of(head, data)
