@@ -54,11 +54,23 @@ FOREIGN = (
         "node_link_graph(json.load(open({path})))",
     ),
 )  # fmt: skip
+NEAR_OPENSTREETMAP = {
+    re.compile(rb"\s*<(?:[^>]*>\s*<)*?osmchange\b", re.I): (
+        "is a change file of OpenStreetMap, not an extract; 'osmium apply-changes' makes an extract"
+    ),
+    re.compile(rb'\s*\{\s*"version":\s*0\.6\b'): (
+        "is OpenStreetMap as JSON; ask Overpass for [out:xml], and save the answer as .osm"
+    ),
+}
+"""What OpenStreetMap has beside extracts, and how to come to an extract."""
 OTHER_MARKUP = re.compile(rb"\s*<(?:\?xml|!doctype|!--|[a-z]+[\s>])", re.I)
 
 
 def problem_of(head: Head) -> str | None:
-    """What to say of a file of such a format; None for any other file."""
+    """Return the message for a file of such a format; None for any other file."""
+    for begins, problem in NEAR_OPENSTREETMAP.items():
+        if begins.match(head.text):
+            return problem
     path = repr(str(head.path)) if len(str(head.path)) <= 200 else "PATH"
     for name, begins, reader in FOREIGN:
         if begins.match(head.text):

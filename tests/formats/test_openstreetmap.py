@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 from itertools import pairwise
 from pathlib import Path
@@ -18,8 +19,6 @@ from support.extracts import Extract, grid, metres, network_of
 
 import groute_py
 from groute_py import FormatError, Graph, GrouteError, InputError
-from groute_py.io.formats.osm.profiles import PROFILES
-from groute_py.io.formats.osm.tags import Speeds, limit_of, speeds_of
 from groute_py.io.registry import read_graph
 
 OSM = "© OpenStreetMap contributors, ODbL"
@@ -150,69 +149,6 @@ def test_what_is_missing_cuts_a_way(tmp_path: Path) -> None:
     assert len(arcs_of(roads(gate, tmp_path, "foot"))) == 4
 
 
-BOTH, ALONG, AGAINST = (True, True), (True, False), (False, True)
-WAYS: list[tuple[str, dict[str, tuple[bool, bool] | None]]] = [
-    ("highway=residential", {"car": BOTH, "bike": BOTH, "foot": BOTH}),
-    ("highway=residential oneway=yes", {"car": ALONG, "bike": ALONG, "foot": BOTH}),
-    ("highway=residential oneway=-1", {"car": AGAINST, "bike": AGAINST, "foot": BOTH}),
-    ("highway=residential oneway=reversible", {"car": None, "bike": None, "foot": BOTH}),
-    ("highway=residential oneway=yes oneway:bicycle=no", {"car": ALONG, "bike": BOTH}),
-    ("highway=residential oneway=yes cycleway=opposite_lane", {"car": ALONG, "bike": BOTH}),
-    ("highway=tertiary oneway=yes cycleway:left:oneway=-1", {"car": ALONG, "bike": BOTH}),
-    ("highway=tertiary junction=roundabout", {"car": ALONG, "bike": ALONG, "foot": BOTH}),
-    ("highway=motorway", {"car": ALONG, "bike": None, "foot": None}),
-    ("highway=motorway oneway=no", {"car": BOTH}),
-    ("highway=cycleway", {"car": None, "bike": BOTH, "foot": None}),
-    ("highway=cycleway foot=designated", {"car": None, "bike": BOTH, "foot": BOTH}),
-    ("highway=footway", {"car": None, "bike": None, "foot": BOTH}),
-    ("highway=footway bicycle=yes", {"car": None, "bike": BOTH, "foot": BOTH}),
-    ("highway=steps", {"car": None, "bike": None, "foot": BOTH}),
-    ("highway=track", {"car": None, "bike": BOTH, "foot": BOTH}),
-    ("highway=track motor_vehicle=yes", {"car": BOTH}),
-    ("highway=service access=private", {"car": None, "bike": None, "foot": None}),
-    ("highway=service access=no bicycle=yes foot=yes", {"car": None, "bike": BOTH, "foot": BOTH}),
-    ("highway=residential vehicle=no", {"car": None, "bike": None, "foot": BOTH}),
-    ("highway=residential vehicle=no motorcar=yes", {"car": BOTH, "bike": None}),
-    ("highway=residential access=destination", {"car": BOTH, "bike": BOTH, "foot": BOTH}),
-    ("highway=pedestrian area=yes", {"car": None, "bike": None, "foot": None}),
-    ("highway=construction", {"car": None, "bike": None, "foot": None}),
-    ("highway=proposed access=yes", {"car": None, "bike": None, "foot": None}),
-]
-
-
-@pytest.mark.parametrize(("words", "right"), WAYS, ids=[words for words, _ in WAYS])
-def test_who_may_go_where(words: str, right: dict[str, tuple[bool, bool] | None]) -> None:
-    tags = dict(word.split("=") for word in words.split())
-    for name, directions in right.items():
-        found = speeds_of(tags, PROFILES[name])
-        assert (None if found is None else tuple(speed > 0 for speed in found)) == directions, name
-
-
-@pytest.mark.parametrize(
-    ("words", "profile", "right"),
-    [
-        ("highway=primary maxspeed=50", "car", Speeds(45, 45)),
-        ("highway=primary maxspeed=30_mph", "car", Speeds(43.45, 43.45)),
-        ("highway=primary maxspeed:backward=100", "car", Speeds(65, 90)),
-        ("highway=primary maxspeed=signals", "car", Speeds(65, 65)),
-        ("highway=residential maxspeed=walk", "car", Speeds(5.4, 5.4)),
-        ("highway=residential maxspeed=0", "car", Speeds(1, 1)),
-        ("highway=residential maxspeed=10", "bike", Speeds(10, 10)),
-        ("highway=residential maxspeed=100", "bike", Speeds(18, 18)),
-        ("highway=steps", "foot", Speeds(2.5, 2.5)),
-    ],
-)
-def test_speeds(words: str, profile: str, right: Speeds) -> None:
-    tags = dict(word.replace("_", " ").split("=") for word in words.split())
-    assert speeds_of(tags, PROFILES[profile]) == pytest.approx(right)
-
-
-def test_limits() -> None:
-    assert [limit_of(text) for text in ("", "fast", "50;30", "none", "FR:rural", "5 knots")] == [
-        *(None, None, 30, 130, 90, pytest.approx(9.26)),
-    ]
-
-
 def test_from_an_extract_to_a_file(tmp_path: Path, run: Run) -> None:
     source = grid(4).write(tmp_path / "city.osm.pbf")
     target, out = tmp_path / "city.csr", tmp_path / "out.csv"
@@ -251,6 +187,58 @@ def test_the_cache_keeps_everything(tmp_path: Path) -> None:
     assert len(list((tmp_path / "kept").iterdir())) == 3
 
 
+def test_deleted_ways_are_no_roads(tmp_path: Path) -> None:
+    """JOSM marks what it will delete; a server says that it is not visible."""
+    nodes = "".join(f"<node id='{-k}' lat='43.0' lon='{7 + k / 1000}'/>" for k in (1, 2, 3))
+    ways = "".join(
+        f"<way id='{number}' {mark}><nd ref='-1'/><nd ref='{end}'/>"
+        "<tag k='highway' v='residential'/></way>"
+        for number, mark, end in (
+            *((-10, "action='modify'", -2), (500, "version='3' action = \"delete\"", -3)),
+            (600, "version='4' visible='false'", -3),
+        )
+    )
+    for name, compress in (("draft.osm", bytes), ("draft.osm.gz", gzip.compress)):
+        path = tmp_path / name
+        path.write_bytes(compress(f"<osm version='0.6'>{nodes}{ways}</osm>".encode()))
+        assert arcs_of(read_graph(path)) == {(-1, -2), (-2, -1)}
+
+
+def test_merged_extracts_lose_no_vertex(tmp_path: Path) -> None:
+    """Ways that are there twice, or that overlap, count once."""
+    once = Extract({k: (7 + k / 100, 43 + k % 2) for k in range(1, 6)}, [([1, 2, 3], ROAD)])
+    once.ways.append(([2, 4], ROAD))
+    right = roads(once, tmp_path)
+    assert arcs_of(right) == {(1, 2), (2, 1), (2, 3), (3, 2), (2, 4), (4, 2)}
+    twice = Extract(once.places, [*once.ways, *once.ways, ([3, 2, 4], ROAD)])
+    graph = roads(twice, tmp_path)
+    assert arcs_of(graph) == arcs_of(right)
+    assert graph.arc_count == right.arc_count
+    # a way out and back on the same nodes, faster on one of both: 2 is no point of a ring
+    there, back = {**ROAD, "oneway": "yes"}, {**ROAD, "oneway": "yes", "maxspeed": "50"}
+    around = Extract(once.places, [([1, 2], there), ([2, 1], back)])
+    assert arcs_of(roads(around, tmp_path)) == {(1, 2), (2, 1)}
+
+
+@pytest.mark.parametrize(
+    ("object_", "message"),
+    [
+        ("<node id='1' version='2' lat='43.1' lon='7.0'/>", "node 1 in versions 1 and 2"),
+        (
+            "<way id='5' version='4'><nd ref='1'/><nd ref='2'/><tag k='highway' v='path'/></way>",
+            "way 5 in versions 3 and 4",
+        ),
+    ],
+)
+def test_histories_are_refused(tmp_path: Path, object_: str, message: str) -> None:
+    nodes = "".join(f"<node id='{k}' version='1' lat='43' lon='7.{k}'/>" for k in (1, 2))
+    way = "<way id='5' version='3'><nd ref='1'/><nd ref='2'/><tag k='highway' v='road'/></way>"
+    path = tmp_path / "history.osm"
+    path.write_text(f"<osm version='0.6'>{nodes}{way}{object_}</osm>")
+    with pytest.raises(FormatError, match=f"{message}; 'osmium time-filter'"):
+        read_graph(path)
+
+
 @pytest.mark.parametrize("name", ["a.osm.pbf", "a.osm"])
 def test_truncated_files(tmp_path: Path, name: str) -> None:
     whole = grid(4).write(tmp_path / name).read_bytes()
@@ -267,6 +255,8 @@ def test_truncated_files(tmp_path: Path, name: str) -> None:
         (b"<osm version='0.5'/>", "damaged OpenStreetMap file"),
         (b"<?xml version='1.0'?>\n<osm><way></osm>", "damaged OpenStreetMap file"),
         (b"<?xml version='1.0'?>\n<html/>", "is XML or HTML, and neither"),
+        (b"<?xml version='1.0'?><osmChange version='0.6'></osmChange>", "is a change file"),
+        (b'{\n  "version": 0.6,\n  "generator": "Overpass API", "elements": []}', "out:xml"),
     ],
 )
 def test_bad_files(tmp_path: Path, content: bytes, message: str) -> None:

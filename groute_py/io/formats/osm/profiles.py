@@ -1,4 +1,4 @@
-"""Who travels: which classes of ways a profile may take, and how fast.
+"""Profiles: the classes of ways that each may take, and how fast.
 
 A class is the value of the tag ``highway``. ``docs/openstreetmap.md`` has the same tables.
 """
@@ -15,13 +15,13 @@ class Profile(NamedTuple):
     """A kind of traveller.
 
     Attributes:
-        name: of the profile.
-        speeds: in km/h, of the classes that are open unless a tag closes them.
-        on_request: likewise, of those that are closed unless a tag opens them.
+        speeds: km/h on the classes that are open unless a tag closes them.
+        on_request: km/h on the classes that are closed unless a tag opens them.
         access: the keys of tags that open and close, the most special first.
         oneway: the keys of tags that say which way is open, the most special first.
-        against: whether lanes against a one-way road count.
-        implied: whether motorways and roundabouts are one-way without saying so.
+        pushing: km/h where a tag says ``dismount``; 0 closes.
+        has_contraflow: lanes against a one-way road count.
+        class_implies_oneway: motorways and roundabouts are one-way without a tag.
         limit_share: the share of a speed limit that is driven instead of the speed of the class;
             None where a limit only bounds that.
     """
@@ -31,8 +31,9 @@ class Profile(NamedTuple):
     on_request: Mapping[str, float]
     access: tuple[str, ...]
     oneway: tuple[str, ...]
-    against: bool = False
-    implied: bool = True
+    pushing: float = 0.0
+    has_contraflow: bool = False
+    class_implies_oneway: bool = True
     limit_share: float | None = None
 
 
@@ -57,10 +58,14 @@ BIKE = Profile(
         "tertiary": 18, "tertiary_link": 18, "unclassified": 18, "residential": 18,
         "living_street": 12, "service": 15, "road": 15, "track": 12, "path": 12,
     },
-    {"trunk": 18, "trunk_link": 18, "footway": 8, "pedestrian": 8, "bridleway": 8},
+    {
+        **dict.fromkeys(("motorway", "motorway_link", "trunk", "trunk_link"), 18),
+        "footway": 8, "pedestrian": 8, "bridleway": 8,
+    },
     ("bicycle", "vehicle", "access"),
     ("oneway:bicycle", "oneway"),
-    against=True,
+    pushing=4,
+    has_contraflow=True,
 )  # fmt: skip
 
 FOOT = Profile(
@@ -76,17 +81,20 @@ FOOT = Profile(
         ),
         "steps": 2.5,
     },
-    dict.fromkeys(("trunk", "trunk_link", "cycleway", "bridleway"), 5),
+    dict.fromkeys(
+        ("motorway", "motorway_link", "trunk", "trunk_link", "cycleway", "bridleway"), 5
+    ),
     ("foot", "access"),
     ("oneway:foot",),
-    implied=False,
+    pushing=5,
+    class_implies_oneway=False,
 )  # fmt: skip
 
 PROFILES = {profile.name: profile for profile in (CAR, BIKE, FOOT)}
 
 
 def profile_of(name: str | None) -> Profile:
-    """The profile of a name; that of a car for None.
+    """Return the profile of a name; that of a car for None.
 
     Raises:
         InputError: there is none.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,6 @@ from groute_py.errors import FormatError
 from groute_py.graph.csr import Graph
 from groute_py.graph.geography import EARTH_RADIUS_M, OPENSTREETMAP
 from groute_py.graph.shapes import Shapes
-from groute_py.io.formats.osm.extract import Nodes, Ways
 from groute_py.kernels.cpu.build import csr_from_arcs
 from groute_py.kernels.cpu.chains import chains
 
@@ -23,20 +22,37 @@ MS_FOR_KM_H = 3600.0
 """Milliseconds for a metre at 1 km/h."""
 
 
+class Ways(NamedTuple):
+    """The ways that a profile may take.
+
+    Attributes:
+        refs: int64, the ids of the nodes of one way after another.
+        starts: int64, shape (ways + 1,), where each way begins in ``refs``.
+        speeds: float64, shape (ways, 2): km/h along and against each; 0 where that is closed.
+    """
+
+    refs: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    speeds: NDArray[np.float64]
+
+
+class Nodes(NamedTuple):
+    """Nodes that are there and may be passed.
+
+    Attributes:
+        ids: int64, shape (k,), ascending.
+        places: float64, shape (k, 2): longitudes and latitudes in degrees.
+    """
+
+    ids: NDArray[np.int64]
+    places: NDArray[np.float64]
+
+
 def road_graph(path: Path, name: str, ways: Ways, nodes: Nodes) -> Graph:
-    """The graph of all ways.
+    """Return the graph of all ways between nodes that may be passed.
 
-    Its weights are ``time``, int32 milliseconds, and it has them as the column ``time`` and
-    ``length``, float64 metres, as the other one.
-
-    Args:
-        path: of the file, for messages.
-        name: of the graph.
-        ways: of a profile.
-        nodes: those of the ways' nodes that may be passed.
-
-    Raises:
-        FormatError: nothing is left of the ways.
+    Its columns are ``time``, int32 milliseconds, which is in use, and ``length``, float64 metres.
+    Without any segment it is a `FormatError` that names ``path``.
     """
     ends, speeds = _segments(ways, nodes)
     if not len(ends):
@@ -81,11 +97,25 @@ def _segments(ways: Ways, nodes: Nodes) -> tuple[NDArray[np.int64], NDArray[np.f
     follows &= there[:-1] & there[1:] & (places[:-1] != places[1:])
     first = np.flatnonzero(follows)
     way = np.searchsorted(ways.starts, first, side="right") - 1
-    return np.stack([places[first], places[first + 1]], axis=1), ways.speeds[way]
+    return _unique(np.stack([places[first], places[first + 1]], axis=1), ways.speeds[way])
+
+
+def _unique(
+    ends: NDArray[np.int64], speeds: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Leave out segments that are there before: ways overlap, or extracts have been merged."""
+    turned = (ends[:, 0] > ends[:, 1])[:, np.newaxis]
+    low, high = np.where(turned, ends[:, ::-1], ends).T
+    up, down = np.where(turned, speeds[:, ::-1], speeds).T
+    order = np.lexsort((down, up, high, low))
+    is_new = np.ones(len(order), np.bool_)
+    is_new[1:] = np.any([np.diff(key[order]) != 0 for key in (low, high, up, down)], axis=0)
+    first = np.sort(order[is_new])
+    return ends[first], speeds[first]
 
 
 def _metres(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Along great circles, by the haversine formula, between degrees of shape (k, 2)."""
+    """Lengths of great circles, by the haversine formula, between degrees of shape (k, 2)."""
     (lon, lat), (lon_2, lat_2) = np.radians(one).T, np.radians(other).T
     half = np.sin((lat_2 - lat) / 2) ** 2
     half += np.cos(lat) * np.cos(lat_2) * np.sin((lon_2 - lon) / 2) ** 2
@@ -97,13 +127,15 @@ def _followers(
 ) -> NDArray[np.int64]:
     """For `chains`: which half-edge comes behind each, -1 where its head is a vertex.
 
-    A node is none if two segments meet there and both are open the same ways through it.
+    A node is none if two segments from two other nodes meet there and both are open the same ways
+    through it.
     """
-    tails, open_out = ends.reshape(-1), is_open.reshape(-1)
+    tails, heads, open_out = ends.reshape(-1), ends[:, ::-1].reshape(-1), is_open.reshape(-1)
     inner = np.bincount(tails, minlength=count) == 2
     half = np.flatnonzero(inner[tails])
     one, other = half[np.argsort(tails[half], kind="stable")].reshape(-1, 2).T
     same = (open_out[one ^ 1] == open_out[other]) & (open_out[other ^ 1] == open_out[one])
+    same &= heads[one] != heads[other]
     one, other = one[same], other[same]
     followers = np.full(len(tails), -1)
     followers[one ^ 1], followers[other ^ 1] = other, one
@@ -121,17 +153,17 @@ def _shapes(nodes: Nodes, heads: NDArray[np.int64], starts: NDArray[np.int64]) -
 def _graph(name: str, nodes: Nodes, arcs: list[NDArray[Any]], shapes: Any) -> Graph:
     """The graph of arcs between nodes, in which only nodes with arcs are vertices."""
     tails, heads, times, lengths, lines = arcs
-    kept, ends = np.unique(np.concatenate([tails, heads]), return_inverse=True)
+    vertices, ends = np.unique(np.concatenate([tails, heads]), return_inverse=True)
     tails, heads = ends[: len(tails)], ends[len(tails) :]
-    offsets, heads, numbers = csr_from_arcs(len(kept), tails, heads, np.arange(len(tails)))
+    offsets, heads, numbers = csr_from_arcs(len(vertices), tails, heads, np.arange(len(tails)))
     times = np.rint(times[numbers])
     fits = not len(times) or times.max() <= np.iinfo(np.int32).max
     time = times.astype(np.int32 if fits else np.int64)
     length = np.rint(lengths[numbers] * METRE_PARTS) / METRE_PARTS
     graph = Graph.from_arrays(offsets, heads, time, name=name)
     return graph.changed(
-        ids=nodes.ids[kept],
-        coordinates=nodes.places[kept],
+        ids=nodes.ids[vertices],
+        coordinates=nodes.places[vertices],
         columns={"length": length, "time": graph.weights},
         shapes=Shapes(lines[numbers].astype(np.int32 if len(lines) < 2**31 else np.int64), *shapes),
         attribution=OPENSTREETMAP,
