@@ -136,11 +136,9 @@ def _is_drawn(output: str) -> bool:
 
 
 def _save(routes: Routes | None, output: str, places: list[Places]) -> None:
-    from groute_py.maps.route_lines import write_lines
-
     assert routes is not None
     if places:
-        write_lines(routes, Path(output), places[0])
+        routes.save_lines(Path(output), places[0])
     else:
         routes.save(output)
 

@@ -30,7 +30,7 @@ from groute_py.interop.graph_like import GraphLike, as_graph
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.deadline import deadline_in, until
 from groute_py.jobs.isochrone_with_turns import ArcBegins
-from groute_py.jobs.isochrones import Isochrones, Reach
+from groute_py.jobs.isochrones import Isochrones
 from groute_py.many.apsp import Progress
 from groute_py.many.rooted import rooted
 from groute_py.many.rows import solve_each
@@ -39,6 +39,7 @@ from groute_py.many.storage.parts import UNITS, Part
 from groute_py.many.storage.record import run_of
 from groute_py.many.storage.store import Store
 from groute_py.maps.places import Coordinates, Places, has_places, places_of
+from groute_py.maps.reach import Reach
 from groute_py.memory.host import bytes_of, refuse_beyond
 from groute_py.results.result import reached_in
 from groute_py.turns.expanded import ExpandedGraph, layout_of, solved_form

@@ -7,9 +7,10 @@ from collections.abc import Collection
 from typing import Any
 
 from groute_py.errors import InputError, too_late
-from groute_py.jobs.isochrones import Isochrones, Reach
+from groute_py.jobs.isochrones import Isochrones
 from groute_py.maps.geojson import coordinates_in
 from groute_py.maps.pieces import Pieces
+from groute_py.maps.reach import Reach
 
 ASKS = ("arcs", "areas")
 """What is listed on request, beside the vertices."""

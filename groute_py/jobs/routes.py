@@ -17,7 +17,8 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Numbering
 from groute_py.jobs.forms import check_table
 from groute_py.maps.geojson import SUFFIX
-from groute_py.maps.places import Coordinates, places_of
+from groute_py.maps.places import Coordinates, Places, places_of
+from groute_py.maps.route_lines import write_lines
 from groute_py.results.result import reached_in
 from groute_py.results.tables import Column, Part, of_distances, write_table
 
@@ -85,11 +86,23 @@ class Routes:
         if target.suffix != SUFFIX:
             write_table(target, self._parts(), self.attribution)
             return
-        from groute_py.maps.route_lines import write_lines
-
         if self.paths is None or self.graph is None:
             raise InputError(f"{target}: lines need paths; solve with paths=True")
-        write_lines(self, target, places_of(self.graph, coordinates, planar=planar))
+        self.save_lines(target, places_of(self.graph, coordinates, planar=planar))
+
+    def save_lines(self, path: Path, places: Places) -> None:
+        """Write the lines of paths over the places of vertices, as `save` does for ``.geojson``."""
+        assert self.graph is not None
+        how: dict[str, Any] = {"reverse": self.reverse, "attribution": self.attribution}
+        write_lines(path, self._lines(), self.graph, places, **how)
+
+    def _lines(self) -> Iterator[tuple[dict[str, Any], NDArray[np.int64]]]:
+        assert self.paths is not None
+        ids = self.numbering.ids_of(self.pairs).tolist()
+        rows = zip(ids, self.distances.tolist(), self.reached.tolist(), self.paths, strict=True)
+        for (source, target), distance, has_path, path in rows:
+            length = distance if has_path else None
+            yield {"source": source, "target": target, "distance": length}, path
 
     def _parts(self) -> Iterator[Part]:
         for start in range(0, len(self.pairs), PAIRS_AT_ONCE):

@@ -12,7 +12,6 @@ valid as OGC Simple Features has it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,20 +19,19 @@ from numpy.typing import NDArray
 
 from groute_py.io.optional_libraries import library
 from groute_py.maps.pieces import Watch
+from groute_py.maps.raster import points_along, samples
 
 CELLS_A_MARGIN = 4
-"""Cells of the raster in a margin, where that does not make too many cells."""
+"""Cells of the raster by a margin, unless that makes too many cells."""
 
 MOST_CELLS = 1600
-"""Of a side of the raster."""
+"""Cells of the raster's longer side, without its edges."""
 
 LEAST_MARGIN = 2
 """Cells; a margin is made wider than what is asked for rather than lost between them."""
 
 FINEST = 1e-12
 """Of a cell, by how far from the origin the lines lie: coordinates tell its parts apart."""
-
-SAMPLES_AT_ONCE = 1 << 22
 
 Polygon = list[NDArray[np.float64]]
 """Rings of shape (r, 2), the last point of each being its first: the outer one, anticlockwise, then
@@ -70,29 +68,29 @@ def areas_of(
     """The area about the lines of each band and of those before, as polygons.
 
     Args:
-        lines: shape (p, 2, 2), on a plane, at least one; points are lines whose ends are one.
+        lines: shape (p, 2, 2), on a plane, at least one; both ends of a line may be one point.
         bands: int64, shape (p,), from 0.
         count: of bands.
-        margin: how far areas reach beyond the lines, more than 0. It is taken to be at least 1/800
-            of the longer side of what the lines cover.
-        watch: is given the corners that there are.
+        margin: how far areas reach beyond the lines, more than 0; at least 1/800 of the longer side
+            of what the lines cover.
+        watch: is called with the number of corners.
     """
     raster, reach = _raster(lines, margin)
     marked = np.zeros(raster.shape, np.bool_)
-    found: list[list[Polygon]] = []
+    areas: list[list[Polygon]] = []
     corners = 0
     for band in range(count):
         some = lines[bands == band]
         if len(some):
             _mark(marked, raster, some)
-        if found and not len(some):
-            found.append(found[-1])
+        if areas and not len(some):
+            areas.append(areas[-1])
         else:
-            found.append(_outlines(marked, raster, reach) if marked.any() else [])
-        corners += sum(len(ring) for polygon in found[-1] for ring in polygon)
+            areas.append(_outlines(marked, raster, reach) if marked.any() else [])
+        corners += sum(len(ring) for polygon in areas[-1] for ring in polygon)
         if watch is not None:
             watch(corners)
-    return found
+    return areas
 
 
 def _raster(lines: NDArray[np.float64], margin: float) -> tuple[Raster, float]:
@@ -107,23 +105,12 @@ def _raster(lines: NDArray[np.float64], margin: float) -> tuple[Raster, float]:
 
 
 def _mark(marked: NDArray[np.bool_], raster: Raster, lines: NDArray[np.float64]) -> None:
-    """Mark the cells that lines pass through."""
-    for part in _parts(raster, lines):
-        column, row = np.rint((part - raster.corner) / raster.cell).astype(np.int64).T
+    """Mark the cells that lines pass through, by points at most half a cell apart."""
+    lines = (lines - raster.corner) / raster.cell
+    steps = np.ceil(2 * np.hypot(*(lines[:, 1] - lines[:, 0]).T)).astype(np.int64) + 1
+    for some, owner, share in samples(steps):
+        column, row = np.rint(points_along(lines[some], owner, share)).astype(np.int64).T
         marked[row, column] = True
-
-
-def _parts(raster: Raster, lines: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
-    """Points along lines, half a cell apart at most, some at a time."""
-    ways = lines[:, 1] - lines[:, 0]
-    steps = np.ceil(np.hypot(*ways.T) / (raster.cell / 2)).astype(np.int64) + 1
-    groups = np.cumsum(steps) // SAMPLES_AT_ONCE
-    cuts = np.flatnonzero(np.diff(groups)) + 1
-    for some in np.split(np.arange(len(lines)), cuts):
-        counts = steps[some] + 1
-        line = np.repeat(some, counts)
-        number = np.arange(len(line)) - np.repeat(np.cumsum(counts) - counts, counts)
-        yield lines[line, 0] + (number / steps[line])[:, np.newaxis] * ways[line]
 
 
 def _outlines(marked: NDArray[np.bool_], raster: Raster, reach: float) -> list[Polygon]:

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from groute_py.errors import InputError
-from groute_py.maps.style import LETTERS, SERIES, WIDTH_IN, drawing, number
+from groute_py.maps.drawings import reach_of, title_of
+from groute_py.maps.style import LETTERS, NOTES, SERIES, WIDTH_IN, drawing, number, plain
 from groute_py.maps.timeline import TimeLine
-from groute_py.maps.words import reach_of, title_of
 from groute_py.results.result import Result
 
 BINS = 100
@@ -50,7 +50,7 @@ PANELS = {
         Panel("rows", "found", "rows"),
     ),
 }
-"""By the option that wrote the file."""
+"""The columns that are drawn, by the option that wrote the file."""
 
 TITLES = {"telemetry": "GPUs over time", "trace": "The frontier over time"}
 
@@ -61,14 +61,14 @@ LACKS = {
 
 
 def draw_histogram(result: Result, unit: str, longest: int) -> Any:
-    """How many vertices there are at each distance; a figure of Matplotlib."""
-    found = result.distances[result.reached]
-    low, high = found.min(), found.max()
-    is_whole = found.dtype.kind != "f" and int(high) - int(low) < BINS
+    """Draw how many vertices there are at each distance; a figure of Matplotlib."""
+    distances = result.distances[result.reached]
+    low, high = distances.min(), distances.max()
+    is_whole = distances.dtype.kind != "f" and int(high) - int(low) < BINS
     edges = np.arange(low, high + 2) - 0.5 if is_whole else np.linspace(low, high, BINS + 1)
     if not np.all(np.diff(edges) > 0):  # one distance
         edges = np.array([float(low) - 0.5, float(low) + 0.5])
-    counts, edges = np.histogram(found, edges)
+    counts, edges = np.histogram(distances, edges)
     figure, axes = _figure(longest, 0.55, 1, title_of("Distances", result), reach_of(result, unit))
     axes[0].stairs(counts, edges, fill=True, color=SERIES[0])
     axes[0].set_xlabel(f"distance in {unit}")
@@ -78,7 +78,7 @@ def draw_histogram(result: Result, unit: str, longest: int) -> Any:
 
 
 def draw_time_line(line: TimeLine, longest: int) -> Any:
-    """What is known of each GPU or rank, a row for each figure; a figure of Matplotlib.
+    """Draw the values of each GPU or rank, a row for each column; a figure of Matplotlib.
 
     Raises:
         InputError: there are no samples.
@@ -119,7 +119,7 @@ def _figure(longest: int, tall: float, rows: int, title: str, note: str) -> tupl
         panel.set_axisbelow(True)
         panel.tick_params(labelsize=8)
         panel.yaxis.set_major_formatter(number)
-    axes[0].set_title(f"{title}\n", loc="left", fontsize=13, color=LETTERS)
+    axes[0].set_title(f"{plain(title)}\n", loc="left", fontsize=13, color=LETTERS)
     place = {"xytext": (0, 5), "textcoords": "offset points"}
-    axes[0].annotate(note, (0, 1), xycoords="axes fraction", fontsize=9, color="#555555", **place)
+    axes[0].annotate(note, (0, 1), xycoords="axes fraction", fontsize=9, color=NOTES, **place)
     return figure, axes

@@ -1,36 +1,39 @@
-"""Maps of an answer: distances, the tree, paths; over the places of the vertices."""
+"""Maps of an answer (distances, the tree, paths) and of a graph (its arcs, its parts)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from groute_py.errors import InputError
-from groute_py.maps.bends import parts_of, shapes_between
+from groute_py.graph.csr import Graph
 from groute_py.maps.layout import Layout
+from groute_py.maps.lines import Ground, shapes_between
 from groute_py.maps.network import Network
-from groute_py.maps.raster import Arcs, Floats, spread
+from groute_py.maps.pieces import Pieces, whole_arcs
+from groute_py.maps.raster import spread
 from groute_py.maps.sheet import Sheet
-from groute_py.maps.style import FAINT, NETWORK, SCALE, SERIES, TREE_SCALE
-from groute_py.maps.tree import descendants
-from groute_py.maps.words import amount, reach_of, title_of
+from groute_py.maps.style import (
+    BLACK,
+    FAINT,
+    NETWORK,
+    PARTS,
+    ROADS,
+    SCALE,
+    SERIES,
+    TREE_SCALE,
+)
+from groute_py.partition.choose import partition
 from groute_py.results.result import Result
 
 TRUNK = 0.005
 """Of all vertices: arcs that lead to more of them are drawn thicker."""
 
 
-def tree_arcs(result: Result) -> Arcs | None:
-    """The arcs of the shortest-path tree; None without predecessors."""
-    if result.predecessors is None:
-        return None
-    heads = np.flatnonzero(result.predecessors >= 0)
-    return Arcs(result.predecessors[heads], heads)
-
-
 def draw_distances(result: Result, layout: Layout, unit: str, longest: int) -> Sheet:
-    """Each reached vertex, or the arcs of its tree, in the colour of its distance."""
+    """Draw each reached vertex, or the arcs of its tree, in the colour of its distance."""
     network = _tree_network(result, layout, longest)
     reached = result.reached
     sheet = Sheet(network.frame, title_of("Distances", result), reach_of(result, unit))
@@ -47,7 +50,7 @@ def draw_distances(result: Result, layout: Layout, unit: str, longest: int) -> S
 
 
 def draw_tree(result: Result, layout: Layout, unit: str, longest: int) -> Sheet:
-    """The shortest-path tree: an arc is the darker, the more vertices are reached through it.
+    """Draw the shortest-path tree: an arc is the darker, the more vertices are reached through it.
 
     Raises:
         InputError: there are no predecessors, or nothing is reached but the source.
@@ -70,7 +73,7 @@ def draw_tree(result: Result, layout: Layout, unit: str, longest: int) -> Sheet:
 def draw_paths(
     result: Result, targets: Sequence[int], layout: Layout, unit: str, longest: int
 ) -> Sheet:
-    """Shortest paths to some vertices, over the network in gray.
+    """Draw shortest paths to some vertices, over the network in gray.
 
     Raises:
         InputError: there are no predecessors, or no path leads to a target.
@@ -94,41 +97,142 @@ def draw_paths(
     sheet = Sheet(network.frame, title, note + ("; …" if len(targets) > 3 else ""))
     sheet.layer(network.covered(), NETWORK)
     for number, path in enumerate(paths):
-        sheet.line(network.frame.at(_line(layout, path)), SERIES[number % len(SERIES)])
+        points = _ground(layout, np.array(path)).path(np.array(path))
+        sheet.path(network.frame.at(points), SERIES[number % len(SERIES)])
     for number, (vertex, name) in enumerate(zip(targets, names, strict=True)):
-        spot = network.frame.at(layout.places[[vertex]])[0]
+        spot = network.frame.at(layout.places[vertex])
         sheet.mark(spot, name, SERIES[number % len(SERIES)], "s")
     _mark_source(sheet, network, result)
     return sheet
 
 
-def _needed_arcs(result: Result) -> Arcs:
-    arcs = tree_arcs(result)
+def draw_network(graph: Graph, layout: Layout, longest: int) -> Sheet:
+    """Draw all arcs of a graph, or its vertices if there are very many."""
+    network = _network(graph, layout, longest)
+    note = f"{graph.vertex_count:,} vertices, {graph.arc_count:,} arcs"
+    sheet = Sheet(network.frame, graph.name, note)
+    sheet.layer(network.covered(), ROADS)
+    return sheet
+
+
+def draw_parts(graph: Graph, parts: int, how: str, layout: Layout, longest: int) -> Sheet:
+    """Draw the parts of a partition in colours, and the arcs between them in black.
+
+    Args:
+        graph: in host memory.
+        parts: how many; colours are repeated if there are more than `PARTS` has.
+        how: a name in `groute_py.partition.choose.partitioners`.
+        layout: of the vertices.
+        longest: pixels of the longer side.
+    """
+    cut, network = partition(graph.offsets, parts, how), _network(graph, layout, longest)
+    owners = np.asarray(cut.owner(np.arange(graph.vertex_count)))
+    tails = graph.tails()
+    between = owners[tails] != owners[graph.heads]
+    count, cut_count = graph.arc_count, int(np.count_nonzero(between))
+    note = f"{cut_count:,} of {count:,} arcs ({100 * cut_count / max(count, 1):.2g} %) lie between"
+    sheet = Sheet(network.frame, f"{graph.name} in {parts} parts (--partition {how})", note)
+    colors = owners % len(PARTS)
+    black = float(len(PARTS))  # the greatest, so it lies above
+    image = network.most(np.where(between, black, colors[tails]), colors.astype(np.float64))
+    for number, color in enumerate((*PARTS, BLACK)):
+        sheet.layer(image == number, color)
+    if parts <= len(PARTS):
+        entries = [(PARTS[part], f"part {part}") for part in range(parts)]
+    else:
+        entries = [(color, f"every {len(PARTS)}th part") for color in PARTS[:1]]
+    sheet.legend(entries if network.arcs is None else [*entries, (BLACK, "between parts")])
+    return sheet
+
+
+def title_of(what: str, result: Result) -> str:
+    """The title of a picture, which names the source."""
+    word = "to" if result.reverse else "from"
+    return f"{what} {word} vertex {result.numbering.id_of(result.source)}"
+
+
+def reach_of(result: Result, unit: str) -> str:
+    """How many vertices are reached, and the farthest, in words."""
+    reached, count = result.distances[result.reached], len(result.distances)
+    text = f"{len(reached):,} of {count:,} vertices reached"
+    return text if not len(reached) else f"{text}; farthest: {amount(reached.max().item(), unit)}"
+
+
+def amount(value: float, unit: str) -> str:
+    """A distance with its unit.
+
+    >>> amount(12935, "metres"), amount(0.123456789, "s")
+    ('12,935 metres', '0.123457 s')
+    """
+    return f"{value:,} {unit}" if isinstance(value, int) else f"{value:,.6g} {unit}"
+
+
+def descendants(predecessors: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The number of vertices in the subtree at each vertex, itself included.
+
+    Leaves are taken away, level by level, so vertices on a cycle, of a damaged file, keep what
+    they have.
+
+    Args:
+        predecessors: int64, shape (n,); −1 for none.
+
+    >>> descendants(np.array([-1, 0, 1, 1])).tolist()
+    [4, 3, 1, 1]
+    """
+    parents = predecessors >= 0
+    children = np.bincount(predecessors[parents], minlength=len(predecessors))
+    sizes = np.ones(len(predecessors), np.int64)
+    leaves = np.flatnonzero(parents & (children == 0))
+    while len(leaves):
+        above = predecessors[leaves]
+        np.add.at(sizes, above, sizes[leaves])
+        np.subtract.at(children, above, 1)
+        bare = np.unique(above[children[above] == 0])
+        leaves = bare[parents[bare]]
+    return sizes
+
+
+def _tree_arcs(result: Result) -> Pieces | None:
+    """The arcs of the shortest-path tree; None without predecessors."""
+    if result.predecessors is None:
+        return None
+    heads = np.flatnonzero(result.predecessors >= 0)
+    return whole_arcs(result.predecessors[heads], heads)
+
+
+def _needed_arcs(result: Result) -> Pieces:
+    arcs = _tree_arcs(result)
     if arcs is None:
         raise InputError("no tree and no paths without predecessors; solve with them")
-    if not len(arcs.heads):
+    if not len(arcs):
         raise InputError("no vertex is reached but the source, so there is no tree to draw")
     return arcs
 
 
 def _tree_network(result: Result, layout: Layout, longest: int) -> Network:
     """The network of the tree's arcs, if there is a tree."""
-    arcs, shapes = tree_arcs(result), None
+    arcs, shapes = _tree_arcs(result), None
     if arcs is not None and layout.roads is not None:
-        shapes = shapes_between(layout.roads, arcs, turned=result.reverse)
+        shapes = shapes_between(layout.roads, arcs.tails, arcs.heads, is_reversed=result.reverse)
     return Network(layout.places, arcs, longest, shapes, planar=layout.planar)
 
 
-def _line(layout: Layout, path: list[int]) -> Floats:
-    """The points of a path, along the shapes of its arcs if there are any."""
-    vertices = np.array(path)
-    if layout.roads is None or len(path) == 1:
-        return np.asarray(layout.places[vertices])
-    arcs = Arcs(vertices[:-1], vertices[1:])
-    parts = parts_of(layout.places, arcs, shapes_between(layout.roads, arcs))
-    return np.asarray(parts.points[np.append(parts.lines.tails, vertices[-1])])
+def _network(graph: Graph, layout: Layout, longest: int) -> Network:
+    """The network of all arcs, along the graph's own shapes or those of its layout."""
+    arcs, shapes = whole_arcs(graph.tails(), graph.heads), None
+    if layout.roads is not None:
+        is_own = layout.roads is graph
+        shapes = graph.shapes if is_own else shapes_between(layout.roads, arcs.tails, arcs.heads)
+    return Network(layout.places, arcs, longest, shapes, planar=layout.planar)
+
+
+def _ground(layout: Layout, path: NDArray[np.int64]) -> Ground:
+    """The ground of a path's arcs."""
+    roads = layout.roads
+    shapes = None if roads is None else shapes_between(roads, path[:-1], path[1:])
+    return Ground(layout.places, shapes)
 
 
 def _mark_source(sheet: Sheet, network: Network, result: Result) -> None:
-    spot = network.frame.at(network.places[[result.source]])[0]
-    sheet.mark(spot, str(result.numbering.id_of(result.source)), "#000000", "o")
+    spot = network.frame.at(network.places[result.source])
+    sheet.mark(spot, str(result.numbering.id_of(result.source)), BLACK, "o")

@@ -73,4 +73,4 @@ FORMS: dict[str, Callable[[Any, str, IO[bytes]], None]] = {
     ".svg": _svg,
     ".html": _html,
 }
-"""How a picture is written, by suffix."""
+"""The writers of pictures, by suffix."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,26 +13,37 @@ from groute_py.errors import InputError, quote
 from groute_py.io.optional_libraries import library
 from groute_py.maps.areas import check_areas
 from groute_py.maps.geojson import SUFFIX, Feature, coordinates_in, write_features
-from groute_py.maps.isochrone_map import Sheet, sheet_of
+from groute_py.maps.isochrone_map import map_of
+from groute_py.maps.lines import segments_of
+from groute_py.maps.page import write_page
+from groute_py.maps.picture import write_picture
 from groute_py.maps.pieces import Pieces
-from groute_py.maps.segments import segments_of
+from groute_py.maps.reach import (
+    Reach,
+    Reaches,
+    areas_in,
+    ground_in,
+    name_of,
+    pieces_in,
+    places_in,
+    plane_in,
+)
 from groute_py.results.tables import SUFFIXES as TABLES
 from groute_py.results.tables import Column, Part, write_table
-from groute_py.system.atomic_file import check_writable
+from groute_py.system.atomic_file import check_writable, replacing, translating_errors
 
-if TYPE_CHECKING:
-    from groute_py.jobs.isochrones import Isochrones, Reach
-    from groute_py.many.apsp import Progress
-
-MAPS = (".html", ".png")
-"""The forms that draw everything."""
+MAPS = {".html": write_page, ".png": write_picture}
+"""The writers of forms that draw everything, by suffix."""
 
 FEATURES = ("vertices", "arcs", "bands")
-"""What the others may list."""
+"""What the other forms may list."""
+
+Progress = Callable[[int, int], object]
+"""A function that is called with the number of reaches that are done, and of all."""
 
 
 def check_form(path: Path, features: str | None) -> str:
-    """What a file will list; raises an error now if it could not be written later.
+    """Return what a file will list; raise an error now if it could not be written later.
 
     Raises:
         InputError: its suffix or the features are unknown, or no file can be written there.
@@ -63,129 +74,119 @@ def needs_places(path: Path) -> bool:
 
 
 def write(
-    found: Isochrones,
+    answer: Reaches,
     path: Path,
     features: str,
     margin: float | None,
     progress: Progress | None = None,
 ) -> None:
-    """Write an answer.
-
-    Args:
-        found: the answer.
-        path: with one of the suffixes.
-        features: of `check_form`.
-        margin: of areas, or None.
-        progress: is given how many reaches are done with, and how many there are.
-    """
-    reaches = found.followed(progress)
+    """Write an answer into a file, whose features are those of `check_form`."""
+    reaches = _followed(answer, progress)
     if path.suffix in TABLES:
         rows = _vertex_rows if features == "vertices" else _arc_rows
-        write_table(path, (rows(found, reach) for reach in reaches), found.attribution)
+        parts = (rows(answer, reach) for reach in reaches)
+        write_table(path, parts, answer.graph.attribution)
     elif path.suffix == SUFFIX:
-        found.plane()  # which needs coordinates
-        write_features(path, _features(found, reaches, features, margin), found.attribution)
+        places_in(answer)
+        listed = (_features(answer, reach, features, margin) for reach in reaches)
+        every = (feature for some in listed for feature in some)
+        write_features(path, every, answer.graph.attribution)
     else:
-        _draw(sheet_of(found, reaches, margin), path)
+        chart = map_of(answer, reaches, margin)
+        with translating_errors(path), replacing(path) as file:
+            MAPS[path.suffix](chart, file)
 
 
-def _draw(sheet: Sheet, path: Path) -> None:
-    """Write a map in one of the forms that draw everything."""
-    if path.suffix == ".html":
-        from groute_py.maps.page import write_page
-
-        write_page(sheet, path)
-    else:
-        from groute_py.maps.picture import write_picture
-
-        write_picture(sheet, path)
+def _followed(answer: Reaches, progress: Progress | None) -> Iterator[Reach]:
+    for done, reach in enumerate(answer.reaches, 1):
+        yield reach
+        if progress is not None:
+            progress(done, len(answer.reaches))
 
 
-def _vertex_rows(found: Isochrones, reach: Reach) -> Part:
-    numbering = found.graph.numbering
-    part = _source(found, reach, len(reach.vertices)) | {
-        "vertex": Column(numbering.ids_of(reach.vertices)),
+def _vertex_rows(answer: Reaches, reach: Reach) -> Part:
+    part = _source(answer, reach, len(reach.vertices)) | {
+        "vertex": Column(answer.graph.numbering.ids_of(reach.vertices)),
         "distance": Column(reach.distances),
-        "limit": Column(np.array(found.limits)[found.bands(reach)]),
+        "limit": Column(np.array(answer.limits)[reach.bands(answer.limits)]),
     }
-    if found.places is not None:
-        columns = zip(found.places.titles, found.places.coordinates[reach.vertices].T, strict=True)
+    if answer.places is not None:
+        axes = answer.places.coordinates[reach.vertices].T
+        columns = zip(answer.places.titles, axes, strict=True)
         part |= {title: Column(np.ascontiguousarray(values)) for title, values in columns}
     return part
 
 
-def _arc_rows(found: Isochrones, reach: Reach) -> Part:
-    pieces = found.pieces(reach)
-    part = _arc_columns(found, reach, pieces)
-    if found.places is not None:
-        ends = segments_of(pieces, found.ground()).outer()
+def _arc_rows(answer: Reaches, reach: Reach) -> Part:
+    pieces = pieces_in(answer, reach)
+    part = _arc_columns(answer, reach, pieces)
+    if answer.places is not None:
+        ground = ground_in(answer, plane_in(answer), projected=False)
+        ends = segments_of(pieces, ground).outer()
         for place, end in enumerate(("begin", "end")):
-            for axis, title in enumerate(found.places.titles):
+            for axis, title in enumerate(answer.places.titles):
                 part[f"{end}_{title}"] = Column(np.ascontiguousarray(ends[:, place, axis]))
     return part
 
 
-def _arc_columns(found: Isochrones, reach: Reach, pieces: Pieces) -> Part:
-    numbering = found.graph.numbering
-    return _source(found, reach, len(pieces)) | {
+def _arc_columns(answer: Reaches, reach: Reach, pieces: Pieces) -> Part:
+    numbering = answer.graph.numbering
+    return _source(answer, reach, len(pieces)) | {
         "tail": Column(numbering.ids_of(pieces.tails)),
         "head": Column(numbering.ids_of(pieces.heads)),
-        "limit": Column(np.array(found.limits)[pieces.bands]),
+        "limit": Column(np.array(answer.limits)[pieces.bands]),
         "begin": Column(pieces.begins),
         "end": Column(pieces.ends),
     }
 
 
-def _source(found: Isochrones, reach: Reach, count: int) -> Part:
+def _source(answer: Reaches, reach: Reach, count: int) -> Part:
     """The column of the source, where each has a reach of its own."""
     if reach.source < 0:
         return {}
-    return {"source": Column(found.graph.numbering.ids_of(np.full(count, reach.source)))}
+    return {"source": Column(answer.graph.numbering.ids_of(np.full(count, reach.source)))}
 
 
 def _features(
-    found: Isochrones, reaches: Iterator[Reach], features: str, margin: float | None
+    answer: Reaches, reach: Reach, features: str, margin: float | None
 ) -> Iterator[Feature]:
-    for reach in reaches:
-        name = found.name_of(reach)
-        source = {} if name is None else {"source": name}
-        if features == "bands":
-            yield from _bands(found, reach, source, margin)
-        elif features == "vertices":
-            yield from _points(found, reach)
-        else:
-            yield from _lines(found, reach)
+    if features == "bands":
+        yield from _bands(answer, reach, margin)
+    elif features == "vertices":
+        yield from _points(answer, reach)
+    else:
+        yield from _lines(answer, reach)
 
 
-def _bands(
-    found: Isochrones, reach: Reach, source: dict[str, Any], margin: float | None
-) -> Iterator[Feature]:
+def _bands(answer: Reaches, reach: Reach, margin: float | None) -> Iterator[Feature]:
     """The areas, the greatest first, so that a map shows all of them."""
-    planar = found.places is not None and found.places.planar
-    areas = found.areas(reach, margin)
-    for limit, polygons in reversed(list(zip(found.limits, areas, strict=True))):
-        shape = [[coordinates_in(ring, planar=planar) for ring in polygon] for polygon in polygons]
+    name, plane, planar = name_of(answer, reach), plane_in(answer), places_in(answer).planar
+    source = {} if name is None else {"source": name}
+    areas = areas_in(answer, reach, plane, margin)
+    for limit, polygons in reversed(list(zip(answer.limits, areas, strict=True))):
+        shape = [
+            [coordinates_in(plane.unproject(ring), planar=planar) for ring in polygon]
+            for polygon in polygons
+        ]
         yield "MultiPolygon", shape, {**source, "limit": limit}
 
 
-def _points(found: Isochrones, reach: Reach) -> Iterator[Feature]:
+def _points(answer: Reaches, reach: Reach) -> Iterator[Feature]:
     """The vertices; the last two columns of their table are coordinates."""
-    assert found.places is not None
-    part = _vertex_rows(found, reach)
-    points = np.stack([part.pop(title).values for title in found.places.titles], axis=1)
-    shapes = coordinates_in(points, planar=found.places.planar)
+    places, part = places_in(answer), _vertex_rows(answer, reach)
+    points = np.stack([part.pop(title).values for title in places.titles], axis=1)
+    shapes = coordinates_in(points, planar=places.planar)
     for shape, row in zip(shapes, _rows(part), strict=True):
         yield "Point", shape, row
 
 
-def _lines(found: Isochrones, reach: Reach) -> Iterator[Feature]:
+def _lines(answer: Reaches, reach: Reach) -> Iterator[Feature]:
     """The parts of arcs, along their shapes."""
-    assert found.places is not None
-    pieces = found.pieces(reach)
-    segments = segments_of(pieces, found.ground())
-    corners = coordinates_in(segments.ends, planar=found.places.planar)
+    pieces = pieces_in(answer, reach)
+    segments = segments_of(pieces, ground_in(answer, plane_in(answer), projected=False))
+    corners = coordinates_in(segments.ends, planar=places_in(answer).planar)
     firsts = [*segments.firsts().tolist(), len(corners)]
-    rows = _rows(_arc_columns(found, reach, pieces))
+    rows = _rows(_arc_columns(answer, reach, pieces))
     for (first, stop), row in zip(pairwise(firsts), rows, strict=True):
         some = corners[first:stop]
         yield "LineString", [some[0][0], *(end for _, end in some)], row

@@ -1,30 +1,36 @@
-"""What a map of isochrones has on it: roads, parts of arcs, areas and sources, on a plane."""
+"""A map of isochrones: roads, parts of arcs, areas and sources, on a plane."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.graph.csr import Graph
 from groute_py.maps.areas import Polygon
-from groute_py.maps.colours import colours
+from groute_py.maps.lines import Ground, beelines, segments_of
 from groute_py.maps.pieces import Pieces, whole_arcs
-from groute_py.maps.segments import Ground, beelines, segments_of
-
-if TYPE_CHECKING:
-    from groute_py.graph.csr import Graph
-    from groute_py.jobs.isochrones import Isochrones, Reach
+from groute_py.maps.reach import (
+    Reach,
+    Reaches,
+    areas_in,
+    ground_in,
+    name_of,
+    pieces_in,
+    places_in,
+    plane_in,
+)
+from groute_py.maps.style import band_colours
 
 EDGE = 0.03
-"""Of the longer side of what is within reach, which a map has around it."""
+"""The edge around the areas, by their longer side."""
 
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """What is within reach of one source, or of any.
+    """The reach of one source, or of any.
 
     Attributes:
         name: of the source; empty for any.
@@ -40,19 +46,18 @@ class Layer:
 
 
 @dataclass(frozen=True, eq=False)
-class Sheet:
+class IsochroneMap:
     """A map.
 
     Attributes:
-        title: what it is of.
-        labels: of the limits, ascending.
-        colours: likewise.
+        title: of the map.
+        labels, colours: of the limits, ascending.
         low, high: float64, shape (2,), its corners.
         roads: the segments of all arcs on it, one of those back and forth, float64, shape
             (s, 2, 2).
         road_length: the mean distance between the ends of these arcs; 0 without any.
         layers: at least one.
-        attribution: what is to be said of the data, if anything.
+        attribution: whom to name for the data, if anybody.
         metres: whether the unit of the plane is the metre.
     """
 
@@ -68,47 +73,37 @@ class Sheet:
     metres: bool
 
 
-def sheet_of(found: Isochrones, reaches: Iterable[Reach], margin: float | None) -> Sheet:
-    """The map of an answer that has coordinates.
-
-    Args:
-        found: the answer.
-        reaches: its reaches.
-        margin: of areas, or None.
-    """
-    plane = found.plane()
-    assert found.places is not None
-    ground = found.projected_ground(plane)
+def map_of(answer: Reaches, reaches: Iterable[Reach], margin: float | None) -> IsochroneMap:
+    """The map of an answer that has coordinates, with areas of a margin, or None."""
+    plane, count = plane_in(answer), len(answer.limits)
+    ground = ground_in(answer, plane, projected=True)
     layers = []
     for reach in reaches:
-        pieces = _once(found.pieces(reach), ground)
+        pieces = _once(pieces_in(answer, reach), ground)
         segments = segments_of(pieces, ground)
         bands = pieces.bands[segments.pieces]
-        parts = [segments.ends[bands == band] for band in range(len(found.limits))]
-        areas = found.projected_areas(reach, plane, margin)
-        sources = found.sources if reach.source < 0 else np.array([reach.source])
-        layers.append(Layer(_name(found, reach), ground.points[sources], parts, areas))
+        parts = [segments.ends[bands == band] for band in range(count)]
+        areas = areas_in(answer, reach, plane, margin)
+        name = name_of(answer, reach)
+        sources = answer.sources if name is None else np.array([reach.source])
+        text = "" if name is None else str(name)
+        layers.append(Layer(text, ground.points[sources], parts, areas))
     low, high = _corners(layers)
-    roads = _roads(found.graph, ground, low, high)
+    roads = _roads(answer.graph, ground, low, high)
     lines = segments_of(roads, ground).ends
-    is_on_it = np.all((lines >= low) & (lines <= high), axis=(1, 2))
-    return Sheet(
-        title=_title(found),
-        labels=[f"{limit:,.12g}" for limit in found.limits],
-        colours=colours(len(found.limits)),
+    is_inside = np.all((lines >= low) & (lines <= high), axis=(1, 2))
+    return IsochroneMap(
+        title=_title(answer),
+        labels=[f"{limit:,.12g}" for limit in answer.limits],
+        colours=band_colours(count),
         low=low,
         high=high,
-        roads=lines[is_on_it],
+        roads=lines[is_inside],
         road_length=float(beelines(roads, ground).mean()) if len(roads) else 0.0,
         layers=layers,
-        attribution=found.attribution,
-        metres=not found.places.planar,
+        attribution=answer.graph.attribution,
+        metres=not places_in(answer).planar,
     )
-
-
-def _name(found: Isochrones, reach: Reach) -> str:
-    name = found.name_of(reach)
-    return "" if name is None else str(name)
 
 
 def _once(pieces: Pieces, ground: Ground) -> Pieces:
@@ -137,11 +132,11 @@ def _first_of_each(columns: list[NDArray[np.int64]]) -> NDArray[np.int64]:
     return order[differs]
 
 
-def _title(found: Isochrones) -> str:
-    ids = found.graph.numbering.ids_of(found.sources[:3]).tolist()
-    few = len(found.sources) <= len(ids)
-    named = ", ".join(map(str, ids)) if few else f"{len(found.sources):,} vertices"
-    return f"{found.graph.name}: within reach {'to' if found.reverse else 'from'} {named}"
+def _title(answer: Reaches) -> str:
+    ids = answer.graph.numbering.ids_of(answer.sources[:3]).tolist()
+    few = len(answer.sources) <= len(ids)
+    named = ", ".join(map(str, ids)) if few else f"{len(answer.sources):,} vertices"
+    return f"{answer.graph.name}: within reach {'to' if answer.reverse else 'from'} {named}"
 
 
 def _corners(layers: list[Layer]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import InputError, quote
-from groute_py.graph.check_arrays import check_coordinates
+from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
 from groute_py.interop.graph_like import as_graph
 from groute_py.io.coordinates import coordinates_beside, coordinates_for, read_coordinates
+from groute_py.maps.places import as_points
 
 COORDINATE_FILE = re.compile(r"\.co(\.(gz|xz|zst|bz2))?$")
 GRID = re.compile(r"road:([0-9]{1,9})x([0-9]{1,9})")
@@ -27,7 +27,7 @@ class Layout(NamedTuple):
         roads: a graph of these vertices whose arcs have shapes; None for straight arcs.
         attribution: whom to name for the places, if anybody.
         planar: whether they lie on a plane; else their numbers decide, see
-            `groute_py.maps.raster.east_of_north`.
+            `groute_py.maps.raster.stretch_of`.
     """
 
     places: NDArray[np.float64]
@@ -42,7 +42,7 @@ coordinates; or numbers of shape (n, 2)."""
 
 
 def layout_of(coordinates: Coordinates, count: int) -> Layout:
-    """The layout of ``count`` vertices from coordinates as they are given.
+    """The layout of ``count`` vertices from coordinates in any of their forms.
 
     Raises:
         InputError: they are not those of so many vertices.
@@ -54,39 +54,39 @@ def layout_of(coordinates: Coordinates, count: int) -> Layout:
     text = str(coordinates) if isinstance(coordinates, str | Path) else ""
     if text and COORDINATE_FILE.search(text):
         return Layout(read_coordinates(coordinates, count).astype(np.float64))
-    roads, attribution = None, ""
     if grid := GRID.fullmatch(text):
-        found = _grid(int(grid[1]), int(grid[2]), count)
+        layout = Layout(_grid(int(grid[1]), int(grid[2]), count))
     elif text or isinstance(coordinates, Graph):
-        graph = as_graph(coordinates)
-        found, roads = coordinates_for(graph), graph if graph.shapes is not None else None
-        attribution = graph.attribution
+        layout = _of_graph(as_graph(coordinates))
     else:
-        found = _numbers(coordinates)
-    if len(found) != count:
+        layout = Layout(as_points(coordinates, "coordinates"))
+    if len(layout.places) != count:
         raise InputError(
-            f"there are coordinates of {len(found):,} vertices, and there are {count:,} vertices; "
-            "give those of the same graph"
+            f"there are coordinates of {len(layout.places):,} vertices, and there are {count:,} "
+            "vertices; give those of the same graph"
         )
-    return Layout(found, roads, attribution)
+    return layout
 
 
-def layout_in(graph: Graph, given: Any, coordinates: Coordinates) -> Layout:
-    """The layout of a graph, which was given as a file, a spec or by itself.
+def layout_in(graph: Graph, source: Any, coordinates: Coordinates) -> Layout:
+    """The layout of a graph that comes from a file, a spec or memory.
 
     Raises:
-        InputError: nothing says where.
+        InputError: nothing says where its vertices lie.
     """
     if coordinates is None and graph.coordinates is None:
-        is_grid = isinstance(given, str) and GRID.fullmatch(given)
-        coordinates = given if is_grid else coordinates_beside(given)
-    if coordinates is None:
-        return Layout(coordinates_for(graph), graph if graph.shapes is not None else None)
-    return layout_of(coordinates, graph.vertex_count)
+        is_grid = isinstance(source, str) and GRID.fullmatch(source)
+        coordinates = source if is_grid else coordinates_beside(source)
+    return _of_graph(graph) if coordinates is None else layout_of(coordinates, graph.vertex_count)
+
+
+def _of_graph(graph: Graph) -> Layout:
+    roads = graph if graph.shapes is not None else None
+    return Layout(coordinates_for(graph), roads, graph.attribution)
 
 
 def _grid(width: int, height: int, count: int) -> NDArray[np.float64]:
-    """Of vertex y·W + x; rows go down, as they are written."""
+    """The place of each vertex y·W + x; rows go down, as they are written."""
     if width * height != count:
         raise InputError(
             f"road:{width}x{height} has {width * height:,} vertices, not {count:,}; name the grid "
@@ -94,16 +94,3 @@ def _grid(width: int, height: int, count: int) -> NDArray[np.float64]:
         )
     vertices = np.arange(count)
     return np.stack([vertices % width, -(vertices // width)], axis=1).astype(np.float64)
-
-
-def _numbers(coordinates: Any) -> NDArray[np.float64]:
-    try:
-        found = np.asarray(coordinates, dtype=np.float64)
-    except (TypeError, ValueError) as problem:
-        raise InputError(
-            f"coordinates {quote(coordinates)} are not numbers of shape (n, 2)"
-        ) from problem
-    if found.ndim != 2:
-        raise InputError(f"coordinates have shape {found.shape}; they need shape (n, 2)")
-    check_coordinates(found, len(found))
-    return found

@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.graph.shapes import Shapes
-from groute_py.maps.bends import parts_of
+from groute_py.maps.lines import Floats, Ground, segments_of
+from groute_py.maps.pieces import Pieces
 from groute_py.maps.raster import (
-    Arcs,
-    Floats,
     Frame,
-    mean_of_arcs,
+    mean_of_lines,
     mean_of_points,
-    most_of_arcs,
+    most_of_lines,
     most_of_points,
+    stretch_of,
 )
 
 LINES_UP_TO = 1 << 22
@@ -31,76 +31,73 @@ class Network:
 
     Args:
         places: float64, shape (n, 2).
-        arcs: None where none are known.
+        arcs: whole ones; None where none are known.
         longest: pixels of the longer side.
-        shapes: of the arcs, in their order; None for straight arcs.
+        shapes: of the arcs, by their numbers; None for straight arcs.
         planar: whether places lie on a plane; else their numbers decide.
 
     Attributes:
-        places, arcs: as given; no arcs where they would not be seen, or take too long.
+        places: as given.
+        arcs: as given; None where they would not be seen, or take too long.
         frame: of the picture.
     """
 
     def __init__(
         self,
         places: Floats,
-        arcs: Arcs | None,
+        arcs: Pieces | None,
         longest: int,
         shapes: Shapes | None = None,
         *,
         planar: bool = False,
     ) -> None:
-        self.places = places
-        self.frame = Frame.around(places, longest, planar=planar)
-        self.arcs = None
+        stretch = 1.0 if planar else stretch_of(places)
+        self.places, self.arcs = places, None
+        self.frame = Frame.around(places, longest, stretch)
         if arcs is not None and len(places) <= LINES_UP_TO:
-            self._parts = parts_of(places, arcs, shapes)
-            self.frame = Frame.around(self._parts.points, longest, planar=planar)
-            are_drawn = self._parts.lines.fit(self.frame, self._parts.points)
-            self.arcs = arcs if are_drawn else None
+            self._segments = segments_of(arcs, Ground(places, shapes, (stretch, 1.0)))
+            corners = self._segments.ends.reshape(-1, 2)
+            self.frame = Frame.around(np.concatenate([places, corners]), longest, stretch)
+            self.arcs = arcs if self.frame.can_draw(self._segments.ends) else None
         apart = np.sqrt(self.frame.width * self.frame.height / max(len(places), 1))
         self._thick = int(np.clip(apart / 5, 1, longest / 200 + 1))
+        # coarse, so that vertices without arcs touch
         side = np.clip(longest / max(apart, 1), min(COARSEST, longest), longest)
-        self._coarse = Frame.around(
-            places, int(side), planar=planar
-        )  # so that vertices without arcs touch
+        self._coarse = Frame.around(places, int(side), stretch)
 
     def mean(self, values: Floats, known: NDArray[np.bool_]) -> Floats:
-        """The mean of known values of vertices in each pixel; NaN where there is none.
-
-        Args:
-            values, known: shape (n,).
-        """
+        """The mean of known values of vertices, shape (n,), in each pixel; NaN without any."""
         if self.arcs is None:
             some = slice(None) if known.all() else known
             return self._enlarged(mean_of_points(self._coarse, self.places[some], values[some]))
-        parts, scale = self._parts, self.frame.scale
-        drawn = (known[self.arcs.tails] & known[self.arcs.heads])[parts.arcs]
-        lines = Arcs(parts.lines.tails[drawn], parts.lines.heads[drawn])
-        values = parts.at_points(values, self.arcs, scale)
-        return mean_of_arcs(self.frame, parts.points, lines, values, self._thick)
+        lines, shares, arcs = self._segments
+        low, high = values[self.arcs.tails], values[self.arcs.heads]
+        some = (known[self.arcs.tails] & known[self.arcs.heads])[arcs]
+        arcs = arcs[some]
+        along = low[arcs, np.newaxis] + (high - low)[arcs, np.newaxis] * shares[some]
+        return mean_of_lines(self.frame, lines[some], along, self._thick)
 
     def most(self, of_arcs: Floats, of_vertices: Floats) -> Floats:
         """The greatest value in each pixel; NaN where there is none.
 
         Args:
             of_arcs: of the arcs, where they are drawn; −1 for no value.
-            of_vertices: likewise, shape (n,), where these are.
+            of_vertices: of the vertices, shape (n,), where these are drawn.
         """
         if self.arcs is None:
             return self._enlarged(most_of_points(self._coarse, self.places, of_vertices))
-        parts, of_lines = self._parts, of_arcs[self._parts.arcs]
-        return most_of_arcs(self.frame, parts.points, parts.lines, of_lines, self._thick)
+        lines, _, arcs = self._segments
+        return most_of_lines(self.frame, lines, of_arcs[arcs], self._thick)
 
     def covered(self) -> NDArray[np.bool_]:
         """The pixels of the network; bool, shape (height, width)."""
-        zeros = np.zeros(0 if self.arcs is None else len(self.arcs.tails))
+        zeros = np.zeros(0 if self.arcs is None else len(self.arcs))
         return ~np.isnan(self.most(zeros, np.zeros(len(self.places))))
 
     def around(self, which: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """The pixels of some vertices; bool, shape (height, width)."""
-        found = most_of_points(self._coarse, self.places, np.where(which, 0.0, -1.0))
-        return self._enlarged(~np.isnan(found))
+        spots = most_of_points(self._coarse, self.places, np.where(which, 0.0, -1.0))
+        return self._enlarged(~np.isnan(spots))
 
     def _enlarged(self, image: NDArray[Any]) -> NDArray[Any]:
         """An image of the frame's size, made of larger squares where vertices are few."""

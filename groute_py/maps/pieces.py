@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from groute_py.graph.csr import Graph
 
 Watch = Callable[[int], object]
-"""Is called after each limit, with how much has been found; what it raises ends the work."""
+"""A function that is called after each limit with the size of the answer; it may raise."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +37,8 @@ class Pieces:
     def __len__(self) -> int:
         return len(self.tails)
 
-    def some(self, which: NDArray[np.int64]) -> Pieces:
-        """The parts of some numbers."""
+    def some(self, which: NDArray[Any]) -> Pieces:
+        """The parts of some numbers, or those that a mask selects."""
         return Pieces(*(column[which] for column in vars(self).values()))
 
     def turned_round(self) -> Pieces:
@@ -47,10 +47,10 @@ class Pieces:
         return replace(self, tails=self.heads, heads=self.tails, begins=begins, ends=ends)
 
     def lines(self, places: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Where the parts lie, if arcs are straight.
+        """Both ends of each part if arcs are straight.
 
         Args:
-            places: of the vertices, shape (n, 2).
+            places: of the vertices, float64, shape (n, 2).
 
         Returns:
             float64, shape (p, 2, 2): two ends, of two coordinates each.
@@ -60,11 +60,15 @@ class Pieces:
         return tails[:, np.newaxis] + parts[..., np.newaxis] * ways[:, np.newaxis]
 
 
-def whole_arcs(tails: NDArray[np.int64], heads: NDArray[Any], arcs: NDArray[np.int64]) -> Pieces:
-    """Whole arcs, by their tails, heads and numbers, as parts of one band."""
-    none = np.zeros(len(arcs), np.int64)
-    begins, ends = np.zeros(len(arcs)), np.ones(len(arcs))
-    return Pieces(tails, heads.astype(np.int64), begins, ends, none, arcs)
+def whole_arcs(
+    tails: NDArray[np.int64], heads: NDArray[Any], arcs: NDArray[np.int64] | None = None
+) -> Pieces:
+    """Whole arcs as parts of one band; their numbers are 0, 1, … unless they are given."""
+    count = len(tails)
+    arcs = np.arange(count) if arcs is None else arcs
+    begins, ends = (np.broadcast_to(np.float64(share), count) for share in (0, 1))
+    bands = np.broadcast_to(np.int64(0), count)
+    return Pieces(tails, heads.astype(np.int64, copy=False), begins, ends, bands, arcs)
 
 
 def pieces_of(
@@ -75,7 +79,7 @@ def pieces_of(
     arc_begins: NDArray[np.float64] | None = None,
     watch: Watch | None = None,
 ) -> Pieces:
-    """The parts of arcs that are within each limit and not within the one before.
+    """Find the parts of arcs that are within each limit and not within the one before.
 
     Args:
         graph: in host memory, without negative weights.
@@ -84,35 +88,34 @@ def pieces_of(
         limits: ascending, shape (l,).
         arc_begins: at which distances the arcs that leave the vertices begin, one vertex after the
             other; None for the distances of these.
-        watch: is given the parts that there are.
+        watch: is called with the number of parts.
 
     >>> path = Graph.from_arrays([0, 1, 2, 2], [1, 2], [4, 4])
-    >>> found = pieces_of(path, np.array([0, 1]), np.array([0.0, 4.0]), np.array([3.0, 5.0]))
-    >>> found.begins.tolist(), found.ends.tolist(), found.bands.tolist()
+    >>> parts = pieces_of(path, np.array([0, 1]), np.array([0.0, 4.0]), np.array([3.0, 5.0]))
+    >>> parts.begins.tolist(), parts.ends.tolist(), parts.bands.tolist()
     ([0.0, 0.75, 0.0], [0.75, 1.0, 0.25], [0, 1, 1])
     """
     counts = graph.offsets[vertices + 1] - graph.offsets[vertices]
     rows = np.repeat(np.arange(len(vertices)), counts)
     within_row = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
     arcs = graph.offsets[vertices][rows] + within_row
-    tails, heads = vertices[rows], graph.heads[arcs].astype(np.int64)
+    whole = whole_arcs(vertices[rows], graph.heads[arcs], arcs)
     weights = graph.weights[arcs].astype(np.float64)
     base = distances[rows] if arc_begins is None else arc_begins
-    has_extent = (tails != heads) | (graph.shapes is not None)  # as a road that ends at its begin
-    found: list[tuple[NDArray[np.int64], ...]] = []
-    parts: list[tuple[NDArray[np.float64], ...]] = []
-    begins, count = np.zeros(len(arcs)), 0
+    # a road with a shape may end where it begins
+    has_extent = (whole.tails != whole.heads) | (graph.shapes is not None)
+    parts: list[Pieces] = []
+    begins, count = whole.begins, 0
     for band, limit in enumerate(limits.tolist()):
         ends = _share(limit - base, weights)
-        some = np.flatnonzero((ends > begins) & has_extent)
-        found.append((tails[some], heads[some], np.full(len(some), band), arcs[some]))
-        parts.append((begins[some], ends[some]))
-        begins, count = ends, count + len(some)
+        bands = np.broadcast_to(band, len(ends))
+        cut = replace(whole, begins=begins, ends=ends, bands=bands)
+        parts.append(cut.some((ends > begins) & has_extent))
+        begins, count = ends, count + len(parts[-1])
         if watch is not None:
             watch(count)
-    tails, heads, bands, arcs = (np.concatenate(column) for column in zip(*found, strict=True))
-    begins, ends = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return Pieces(tails, heads, begins, ends, bands, arcs)
+    columns = zip(*(vars(part).values() for part in parts), strict=True)
+    return Pieces(*(np.concatenate(column) for column in columns))
 
 
 def _share(left: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:

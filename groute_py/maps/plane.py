@@ -32,14 +32,13 @@ class Plane:
         """The coordinates of points, of the shape (…, 2)."""
         if self.centre is None:
             return points
-        return np.degrees(points / (EARTH_RADIUS_M * self.scale))
+        return np.degrees(points / (EARTH_RADIUS_M * np.array(self.scale)))
 
     def unwrapped(self, coordinates: NDArray[np.float64]) -> NDArray[np.float64]:
         """The coordinates, with longitudes near the centre's."""
         if self.centre is None:
             return coordinates
-        east = self.centre[0]
-        turns = np.rint((coordinates[..., 0] - east) / 360)
+        turns = np.rint((coordinates[..., 0] - self.centre[0]) / 360)
         return np.stack([coordinates[..., 0] - 360 * turns, coordinates[..., 1]], axis=-1)
 
     @property
@@ -48,11 +47,14 @@ class Plane:
         return 0.0 if self.centre is None else 1.0
 
     @property
-    def scale(self) -> NDArray[np.float64]:
-        """How long a degree of longitude and of latitude is beside the latter; or x and y."""
-        if self.centre is None:
-            return np.ones(2)
-        return np.array([max(np.cos(np.radians(self.centre[1])), 1e-3), 1.0])
+    def scale(self) -> tuple[float, float]:
+        """How long a degree of longitude and of latitude is by that of the latter; or x and y."""
+        return (1.0 if self.centre is None else east_of_north(self.centre[1]), 1.0)
+
+
+def east_of_north(latitude: float) -> float:
+    """How long a degree of longitude is by one of latitude, at least 1/1000."""
+    return max(float(np.cos(np.radians(latitude))), 1e-3)
 
 
 def plane_of(places: Places, vertices: NDArray[np.int64]) -> Plane:
@@ -60,7 +62,6 @@ def plane_of(places: Places, vertices: NDArray[np.int64]) -> Plane:
     if places.planar:
         return Plane(None)
     some = places.coordinates[vertices]
-    east = float(some[0, 0])
-    near = Plane((east, 0.0)).unwrapped(some)
+    near = Plane((float(some[0, 0]), 0.0)).unwrapped(some)
     middle = (near.min(axis=0) + near.max(axis=0)) / 2
     return Plane((float(middle[0]), float(middle[1])))

@@ -12,9 +12,14 @@ from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
 from groute_py.interop.graph_like import as_graph
 from groute_py.maps.charts import TITLES, draw_histogram, draw_time_line
-from groute_py.maps.drawings import draw_distances, draw_paths, draw_tree
+from groute_py.maps.drawings import (
+    draw_distances,
+    draw_network,
+    draw_parts,
+    draw_paths,
+    draw_tree,
+)
 from groute_py.maps.files import check_picture, save_picture
-from groute_py.maps.graphs import draw_network, draw_parts
 from groute_py.maps.layout import Coordinates, layout_in, layout_of
 from groute_py.maps.saved import saved_in
 from groute_py.maps.style import LONGEST, add_attribution, styled
@@ -113,20 +118,20 @@ def plot(
 
 
 def subject_of(what: Any) -> Any:
-    """The answer that is meant, or what was saved in a file; None for a graph."""
+    """The answer that is drawn, or the one that a file holds; None for a graph."""
     if isinstance(what, str | Path):
         return saved_in(what)
     return what if isinstance(what, Result | TimeLine) else None
 
 
-def draw(subject: Any, given: Any, wish: Wish, path: Path) -> None:
-    """Draw something into a file.
+def draw(subject: Any, source: Any, wish: Wish, path: Path) -> None:
+    """Draw a `Result`, `TimeLine` or `Graph` into a file, or the graph that a source stands for.
 
     Args:
-        subject: a `Result`, `TimeLine` or `Graph`; None for the graph that ``given`` stands for.
-        given: how it was given.
-        wish: how it is to be drawn; checked.
-        path: the file.
+        subject: what is drawn; None for the graph of ``source``.
+        source: the file, spec or object that the subject comes from.
+        wish: how to draw it; checked.
+        path: of the file.
     """
     with styled():
         if isinstance(subject, Result):
@@ -135,7 +140,8 @@ def draw(subject: Any, given: Any, wish: Wish, path: Path) -> None:
             wish.refuse(f"a {subject.kind} file", "coordinates", "planar", "tree", "paths", "parts")
             title, figure = TITLES[subject.kind], draw_time_line(subject, wish.size)
         else:
-            title, figure = _of_graph(as_graph(given) if subject is None else subject, given, wish)
+            graph = as_graph(source) if subject is None else subject
+            title, figure = _of_graph(graph, source, wish)
         save_picture(figure, title, path)
 
 
@@ -161,12 +167,12 @@ def _of_result(result: Result, wish: Wish) -> tuple[str, Any]:
     return sheet.title, sheet.figure
 
 
-def _of_graph(graph: Graph, given: Any, wish: Wish) -> tuple[str, Any]:
+def _of_graph(graph: Graph, source: Any, wish: Wish) -> tuple[str, Any]:
     wish.refuse("a graph", "tree", "paths")
     graph = graph.to_host()
     if not graph.vertex_count:
         raise InputError(f"{graph.name} has no vertices to draw")
-    layout = layout_in(graph, given, wish.coordinates)._replace(planar=wish.planar)
+    layout = layout_in(graph, source, wish.coordinates)._replace(planar=wish.planar)
     if wish.parts is None:
         sheet = draw_network(graph, layout, wish.size)
     else:

@@ -2,93 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.graph.csr import Graph
 from groute_py.maps.geojson import Feature, coordinates_in, write_features
+from groute_py.maps.lines import Ground, shapes_along
 from groute_py.maps.places import Places, shapes_at
 from groute_py.maps.plane import Plane
 from groute_py.turns.expanded import ExpandedGraph
 from groute_py.turns.walk import arcs_along
 
-if TYPE_CHECKING:
-    from groute_py.graph.csr import Graph
-    from groute_py.jobs.routes import Routes
+Rows = Iterable[tuple[dict[str, Any], NDArray[np.int64]]]
+"""The properties of each route, and the vertices of its path, none where there is no path."""
 
 
-def write_lines(routes: Routes, path: Path, places: Places) -> None:
-    """Write a line for each route that has a path.
+def write_lines(
+    path: Path, rows: Rows, graph: Graph, places: Places, *, reverse: bool, attribution: str
+) -> None:
+    """Write a line for each route, without a geometry where there is no path.
 
     It follows the shapes of the arcs if the graph has them and ``places`` are its own, else it is
     straight between vertices.
 
     Args:
-        routes: the answer, with paths.
         path: of the file.
-        places: of the vertices.
-
-    Raises:
-        RunError: the disk is full, or fails.
-        InputError: no file can be written there.
+        rows: the routes.
+        graph: that was solved.
+        places: of its vertices.
+        reverse: the arcs of ``graph`` are turned round, and paths lead against them.
+        attribution: whom to name, if anybody.
     """
-    write_features(path, _features(routes, places), routes.attribution)
+    features = _features(rows, graph, places, reverse=reverse)
+    write_features(path, features, attribution)
 
 
-def _features(routes: Routes, places: Places) -> Iterator[Feature]:
-    ids = routes.numbering.ids_of(routes.pairs).tolist()
-    distances, reached = routes.distances.tolist(), routes.reached.tolist()
-    assert routes.paths is not None
-    for (source, target), distance, there, vertices in zip(
-        ids, distances, reached, routes.paths, strict=True
-    ):
-        properties = {"source": source, "target": target, "distance": distance if there else None}
-        if not there:
+def _features(rows: Rows, graph: Graph, places: Places, *, reverse: bool) -> Iterator[Feature]:
+    for properties, vertices in rows:
+        if not len(vertices):
             yield "LineString", None, properties
             continue
-        line = _line(routes, vertices, places)
-        if not places.planar:  # as it is beyond the date line
+        line = _ground(graph, vertices, places, reverse=reverse).path(vertices)
+        if not places.planar:  # so that it runs on beyond the date line
             line = Plane((float(line[0, 0]), 0.0)).unwrapped(line)
         yield "LineString", coordinates_in(line, planar=places.planar), properties
 
 
-def _line(routes: Routes, vertices: NDArray[np.int64], places: Places) -> NDArray[np.float64]:
-    """The points of a path, float64, shape (p, 2), at least two."""
-    coordinates = places.coordinates
-    if len(vertices) == 1:
-        return coordinates[np.repeat(vertices, 2)]
-    roads, is_reversed = _roads(routes)
-    shapes = None if roads is None else shapes_at(roads, places)
-    if roads is None or shapes is None:
-        return coordinates[vertices]
-    points = [coordinates[vertices[:1]]]
-    arcs = _arcs(routes, roads, vertices.tolist(), is_reversed=is_reversed)
-    for head, arc in zip(vertices[1:].tolist(), arcs, strict=True):
-        if arc is not None:
-            between = shapes.of(arc)
-            points.append(between[::-1] if is_reversed else between)
-        points.append(coordinates[[head]])
-    return np.concatenate(points)
-
-
-def _arcs(
-    routes: Routes, roads: Graph, vertices: list[int], *, is_reversed: bool
-) -> Sequence[int | None]:
-    """The arcs of a path; None where there is none."""
-    if isinstance(routes.graph, ExpandedGraph):
-        assert routes.graph.given is not None
-        return arcs_along(routes.graph.given, vertices)
-    steps = [step[::-1] if is_reversed else step for step in pairwise(vertices)]
-    return [roads.lightest_arc(tail, head) for tail, head in steps]
-
-
-def _roads(routes: Routes) -> tuple[Graph | None, bool]:
-    """The graph whose arcs are drawn, and whether these are turned round."""
-    if isinstance(routes.graph, ExpandedGraph):
-        given = routes.graph.given
-        return (None if given is None else given.graph), False
-    return routes.graph, routes.reverse
+def _ground(graph: Graph, vertices: NDArray[np.int64], places: Places, *, reverse: bool) -> Ground:
+    """The ground of a path's arcs."""
+    source = graph.given if isinstance(graph, ExpandedGraph) else None
+    roads = graph if source is None else source.graph
+    shapes = shapes_at(roads, places)
+    if shapes is None or (source is None and isinstance(graph, ExpandedGraph)):
+        return Ground(places.coordinates)
+    arcs: Sequence[int | None]
+    if source is not None:
+        arcs, reverse = arcs_along(source, vertices.tolist()), False
+    else:
+        steps = pairwise(vertices.tolist())
+        arcs = [roads.lightest_arc(*(step[::-1] if reverse else step)) for step in steps]
+    numbers = np.array([-1 if arc is None else arc for arc in arcs], np.int64)
+    return Ground(places.coordinates, shapes_along(shapes, numbers, is_reversed=reverse))

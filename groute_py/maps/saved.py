@@ -1,4 +1,4 @@
-"""What a file is that is to be drawn, and the answer in it."""
+"""Answers, telemetry and traces in files, read for a picture."""
 
 from __future__ import annotations
 
@@ -13,17 +13,16 @@ from numpy.typing import NDArray
 from groute_py.errors import FormatError, InputError, quoted
 from groute_py.io.npz import DAMAGE
 from groute_py.io.optional_libraries import library
-from groute_py.maps import telemetry, trace
-from groute_py.maps.timeline import TimeLine
+from groute_py.maps.timeline import TELEMETRY, TRACE, TimeLine, read_telemetry, read_trace
 from groute_py.results.result import NPY, UNREACHED, ZIP, Result, read_result
 from groute_py.system.paths import is_file_there
 
 TABLE = b"vertex,distance,predecessor"
-"""How an answer begins as a ``.csv``."""
+"""The begin of an answer as a ``.csv``."""
 
 
 def saved_in(path: str | Path) -> Result | TimeLine | None:
-    """The answer, telemetry or trace in a file; None if it has none of them, as one of a graph.
+    """Read the answer, telemetry or trace in a file; None if it has none of them, as a graph's.
 
     Answers are those of `Result.save` as ``.npz``, ``.npy``, ``.csv`` or ``.parquet``.
 
@@ -36,10 +35,10 @@ def saved_in(path: str | Path) -> Result | TimeLine | None:
         start = file.read(len(TABLE))
     if start.startswith(ZIP) and _is_answer(path):
         return read_result(path)
-    if start.startswith(telemetry.HEAD):
-        return telemetry.read_telemetry(Path(path))
-    if start.startswith(trace.HEAD):
-        return trace.read_trace(Path(path))
+    if start.startswith(TELEMETRY):
+        return read_telemetry(Path(path))
+    if start.startswith(TRACE):
+        return read_trace(Path(path))
     if start.startswith(NPY):
         return _from_npy(Path(path))
     if start == TABLE:

@@ -1,4 +1,4 @@
-"""A map with its title above and its legend below, pixel by pixel."""
+"""A map with its title above and its legend below, pixel by pixel or by lines and areas."""
 
 from __future__ import annotations
 
@@ -8,7 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.maps.raster import Frame
-from groute_py.maps.style import LETTERS, WIDTH_IN, add_attribution, drawing, number, scale_of
+from groute_py.maps.style import (
+    LETTERS,
+    NOTES,
+    WIDTH_IN,
+    add_attribution,
+    drawing,
+    number,
+    plain,
+    scale_of,
+)
 
 TOP, BOTTOM, SIDE, LEAST_WIDTH = 0.085, 0.1, 0.025, 0.75
 """Title, legend and margins, and how narrow a picture may be, by the longer side of the map."""
@@ -22,7 +31,7 @@ class Sheet:
 
     Args:
         frame: of the map.
-        title: what is drawn.
+        title: the first line.
         note: a second line, in smaller letters.
 
     Attributes:
@@ -32,33 +41,24 @@ class Sheet:
 
     def __init__(self, frame: Frame, title: str, note: str) -> None:
         self.title = title
-        longest = max(frame.width, frame.height)
-        width = max(frame.width + 2 * SIDE * longest, LEAST_WIDTH * longest)
-        height = frame.height + (TOP + BOTTOM) * longest
-        inch = longest / WIDTH_IN
-        self._frame, self._size = frame, (width, height)
+        self._frame, self._longest = frame, max(frame.width, frame.height)
+        width = max(frame.width + 2 * SIDE * self._longest, LEAST_WIDTH * self._longest)
+        height = frame.height + (TOP + BOTTOM) * self._longest
+        self._wide, self._tall = self._longest / width, self._longest / height
+        inch = self._longest / WIDTH_IN
         self.figure = drawing("figure").Figure(figsize=(width / inch, height / inch), dpi=inch)
-        self._axes = self.figure.add_axes(
-            (
-                (width - frame.width) / 2 / width,
-                BOTTOM * longest / height,
-                frame.width / width,
-                frame.height / height,
-            )
-        )
+        left, shares = (1 - frame.width / width) / 2, (frame.width / width, frame.height / height)
+        self._axes = self.figure.add_axes((left, BOTTOM * self._tall, *shares))
         self._axes.set_axis_off()
         self._axes.set_xlim(-0.5, frame.width - 0.5)
         self._axes.set_ylim(-0.5, frame.height - 0.5)
-        left = SIDE * longest / width
-        for text, below, size, color in ((title, 0.035, 13, LETTERS), (note, 0.066, 9, "#555555")):
-            at = 1 - below * longest / height
-            self.figure.text(left, at, text, fontsize=size, color=color, va="baseline")
+        for text, below, size, color in ((title, 0.035, 13, LETTERS), (note, 0.066, 9, NOTES)):
+            spot = SIDE * self._wide, 1 - below * self._tall
+            self.figure.text(*spot, plain(text), fontsize=size, color=color, va="baseline")
 
     def add_attribution(self, attribution: str) -> None:
         """Write below the map, above its legend, whom to name, if anybody."""
-        width, height = self._size
-        longest = max(self._frame.width, self._frame.height)
-        spot = 1 - SIDE * longest / width, (BOTTOM - 0.003) * longest / height
+        spot = 1 - SIDE * self._wide, (BOTTOM - 0.003) * self._tall
         add_attribution(self.figure, attribution, spot, "top")
 
     def image(self, image: NDArray[Any]) -> None:
@@ -95,9 +95,8 @@ class Sheet:
         image = mapped.to_rgba(np.ma.masked_invalid(values))
         image[np.isnan(values)] = 0
         self.image(image)
-        bar = self.figure.colorbar(
-            mapped, cax=self._strip(), orientation="horizontal", format=number
-        )
+        strip = self.figure.add_axes((0.2, 0.068 * self._tall, 0.6, 0.013 * self._tall))
+        bar = self.figure.colorbar(mapped, cax=strip, orientation="horizontal", format=number)
         bar.set_label(label, fontsize=9, color=LETTERS)
         bar.ax.tick_params(labelsize=8, length=3)
         bar.ax.minorticks_off()
@@ -107,31 +106,44 @@ class Sheet:
         """Name colours below the map, as (colour, text)."""
         patch = drawing("patches").Patch
         patches = [patch(color=color, label=text) for color, text in entries]
-        self.figure.legend(
-            handles=patches,
-            loc="lower center",
-            ncols=min(len(patches), 4),
-            frameon=False,
-            fontsize=9,
-        )
+        columns = min(len(patches), 4)
+        how = {"loc": "lower center", "ncols": columns, "frameon": False, "fontsize": 9}
+        self.figure.legend(handles=patches, **how)
 
-    def line(self, spots: NDArray[np.float64], color: str) -> None:
+    def path(self, spots: NDArray[np.float64], color: str) -> None:
         """Draw a line through places in pixels, on a white edge."""
         for width, shade in ((4.5, "white"), (2.2, color)):
-            self._axes.plot(
-                spots[:, 0], spots[:, 1], color=shade, linewidth=width, solid_joinstyle="round"
-            )
+            self._axes.plot(*spots.T, color=shade, linewidth=width, solid_joinstyle="round")
+
+    def lines(self, spots: NDArray[np.float64], color: str, width: float) -> None:
+        """Draw straight lines between two places in pixels each, shape (k, 2, 2)."""
+        how = {"colors": color, "linewidths": width, "capstyle": "round"}
+        lines = drawing("collections").LineCollection(spots, **how)
+        self._axes.add_collection(lines, autolim=False)
+
+    def area(self, rings: list[NDArray[np.float64]], color: str) -> None:
+        """Fill what lies within closed rings of places in pixels; those clockwise stay empty."""
+        paths = drawing("path").Path
+        codes = [paths.MOVETO, paths.LINETO, paths.CLOSEPOLY]
+        kinds = [np.repeat(codes, [1, len(ring) - 2, 1]) for ring in rings]
+        outline = paths(np.concatenate(rings), np.concatenate(kinds))
+        how = {"facecolor": color, "alpha": 0.35, "linewidth": 0}
+        self._axes.add_patch(drawing("patches").PathPatch(outline, **how))
+
+    def dots(self, spots: NDArray[np.float64]) -> None:
+        """Mark places in pixels, shape (k, 2), without names."""
+        how = {"color": "white", "markeredgecolor": "black", "markersize": 5}
+        self._axes.plot(*spots.T, "o", **how)
 
     def mark(self, spot: NDArray[np.float64], text: str, color: str, shape: str) -> None:
         """Mark a place in pixels, and name it on the side where there is room."""
-        self._axes.plot(
-            *spot, shape, color=color, markersize=7, markeredgecolor="white", clip_on=False
-        )
+        how = {"color": color, "markersize": 7, "markeredgecolor": "white"}
+        self._axes.plot(*spot, shape, clip_on=False, **how)
         is_right = spot[0] > 0.75 * self._frame.width
         above = LABEL * self.figure.dpi / 72
         is_high = spot[1] + above > self._frame.height  # the second line of the title is there
         self._axes.annotate(
-            text,
+            plain(text),
             spot,
             xytext=(-8 if is_right else 8, -4 if is_high else 4),
             textcoords="offset points",
@@ -140,12 +152,4 @@ class Sheet:
             fontsize=9,
             color=LETTERS,
             path_effects=[drawing("patheffects").withStroke(linewidth=3, foreground="white")],
-        )
-
-    def _strip(self) -> Any:
-        width, height = self._size
-        longest = max(self._frame.width, self._frame.height)
-        strip = 0.6 * width
-        return self.figure.add_axes(
-            (0.2, 0.068 * longest / height, strip / width, 0.013 * longest / height)
         )

@@ -14,6 +14,7 @@ from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
 from groute_py.interop.graph_like import GraphLike, as_graph
 from groute_py.io.optional_libraries import library
+from groute_py.maps.lines import Ground, segments_of
 from groute_py.maps.pieces import whole_arcs
 from groute_py.maps.places import (
     LIMITS,
@@ -25,7 +26,6 @@ from groute_py.maps.places import (
     shapes_at,
 )
 from groute_py.maps.plane import Plane
-from groute_py.maps.segments import Ground, segments_of
 from groute_py.system.threads import thread_count
 from groute_py.turns.expanded import ExpandedGraph
 
@@ -158,7 +158,7 @@ def passed_by(graph: Graph, places: Places, points: Places, snaps: Snaps) -> dic
     order = np.argsort(-snaps.distances)[: MOST_COMPARED // max(graph.arc_count, 1)]
     far = order[snaps.distances[order] > FAR_M]
     nearest = dict.fromkeys(far.tolist(), np.inf)
-    ground = Ground(places.coordinates, shapes_at(graph, places), np.ones(2))
+    ground = Ground(places.coordinates, shapes_at(graph, places))
     for first in range(0, graph.arc_count if len(far) else 0, ARCS_AT_ONCE):
         arcs = np.arange(first, min(first + ARCS_AT_ONCE, graph.arc_count))
         tails = np.searchsorted(graph.offsets, arcs, "right") - 1

@@ -14,7 +14,8 @@ import groute_py
 from groute_py import InputError, Result, SetupError
 from groute_py.io import optional_libraries
 from groute_py.maps.network import Network
-from groute_py.maps.raster import Arcs, Frame, mean_of_arcs, mean_of_points, most_of_arcs
+from groute_py.maps.pieces import whole_arcs
+from groute_py.maps.raster import Frame, mean_of_lines, mean_of_points, most_of_lines, stretch_of
 from groute_py.maps.saved import saved_in
 from groute_py.maps.sheet import Sheet
 
@@ -170,7 +171,7 @@ def test_python(tmp_path: Path, result: Result) -> None:
 @pytest.mark.parametrize("size", [300, 1600])
 def test_names_do_not_touch_the_title(x: int, size: int) -> None:
     """Of a place in the top row, in the middle and in the bottom row."""
-    frame = Frame.around(np.array([[0.0, 0.0], [size, size]]), size, planar=True)
+    frame = Frame.around(np.array([[0.0, 0.0], [size, size]]), size)
     for y in (0, size // 2, size - 1):
         sheet = Sheet(frame, "Distances from 1", "108 of 108 vertices reached, gjpqy")
         sheet.mark(np.array([x * size / 300, y]), "1", "#000000", "o")
@@ -187,32 +188,31 @@ class TestRaster:
     PLACES = np.array([[0.0, 0.0], [4.0, 0.0], [4.0, 2.0], [0.1, 0.1]])
 
     def test_points(self) -> None:
-        frame = Frame.around(self.PLACES * 1e7, 5)  # a plane
+        frame = Frame.around(self.PLACES, 5)
         assert (frame.width, frame.height) == (5, 3)
-        found = mean_of_points(frame, self.PLACES * 1e7, np.array([2.0, 5.0, 7.0, 4.0]))
+        found = mean_of_points(frame, self.PLACES, np.array([2.0, 5.0, 7.0, 4.0]))
         assert found[0, 0] == 3
         assert found[2, 4] == 7
         assert np.isnan(found).sum() == 12
 
     def test_arcs(self) -> None:
-        frame = Frame.around(self.PLACES * 1e7, 5)
-        arcs = Arcs(np.array([0, 1]), np.array([1, 2]))
-        values = np.array([0.0, 4.0, 8.0, 0.0])
-        found = mean_of_arcs(frame, self.PLACES * 1e7, arcs, values, 1)
+        frame = Frame.around(self.PLACES, 5)
+        lines, values = self.PLACES[[[0, 1], [1, 2]]], np.array([[0.0, 4.0], [4.0, 8.0]])
+        found = mean_of_lines(frame, lines, values, 1)
         assert found[0].tolist() == [0, 1, 2, 3, 4]
         assert found[:, 4].tolist() == [4, 6, 8]
         assert np.isnan(found[1:, :4]).all()
-        most = most_of_arcs(frame, self.PLACES * 1e7, arcs, np.array([1.0, 3.0]), 3)
+        most = most_of_lines(frame, lines, np.array([1.0, 3.0]), 3)
         assert most[1].tolist() == [1, 1, 1, 3, 3]
 
     def test_latitudes_shrink_longitudes(self) -> None:
         places = np.array([[10.0, 59.9], [10.2, 60.1]])
         for unit in (1.0, 1e6):
-            frame = Frame.around(places * unit, 201)
+            frame = Frame.around(places * unit, 201, stretch_of(places * unit))
             assert (frame.width, frame.height) == (101, 201)
 
     def test_many_vertices_are_drawn_without_arcs(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("groute_py.maps.network.LINES_UP_TO", 3)
-        network = Network(self.PLACES, Arcs(np.array([0]), np.array([1])), 300)
+        network = Network(self.PLACES, whole_arcs(np.array([0]), np.array([1])), 300)
         assert network.arcs is None
         assert network.covered().sum() > 3

@@ -20,6 +20,7 @@ import groute_py
 from groute_py import Graph, InputError, Isochrones, SetupError
 from groute_py.io import optional_libraries
 from groute_py.maps.areas import Polygon
+from groute_py.maps.reach import ground_in, plane_in
 
 DEGREE_M = np.radians(1) * 6_371_008.8
 
@@ -75,7 +76,7 @@ def test_against_distances_to_every_part() -> None:
     reach, margin = found.reaches[0], 200.0
     pieces, points = found.pieces(reach), random.uniform(0, 12, (600, 2)) * 0.01 + [10, 60]
     lines = pieces.lines(graph.coordinates)  # type: ignore[arg-type]
-    scale = np.array([np.cos(np.radians(found.plane().centre[1])), 1]) * DEGREE_M  # type: ignore[index]
+    scale = np.array([np.cos(np.radians(plane_in(found).centre[1])), 1]) * DEGREE_M  # type: ignore[index]
     for band, area in enumerate(found.areas(reach, margin)):
         metres = to_lines(points * scale, lines[pieces.bands <= band] * scale)
         inside = holds(area, points)
@@ -150,7 +151,9 @@ def test_the_date_line() -> None:
     assert found is not None
     ((polygon,),) = found.areas(found.reaches[0], margin=200)
     assert np.ptp(polygon[0][:, 0]) < 0.02
-    lines = found.pieces(found.reaches[0]).lines(found.ground().points)
+    lines = found.pieces(found.reaches[0]).lines(
+        ground_in(found, plane_in(found), projected=False).points
+    )
     np.testing.assert_allclose(np.abs(lines[0, :, 0]), [179.99, 180], atol=1e-9)
 
 

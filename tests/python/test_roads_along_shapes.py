@@ -19,10 +19,10 @@ from groute_py import Graph, Isochrones
 from groute_py.graph.shapes import Shapes
 from groute_py.jobs.route import solve_routes
 from groute_py.many.request import Request
-from groute_py.maps.bends import parts_of, shapes_between
+from groute_py.maps.lines import Ground, segments_of, shapes_between
 from groute_py.maps.network import Network
-from groute_py.maps.raster import Arcs
-from groute_py.maps.segments import segments_of
+from groute_py.maps.pieces import whole_arcs
+from groute_py.maps.reach import ground_in, plane_in
 from groute_py.turns.expanded import expanded
 
 BEND = [(0.0, 8.0), (16.0, 8.0)]
@@ -49,7 +49,7 @@ def reached(graph: Graph, sources: list[int], *limits: float, **options: Any) ->
 def lines_of(found: Isochrones) -> dict[tuple[int, int, int], list[Any]]:
     """The points of each part, by its tail, head and band."""
     pieces = found.pieces(found.reaches[0])
-    segments = segments_of(pieces, found.ground())
+    segments = segments_of(pieces, ground_in(found, plane_in(found), projected=False))
     lines: dict[tuple[int, int, int], list[Any]] = {}
     for (begin, end), piece in zip(segments.ends.tolist(), segments.pieces.tolist(), strict=True):
         key = tuple(int(c[piece]) for c in (pieces.tails, pieces.heads, pieces.bands))
@@ -135,8 +135,8 @@ def test_areas_and_the_page(tmp_path: Path) -> None:
 def test_pixels_lie_along_the_shape() -> None:
     graph = bent((1e6, 1e6))
     assert graph.coordinates is not None
-    arcs = Arcs(np.array([0, 1]), np.array([1, 2]))
-    shapes = shapes_between(graph, arcs)
+    arcs = whole_arcs(np.array([0, 1]), np.array([1, 2]))
+    shapes = shapes_between(graph, arcs.tails, arcs.heads)
     network = Network(graph.coordinates, arcs, 33, shapes)
     assert (network.frame.width, network.frame.height) == (33, 9)
     drawn = network.covered()
@@ -155,14 +155,18 @@ def test_lines_between_pairs() -> None:
     graph = graph.changed(coordinates=np.array([(0.0, 0), (3, 3), (9, 9)]), shapes=shapes)
     ends = np.array([0, 2]), np.array([1, 1])
     for turned in (False, True):
-        arcs = Arcs(*(ends[::-1] if turned else ends))
-        found = shapes_between(graph, arcs, turned=turned)
+        arcs = whole_arcs(*(ends[::-1] if turned else ends))
+        found = shapes_between(graph, arcs.tails, arcs.heads, is_reversed=turned)
+        assert found is not None
         line = [[2, 2], [1, 1]] if turned else [[1, 1], [2, 2]]
         assert found.of(0).tolist() == line
         assert found.of(1).tolist() == []
-        parts = parts_of(graph.coordinates, arcs, found)  # type: ignore[arg-type]
-        assert parts.lines.tails.tolist() == [int(arcs.tails[0]), 3, 4, int(arcs.tails[1])]
-        assert parts.lines.heads.tolist() == [3, 4, int(arcs.heads[0]), int(arcs.heads[1])]
+        segments = segments_of(arcs, Ground(graph.coordinates, found))  # type: ignore[arg-type]
+        assert segments.pieces.tolist() == [0, 0, 0, 1]
+        bend, places = [[*map(float, point)] for point in line], graph.coordinates.tolist()  # type: ignore[union-attr]
+        first, second = ([places[int(end)] for end in side] for side in (arcs.tails, arcs.heads))
+        assert segments.ends[:, 0].tolist() == [first[0], *bend, first[1]]
+        assert segments.ends[:, 1].tolist() == [*bend, *second]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,126 @@
+"""The vertices, parts of arcs and areas within reach of sources, on the ground."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.errors import InputError
+from groute_py.graph.csr import Graph
+from groute_py.maps.areas import Polygon, areas_of
+from groute_py.maps.lines import Ground, beelines, segments_of
+from groute_py.maps.pieces import Pieces, Watch, pieces_of
+from groute_py.maps.places import Places, shapes_at
+from groute_py.maps.plane import Plane, plane_of
+
+USUAL_MARGIN = 100.0
+"""The margin of areas about no arc at all."""
+
+
+class Reach(NamedTuple):
+    """The vertices within the last limit of one source, or of any of several.
+
+    Attributes:
+        source: the vertex; −1 for any of the sources.
+        vertices: int64, shape (r,), ascending.
+        distances: shape (r,), of these vertices, in the types and units of `groute_py.Result`.
+        arc_begins: float64, shape (a,): with turns the distances at which the arcs begin that leave
+            the vertices, one vertex after the other. None without.
+    """
+
+    source: int
+    vertices: NDArray[np.int64]
+    distances: NDArray[Any]
+    arc_begins: NDArray[np.float64] | None = None
+
+    def bands(self, limits: tuple[float, ...]) -> NDArray[np.int64]:
+        """The number of the least limit within which each vertex is, int64, shape (r,)."""
+        return np.searchsorted(np.array(limits), self.distances)
+
+
+class Reaches(Protocol):
+    """An answer of isochrones; the attributes are those of `groute_py.Isochrones`."""
+
+    @property
+    def sources(self) -> NDArray[np.int64]: ...
+    @property
+    def limits(self) -> tuple[float, ...]: ...
+    @property
+    def reaches(self) -> tuple[Reach, ...]: ...
+    @property
+    def reverse(self) -> bool: ...
+    @property
+    def places(self) -> Places | None: ...
+    @property
+    def graph(self) -> Graph: ...
+
+
+def places_in(answer: Reaches) -> Places:
+    """The places of the vertices; `InputError` if they are not known."""
+    if answer.places is None:
+        raise InputError(
+            f"{answer.graph.name} has no coordinates; name a file of them (.co) by "
+            "--coordinates, or coordinates= in Python"
+        )
+    return answer.places
+
+
+def name_of(answer: Reaches, reach: Reach) -> int | str | None:
+    """The id of a reach's source; None for that of any source."""
+    return None if reach.source < 0 else answer.graph.numbering.id_of(reach.source)
+
+
+def pieces_in(answer: Reaches, reach: Reach, watch: Watch | None = None) -> Pieces:
+    """The parts of arcs within each limit; with ``reverse`` each part ends at its head."""
+    distances, limits = reach.distances.astype(np.float64), np.array(answer.limits, np.float64)
+    pieces = pieces_of(answer.graph, reach.vertices, distances, limits, reach.arc_begins, watch)
+    return pieces.turned_round() if answer.reverse else pieces
+
+
+def plane_in(answer: Reaches) -> Plane:
+    """The plane on which all reaches are measured."""
+    return plane_of(places_in(answer), np.concatenate([some.vertices for some in answer.reaches]))
+
+
+def ground_in(answer: Reaches, plane: Plane, *, projected: bool) -> Ground:
+    """The ground of an answer's pieces, projected to a plane or in the coordinates of files."""
+    if projected:
+        return _ground(answer, plane.project, (1.0, 1.0))
+    return _ground(answer, plane.unwrapped, plane.scale)
+
+
+def _ground(
+    answer: Reaches,
+    placed: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    scale: tuple[float, float],
+) -> Ground:
+    places = places_in(answer)
+    shapes = shapes_at(answer.graph, places)
+    if shapes is not None:
+        shapes = shapes._replace(points=placed(shapes.points))
+        shapes = shapes.turned_round() if answer.reverse else shapes  # as pieces are
+    return Ground(placed(places.coordinates), shapes, scale)
+
+
+def areas_in(
+    answer: Reaches,
+    reach: Reach,
+    plane: Plane,
+    margin: float | None,
+    pieces: Pieces | None = None,
+    watch: Watch | None = None,
+) -> list[list[Polygon]]:
+    """The area within each limit on a plane, see `groute_py.Isochrones.areas`."""
+    ground = ground_in(answer, plane, projected=True)
+    pieces = pieces_in(answer, reach) if pieces is None else pieces
+    if margin is None:
+        margin = float(np.median(beelines(pieces, ground))) if len(pieces) else 0.0
+    segments = segments_of(pieces, ground)
+    alone = np.repeat(ground.points[reach.vertices, np.newaxis], 2, axis=1)
+    lines = np.concatenate([segments.ends, alone])
+    bands = np.concatenate([pieces.bands[segments.pieces], reach.bands(answer.limits)])
+    margin = max(margin or USUAL_MARGIN, plane.finest)
+    return areas_of(lines, bands, len(answer.limits), margin, watch)
