@@ -82,6 +82,7 @@ def dependency_job(
         every = np.arange(graph.vertex_count) if sources is None else sources
         every = checked(every.astype(np.int64, copy=False), graph.vertex_count, graph.name)
         refuse_repeats(every, graph)
+        refuse_zero_cycles(simple.graph, every)
         squares = errors and len(every) != graph.vertex_count
         asked = Accumulation(by_arc, endpoints, squares)
         return DependencyJob(simple, every, not choices.weighted, asked, choices)
@@ -106,6 +107,4 @@ def _countable(graph: Graph, choices: Choices) -> SimpleGraph:
     whole = one_precision(choices.applied(graph))
     if whole.arc_count and whole.weights.min() < 0:
         raise InputError(f"{name} has a negative weight, with which betweenness is not defined")
-    simple = simple_graph(whole)
-    refuse_zero_cycles(simple.graph)
-    return simple
+    return simple_graph(whole)

@@ -15,7 +15,7 @@ from groute_py.centrality.choices import Choices, Load
 from groute_py.comm.agree import collective, on_root
 from groute_py.comm.base import Channel
 from groute_py.device.summary import Wanted
-from groute_py.errors import InputError, quoted
+from groute_py.errors import InputError, RunError, quoted
 from groute_py.graph.size import Size
 from groute_py.many.apsp import Job, Loaded, Progress, prepare, reduce
 from groute_py.many.precision import rounding_of
@@ -105,11 +105,21 @@ class Reduced:
         if not self.pairs:
             return math.nan, math.nan
         sums = self.rows.sums
-        total = sum(sums.tolist()) if sums.dtype.kind == "i" else float(sums.sum())
-        mean = total / self.pairs
-        return mean, self._error_of_mean(mean)
+        if sums.dtype.kind == "i":
+            mean = sum(sums.tolist()) / self.pairs
+            return mean, self._error_of_mean(sums.astype(np.float64), mean)
+        _, exponent = math.frexp(np.abs(sums).max())
+        if not np.isfinite(sums).all():
+            raise RunError(
+                f"a sum of distances in {quoted(self.job.facts.name)} is beyond 1.8e308; scale "
+                "the weights down"
+            )
+        small = np.ldexp(sums, -exponent)  # whose sum and squares are within range
+        mean = float(small.sum()) / self.pairs
+        error = self._error_of_mean(small, mean)
+        return math.ldexp(mean, exponent), math.ldexp(error, exponent)
 
-    def _error_of_mean(self, mean: float) -> float:
+    def _error_of_mean(self, sums: NDArray[np.float64], mean: float) -> float:
         """Of a ratio of two means (Cochran, Sampling Techniques, 1977, section 2.11)."""
         drawn = len(self.rows.reached)
         if drawn >= self.count:
@@ -117,7 +127,7 @@ class Reduced:
         if drawn == 1:
             return math.nan
         others = (self.rows.reached - 1).astype(np.float64)
-        apart = self.rows.sums.astype(np.float64) - mean * others
+        apart = sums - mean * others
         variance = float((apart**2).sum()) / (drawn - 1)
         spread = math.sqrt((1 - drawn / self.count) * variance / drawn)
         return spread / float(others.mean())

@@ -73,15 +73,18 @@ def simple_graph(graph: Graph) -> SimpleGraph:
     return SimpleGraph(made, places, np.bincount(group[lightest], minlength=len(starts)))
 
 
-def refuse_zero_cycles(graph: Graph) -> None:
-    """Raise `InputError`, with its vertices, for a cycle of weight 0 in a graph without loops."""
+def refuse_zero_cycles(graph: Graph, sources: NDArray[np.int64]) -> None:
+    """Refuse a cycle of weight 0 that a source reaches, in a graph without loops.
+
+    Raises:
+        InputError: there is one; the message has its vertices.
+    """
     if not graph.arc_count or graph.weights.min() > 0:
         return
     zero = graph.weights == 0
-    before = np.concatenate([[0], np.cumsum(zero)])
-    offsets, heads = before[graph.offsets], graph.heads[zero]
-    in_offsets, tails, _ = transposed(offsets, heads, heads)
-    cycle = find_cycle(offsets, heads, in_offsets, tails)
+    if len(_cycle_of(graph, zero)) and len(sources) < graph.vertex_count:
+        zero &= _reached(graph, sources)[all_tails(graph.offsets)]
+    cycle = _cycle_of(graph, zero)
     if len(cycle):
         ids = [quoted(name) for name in graph.numbering.ids_of(cycle[:MOST_NAMED]).tolist()]
         rest = ["…"] if len(cycle) > MOST_NAMED else [ids[0]]
@@ -90,3 +93,23 @@ def refuse_zero_cycles(graph: Graph) -> None:
             "which shortest paths cannot be counted; give its arcs positive weights, or join its "
             "vertices"
         )
+
+
+def _cycle_of(graph: Graph, chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """The vertices of a cycle of chosen arcs in order; none if there is no cycle."""
+    before = np.concatenate([[0], np.cumsum(chosen)])
+    offsets, heads = before[graph.offsets], graph.heads[chosen]
+    in_offsets, tails, _ = transposed(offsets, heads, heads)
+    cycle: NDArray[np.int64] = find_cycle(offsets, heads, in_offsets, tails)
+    return cycle
+
+
+def _reached(graph: Graph, sources: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether a path leads from a source to each vertex, shape (n,)."""
+    reached = np.zeros(graph.vertex_count, np.bool_)
+    tails, last = all_tails(graph.offsets), -1
+    reached[sources] = True
+    while (count := np.count_nonzero(reached)) != last:
+        last = count
+        reached[graph.heads[reached[tails]]] = True
+    return reached

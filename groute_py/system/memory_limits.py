@@ -9,10 +9,12 @@ import resource
 from pathlib import Path
 from typing import NamedTuple
 
-from groute_py.errors import FormatError, GraphError
+from groute_py.errors import FormatError, GraphError, SetupError
 
 FEWEST_VERTICES = 1 << 24
 """A file may state up to this many vertices, whatever its size."""
+COMPILER_BYTES = 1 << 28
+"""Addresses that Numba and LLVM take; without them LLVM aborts, which nothing can catch."""
 LITTLE = 1 << 26
 """Bytes that nobody asks for."""
 NAME_BYTES = 4
@@ -101,6 +103,20 @@ def _left_of_addresses() -> int | None:
     except (OSError, ValueError):
         return None
     return max(limit - pages * resource.getpagesize(), 0)
+
+
+def check_addresses() -> None:
+    """Refuse a limit of addresses below which the compiler of kernels would end the process.
+
+    Raises:
+        SetupError: `COMPILER_BYTES` are not left.
+    """
+    left = _left_of_addresses()
+    if left is not None and left < COMPILER_BYTES:
+        raise SetupError(
+            f"`ulimit -v` leaves {left:,} bytes of addresses, and the compiler of the CPU's "
+            f"kernels needs {COMPILER_BYTES:,}; raise that limit"
+        )
 
 
 def _left_in_groups() -> int | None:

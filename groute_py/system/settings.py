@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -61,10 +62,7 @@ def cupy_cache() -> str:
     """Where CuPy keeps the kernels that it compiles; a folder that is named it takes as it is."""
     if (named := os.environ.get("CUPY_CACHE_DIR")) is not None:
         return named
-    try:
-        return str(Path("~/.cupy/kernel_cache").expanduser())
-    except RuntimeError:  # a user without a home
-        return f"{os.devnull}/~"
+    return str(_home() / ".cupy/kernel_cache")
 
 
 def set_cupy_cache(folder: str) -> None:
@@ -88,13 +86,19 @@ def settings() -> Settings:
 
 
 def _cache_folder() -> Path:
-    try:
-        if own := os.environ.get("GROUTE_PY_CACHE"):
+    if own := os.environ.get("GROUTE_PY_CACHE"):
+        with suppress(RuntimeError):  # no such user
             return Path(own).expanduser()
-        base = os.environ.get("XDG_CACHE_HOME")
-        return (Path(base) if base else Path("~/.cache").expanduser()) / "groute-py"
-    except RuntimeError:  # a user without a home, as in some containers: nothing can be kept
-        return Path(os.devnull) / "groute-py"
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else _home() / ".cache") / "groute-py"
+
+
+def _home() -> Path:
+    """The user's home; where there is none, as in some containers, nothing can be kept."""
+    with suppress(RuntimeError):
+        if (home := Path("~").expanduser()) != Path("/"):
+            return home
+    return Path(os.devnull)
 
 
 def _url(name: str) -> str | None:

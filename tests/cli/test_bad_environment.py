@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import Any
 
 import pytest
 from support.one_error import Bad, check, quick
+from support.processes import run
 
 from groute_py.comm.awareness import mpi_library
 
@@ -117,3 +120,10 @@ class TestLauncherAndLibrary:
             done = groute("sssp", inputs / "good.gr", ranks=2, MPI4PY_LIBMPI="/absent/libmpi.so")
         says = "this job has several ranks, but no MPI library can be loaded"
         check(Bad("", 2, says), done.returncode, done.stdout, done.stderr)
+
+
+def test_a_limit_of_addresses_that_the_compiler_does_not_fit_in() -> None:
+    words = [sys.executable, "-m", "groute_py", "sssp", "road:5x5", "--device", "cpu"]
+    done = run("bash", "-c", f"ulimit -v 380000; exec {shlex.join(words)}")
+    assert done.returncode == 2
+    assert re.fullmatch(r"groute-py: `ulimit -v` leaves .*; raise that limit\n", done.stderr)

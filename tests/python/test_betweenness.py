@@ -218,6 +218,15 @@ def test_a_cycle_of_weight_zero(device: str) -> None:
     assert betweenness(graph, weighted=False, device=device) is not None
 
 
+def test_a_cycle_of_weight_zero_that_no_source_reaches(device: str) -> None:
+    graph = graph_of(5, [(0, 1, 2), (1, 2, 1), (3, 4, 0), (4, 3, 0), (3, 1, 0)])
+    found = betweenness(graph, sources=[0, 1, 2], device=device)
+    assert found is not None
+    assert found.values.tolist()[3:] == [0, 0]
+    with pytest.raises(InputError, match="a cycle of weight 0, 3 → 4 → 3, around"):
+        betweenness(graph, sources=[0, 4], device=device)
+
+
 def test_a_cycle_that_rounding_makes(device: str) -> None:
     graph = graph_of(3, [(0, 1, 1e20), (1, 2, 1.0), (2, 1, 1.0)], "float64")
     with pytest.raises(RunError, match="lost in rounding"):

@@ -325,3 +325,12 @@ def largest_component(graph: Graph) -> Graph:
     numbers = np.cumsum(inside) - 1
     arcs = [(numbers[u], numbers[v], w) for u, v, w in arcs_by_id(graph) if inside[u]]
     return graph_of(int(inside.sum()), arcs)
+
+
+def test_a_mean_of_distances_whose_sum_is_beyond_floats() -> None:
+    pairs = Graph.from_arrays([0, 1, 1, 2, 2], [1, 3], [1.7e308, 1.7e308])
+    assert centrality.mean(pairs, device="cpu") == 1.7e308
+    assert centrality.mean(pairs, sources=[0, 1, 2], device="cpu") == 1.7e308
+    star = Graph.from_arrays([0, 2, 2, 2], [1, 2], [1.7e308, 1.7e308])
+    with pytest.raises(RunError, match=r"beyond 1\.8e308; scale the weights down"):
+        centrality.mean(star, device="cpu")

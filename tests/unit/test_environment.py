@@ -136,7 +136,8 @@ def test_a_silence(value: str, seconds: float, monkeypatch: pytest.MonkeyPatch) 
     assert settings.__wrapped__().silence_s == seconds
 
 
-def test_a_user_without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("home", [None, "", "/"])
+def test_a_user_without_a_home(home: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is kept then, and nothing fails."""
 
     def nobody(number: int) -> None:
@@ -145,6 +146,8 @@ def test_a_user_without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HOME", "XDG_CACHE_HOME", "GROUTE_PY_CACHE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(pwd, "getpwuid", nobody)
+    if home is not None:
+        monkeypatch.setenv("HOME", home)
     folder = settings.__wrapped__().cache_folder
     with pytest.raises(OSError, match="Not a directory"):
         folder.mkdir(parents=True)

@@ -17,6 +17,7 @@ from groute_py.kernels.cpu.ahead import AheadCache
 from groute_py.kernels.cpu.as_python import as_python
 from groute_py.kernels.cpu.file_cache import FileCache
 from groute_py.system import clock
+from groute_py.system.memory_limits import check_addresses
 
 BLAS = "scipy.linalg"
 """Numba looks for BLAS there. That takes 0.2 s, and no kernel multiplies matrices."""
@@ -83,6 +84,7 @@ def load_compiler() -> None:
 @cache
 def _njit() -> Any:
     """Numba's decorator; a kernel that another one names then counts as its dispatcher."""
+    check_addresses()
     with clock.phase("import"), _without_blas():
         from numba import njit
         from numba.core.registry import cpu_target
