@@ -107,9 +107,8 @@ def _cycle_of(graph: Graph, chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
 def _reached(graph: Graph, sources: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Whether a path leads from a source to each vertex, shape (n,)."""
     reached = np.zeros(graph.vertex_count, np.bool_)
-    tails, last = all_tails(graph.offsets), -1
+    tails = all_tails(graph.offsets)
     reached[sources] = True
-    while (count := np.count_nonzero(reached)) != last:
-        last = count
-        reached[graph.heads[reached[tails]]] = True
+    while not reached[heads := graph.heads[reached[tails]]].all():
+        reached[heads] = True
     return reached

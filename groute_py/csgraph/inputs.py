@@ -46,7 +46,7 @@ def graph_of(csgraph: Any, *, directed: bool, unweighted: bool = False) -> Graph
         ends = np.concatenate([tails, heads]), np.concatenate([heads, tails])
         both = np.concatenate([weights, weights])
         offsets, heads, weights = csr_from_arcs(len(offsets) - 1, *ends, both)
-    return Graph.from_arrays(offsets, heads, weights, name=NAME)
+    return Graph.from_arrays(offsets, heads, weights, copy=False, name=NAME)
 
 
 def matrix_of(
@@ -96,7 +96,7 @@ def arc_weights(csgraph: Any) -> NDArray[Any]:
 def in_floats(graph: Graph) -> Graph:
     """The graph with its weights in float64."""
     weights = graph.weights.astype(np.float64)
-    return Graph.from_arrays(graph.offsets, graph.heads, weights, name=graph.name)
+    return Graph.from_arrays(graph.offsets, graph.heads, weights, copy=False, name=graph.name)
 
 
 def vertices_of(indices: Any, count: int) -> NDArray[np.int64]:

@@ -38,7 +38,7 @@ from groute_py.comm.agree import on_root
 from groute_py.comm.base import Channel
 from groute_py.comm.termination import Verdict
 from groute_py.device.base import unreached
-from groute_py.errors import NegativeCycleError, RunError
+from groute_py.errors import NegativeCycleError, RunError, everywhere
 from groute_py.graph.facts import Facts
 from groute_py.graph.ids import Numbering
 from groute_py.kernels.cpu import cycle
@@ -142,6 +142,32 @@ class CycleWatch:
             ids = self._numbering.ids_of(in_input).tolist()
             raise NegativeCycleError(in_input.tolist(), weight, ids=ids)
         return moved
+
+
+class ChangeWatch:
+    """Ends a solve without negative weights whose distances fall below 0 all the same.
+
+    The caller's arrays may be shared, and may have been written to since the graph was loaded.
+    """
+
+    def __init__(
+        self, channel: Channel, facts: Facts, distances: Callable[[], NDArray[Any]]
+    ) -> None:
+        self._channel, self._name, self._distances = channel, facts.name, distances
+        self._due = BEFORE_A_LOOK * facts.arc_count
+
+    def __call__(self, verdict: Verdict) -> None:
+        """Look each time the work has doubled; all ranks see the same verdicts."""
+        if verdict.relaxations <= self._due:
+            return
+        self._due = 2 * verdict.relaxations
+        if min(self._channel.gather(float(self._distances().min(initial=0)))) < 0:
+            raise everywhere(
+                RunError(
+                    f"weights of {self._name} have become negative since it was loaded; do not "
+                    "write to arrays that a graph shares, or let it copy them"
+                )
+            )
 
 
 class Sinking:

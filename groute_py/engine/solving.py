@@ -13,7 +13,7 @@ from groute_py.engine import fused
 from groute_py.engine.fused import Together
 from groute_py.engine.loading import LoadedGraph
 from groute_py.engine.loop import Pace, run
-from groute_py.engine.negative_cycle import CycleWatch, SinkingError
+from groute_py.engine.negative_cycle import ChangeWatch, CycleWatch, SinkingError
 from groute_py.engine.overflow import refuse_overflow
 from groute_py.engine.planning import LEAD_BUCKETS
 from groute_py.engine.statistics import Stopwatch
@@ -112,21 +112,21 @@ class Solving:
         buckets = plan.buckets(graph.distance_type, together=graph.together, targets=targets)
         record = plan.records(together=graph.together)
         pace = Pace(plan.lead(targets=targets), query.deadline)
-        task, cycles = self._task(query), self._cycle_watch()
+        task, watch = self._task(query), self._watch()
         graph.device.start(query.source, buckets, plan.cutoff, record=record)
         votes = 0
         if graph.mode.whole is not None:
             overflowed = fused.run(graph.mode.whole, channel, pace)
         else:
-            votes = run(task, channel, pace, cycles, graph.mode.team)
+            votes = run(task, channel, pace, watch, graph.mode.team)
             overflowed = any(channel.gather(graph.device.counters.overflowed))
         bound = math.inf
         if targets:
             bound = max(channel.gather(task.farthest()))
             graph.device.forget_beyond(bound)
         if overflowed and len(graph.types) == 1 and math.isinf(bound):
-            if cycles is not None:
-                cycles.look()  # distances on a heavy cycle may leave the range before a check
+            if isinstance(watch, CycleWatch):
+                watch.look()  # distances on a heavy cycle may leave the range before a check
             refuse_overflow(channel, graph.cut.share, graph.device.distances(), plan.facts)
         return Outcome(votes, bound), overflowed
 
@@ -140,10 +140,10 @@ class Solving:
         own = (device, query.targets, width)
         return Together(*own, linked=mode.linked, team=mode.team, pace=pace)
 
-    def _cycle_watch(self) -> CycleWatch | None:
+    def _watch(self) -> CycleWatch | ChangeWatch:
         graph = self._graph
         if not graph.plan.facts.has_negative:
-            return None
+            return ChangeWatch(graph.channel, graph.plan.facts, graph.device.distances)
         cut = (graph.cut.share, graph.cut.order, graph.numbering)
         return CycleWatch(graph.channel, *cut, graph.plan.facts, graph.device.distances)
 

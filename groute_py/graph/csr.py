@@ -122,22 +122,31 @@ class Graph:
 
     @classmethod
     def from_arrays(
-        cls, offsets: Any, heads: Any, weights: Any, *, first_id: int = 0, name: str = "graph"
+        cls,
+        offsets: Any,
+        heads: Any,
+        weights: Any,
+        *,
+        copy: bool = True,
+        first_id: int = 0,
+        name: str = "graph",
     ) -> Graph:
         """Build a graph from anything that NumPy can read, converted to the types above.
 
-        Arrays that already have the right type are shared, not copied (as read-only views).
-        Three CuPy arrays stay on their GPU; see `on_device`.
+        Three CuPy arrays stay on their GPU, and are shared; see `on_device`.
 
         Args:
             offsets: integers, shape (n + 1,).
             heads: integers, shape (m,).
             weights: real numbers, shape (m,).
+            copy: copy arrays of the right types that can be written to. Read-only ones, and with
+                False all of them, are shared, and must not change as long as the graph is used.
             first_id, name: as for the class.
 
         Raises:
             GraphError: the arrays are not a valid graph, or lie partly on a GPU.
         """
+        given = offsets, heads, weights
         offsets = as_int64(_as_integers(offsets, "offsets"), "one of the offsets")
         count = len(offsets) - 1
         heads = _as_integers(heads, "heads")
@@ -151,7 +160,10 @@ class Graph:
             heads = heads.astype(np.int32)
         if len({on_device(array) for array in (offsets, heads, weights)}) > 1:
             raise GraphError("some of the arrays lie on a GPU and some do not; move them together")
-        return cls(offsets.view(), heads.view(), weights.view(), first_id=first_id, name=name)
+        arrays = (offsets, heads, weights)
+        own = map(_protected, arrays, given) if copy else (array.view() for array in arrays)
+        offsets, heads, weights = own
+        return cls(offsets, heads, weights, first_id=first_id, name=name)
 
     @property
     def on_device(self) -> bool:
@@ -190,7 +202,8 @@ class Graph:
         """The graph with other weights; the arrays of its arcs are shared.
 
         Args:
-            weights: real numbers, shape (m,), in the order of the arcs; where the arcs are.
+            weights: real numbers, shape (m,), in the order of the arcs; where the arcs are. They
+                are copied, unless they are read-only.
 
         Raises:
             GraphError: they are not m finite numbers, or lie elsewhere than the arcs.
@@ -202,7 +215,7 @@ class Graph:
         given = _as_weights(weights)
         if on_device(given) != self.on_device:
             raise GraphError("weights and arcs lie partly on a GPU; move them together")
-        return self.changed(weights=given.view())
+        return self.changed(weights=_protected(given, weights))
 
     @property
     def column(self) -> str | None:
@@ -302,6 +315,22 @@ class Graph:
             f"Graph({self.name!r}, {self.vertex_count:,} vertices, {self.arc_count:,} arcs, "
             f"{self.weights.dtype} weights)"
         )
+
+
+def _protected(array: NDArray[Any], values: Any) -> NDArray[Any]:
+    """A view of the array that was made of ``values``, or a copy if the caller can write to it."""
+    is_new = array is not values and array.base is None and isinstance(values, list | np.ndarray)
+    can_change = not on_device(array) and not is_new and _can_be_written(array)
+    return array.copy() if can_change else array.view()
+
+
+def _can_be_written(array: Any) -> bool:
+    """Whether the array, or the one that it is a view of, is not read-only."""
+    while isinstance(array, np.ndarray):
+        if array.flags.writeable:
+            return True
+        array = array.base
+    return False
 
 
 def _contiguous(values: Any) -> NDArray[Any]:

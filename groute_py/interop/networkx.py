@@ -80,7 +80,7 @@ def graph_from_networkx(network: Any, weight: Any = "weight", default: Any = 1) 
         edges = [data for row in rows for data in row.values()]
     weights = _weights([data.get(weight, default) for data in edges])
     offsets = np.cumsum([0, *degrees])
-    graph = Graph.from_arrays(offsets, np.array(heads, np.int32), weights, name=NAME)
+    graph = Graph.from_arrays(offsets, np.array(heads, np.int32), weights, copy=False, name=NAME)
     return graph.changed(coordinates=_places(network), attribution=_attribution(network))
 
 

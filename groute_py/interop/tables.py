@@ -90,7 +90,7 @@ def table_graph(table: Any, asked: Columns, renumber: bool = True) -> Graph:
         raise GraphError(f"columns of {len(tails)} and {len(heads)} rows")
     first, ids, count, tails, heads = _numbered(tails, heads, renumber)
     (tails, heads, weights), rows = _arcs(table, roles, tails, heads)
-    graph = Graph.from_arrays(*csr_from_arcs(count, tails, heads, weights), name=NAME)
+    graph = Graph.from_arrays(*csr_from_arcs(count, tails, heads, weights), copy=False, name=NAME)
     if roles.arc is not None:
         graph = with_arc_ids(graph, _arc_ids(table, roles), rows, tails)
     reading = Reading({role: str(title) for role, title in roles.titles.items()})

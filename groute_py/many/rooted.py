@@ -24,6 +24,7 @@ def rooted(graph: Graph, heads: NDArray[Any]) -> Graph:
         np.append(graph.offsets, arcs),
         np.concatenate([graph.heads, np.asarray(heads, graph.heads.dtype)]),
         np.concatenate([graph.weights, np.zeros(len(heads), graph.weights.dtype)]),
+        copy=False,
         first_id=graph.first_id,
         name=graph.name,
     )

@@ -81,7 +81,7 @@ class BackendGraph:
         """As `arcs`, with tail and head of every arc exchanged."""
         graph = self.arcs(weight)
         arcs = csr_from_arcs(len(self), graph.heads, graph.tails(), graph.weights)
-        return Graph.from_arrays(*arcs, name=graph.name)
+        return Graph.from_arrays(*arcs, copy=False, name=graph.name)
 
     @cached_property
     def _unit(self) -> Graph:

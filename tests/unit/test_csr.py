@@ -6,12 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 from support.processes import run_python
 
-from groute_py.errors import GraphError, InputError
+import groute_py
+from groute_py.errors import GraphError, InputError, RunError
 from groute_py.graph.csr import WEIGHT_TYPES, Graph
+from groute_py.interop.graph_like import as_graph
 from groute_py.kernels.cpu.build import csr_from_arcs
 
 
@@ -35,13 +38,6 @@ def test_integers_of_which_one_is_unsigned():
     graph = Graph.from_arrays([0, np.uint64(2)], [np.uint64(0), 0], [np.uint64(5), -3])
     assert graph.weights.tolist() == [5, -3]
     assert graph.weights.dtype == np.int64
-
-
-def test_the_callers_arrays_stay_writable():
-    weights = np.array([1, 2], np.int32)
-    graph = Graph.from_arrays([0, 2], [0, 0], weights)
-    weights[0] = 5
-    assert graph.weights[0] == 5
 
 
 @pytest.mark.parametrize("weight_type", WEIGHT_TYPES)
@@ -192,3 +188,41 @@ def test_coordinates_stay_with_the_graph():
     turned = graph.reversed().with_weights([7])
     assert np.array_equal(turned.coordinates, places)
     assert not turned.coordinates.flags.writeable
+
+
+def test_a_graph_does_not_change_with_the_callers_arrays() -> None:
+    offsets, heads = np.array([0, 2, 3, 3]), np.array([1, 2, 2], np.int32)
+    weights = np.array([4, 9, 3], np.int32)
+    behind_a_view = weights.view()
+    behind_a_view.flags.writeable = False
+    graphs = [
+        Graph.from_arrays(offsets, heads, weights),
+        Graph.from_arrays(offsets, heads, behind_a_view),
+        Graph.from_arrays(offsets, heads, [0, 0, 0]).with_weights(weights),
+        as_graph((offsets, heads, weights)),
+        as_graph(scipy.sparse.csr_array((weights, heads, offsets), shape=(3, 3))),
+    ]
+    offsets[1], heads[0], weights[:] = 0, 0, -1
+    for graph in graphs:
+        assert graph.offsets.tolist() == [0, 2, 3, 3]
+        assert graph.heads.tolist() == [1, 2, 2]
+        assert graph.weights.tolist() == [4, 9, 3]
+
+
+def test_arrays_that_are_shared() -> None:
+    weights = np.ones(3, np.int32)
+    arrays = [0, 2, 3, 3], [1, 2, 2], weights
+    assert np.shares_memory(Graph.from_arrays(*arrays, copy=False).weights, weights)
+    assert weights.flags.writeable
+    weights.flags.writeable = False
+    assert np.shares_memory(Graph.from_arrays(*arrays).weights, weights)
+
+
+@pytest.mark.parametrize("algorithm", ["delta-stepping", "heap-dijkstra", "bellman-ford"])
+def test_a_solve_on_weights_that_became_negative_ends(algorithm: str) -> None:
+    weights = np.ones(3, np.int32)
+    graph = Graph.from_arrays([0, 1, 2, 3], [1, 2, 0], weights, copy=False)
+    with groute_py.open(graph, device="cpu", algorithm=algorithm) as solver:
+        weights[:] = -1
+        with pytest.raises(RunError, match="have become negative since it was loaded"):
+            solver.sssp(0)

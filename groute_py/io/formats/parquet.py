@@ -88,7 +88,7 @@ def read(path: Path, progress: Progress | None = None, asked: Columns = BY_TITLE
         offsets, heads, weights = csr_from_arcs(
             count, tails.astype(wanted), heads.astype(wanted), weights
         )
-        graph = Graph.from_arrays(offsets, heads, weights, name=path.stem)
+        graph = Graph.from_arrays(offsets, heads, weights, copy=False, name=path.stem)
         if "arc" in table.columns:
             graph = with_arc_ids(graph, table.columns["arc"], rows, tails)
     except GraphError as error:

@@ -62,7 +62,7 @@ def read(path: Path, progress: Progress | None = None) -> Graph:
             check_given_ids(ids)
         arrays = _csr(form, rows, found)
         name = path.name.removesuffix(".npz")
-        graph = Graph.from_arrays(*arrays, first_id=first, name=name)
+        graph = Graph.from_arrays(*arrays, copy=False, first_id=first, name=name)
         if graph.vertex_count != rows:
             raise FormatError(path, f"{graph.vertex_count} rows where {rows} were expected")
         return graph if ids is None else replace(graph, first_id=0, ids=ids)

@@ -201,7 +201,9 @@ def _graph_of_rows(path: Path, dialect: Dialect, rows: Rows) -> Graph:
         ids = rows.ids(path)
     arcs = arcs_of_rows(tails, heads, rows.weights, ways=rows.ways, back=rows.back)
     first = 0 if ids is not None else first
-    graph = Graph.from_arrays(*csr_from_arcs(count, *arcs), first_id=first, name=_name(path))
+    graph = Graph.from_arrays(
+        *csr_from_arcs(count, *arcs), copy=False, first_id=first, name=_name(path)
+    )
     if (of_rows := _read_arc_ids(path, dialect)) is not None:
         every = rows_of_arcs(tails, heads, rows.weights, ways=rows.ways, back=rows.back)
         graph = with_arc_ids(graph, of_rows, every, arcs[0])

@@ -160,7 +160,7 @@ def _graph(name: str, nodes: Nodes, arcs: list[NDArray[Any]], shapes: Any) -> Gr
     fits = not len(times) or times.max() <= np.iinfo(np.int32).max
     time = times.astype(np.int32 if fits else np.int64)
     length = np.rint(lengths[numbers] * METRE_PARTS) / METRE_PARTS
-    graph = Graph.from_arrays(offsets, heads, time, name=name)
+    graph = Graph.from_arrays(offsets, heads, time, copy=False, name=name)
     return graph.changed(
         ids=nodes.ids[vertices],
         coordinates=nodes.places[vertices],
