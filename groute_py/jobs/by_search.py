@@ -10,18 +10,16 @@ import time
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
+from functools import cached_property, partial
 from queue import Empty, SimpleQueue
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.device.cpu.hierarchy import CpuHierarchy
 from groute_py.device.cpu.rows import CpuGraph
-from groute_py.device.cpu.target_search import TargetSearch
-from groute_py.device.cpu.two_sided_search import TwoSidedSearch
-from groute_py.device.cpu.up_search import UpSearch
+from groute_py.device.cpu.searches import Search, TargetSearch, TwoSidedSearch, UpSearch
 from groute_py.device.rows import NarrowError, surely_fits
 from groute_py.errors import too_late
 from groute_py.graph.csr import Graph
@@ -33,16 +31,6 @@ from groute_py.many.johnson import lifted, out_of_range, reweighted
 from groute_py.many.precision import row_types
 from groute_py.memory.host import bytes_of, refuse_beyond
 from groute_py.results.result import public_distances
-
-
-class Search(Protocol):
-    """A search in a graph, and the next one."""
-
-    def run(self, source: int, targets: NDArray[np.int64], deadline: float) -> NDArray[Any]:
-        """The distances of some targets; see `groute_py.device.cpu.target_search.TargetSearch`."""
-
-    def path(self, target: int) -> NDArray[np.int64]:
-        """The vertices of a shortest path of the last search."""
 
 
 class Searches:
@@ -112,14 +100,11 @@ class Pools:
     """
 
     def __init__(self, graph: Graph, facts: Facts | None, distance_type: np.dtype[Any]) -> None:
-        self.arcs = CpuGraph(graph, distance_type)
-        size = Size(self.arcs.vertex_count, graph.arc_count)
-        self._one_sided = Pool(lambda: TargetSearch(self.arcs), bytes_of("one-sided search", size))
-        self._two_sided = Pool(
-            lambda: TwoSidedSearch(self.arcs), bytes_of("two-sided search", size)
-        )
-        self._hierarchy = hierarchy_of(graph)
-        self._upward: Pool | None = None
+        self.arcs = arcs = CpuGraph(graph, distance_type)
+        size = Size(arcs.vertex_count, graph.arc_count)
+        self._one_sided = Pool(lambda: TargetSearch(arcs), bytes_of("one-sided search", size))
+        self._two_sided = Pool(lambda: TwoSidedSearch(arcs), bytes_of("two-sided search", size))
+        self._graph = graph
         self._by_both_ends = (
             facts is not None
             and facts.weight_type.kind != "f"
@@ -130,15 +115,20 @@ class Pools:
         """Searches for the pairs of a source."""
         if not self._by_both_ends:
             return self._one_sided
-        if self._hierarchy is not None and not paths:
-            if self._upward is None:
-                upward = CpuHierarchy(self._hierarchy, self.arcs.type)
-                self._upward = Pool(lambda: UpSearch(upward))
+        if not paths and self._upward is not None:
             return self._upward
         if (group.targets == group.targets[0]).all():
             _ = self.arcs.incoming  # turned round once, not by each thread
             return self._two_sided
         return self._one_sided
+
+    @cached_property
+    def _upward(self) -> Pool | None:
+        hierarchy = hierarchy_of(self._graph)
+        if hierarchy is None:
+            return None
+        upward = CpuHierarchy(hierarchy, self.arcs.type)
+        return Pool(lambda: UpSearch(upward))
 
 
 class Pool:

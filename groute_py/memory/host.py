@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from groute_py.device.cpu.dependencies import SUM_BYTES
 from groute_py.device.cpu.dependencies import VERTEX_BYTES as PATHS_BYTES
-from groute_py.device.cpu.search_side import VERTEX_BYTES as SIDE_BYTES
+from groute_py.device.cpu.searches import SIDE_BYTES
 from groute_py.errors import InputError, quote
 from groute_py.graph.size import Size
 from groute_py.system.memory_limits import available_bytes

@@ -34,8 +34,7 @@ from groute_py.comm.agree import on_root
 from groute_py.comm.solo import SoloChannel
 from groute_py.device.cpu.hierarchy import CpuHierarchy
 from groute_py.device.cpu.rows import CpuGraph
-from groute_py.device.cpu.two_sided_search import TwoSidedSearch
-from groute_py.device.cpu.up_search import UpSearch
+from groute_py.device.cpu.searches import TwoSidedSearch, UpSearch
 from groute_py.io.pairs import read_pairs_in
 from groute_py.jobs import by_rows
 from groute_py.jobs.groups import Group
