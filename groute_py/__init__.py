@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from groute_py.graph.generate import generate
     from groute_py.hierarchy.prepared import PreparedGraph
     from groute_py.interop.tables import graph_from_table
-    from groute_py.io.registry import read_graph, write_graph
+    from groute_py.io.graph_file import read_graph
+    from groute_py.io.registry import write_graph
     from groute_py.jobs.facilities import NearestFacilities
     from groute_py.jobs.isochrone import isochrone
     from groute_py.jobs.isochrones import Isochrones
@@ -72,7 +73,7 @@ _HOMES = {
     "Graph": "groute_py.graph.csr",
     "PreparedGraph": "groute_py.hierarchy.prepared",
     "graph_from_table": "groute_py.interop.tables",
-    "read_graph": "groute_py.io.registry",
+    "read_graph": "groute_py.io.graph_file",
     "write_graph": "groute_py.io.registry",
     "generate": "groute_py.graph.generate",
     "Isochrones": "groute_py.jobs.isochrones",

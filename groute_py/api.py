@@ -17,21 +17,21 @@ from groute_py.engine.coordinates import with_coordinates
 from groute_py.engine.keywords import ApspKeywords, BfsKeywords, OpenKeywords, SsspKeywords
 from groute_py.engine.option import chosen, is_default, options_of, takes
 from groute_py.engine.options import Options
-from groute_py.engine.prepared_reading import GraphReading, read_prepared
+from groute_py.engine.preparing import read_prepared
 from groute_py.engine.solver import ends_of
 from groute_py.errors import InputError
+from groute_py.graph.direction import Direction
 from groute_py.hierarchy.prepared import PreparedGraph
 from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.solver import Solver
 from groute_py.many.apsp import Loaded, collect
 from groute_py.many.apsp import prepare as job_of
-from groute_py.many.reading import read_for
 from groute_py.many.request import Request
 from groute_py.many.rows import SourceRows
 from groute_py.many.sources import as_vertices
 from groute_py.results.result import Result
-from groute_py.source.choose import supply_of, watched_file
+from groute_py.source.graph_source import GraphSource
 from groute_py.source.whole import Whole
 
 if TYPE_CHECKING:
@@ -224,8 +224,9 @@ def prepare(
 
     def prepared() -> Whole:  # which stays on rank 0
         where = cache if cache is None or isinstance(cache, bool) else file_path("cache", cache)
-        reading = GraphReading(undirected, where, columns=Columns(tail, head, weight))
-        return Whole(read_prepared(graph, device, reading).graph)
+        columns = Columns(tail, head, weight, undirected)
+        source = GraphSource(graph, columns, cache=where, prepare=True)
+        return Whole(read_prepared(source, device)[0])
 
     found = on_root(channel, prepared)
     return cast("PreparedGraph", found.graph()) if channel.rank == 0 else None
@@ -289,24 +290,23 @@ def _rows(
     columns: Columns,
 ) -> SourceRows | None:
     def load() -> Loaded:
-        read = read_for(request, graph, columns)
+        source = GraphSource(graph, columns, turns=request.turns, prepare=request.keeps_prepared)
         begins = None if sources is None else as_vertices(sources)
-        return Loaded(read.graph, begins, read.reason, read.file)
+        return Loaded.read(source, request)._replace(sources=begins)
 
     return collect(channel, job_of(channel, load, request))
 
 
 def _opened(graph: GraphLike, options: Options, channel: Channel, columns: Columns) -> Solver:
-    file = watched_file(graph, channel)
-    supply = supply_of(
+    source = GraphSource(
         graph,
-        channel,
-        whole=options.renumbers,
-        reverse=options.reverse,
-        columns=columns,
+        columns,
+        Direction(options.reverse),
+        options.turns,
         prepare=options.keeps_prepared,
-        turns=options.turns,
     )
+    file = source.watched(channel)
+    supply = source.supply(channel, whole=options.renumbers)
     solver = Solver(supply, channel, with_coordinates(options, graph))
     solver.watch(file)
     return solver

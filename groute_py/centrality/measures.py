@@ -14,9 +14,10 @@ from groute_py.centrality.scores import ArcScores, Scores
 from groute_py.comm.agree import refuse_difference
 from groute_py.comm.connect import connect
 from groute_py.graph.csr import Graph
-from groute_py.interop.graph_like import GraphLike, as_graph
+from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
 from groute_py.many.sources import as_vertices
+from groute_py.source.graph_source import GraphSource
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -228,7 +229,7 @@ def _measuring(
     refuse_difference(channel, {"function": name})
 
     def load() -> tuple[Graph, NDArray[np.int64] | None]:
-        whole = as_graph(graph, columns=columns).to_host()
+        whole = GraphSource(graph, columns).graph().to_host()
         return whole, None if sources is None else as_vertices(sources)
 
     return Measuring(channel, load, choices)

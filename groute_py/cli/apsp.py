@@ -100,7 +100,7 @@ def apsp(
 
     def load() -> Loaded:
         reading = {"undirected": undirected, "columns": columns, "cache": cache}
-        whole, why, file = read_for_rows(request, graph, **reading)
+        whole, _, why, file = read_for_rows(request, graph, **reading)
         begins = None
         if sources != "all":
             begins = ends.vertices("--sources", sources, whole, "source")

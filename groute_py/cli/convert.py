@@ -66,9 +66,9 @@ def convert(
     def work() -> None:
         from groute_py.graph.ids import Numbering
         from groute_py.graph.sort_rows import with_ascending_rows
-        from groute_py.interop.graph_like import as_graph
         from groute_py.io.coordinates import coordinates_beside
         from groute_py.io.registry import write_graph, written_form
+        from groute_py.source.graph_source import GraphSource
         from groute_py.system.atomic_file import check_writable
 
         form = written_form(Path(target))
@@ -79,13 +79,8 @@ def convert(
         if planar and coordinates is None and coordinates_beside(source) is None:
             raise InputError("--planar is for coordinates in a file; name it by --coordinates")
         with show.progress(f"reading {source}") as progress:
-            graph = as_graph(
-                source,
-                undirected=undirected,
-                cache=False,
-                progress=progress,
-                columns=columns._replace(profile=profile),
-            )
+            chosen = columns._replace(undirected=undirected, profile=profile)
+            graph = GraphSource(source, chosen, cache=False, progress=progress).graph()
         if form.keeps_columns:
             graph = _with_places(graph, source, coordinates, planar=planar)
         if sort_rows:

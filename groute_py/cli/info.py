@@ -49,16 +49,15 @@ def info(
         import numpy as np
 
         from groute_py.graph.facts import facts_of
-        from groute_py.interop.graph_like import as_graph
+        from groute_py.source.graph_source import GraphSource
 
         with show.progress(f"reading {graph}") as progress:
-            whole = as_graph(
+            whole = GraphSource(
                 graph,
-                undirected=undirected,
+                columns._replace(undirected=undirected),
                 cache=cache_value(cache),
                 progress=progress,
-                columns=columns,
-            )
+            ).graph()
         facts = facts_of(whole)
         degrees = np.diff(whole.offsets)
         rows: dict[str, Any] = {

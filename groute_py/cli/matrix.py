@@ -87,7 +87,7 @@ def matrix(
 
     def load() -> Loaded:
         reading = {"undirected": undirected, "columns": columns, "cache": cache}
-        whole, why, file = read_for_rows(request, graph, **reading)
+        whole, _, why, file = read_for_rows(request, graph, **reading)
         return Loaded(whole, ends.vertices("--from", sources, whole, "source"), why, file)
 
     def targets_in(whole: Graph) -> NDArray[Any]:

@@ -150,15 +150,15 @@ def _refuse_what_does_not_fit(graph: str, job: str | None, rows: dict[str, Any])
 def _size(graph: str, columns: Columns, cache: Any) -> Size:
     from groute_py.graph.generate import is_spec, size_of_spec
     from groute_py.graph.size import Size
-    from groute_py.io import datasets
-    from groute_py.io.registry import size_of_file
+    from groute_py.source.graph_source import GraphSource
 
     if is_spec(graph):
         columns.refuse(graph)
         found: Size | None = size_of_spec(graph)
     else:
-        file = datasets.fetch(graph) if datasets.is_name(graph) else graph
-        found = size_of_file(file, cache, columns)
+        file = GraphSource(graph, columns, cache=cache).file
+        assert file is not None
+        found = file.size()
     if found is None:
         raise InputError(
             f"{graph}: its beginning does not say how large it is; convert it to .csr first "

@@ -11,12 +11,12 @@ from groute_py.cli import show, timing
 from groute_py.cli.apart import check_outputs_apart
 from groute_py.cli.options import (
     cache_options,
+    cache_value,
     column_options,
     graph_argument,
     json_option,
     undirected_option,
 )
-from groute_py.cli.reading import reading_of
 from groute_py.errors import InputError
 from groute_py.system.clock import phase
 
@@ -56,11 +56,10 @@ def prepare(
     def work() -> dict[str, Any]:
         from groute_py.algorithms import contraction
         from groute_py.device.registry import kind_of
-        from groute_py.engine.prepared_reading import read_prepared
-        from groute_py.engine.preparing import NOW
-        from groute_py.hierarchy.prepared import PreparedGraph
+        from groute_py.engine.preparing import NOW, read_prepared
         from groute_py.io.formats import prepared
         from groute_py.io.registry import write_graph
+        from groute_py.source.graph_source import GraphSource
         from groute_py.system.atomic_file import check_writable
 
         if not output.endswith(prepared.SUFFIX):
@@ -69,9 +68,15 @@ def prepare(
         check_writable(Path(output))
         with phase("device"):
             kind = kind_of(device, contraction.ALGORITHM.devices)
-        with reading_of(graph, undirected=undirected, columns=columns, cache=cache) as reading:
-            whole, reason, _ = read_prepared(graph, kind, reading)
-        assert isinstance(whole, PreparedGraph)
+        with show.progress(f"reading {graph}") as progress:
+            source = GraphSource(
+                graph,
+                columns._replace(undirected=undirected),
+                cache=cache_value(cache),
+                prepare=True,
+                progress=progress,
+            )
+            whole, reason = read_prepared(source, kind)
         with phase("write"):
             write_graph(whole, output)
         hierarchy = whole.hierarchy

@@ -59,24 +59,24 @@ def query(graph: str, undirected: bool, columns: Columns, cache: Any, **choices:
     if place().size > 1:
         raise InputError("query runs on one rank; start it without mpirun")
     from groute_py.comm.solo import SoloChannel
+    from groute_py.graph.direction import Direction
     from groute_py.jobs.questions import Questions
     from groute_py.jobs.solver import Solver
-    from groute_py.source.choose import supply_of, watched_file
+    from groute_py.source.graph_source import GraphSource
 
     options, channel = Options(**choices), SoloChannel()
     options.check()
     with show.progress(f"reading {graph}") as progress:
-        file = watched_file(graph, channel)
-        supply = supply_of(
+        source = GraphSource(
             graph,
-            channel,
-            undirected=undirected,
-            reverse=options.reverse,
-            cache=cache_value(cache),
+            columns._replace(undirected=undirected),
+            Direction(options.reverse),
+            options.turns,
+            cache_value(cache),
             progress=progress,
-            columns=columns,
-            turns=options.turns,
         )
+        file = source.watched(channel)
+        supply = source.supply(channel)
     with Solver(supply, channel, options) as solver, Ending() as ending:
         solver.watch(file)
         show.note(f"{solver.facts.name} is ready")

@@ -62,7 +62,8 @@ def run(
     from groute_py.comm.agree import on_root
     from groute_py.engine.coordinates import with_coordinates
     from groute_py.engine.solver import SourceSolver
-    from groute_py.source.choose import supply_of, watched_file
+    from groute_py.graph.direction import Direction
+    from groute_py.source.graph_source import GraphSource
 
     options = with_coordinates(Options(**choices), graph)
     if targets and not options.predecessors:
@@ -77,19 +78,17 @@ def run(
     on_root(channel, lambda: _check_before_reading(graph, options, outputs, output_format))
     begin_trace(channel, trace)
     with show.progress(f"reading {graph}") as progress:
-        file = watched_file(graph, channel)
-        supply = supply_of(
+        graph_source = GraphSource(
             graph,
-            channel,
-            whole=check or options.renumbers,
-            undirected=undirected,
-            reverse=options.reverse,
-            cache=cache_value(cache),
-            progress=progress,
-            columns=columns,
-            prepare=options.keeps_prepared,
-            turns=options.turns,
+            columns._replace(undirected=undirected),
+            Direction(options.reverse),
+            options.turns,
+            cache_value(cache),
+            options.keeps_prepared,
+            progress,
         )
+        file = graph_source.watched(channel)
+        supply = graph_source.supply(channel, whole=check or options.renumbers)
     timing.begin("device")
     with SourceSolver(supply, channel, options) as solver:
         solver.watch(file)

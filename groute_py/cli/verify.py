@@ -54,20 +54,19 @@ def verify(
     """
 
     def work() -> None:
-        from groute_py.interop.graph_like import as_graph
         from groute_py.results.result import read_result
+        from groute_py.source.graph_source import GraphSource
         from groute_py.verification import verify as certify
 
         saved = read_result(result)
         with show.progress(f"reading {graph}") as progress:
-            whole = as_graph(
+            whole = GraphSource(
                 graph,
-                undirected=undirected,
+                columns._replace(undirected=undirected),
+                turns=turns,
                 cache=cache_value(cache),
                 progress=progress,
-                columns=columns,
-                turns=turns,
-            )
+            ).graph()
         bounds = [b for b in (cutoff, saved.statistics.get("bound")) if b is not None]
         with phase("verify"):
             certify(whole, saved, cutoff=min(bounds, default=None), hops=hops)

@@ -257,7 +257,7 @@ def _refuse_what_cannot_fit(
 
 def _receive(supply: Supply, channel: Channel, plan: SolvePlan, hierarchy: Hierarchy | None) -> Cut:
     """Cut the graph; this rank gets its share, rank 0 with the hierarchy. Collective."""
-    spread = supply.spread(channel, plan.spreading)
+    spread = supply.spread(channel, plan.cutting)
     rows = spread.rows
     if plan.device == "cpu" or plan.facts.has_negative:
         rows = rows.to_host()  # where the host works on them

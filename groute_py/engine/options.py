@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from groute_py.arguments import check_cutoff, check_number, file_path, plain
 from groute_py.engine.option import EVERYWHERE, check_option, option
 from groute_py.errors import InputError
+from groute_py.partition.cutting import Cutting
 from groute_py.turns.suffix import check_turns
 
 if TYPE_CHECKING:
@@ -205,9 +206,14 @@ class Options:
             object.__setattr__(self, name, plain(getattr(self, name)))
 
     @property
+    def cutting(self) -> Cutting:
+        """How the graph is to be cut."""
+        return Cutting(self.partition, self.order, self.coordinates)
+
+    @property
     def renumbers(self) -> bool:
         """Whether an order is asked for."""
-        return self.order not in ("auto", "none")
+        return self.cutting.renumbers
 
     @property
     def keeps_prepared(self) -> bool:

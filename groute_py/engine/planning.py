@@ -6,7 +6,7 @@ Nothing here communicates or touches a device. Every rank makes the same plan, b
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +20,7 @@ from groute_py.device.base import Buckets, ModeName, Terms, alike
 from groute_py.engine.options import Options
 from groute_py.graph.facts import Facts
 from groute_py.kernels.source import VERTEX_BITS
+from groute_py.partition.cutting import Cutting
 
 LEAD_BUCKETS = 4.0
 """How many buckets a rank may work ahead of the smallest pending distance of all ranks."""
@@ -62,14 +63,14 @@ class SolvePlan:
         return tuple(types)
 
     @property
-    def spreading(self) -> Options:
-        """The options for the cut: a method that is not distributed has all on the first rank.
+    def cutting(self) -> Cutting:
+        """How the graph is cut: a method that is not distributed has all on the first rank.
 
         A hierarchy is of the vertices as the input numbers them.
         """
         if self.method.contracts or (self.ranks > 1 and not self.method.distributed):
-            return replace(self.options, partition="first", order="none")
-        return self.options
+            return Cutting("first", "none")
+        return self.options.cutting
 
     @property
     def may_sink(self) -> bool:

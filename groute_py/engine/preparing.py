@@ -29,6 +29,9 @@ from groute_py.memory.contraction import (
     refuse_large_levels,
 )
 from groute_py.source.base import Supply
+from groute_py.source.graph_source import GraphSource
+from groute_py.source.whole import Whole
+from groute_py.system.clock import phase
 
 BEFORE = "its hierarchy was there"
 NOW = "contracted, since its vertices have few arcs"
@@ -110,7 +113,8 @@ def prepare_for(supply: Supply, options: Options, facts: Facts, kind: str) -> Pr
         return Preparation(why_not=str(problem))
     if kind == "cuda" and not asked and not _core_fits(prepared.hierarchy):
         return Preparation(why_not="distances within its core may take more than 62 bits")
-    supply.keep(prepared)
+    if not options.hops:
+        supply.keep(prepared)
     return _with(prepared.hierarchy, reason)
 
 
@@ -142,32 +146,56 @@ def refusal(name: str, problem: UnsuitableError) -> InputError:
     return InputError(f"{quoted(name)} cannot be contracted: {problem}; solve it without")
 
 
-def refuse_empty(graph: Graph) -> None:
-    """Raise `InputError` if there is nothing to contract."""
-    if graph.vertex_count == 0:
-        raise InputError(f"{quoted(graph.name)} has no vertices, so there is nothing to contract")
-
-
-def prepare_whole(graph: Graph, device: str) -> PreparedGraph:
-    """Contract a graph for later; one that was contracted before is returned as it is.
+def read_prepared(source: GraphSource, device: str) -> tuple[PreparedGraph, str]:
+    """Read a graph, and contract it unless it or its copy has a hierarchy.
 
     Args:
-        graph: any.
-        device: ``auto``, ``cpu`` or ``cuda``.
+        source: of the graph; on the calling rank.
+        device: where to contract: ``auto``, ``cpu`` or ``cuda``.
+
+    Returns:
+        The graph, and the reason for its hierarchy.
 
     Raises:
-        InputError: it does not suit.
+        InputError: it is not valid, or cannot be contracted.
         SetupError: the device cannot be used.
     """
     kind = kind_of(device, contraction.ALGORITHM.devices)
-    refuse_empty(graph)
-    if isinstance(graph, PreparedGraph):
-        return graph
-    facts = facts_of(graph)
+    with phase("read"):
+        whole = source.whole()
     try:
-        return prepare_graph(graph, facts, kind).graph
+        reason = contract(whole, kind)
     except UnsuitableError as problem:
-        raise refusal(facts.name, problem) from problem
+        raise refusal(whole.graph().name, problem) from problem
+    return cast("PreparedGraph", whole.graph()), reason
+
+
+def prepare_whole(graph: Graph, device: str) -> PreparedGraph:
+    """The same of a graph in memory."""
+    return read_prepared(GraphSource(graph), device)[0]
+
+
+def contract(whole: Whole, kind: str, memory_limit: int | None = None) -> str:
+    """Contract a graph that has no hierarchy, and keep it; return the reason for the hierarchy.
+
+    Args:
+        whole: the graph.
+        kind: ``cpu`` or ``cuda``, where to contract.
+        memory_limit: bytes of a GPU that may be used; None for all that are free.
+
+    Raises:
+        InputError: it has no vertices.
+        UnsuitableError: it cannot be contracted.
+    """
+    graph = whole.graph()
+    if graph.vertex_count == 0:
+        raise InputError(f"{quoted(graph.name)} has no vertices, so there is nothing to contract")
+    if whole.hierarchy() is not None:
+        return BEFORE
+    with phase("contract"):
+        made = prepare_graph(graph, facts_of(graph), kind, memory_limit=memory_limit)
+    whole.keep(made.graph)
+    return made.because(NOW)
 
 
 class Contracted(NamedTuple):

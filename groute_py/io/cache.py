@@ -1,11 +1,10 @@
-"""Native copies of large text graphs, so that the second read takes no time.
+"""Binary copies of graph files: native ones of large texts, and prepared ones, with a hierarchy.
 
-A copy is named after the absolute path of its text file and carries that file's size and
-modification time, and digests of its own content; where they differ it is stale or damaged, and is
-replaced. It is believed only if it is a plain file of this user or of root, and is replaced where
-more people may read it than its text. A copy that cannot be read or written never breaks a read:
-the text is there. Copies are put in place atomically, so that any number of processes may read and
-write at once.
+A copy is named after the absolute path of its file and carries that file's size and modification
+time, and digests of its own content; where they differ it is stale or damaged, and is replaced. It
+is believed only if it is a plain file of this user or of root, and is replaced where more people
+may read it than its file. A copy that cannot be read or written never breaks a read. Copies are put
+in place atomically, so that any number of processes may read and write at once.
 """
 
 from __future__ import annotations
@@ -13,85 +12,143 @@ from __future__ import annotations
 import hashlib
 import os
 import warnings
-from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 from groute_py.arguments import file_path
 from groute_py.errors import CacheWarning, FormatError, InputError
 from groute_py.graph.csr import Graph
-from groute_py.io.array_file import Source
+from groute_py.hierarchy.prepared import PreparedGraph
+from groute_py.io.array_file import Source, write_arrays
 from groute_py.io.cache_folder import cache_folder
 from groute_py.io.cache_limit import note_use, refuses, remove_beyond_limit
 from groute_py.io.compression import bare_name
-from groute_py.io.formats import native
+from groute_py.io.formats import native, prepared
 from groute_py.io.formats.edge_list.ldbc_vertices import vertices_file
 from groute_py.io.tables.columns import BY_TITLE, Columns
-from groute_py.system.own_files import open_believed, rights_of_copy
+from groute_py.system.own_files import open_believed, replacing_copy, rights_of_copy
 
 LARGE_COMPRESSED = 8 << 20
 LARGE_PLAIN = 32 << 20
-"""Files of this many bytes are cached without being asked."""
+"""Texts of this many bytes have native copies without being asked."""
+
+LARGE_PREPARED = 1 << 20
+"""Files of this many bytes have prepared copies without being asked; smaller ones are contracted
+at once."""
 
 READERS = 1
 """To be increased when a reader makes another graph of some file: copies before are not used."""
 
 
-def folder_for(
-    path: Path, cache: bool | str | os.PathLike[str] | None, compressed: bool
-) -> Path | None:
-    """Where the copy of a file belongs, or None where there shall be none."""
-    if cache is None:
-        cache = Source.of(path).size >= (LARGE_COMPRESSED if compressed else LARGE_PLAIN)
-    if isinstance(cache, bool):
-        return usual_folder() if cache else None
-    folder = file_path("cache", cache)
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"{folder}: is no folder, so no copies of graphs can be kept there")
-    return folder
+class Copy:
+    """The copy of a graph file, there or not.
 
-
-def usual_folder() -> Path | None:
-    """The folder of copies in the cache folder.
-
-    None, with one warning, where others could put copies into it.
+    Args:
+        path: the file.
+        place: of the copy.
+        form: `native` or `prepared`. What keeps a prepared copy from being used is said in a
+            warning, since contraction takes longer than to read a file.
     """
-    try:
-        return cache_folder("graphs")
-    except InputError as problem:
-        warnings.warn(f"no copy of a graph is kept or used: {problem}", CacheWarning, stacklevel=2)
-        return None
-    except OSError:
-        return None
+
+    def __init__(self, path: Path, place: Path, form: ModuleType) -> None:
+        self.place = place
+        self._path, self._form = path, form
+        self._source = Source.of(path)
+
+    def mapped(self) -> Any:
+        """Map the copy, if it is one of the file as it is now; return its contents, or None."""
+        self._source = Source.of(self._path)
+        try:
+            contents = map_copy(self.place, self._form)
+            if contents.source != self._source or not self._is_closed():
+                return None
+        except OSError:
+            return None
+        except FormatError as problem:
+            self._warn(f"{problem}; {self._path} is prepared anew")
+            return None
+        note_use(self.place)
+        return contents
+
+    def read(self) -> Graph | None:
+        """The graph in the copy; None where there is none of the file as it is, to be believed."""
+        if (contents := self.mapped()) is None:
+            return None
+        try:
+            graph: Graph = self._form.graph_of(self.place, contents)
+        except FormatError as problem:
+            self._warn(f"{problem}; {self._path} is prepared anew")
+            return None
+        return graph
+
+    def write(self, graph: Graph) -> Graph:
+        """Write the copy of the file as it was when the copy was looked for.
+
+        Returns:
+            The graph; a prepared one with the copy as its file, for other ranks to map it.
+        """
+        try:
+            layout, arrays = self._form.laid_out(graph, self._source)
+            if refuses(self._path, layout.size):
+                return graph
+            self.place.parent.mkdir(parents=True, exist_ok=True)
+            with replacing_copy(self.place, self._path) as file:
+                write_arrays(file, layout, arrays)
+                if isinstance(graph, PreparedGraph) and self._form is prepared:
+                    graph = prepared.written_to(self.place, file, graph)
+        except (OSError, InputError) as problem:  # the latter of a header that would be too long
+            why = problem.strerror if isinstance(problem, OSError) else None
+            self._warn(f"the prepared {self._path} is not kept: {why or problem}")
+            return graph
+        remove_beyond_limit(self.place.parent)
+        return graph
+
+    def _is_closed(self) -> bool:
+        """Whether nobody may read the copy who may not read its file."""
+        status = self.place.lstat()
+        return not status.st_mode & 0o777 & ~rights_of_copy(self._path.stat(), status)
+
+    def _warn(self, text: str) -> None:
+        if self._form is prepared:
+            warnings.warn(text, CacheWarning, stacklevel=3)
 
 
-def read_through(
-    path: Path, folder: Path, read: Callable[[], Graph], asked: Columns = BY_TITLE
-) -> Graph:
-    """The graph from its copy where that is fresh, else from `read`, leaving a copy."""
-    source = Source.of(path)
-    copy = folder / copy_name(path, asked)
-    graph = _fresh(copy, path, source)
-    if graph is None:
-        graph = read()
-        _keep(graph, copy, path, source)
-    return graph
+def copy_of(
+    path: Path,
+    form: ModuleType,
+    cache: bool | str | os.PathLike[str] | None,
+    columns: Columns,
+    *,
+    large: int,
+) -> Copy | None:
+    """The copy of a file, or None where there shall be none.
+
+    Args:
+        path: the file.
+        form: `native` or `prepared`.
+        cache: as for `groute_py.read_graph`.
+        columns: those that are read.
+        large: from how many bytes on a file has a copy if ``cache`` is None.
+    """
+    folder = _folder(cache if cache is not None else Source.of(path).size >= large)
+    return None if folder is None else Copy(path, folder / copy_name(path, columns, form), form)
 
 
-def fresh_copy(path: Path, folder: Path, asked: Columns = BY_TITLE) -> Path | None:
-    """The copy of a file, if there is one that was made from the file as it is."""
-    copy = folder / copy_name(path, asked)
-    try:
-        made_from = map_copy(copy).source
-        fresh = made_from == Source.of(path) and is_as_closed(copy, path)
-    except (OSError, FormatError):
-        return None
-    if not fresh:
-        return None
-    note_use(copy)
-    return copy
+def copy_name(path: Path, columns: Columns = BY_TITLE, form: ModuleType = native) -> str:
+    """The name of the copy of a file: the start of its own, and a hash of all that says how it is
+    read: `READERS`, its absolute path, its suffix (of a link another one), a file of vertices
+    beside it, and the columns.
+    """
+    beside = vertices_file(path)
+    state = None if beside is None else (beside.stat().st_size, beside.stat().st_mtime_ns)
+    suffix = bare_name(path).rpartition(".")[2]
+    read_by = f"{READERS}\0{path.resolve()}\0{suffix}\0{state}\0{tuple(columns)}"
+    digest = hashlib.sha256(os.fsencode(read_by)).hexdigest()
+    return f"{path.name.split('.')[0][:40]}-{digest[:20]}{form.SUFFIX}"
 
 
-def map_copy(copy: Path) -> native.Contents:
+def map_copy(copy: Path, form: ModuleType = native) -> Any:
     """Map a copy, and look at nothing but its headers.
 
     Raises:
@@ -99,49 +156,23 @@ def map_copy(copy: Path) -> native.Contents:
         FormatError: it is damaged, or has no digests.
     """
     with open_believed(copy) as file:
-        contents = native.map_open_file(copy, file)
+        contents = form.map_open_file(copy, file)
     if contents.digests is None:
         raise FormatError(copy, "is a copy without digests")
     return contents
 
 
-def copy_name(path: Path, asked: Columns = BY_TITLE) -> str:
-    """The name of the copy of a file: the start of its own, and a hash of all that says how it is
-    read: `READERS`, its absolute path, its suffix (of a link another one), a file of vertices
-    beside it, and the columns that are asked for.
-    """
-    beside = vertices_file(path)
-    state = None if beside is None else (beside.stat().st_size, beside.stat().st_mtime_ns)
-    suffix = bare_name(path).rpartition(".")[2]
-    read_by = f"{READERS}\0{path.resolve()}\0{suffix}\0{state}\0{tuple(asked)}"
-    digest = hashlib.sha256(os.fsencode(read_by)).hexdigest()
-    return f"{path.name.split('.')[0][:40]}-{digest[:20]}.csr"
-
-
-def _fresh(copy: Path, path: Path, source: Source) -> Graph | None:
+def _folder(cache: bool | str | os.PathLike[str]) -> Path | None:
+    """The folder of copies; None, with one warning, where others could put copies into it."""
+    if not isinstance(cache, bool):
+        folder = file_path("cache", cache)
+        if folder.exists() and not folder.is_dir():
+            raise InputError(f"{folder}: is no folder, so no copies of graphs can be kept there")
+        return folder
     try:
-        contents = map_copy(copy)
-        if contents.source != source or not is_as_closed(copy, path):
-            return None
-        found = native.graph_of(copy, contents)
-    except (OSError, FormatError):
-        return None
-    note_use(copy)
-    return found
-
-
-def is_as_closed(copy: Path, path: Path) -> bool:
-    """Whether nobody may read the copy who may not read its text."""
-    status = copy.lstat()
-    return not status.st_mode & 0o777 & ~rights_of_copy(path.stat(), status)
-
-
-def _keep(graph: Graph, copy: Path, path: Path, source: Source) -> None:
-    try:
-        if refuses(path, native.bytes_of_copy(graph, source)):
-            return
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        native.write_copy(graph, copy, path, source)
-    except (OSError, InputError):  # the latter of a header that would be too long
-        return
-    remove_beyond_limit(copy.parent)
+        return cache_folder("graphs") if cache else None
+    except InputError as problem:
+        warnings.warn(f"no copy of a graph is kept or used: {problem}", CacheWarning, stacklevel=2)
+    except OSError:
+        pass
+    return None

@@ -26,7 +26,7 @@ from groute_py.errors import InputError, quote
 from groute_py.graph.csr import Graph
 from groute_py.graph.size import Size
 from groute_py.hierarchy.prepared import without_hierarchy
-from groute_py.interop.graph_like import GraphLike, as_graph
+from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.deadline import deadline_in, until
 from groute_py.jobs.isochrone_with_turns import ArcBegins
@@ -42,6 +42,7 @@ from groute_py.maps.places import Coordinates, Places, has_places, places_of
 from groute_py.maps.reach import Reach
 from groute_py.memory.host import bytes_of, refuse_beyond
 from groute_py.results.result import reached_in
+from groute_py.source.graph_source import GraphSource
 from groute_py.turns.expanded import ExpandedGraph, layout_of, solved_form
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def isochrone(
     refuse_difference(channel, {"function": "isochrone", "each": each, "limits": wanted})
 
     def load() -> Given:
-        whole = as_graph(graph, columns=Columns(tail, head, weight), turns=choices.turns)
+        whole = GraphSource(graph, Columns(tail, head, weight), turns=choices.turns).graph()
         places = None
         if planar or has_places(whole, coordinates, beside=graph):
             places = places_of(whole, coordinates, planar=planar, beside=graph)

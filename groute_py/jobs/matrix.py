@@ -20,12 +20,12 @@ from groute_py.engine.option import chosen, takes
 from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
 from groute_py.many.apsp import Loaded, Progress, collect, prepare
-from groute_py.many.reading import read_for
 from groute_py.many.request import Request
 from groute_py.many.row_graph import KeptRowGraph
 from groute_py.many.sources import as_vertices
 from groute_py.many.storage.forms import check_output
 from groute_py.many.to_file import save
+from groute_py.source.graph_source import GraphSource
 from groute_py.system.trace import span
 
 if TYPE_CHECKING:
@@ -106,8 +106,9 @@ def matrix(
     refuse_difference(channel, {"function": "matrix", "output": path})
 
     def load() -> Loaded:
-        read = read_for(request, graph, Columns(tail, head, weight))
-        return Loaded(read.graph, as_vertices(sources), read.reason, read.file)
+        columns = Columns(tail, head, weight)
+        source = GraphSource(graph, columns, turns=request.turns, prepare=request.keeps_prepared)
+        return Loaded.read(source, request)._replace(sources=as_vertices(sources))
 
     return solve_matrix(channel, load, targets, request, output=path)
 

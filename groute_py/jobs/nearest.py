@@ -29,7 +29,7 @@ from groute_py.errors import InputError, NegativeCycleError
 from groute_py.graph.csr import Graph
 from groute_py.graph.size import Size
 from groute_py.hierarchy.prepared import without_hierarchy
-from groute_py.interop.graph_like import GraphLike, as_graph
+from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.device_nearest import left_on_gpu
 from groute_py.jobs.facilities import NearestFacilities, by_id
@@ -44,6 +44,7 @@ from groute_py.many.sources import as_vertices, checked
 from groute_py.many.storage.store import Store
 from groute_py.memory.host import bytes_of, refuse_beyond
 from groute_py.results.result import Result
+from groute_py.source.graph_source import GraphSource
 from groute_py.source.whole import Whole
 from groute_py.turns.expanded import layout_of
 
@@ -112,7 +113,7 @@ def nearest(
     refuse_difference(channel, {"function": "nearest", "to_facility": to_facility, "k": k})
 
     def load() -> tuple[Graph, NDArray[np.int64]]:
-        whole = as_graph(graph, columns=Columns(tail, head, weight), turns=choices.turns)
+        whole = GraphSource(graph, Columns(tail, head, weight), turns=choices.turns).graph()
         return whole, as_vertices(facilities, "facility")
 
     return solve_nearest(channel, load, choices, k=k, to_facility=to_facility)

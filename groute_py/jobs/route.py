@@ -17,7 +17,7 @@ from groute_py.errors import InputError
 from groute_py.graph.array_like import host_array
 from groute_py.graph.csr import Graph
 from groute_py.hierarchy.prepared import PreparedFile, file_of_prepared
-from groute_py.interop.graph_like import GraphLike, as_graph
+from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.router import Router
 from groute_py.jobs.routes import Routes
@@ -26,6 +26,7 @@ from groute_py.many.request import Request
 from groute_py.many.sources import as_vertices, checked
 from groute_py.many.storage.store import Store
 from groute_py.source.every_rank import on_every_rank
+from groute_py.source.graph_source import GraphSource
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -81,7 +82,7 @@ def route(
     refuse_difference(channel, {"function": "route", "paths": paths})
 
     def load() -> tuple[Graph, NDArray[np.int64]]:
-        whole = as_graph(graph, columns=Columns(tail, head, weight), turns=request.turns)
+        whole = GraphSource(graph, Columns(tail, head, weight), turns=request.turns).graph()
         return whole, as_pairs(pairs, whole)
 
     return solve_routes(channel, load, request, paths=paths)

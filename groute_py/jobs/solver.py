@@ -17,7 +17,7 @@ from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.errors import InputError, everywhere
 from groute_py.graph.csr import Graph
-from groute_py.hierarchy.prepared import PreparedFile, PreparedGraph, file_of_prepared
+from groute_py.hierarchy.prepared import PreparedFile, PreparedGraph
 from groute_py.jobs.centrality_solver import CentralitySolver
 from groute_py.jobs.deadline import until
 from groute_py.jobs.facilities import NearestFacilities
@@ -296,15 +296,15 @@ class Solver(CentralitySolver):
 
         def found() -> PreparedFile | SharedFile | None:
             whole.append(self._own_graph())
-            return file_of_prepared(whole[0]) or self._own_file()
+            return self._own_file()
 
         file = on_root(self._channel, found)
         graph = on_every_rank(self._channel, next(iter(whole), None), file, lambda graph: graph)
         assert graph is not None
         return graph
 
-    def _own_file(self) -> SharedFile | None:
-        """The native file that has the whole graph, on rank 0."""
+    def _own_file(self) -> PreparedFile | SharedFile | None:
+        """The file that has the whole graph, on rank 0."""
         return None if self._options.hops else self._supply.file()
 
     def _opened(self, forward: Whole, *, reverse: bool) -> Solver:

@@ -15,15 +15,18 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.algorithms import contraction
 from groute_py.comm.agree import collective, on_root, refuse_difference
 from groute_py.comm.base import Channel
+from groute_py.device.registry import kind_of
 from groute_py.device.rows import RowBlock
 from groute_py.device.summary import Wanted
 from groute_py.engine.option import alike
+from groute_py.engine.preparing import UnsuitableError, contract
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
 from groute_py.graph.ids import Numbering
-from groute_py.hierarchy.prepared import PreparedFile, file_of_prepared
+from groute_py.hierarchy.prepared import PreparedFile
 from groute_py.many.apart import why_apart
 from groute_py.many.asked import Asked, asked_of
 from groute_py.many.choose import Choice
@@ -38,7 +41,9 @@ from groute_py.many.storage.store import Store
 from groute_py.memory.host import refuse_beyond
 from groute_py.results.result import public_distances
 from groute_py.source.every_rank import on_every_rank
+from groute_py.source.graph_source import GraphSource
 from groute_py.source.shared import SharedFile
+from groute_py.system.clock import phase
 from groute_py.system.trace import count, span
 from groute_py.turns.layout import Layout
 
@@ -125,13 +130,32 @@ class Loaded(NamedTuple):
         graph: prepared or not.
         sources: None for all vertices.
         reason: for its hierarchy or against one, where one was asked for.
-        file: of the native format, that the graph is mapped from; None if it is not.
+        file: that has the graph, for other ranks to map it; None if there is none.
     """
 
     graph: Graph
-    sources: NDArray[np.int64] | None
+    sources: NDArray[np.int64] | None = None
     reason: str = ""
-    file: SharedFile | None = None
+    file: PreparedFile | SharedFile | None = None
+
+    @classmethod
+    def read(cls, source: GraphSource, request: Request) -> Loaded:
+        """Read the graph of a request on the calling rank, and contract it where that is wanted.
+
+        Raises:
+            InputError: the graph is not valid.
+            SetupError: the device cannot be used.
+        """
+        kind = kind_of(request.device, contraction.ALGORITHM.devices) if source.prepare else ""
+        with phase("read"):
+            whole = source.whole()
+        reason = ""
+        if source.prepare:
+            try:
+                reason = contract(whole, kind, request.memory_limit)
+            except UnsuitableError as problem:
+                reason = f"not contracted: {problem}"
+        return cls(whole.graph(), reason=reason, file=whole.file())
 
 
 def prepare(
@@ -167,7 +191,7 @@ def prepare(
     new: list[RowGraph] = []
 
     def found() -> tuple[PreparedFile | SharedFile | None, Asked]:
-        graph, sources, why, native = load()
+        graph, sources, why, file = load()
         targets = None if targets_in is None else targets_in(graph)
         one = known or made(graph)
         new.append(one)
@@ -176,7 +200,7 @@ def prepare(
         if why:
             choice = replace(asked.choice, reason=f"{asked.choice.reason}; {why}")
             asked = asked._replace(choice=choice)
-        return file_of_prepared(graph) or native, asked
+        return file, asked
 
     file, asked = on_root(channel, found)
     if known is None:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
-from groute_py.interop.graph_like import as_graph
 from groute_py.io.coordinates import coordinates_beside, coordinates_for, read_coordinates
 from groute_py.maps.places import as_points
+from groute_py.source.graph_source import GraphSource
 
 COORDINATE_FILE = re.compile(r"\.co(\.(gz|xz|zst|bz2))?$")
 GRID = re.compile(r"road:([0-9]{1,9})x([0-9]{1,9})")
@@ -57,7 +57,7 @@ def layout_of(coordinates: Coordinates, count: int) -> Layout:
     if grid := GRID.fullmatch(text):
         layout = Layout(_grid(int(grid[1]), int(grid[2]), count))
     elif text or isinstance(coordinates, Graph):
-        layout = _of_graph(as_graph(coordinates))
+        layout = _of_graph(GraphSource(coordinates).graph())
     else:
         layout = Layout(as_points(coordinates, "coordinates"))
     if len(layout.places) != count:

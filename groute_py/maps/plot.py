@@ -10,7 +10,6 @@ from typing import Any
 from groute_py.arguments import check_choice, check_truth, check_whole_number, file_path
 from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
-from groute_py.interop.graph_like import as_graph
 from groute_py.maps.charts import TITLES, draw_histogram, draw_time_line
 from groute_py.maps.drawings import (
     draw_distances,
@@ -26,6 +25,7 @@ from groute_py.maps.style import LONGEST, add_attribution, styled
 from groute_py.maps.timeline import TimeLine
 from groute_py.partition.choose import partitioners
 from groute_py.results.result import Result
+from groute_py.source.graph_source import GraphSource
 
 SIZES = range(200, 20_001)
 """Pixels that the longer side may have."""
@@ -140,7 +140,7 @@ def draw(subject: Any, source: Any, wish: Wish, path: Path) -> None:
             wish.refuse(f"a {subject.kind} file", "coordinates", "planar", "tree", "paths", "parts")
             title, figure = TITLES[subject.kind], draw_time_line(subject, wish.size)
         else:
-            graph = as_graph(source) if subject is None else subject
+            graph = GraphSource(source).graph() if subject is None else subject
             title, figure = _of_graph(graph, source, wish)
         save_picture(figure, title, path)
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from groute_py.arguments import check_number, check_truth
 from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
-from groute_py.interop.graph_like import GraphLike, as_graph
+from groute_py.interop.graph_like import GraphLike
 from groute_py.io.optional_libraries import library
 from groute_py.maps.lines import Ground, segments_of
 from groute_py.maps.pieces import whole_arcs
@@ -26,6 +26,7 @@ from groute_py.maps.places import (
     shapes_at,
 )
 from groute_py.maps.plane import Plane
+from groute_py.source.graph_source import GraphSource
 from groute_py.system.threads import thread_count
 from groute_py.turns.expanded import ExpandedGraph
 
@@ -102,7 +103,7 @@ def snap(
     """
     check_truth("planar", planar)
     check_within(within)
-    whole = as_graph(graph)
+    whole = GraphSource(graph).graph()
     places = places_of(whole, coordinates, planar=planar, beside=graph)
     return nearest_vertices(places, Places(as_points(points), planar), within, name_of=str)
 

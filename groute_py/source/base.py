@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from groute_py.comm.base import Channel
 from groute_py.graph.csr import Graph
@@ -11,15 +11,13 @@ from groute_py.graph.facts import Facts
 from groute_py.graph.geography import Geography
 from groute_py.graph.ids import Numbering
 from groute_py.hierarchy.hierarchy import Hierarchy
-from groute_py.hierarchy.prepared import PreparedGraph
+from groute_py.hierarchy.prepared import PreparedFile, PreparedGraph
 from groute_py.partition.base import Partition
+from groute_py.partition.cutting import Cutting
 from groute_py.partition.order import Order
 from groute_py.partition.quality import Quality
 from groute_py.partition.share import Rows
 from groute_py.source.shared import SharedFile
-
-if TYPE_CHECKING:
-    from groute_py.engine.options import Options
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +48,7 @@ class Supply(Protocol):
             InputError: it is no graph; the same error on every rank.
         """
 
-    def spread(self, channel: Channel, options: Options) -> Spread:
+    def spread(self, channel: Channel, cutting: Cutting) -> Spread:
         """Give every rank its rows; to be called once.
 
         Raises:
@@ -67,11 +65,11 @@ class Supply(Protocol):
     def graph(self) -> Graph:
         """The whole graph, for verification, for orders and to contract it."""
 
-    def file(self) -> SharedFile | None:
-        """The native file that has the whole graph as `graph` gives it, if there is one."""
+    def file(self) -> PreparedFile | SharedFile | None:
+        """The file that has the graph just as `graph` gives it, for other ranks to map it."""
 
     def hierarchy(self) -> Hierarchy | None:
-        """Of the graph, if it was contracted before."""
+        """The hierarchy, if the graph was contracted before."""
 
     def keep(self, graph: PreparedGraph) -> None:
-        """Keep the graph, now prepared, for the next run, where that is wanted."""
+        """Have this graph, now contracted, from now on; leave a copy where that is wanted."""

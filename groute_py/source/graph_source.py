@@ -4,31 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from groute_py.comm.agree import collective, on_root
 from groute_py.comm.base import Channel
 from groute_py.graph.csr import Graph
 from groute_py.graph.direction import Direction
+from groute_py.graph.generate import is_spec
 from groute_py.interop.graph_like import GraphLike, as_graph
+from groute_py.io import datasets
+from groute_py.io.cache import Copy
+from groute_py.io.graph_file import GraphFile
 from groute_py.io.mapped_file import MappedFile
 from groute_py.io.tables.columns import BY_TITLE, Columns
 from groute_py.source.base import Supply
-from groute_py.source.choose import supply_of, watched_file
+from groute_py.source.mapped import map_together
+from groute_py.source.pieces import read_pieces
+from groute_py.source.shared import SharedFile
+from groute_py.source.whole import Whole
+from groute_py.turns.expanded import expanded
+from groute_py.turns.files import arc_column
 
 
 @dataclass(frozen=True, eq=False)
 class GraphSource:
-    """A graph before it is read. Only rank 0's counts.
+    """A graph before it is read. Of several ranks' only rank 0's counts.
 
     Attributes:
         what: as for `groute_py.sssp`.
         columns: of a table, or the weights by name; also whether all arcs are edges.
         direction: in which the arcs lead once the graph is read.
         turns: their costs, by which the graph is expanded; None for none.
-        cache: whether copies are read and left: None for those of large files, a folder for all
-            files, there.
-        prepare: whether a copy with a hierarchy will do, and is left once the graph is contracted.
+        cache: whether copies are used and left: None for those of large files; a folder for those
+            of all files, there.
+        prepare: whether the copy of a file may have a hierarchy; ignored with turns.
         progress: called while a file is read, with the bytes read and the bytes of the file.
 
     >>> GraphSource("road:20x20").graph().arc_count
@@ -44,21 +55,24 @@ class GraphSource:
     progress: Callable[[int, int], None] | None = field(default=None, repr=False)
 
     def graph(self) -> Graph:
-        """Read the whole graph on the calling rank.
+        """Read the whole graph on the calling rank, with its hierarchy if a copy has it.
 
         Raises:
             InputError: it is no valid graph.
         """
-        return self.direction.of(
-            as_graph(
-                self.what,
-                undirected=self.columns.undirected,
-                cache=self.cache,
-                progress=self.progress,
-                columns=self.columns,
-                turns=self.turns,
-            )
-        )
+        return self.whole().graph()
+
+    def whole(self) -> Whole:
+        """Read the whole graph on the calling rank, to be spread, or contracted and kept.
+
+        Raises:
+            InputError: it is no valid graph.
+        """
+        copy = self._prepared_copy
+        forward = None if copy is None else copy.read()
+        if forward is None:
+            forward = self._read()
+        return Whole(self.direction.of(forward), file=self._native_file, copy=copy, given=forward)
 
     def supply(self, channel: Channel, *, whole: bool = False) -> Supply:
         """Find the graph, so that every rank can get its rows. Collective.
@@ -70,18 +84,16 @@ class GraphSource:
         Raises:
             InputError: it is no valid graph; the same error on every rank.
         """
-        return supply_of(
-            self.what,
-            channel,
-            whole=whole,
-            undirected=self.columns.undirected,
-            reverse=self.direction is Direction.BACKWARD,
-            cache=self.cache,
-            progress=self.progress,
-            columns=self.columns,
-            prepare=self.prepare,
-            turns=self.turns,
-        )
+        shared = on_root(channel, lambda: self._shared(channel.size, whole=whole))
+        if shared is not None and all(channel.gather(shared.is_seen())):
+            supply: Supply | None
+            if shared.native:
+                supply = map_together(shared, channel)
+            else:
+                supply = read_pieces(shared, channel, self.progress)
+            if supply is not None:
+                return supply
+        return on_root(channel, self.whole)
 
     def watched(self, channel: Channel) -> MappedFile | None:
         """On rank 0 the caller's file if it is mapped, and so must not change. Collective.
@@ -91,4 +103,64 @@ class GraphSource:
         Raises:
             InputError: the file cannot be read; the same error on every rank.
         """
-        return watched_file(self.what, channel)
+        file: MappedFile | None = None
+        with collective(channel):
+            if channel.rank == 0 and self.file is not None and self.file.is_mapped:
+                file = MappedFile(self.file.path)
+        return file
+
+    @cached_property
+    def file(self) -> GraphFile | None:
+        """The file that a path or the name of a graph stands for; None for any other graph.
+
+        Raises:
+            FormatError: it cannot be read.
+            RunError: it cannot be downloaded.
+        """
+        what = self.what
+        if not isinstance(what, str | Path) or (isinstance(what, str) and is_spec(what)):
+            return None
+        if isinstance(what, str) and datasets.is_name(what):
+            what = datasets.fetch(what, self.progress)
+        arc = arc_column(Path(self.turns)) if isinstance(self.turns, str | Path) else None
+        return GraphFile(what, self.columns._replace(arc=arc), self.cache)
+
+    def _read(self) -> Graph:
+        """The graph as it is given, but for its direction."""
+        if self.file is not None:
+            graph = self.file.read(self.progress)
+        else:
+            graph = as_graph(self.what, self.columns)
+        return graph if self.turns is None else expanded(graph, self.turns)
+
+    @property
+    def _is_as_in_file(self) -> bool:
+        """Whether the arcs are those that the file has, with their weights."""
+        is_directed = not self.columns.undirected and self.direction is Direction.FORWARD
+        return is_directed and self.turns is None and self.file is not None
+
+    @property
+    def _prepared_copy(self) -> Copy | None:
+        """The place of the graph with its hierarchy, if there is to be one."""
+        if not self.prepare or self.turns is not None or self.file is None:
+            return None
+        return self.file.prepared_copy
+
+    @property
+    def _native_file(self) -> SharedFile | None:
+        """The file, if it is a native one that has the graph as it is read."""
+        if self.file is None or not (self._is_as_in_file and self.file.is_native):
+            return None
+        return SharedFile(self.file.path, native=True, column=self.file.chosen_column)
+
+    def _shared(self, ranks: int, *, whole: bool) -> SharedFile | None:
+        """The file that all ranks read together, if they can; on rank 0."""
+        file = self.file
+        if ranks == 1 or self.prepare or file is None or not self._is_as_in_file:
+            return None
+        if (place := file.native()) is not None:
+            column, is_copy = file.chosen_column, not file.is_native
+            return SharedFile(place, native=True, is_copy=is_copy, column=column)
+        if whole or not file.is_for_pieces:
+            return None
+        return SharedFile(file.path, copy=file.copy.place if file.copy is not None else None)

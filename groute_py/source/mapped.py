@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from groute_py.comm.agree import collective, on_root
 from groute_py.comm.base import Channel
@@ -23,15 +22,13 @@ from groute_py.hierarchy.prepared import PreparedGraph
 from groute_py.io.cache import map_copy
 from groute_py.io.formats import native
 from groute_py.partition.choose import partition
+from groute_py.partition.cutting import Cutting
 from groute_py.partition.order import Order, is_dense, is_good
 from groute_py.partition.quality import cost_of, quality_of
 from groute_py.partition.share import rows_of
 from groute_py.source.base import Spread
 from groute_py.source.shared import SharedFile
 from groute_py.source.whole import Whole
-
-if TYPE_CHECKING:
-    from groute_py.engine.options import Options
 
 
 class Mapped:
@@ -62,17 +59,17 @@ class Mapped:
             name=file.name,
         )
 
-    def spread(self, channel: Channel, options: Options) -> Spread:
-        if options.renumbers:
-            return self._spread_whole(channel, options)
+    def spread(self, channel: Channel, cutting: Cutting) -> Spread:
+        if cutting.renumbers:
+            return self._spread_whole(channel, cutting)
         cut = on_root(
-            channel, lambda: partition(self._file.offsets, channel.size, options.partition)
+            channel, lambda: partition(self._file.offsets, channel.size, cutting.partition)
         )
         rows, (vertices, arcs) = rows_of(self._file, cut, channel.rank), self._counts()
         quality = quality_of(channel.gather(cost_of(rows, cut, channel.rank)))
-        renumbers = options.order == "auto" and not is_dense(vertices, arcs)
+        renumbers = cutting.order == "auto" and not is_dense(vertices, arcs)
         if renumbers and not is_good(quality, arcs):
-            return self._spread_whole(channel, options)
+            return self._spread_whole(channel, cutting)
         return Spread(cut, rows, Order("none"), quality)
 
     def numbering(self) -> Numbering:
@@ -93,9 +90,9 @@ class Mapped:
     def keep(self, graph: PreparedGraph) -> None:
         """Nowhere."""
 
-    def _spread_whole(self, channel: Channel, options: Options) -> Spread:
+    def _spread_whole(self, channel: Channel, cutting: Cutting) -> Spread:
         """By way of rank 0: only who has all arcs can put the vertices in another order."""
-        return on_root(channel, lambda: Whole(self.graph())).spread(channel, options)
+        return on_root(channel, lambda: Whole(self.graph())).spread(channel, cutting)
 
     @cached_property
     def _graph(self) -> Graph:
@@ -144,7 +141,7 @@ def map_together(file: SharedFile, channel: Channel) -> Mapped | None:
     hosts = hosts_of(channel)
 
     def read(path: Path) -> native.Contents:
-        contents = map_copy(path) if file.copied else native.map_file(path)
+        contents = map_copy(path) if file.is_copy else native.map_file(path)
         native.check_digests(path, contents, *part_of_host(hosts, channel.rank))
         return contents.with_column(file.column)
 

@@ -8,8 +8,7 @@ number of every line, and says what is wrong with it.
 from __future__ import annotations
 
 from itertools import pairwise
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +21,14 @@ from groute_py.graph.geography import Geography
 from groute_py.graph.ids import Numbering
 from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.hierarchy.prepared import PreparedGraph
+from groute_py.io.graph_file import GraphFile
 from groute_py.io.rank_piece import Piece
-from groute_py.io.registry import read_graph, read_piece
 from groute_py.io.text.arc_reader import first_rounded
 from groute_py.io.text.lines import Progress
 from groute_py.kernels.cpu.build import rows_from_arcs
 from groute_py.partition.base import Partition
 from groute_py.partition.choose import partition
+from groute_py.partition.cutting import Cutting
 from groute_py.partition.order import Order
 from groute_py.partition.share import Rows
 from groute_py.source.base import Spread
@@ -39,26 +39,19 @@ from groute_py.source.shared import SharedFile
 from groute_py.source.whole import Whole
 from groute_py.system.memory_limits import is_absurd
 
-if TYPE_CHECKING:
-    from groute_py.engine.options import Options
-
 
 def read_pieces(
-    file: SharedFile,
-    channel: Channel,
-    copy: Path | None = None,
-    progress: Progress | None = None,
+    file: SharedFile, channel: Channel, progress: Progress | None = None
 ) -> Pieces | None:
     """Read a file together, or None where rank 0 has to read it alone. Collective.
 
     Args:
         file: as rank 0 sees it.
         channel: connects the ranks.
-        copy: where a native copy is to be left once the rows are with their owners.
         progress: called now and then with the bytes read and the bytes of the file.
     """
-    first, stop = (file.size * k // channel.size for k in (channel.rank, channel.rank + 1))
-    piece, seen = file.read_by(channel, lambda path: read_piece(path, range(first, stop), progress))
+    span = range(*(file.size * k // channel.size for k in (channel.rank, channel.rank + 1)))
+    piece, seen = file.read_by(channel, lambda path: GraphFile(path).read_piece(span, progress))
     if piece is None or not all(seen):
         return None
     numbered = number_together(channel, piece)
@@ -71,7 +64,7 @@ def read_pieces(
     if piece.reading is not None:
         comments = sum(channel.gather(piece.reading.comments))
         piece = piece._replace(reading=piece.reading._replace(comments=comments))
-    return Pieces(file, piece._replace(weights=weights), numbered, copy)
+    return Pieces(file, piece._replace(weights=weights), numbered)
 
 
 class Pieces:
@@ -81,13 +74,10 @@ class Pieces:
         file: where it lies.
         piece: this rank's.
         numbered: its arcs.
-        copy: where a native copy is to be left, if anywhere.
     """
 
-    def __init__(
-        self, file: SharedFile, piece: Piece, numbered: Numbered, copy: Path | None
-    ) -> None:
-        self._file, self._copy = file, copy
+    def __init__(self, file: SharedFile, piece: Piece, numbered: Numbered) -> None:
+        self._file = file
         self._name, self._numbering = piece.name, numbered.numbering
         self._reading = piece.reading
         self._columns: tuple[NDArray[Any], ...] = (numbered.tails, numbered.heads, piece.weights)
@@ -106,19 +96,19 @@ class Pieces:
             name=self._name,
         )
 
-    def spread(self, channel: Channel, options: Options) -> Spread:
+    def spread(self, channel: Channel, cutting: Cutting) -> Spread:
         columns, self._columns = self._columns, ()  # so that they go as soon as they are sent
-        if options.renumbers:
-            return on_root(channel, lambda: Whole(self.graph())).spread(channel, options)
-        cut, going = self._cut(channel, options.partition, columns[0])
+        if cutting.renumbers:
+            return on_root(channel, lambda: Whole(self.graph())).spread(channel, cutting)
+        cut, going = self._cut(channel, cutting.partition, columns[0])
         tails, heads, weights = to_owners(channel, cut, going, columns)
         low, high = cut.bounds[channel.rank : channel.rank + 2]
         tails -= low
         rows = Rows(*rows_from_arcs(int(high - low), tails, heads, weights))
-        if self._copy is not None:
+        if self._file.copy is not None:
             keep_together(
                 channel,
-                self._copy,
+                self._file.copy,
                 self._file.path,
                 self._file.source,
                 self._name,
@@ -143,9 +133,9 @@ class Pieces:
         return Geography()
 
     def graph(self) -> Graph:
-        return read_graph(self._file.path, cache=False)
+        return GraphFile(self._file.path, cache=False).read()
 
-    def file(self) -> SharedFile | None:
+    def file(self) -> None:
         return None
 
     def hierarchy(self) -> Hierarchy | None:

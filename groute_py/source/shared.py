@@ -22,21 +22,28 @@ class SharedFile:
     Args:
         path: on rank 0.
         native: whether it is of the native format.
-        copied: whether it is a copy in the cache.
+        is_copy: whether it is a copy in the cache.
         column: of a native file, the name of the weights; None for those that it is read with.
+        copy: where the ranks that read a text leave a native copy; None for nowhere.
 
     Attributes:
         path: absolute.
-        native, copied, column: as given.
+        native, is_copy, column, copy: as given.
         size: bytes.
         source: size and time of modification.
     """
 
     def __init__(
-        self, path: Path, *, native: bool = False, copied: bool = False, column: str | None = None
+        self,
+        path: Path,
+        *,
+        native: bool = False,
+        is_copy: bool = False,
+        column: str | None = None,
+        copy: Path | None = None,
     ) -> None:
-        self.path, self.native, self.copied = path.absolute(), native, copied
-        self.column = column
+        self.path, self.native, self.is_copy = path.absolute(), native, is_copy
+        self.column, self.copy = column, copy
         self.source = Source.of(path)
         self.size = self.source.size
         self._state = self._state_now()
@@ -52,7 +59,7 @@ class SharedFile:
             return False
 
     def _state_now(self) -> tuple[Any, ...]:
-        if not self.copied:
+        if not self.is_copy:
             return Source.of(self.path)
         digests = map_copy(self.path).digests
         assert digests is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,19 +14,23 @@ from groute_py.graph.facts import Facts
 from groute_py.graph.geography import Geography
 from groute_py.graph.ids import Numbering
 from groute_py.hierarchy.hierarchy import Hierarchy
-from groute_py.hierarchy.prepared import PreparedGraph, file_of_prepared, hierarchy_of
+from groute_py.hierarchy.prepared import (
+    PreparedFile,
+    PreparedGraph,
+    file_of_prepared,
+    hierarchy_of,
+)
+from groute_py.io.cache import Copy
 from groute_py.io.unchanged import known_facts
 from groute_py.partition.base import Partition
 from groute_py.partition.choose import partition
+from groute_py.partition.cutting import Cutting
 from groute_py.partition.order import Order, arrange
 from groute_py.partition.share import Rows, rows_of
 from groute_py.source.base import Spread
 from groute_py.source.every_rank import look_at
 from groute_py.source.shared import SharedFile
 from groute_py.turns.expanded import solved_form
-
-if TYPE_CHECKING:
-    from groute_py.engine.options import Options
 
 
 class Whole:
@@ -35,10 +39,23 @@ class Whole:
     Args:
         graph: on rank 0; other ranks' values are not looked at.
         rounded_to: the type that float weights had before they were widened, likewise.
+        file: that the graph is mapped from as it is, for other ranks to map it.
+        copy: where the graph goes once it is contracted, as one of ``given``.
+        given: the graph before its arcs were reversed, if they were. It stays in memory until the
+            graph is contracted, so that runs of both directions find one hierarchy.
     """
 
-    def __init__(self, graph: Graph | None, rounded_to: np.dtype[Any] | None = None) -> None:
-        self._graph, self._rounded_to = graph, rounded_to
+    def __init__(
+        self,
+        graph: Graph | None,
+        rounded_to: np.dtype[Any] | None = None,
+        *,
+        file: SharedFile | None = None,
+        copy: Copy | None = None,
+        given: Graph | None = None,
+    ) -> None:
+        self._graph, self._rounded_to, self._file = graph, rounded_to, file
+        self._copy, self._given = copy, given if copy is not None else None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Whole, (None,)
@@ -49,8 +66,8 @@ class Whole:
 
         return on_root(channel, known)
 
-    def spread(self, channel: Channel, options: Options) -> Spread:
-        arranged = on_root(channel, lambda: _Arranged(self.graph(), options, channel.size))
+    def spread(self, channel: Channel, cutting: Cutting) -> Spread:
+        arranged = on_root(channel, lambda: _Arranged(self.graph(), cutting, channel.size))
         return Spread(arranged.partition, _spread(channel, arranged), arranged.order)
 
     def numbering(self) -> Numbering:
@@ -63,26 +80,35 @@ class Whole:
         assert self._graph is not None
         return self._graph
 
-    def file(self) -> SharedFile | None:
-        return None
+    def file(self) -> PreparedFile | SharedFile | None:
+        if isinstance(self._graph, PreparedGraph):
+            return self._graph.file
+        return self._file
 
     def hierarchy(self) -> Hierarchy | None:
         return hierarchy_of(self.graph())
 
     def keep(self, graph: PreparedGraph) -> None:
-        """Nowhere."""
+        given, is_as_given = self._given, self._given is self._graph
+        self._graph, self._given = graph, None
+        if self._copy is None or given is None:
+            return
+        if is_as_given:
+            self._graph = self._copy.write(graph)
+        else:
+            self._copy.write(PreparedGraph(given, graph.hierarchy.reversed()))
 
 
 class _Arranged:
     """A graph in a good order, cut; when broadcast, the others learn where it is cut."""
 
-    def __init__(self, graph: Graph, options: Options, size: int) -> None:
+    def __init__(self, graph: Graph, cutting: Cutting, size: int) -> None:
         def cut(graph: Graph) -> Partition:
-            return partition(graph.offsets, size, options.partition)
+            return partition(graph.offsets, size, cutting.partition)
 
-        if size > 1 or options.renumbers:
+        if size > 1 or cutting.renumbers:
             graph = graph.to_host()
-        graph, self.order = arrange(graph, options.order, options.coordinates, size, cut)
+        graph, self.order = arrange(graph, cutting.order, cutting.coordinates, size, cut)
         self.partition = cut(graph)
         self.file = file_of_prepared(graph)
         self.parts: list[Rows] | None = [rows_of(graph, self.partition, p) for p in range(size)]

@@ -9,7 +9,7 @@ import pytest
 from support.command import run_command
 
 from groute_py import GraphError
-from groute_py.io.registry import read_graph
+from groute_py.io.graph_file import read_graph
 
 NAME = os.fsdecode(b"s\xfcd")
 

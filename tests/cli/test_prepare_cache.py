@@ -13,8 +13,7 @@ from support.prepared_town import ROAD, method
 
 from groute_py import InputError, prepare, write_graph
 from groute_py.errors import CacheWarning
-from groute_py.io import cache_limit
-from groute_py.io.formats import prepared
+from groute_py.io import cache, cache_limit
 
 
 class TestCache:
@@ -51,7 +50,7 @@ class TestCache:
         before = cache_limit.copies_in(folder)
         method(text, "--prepare")
         assert cache_limit.copies_in(folder) == before
-        monkeypatch.setattr("groute_py.io.prepared_cache.LARGE", 1)
+        monkeypatch.setattr("groute_py.io.cache.LARGE_PREPARED", 1)
         method(text, "--prepare", "--no-cache")
         assert cache_limit.copies_in(folder) == before
         method(text, "--prepare")
@@ -127,7 +126,7 @@ class TestCache:
         def full(*_: object) -> None:
             raise OSError(122, "Disk quota exceeded")
 
-        monkeypatch.setattr(prepared, "write_arrays", full)
+        monkeypatch.setattr(cache, "write_arrays", full)
         with pytest.warns(CacheWarning, match="is not kept: Disk quota exceeded"):
             assert method(text, "--prepare", "--cache", kept)[0] == "contraction"
         assert not list(kept.glob("*.prepared")) + list(kept.glob(".*"))

@@ -111,7 +111,7 @@ class TestPrepare:
         self, text: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
         monkeypatch.setenv("GROUTE_PY_CACHE", str(tmp_path / "cache"))
-        monkeypatch.setattr("groute_py.io.prepared_cache.LARGE", 1)
+        monkeypatch.setattr("groute_py.io.cache.LARGE_PREPARED", 1)
         one = groute_py.prepare(text, device="cpu")
         monkeypatch.setattr(contraction, "contract", refuse_contraction)
         two = groute_py.prepare(str(text), device="cpu")

@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from groute_py.jobs.places import places_of
 from support.graphs import graph_of
 
 from groute_py import read_graph, write_graph
 from groute_py.io.companions import COORDINATES, VERTICES, companion, companion_names
 from groute_py.io.coordinates import coordinates_beside
-from groute_py.io.registry import FORMATS, size_of_file
+from groute_py.io.graph_file import GraphFile
+from groute_py.io.registry import FORMATS
 from groute_py.maps.places import places_of
 
 WRITTEN = [
@@ -51,7 +53,7 @@ def test_what_readers_look_at(tmp_path: Path, touched: set[str], suffix: str) ->
     graph = graph_of(2, [(0, 1, 1), (1, 0, 1)])
     write_graph(graph, path)
     touched.clear()
-    size_of_file(path, cache=False)
+    GraphFile(path, cache=False).size()
     read = read_graph(path, cache=False)
     if coordinates_beside(path) is None:
         with pytest.raises(ValueError, match="has no coordinates"):

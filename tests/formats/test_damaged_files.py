@@ -17,7 +17,7 @@ from support.processes import Job
 from groute_py import FormatError, Graph, InputError, read_graph, write_graph
 from groute_py.io.formats import native
 from groute_py.results.result import read_result
-from groute_py.source.choose import supply_of
+from groute_py.source.graph_source import GraphSource
 
 
 def csr(fields: bytes | dict[str, Any], ids: Any = None, offsets: bytes | None = None) -> bytes:
@@ -90,7 +90,9 @@ def test_native_on_ranks(tmp_path: Path, name: str) -> None:
     content, says = NATIVE[name]
     (tmp_path / "bad.csr").write_bytes(content)
     with pytest.raises(FormatError, match=says.replace("^", r"\^")):
-        on_ranks(2, lambda channel: supply_of(tmp_path / "bad.csr", channel).facts(channel))
+        on_ranks(
+            2, lambda channel: GraphSource(tmp_path / "bad.csr").supply(channel).facts(channel)
+        )
 
 
 SPARSE: dict[str, bytes] = {

@@ -14,8 +14,8 @@ from typing import Any, BinaryIO
 import pytest
 
 from groute_py import InputError, RunError
-from groute_py.interop.graph_like import as_graph
 from groute_py.io import cache_folder, datasets
+from groute_py.source.graph_source import GraphSource
 
 pytest.importorskip("pooch")
 CONTENT = gzip.compress(b"p sp 3 2\na 1 2 5\na 2 3 7\n" + b"c x\n" * 5000, mtime=0, compresslevel=0)
@@ -91,9 +91,9 @@ def test_downloaded_once(server: Server, tmp_path: Path) -> None:
 
 
 def test_a_graph_by_name(server: Server) -> None:
-    graph = as_graph("dimacs:NY")
+    graph = GraphSource("dimacs:NY").graph()
     assert (graph.name, graph.vertex_count, graph.arc_count) == ("USA-road-d.NY", 3, 2)
-    assert as_graph("snap:web-Google").arc_count == 2
+    assert GraphSource("snap:web-Google").graph().arc_count == 2
 
 
 def test_offline_once_it_is_there(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,7 +176,7 @@ def test_nobody_else_has_the_part_before_it_has_its_name(
 @pytest.mark.parametrize("name", ["dimacs:XX", "snap:", "dimacs:ny"])
 def test_unknown_names(name: str) -> None:
     with pytest.raises(InputError, match="there is no graph"):
-        as_graph(name)
+        GraphSource(name).graph()
 
 
 def test_the_known_digest_is_that_of_the_real_file(data_folder: Path) -> None:

@@ -16,9 +16,10 @@ from groute_py.errors import (
 )
 from groute_py.graph import csr
 from groute_py.graph.csr import Graph
-from groute_py.io import cache, cache_folder, file_head, registry
+from groute_py.io import cache, cache_folder, file_head
 from groute_py.io.formats import dimacs, native, prepared
-from groute_py.io.registry import FORMATS, read_graph, read_piece, write_graph
+from groute_py.io.graph_file import GraphFile, read_graph
+from groute_py.io.registry import FORMATS, write_graph
 from groute_py.io.text.lines import lines_within
 
 TEXT = b"c text\np sp 2 2\na 2 1 5\na 1 2 3\n"
@@ -226,8 +227,8 @@ def test_a_file_that_changes_while_it_is_read(tmp_path, text_file, monkeypatch, 
 def test_a_piece_of_a_file_that_has_become_shorter(tmp_path):
     path = tmp_path / "g.txt"
     path.write_text("1 2 3\n" * 100)
-    assert read_piece(path, range(600)) is not None
-    assert read_piece(path, range(700)) is None
+    assert GraphFile(path).read_piece(range(600)) is not None
+    assert GraphFile(path).read_piece(range(700)) is None
     with pytest.raises(FormatError, match="ends at byte 600, before 700"):
         lines_within(path, range(700))
 
@@ -254,17 +255,17 @@ def test_a_file_that_only_seems_to_change(text_file, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "text"), {"g.gr": "p sp 3 1\na 1 2 3\n", "g.graph": "2 1\n2\n1\n"}.items()
 )
-@pytest.mark.parametrize("step", ["_read_once", "read_steady", "folder_for"])
+@pytest.mark.parametrize("step", ["read", "_read_steady", "copy_of"])
 def test_a_file_that_is_removed_before_it_is_read(tmp_path, monkeypatch, name, text, step):
     """Its format is known by then: its beginning was read."""
     (tmp_path / name).write_text(text)
-    module = cache if step == "folder_for" else registry
-    before = getattr(module, step)
+    home = cache if step == "copy_of" else GraphFile
+    before = getattr(home, step)
 
     def removing(*arguments, **named):
         (tmp_path / name).unlink(missing_ok=True)
         return before(*arguments, **named)
 
-    monkeypatch.setattr(module, step, removing)
+    monkeypatch.setattr(home, step, removing)
     with pytest.raises(FormatError, match=rf"{name}: cannot be read: No such file"):
         read_graph(tmp_path / name)

@@ -17,11 +17,12 @@ from groute_py.graph.shapes import Shapes
 from groute_py.graph.sort_rows import with_ascending_rows
 from groute_py.graph.symmetrize import mirrored
 from groute_py.io.formats import native
-from groute_py.io.registry import read_graph, write_graph
+from groute_py.io.graph_file import read_graph
+from groute_py.io.registry import write_graph
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.solver import Solver
 from groute_py.results.result import read_result
-from groute_py.source.choose import supply_of
+from groute_py.source.graph_source import GraphSource
 
 NAMED = "© some people"
 
@@ -209,7 +210,7 @@ class TestResults:
         options = Options(device="cpu")
 
         def solve(channel: object) -> object:
-            supply = supply_of(path, channel, columns=Columns(weight=weight))  # type: ignore[arg-type]
+            supply = GraphSource(path, columns=Columns(weight=weight)).supply(channel)  # type: ignore[arg-type]
             with Solver(supply, channel, options) as solver:  # type: ignore[arg-type]
                 return solver.sssp(0)
 

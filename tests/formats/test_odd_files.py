@@ -17,7 +17,7 @@ from support.graphs import arcs_by_id
 
 from groute_py import FormatError, Graph, InputError, read_graph, write_graph
 from groute_py.io.compression import codec_of
-from groute_py.io.registry import size_of_file
+from groute_py.io.graph_file import GraphFile
 from groute_py.launch.slurm import TIME
 from groute_py.source.number import _lowered
 from groute_py.system.settings import _count
@@ -146,7 +146,7 @@ def test_a_number_of_5000_digits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_a_metis_header_below_zero(tmp_path: Path) -> None:
     (tmp_path / "g.graph").write_text("-3 2\n2\n1\n")
-    assert size_of_file(tmp_path / "g.graph") is None
+    assert GraphFile(tmp_path / "g.graph").size() is None
 
 
 @pytest.mark.parametrize("packed", [gzip.compress, lzma.compress, bz2.compress])

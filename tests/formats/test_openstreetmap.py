@@ -19,7 +19,7 @@ from support.extracts import Extract, grid, metres, network_of
 
 import groute_py
 from groute_py import FormatError, Graph, GrouteError, InputError
-from groute_py.io.registry import read_graph
+from groute_py.io.graph_file import read_graph
 
 OSM = "© OpenStreetMap contributors, ODbL"
 ROAD = {"highway": "residential"}

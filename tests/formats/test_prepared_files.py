@@ -20,10 +20,11 @@ from groute_py import FormatError, Graph, InputError, PreparedGraph, read_graph,
 from groute_py.errors import GraphError
 from groute_py.hierarchy.check import check_hierarchy
 from groute_py.hierarchy.hierarchy import ARRAYS, Hierarchy
-from groute_py.interop.graph_like import as_graph
 from groute_py.io import array_file
 from groute_py.io.formats import prepared
-from groute_py.io.registry import size_of_file
+from groute_py.io.graph_file import GraphFile
+from groute_py.io.tables.columns import Columns
+from groute_py.source.graph_source import GraphSource
 
 
 def int32(*values: int) -> NDArray[np.int32]:
@@ -67,7 +68,7 @@ def test_round_trip(
     assert same(back.hierarchy, whole.hierarchy)
     for name in ("offsets", "heads", "weights"):
         np.testing.assert_array_equal(getattr(back, name), getattr(whole, name))
-    size = size_of_file(path)
+    size = GraphFile(path).size()
     assert size is not None
     assert (size.vertices, size.arcs) == (whole.vertex_count, whole.arc_count)
 
@@ -216,7 +217,7 @@ def test_other_formats_get_the_graph_alone(tmp_path: Path, path: Path, suffix: s
 CHANGES: dict[str, Callable[[Graph], Graph]] = {
     "units": lambda graph: graph.with_unit_weights(),
     "weights": lambda graph: graph.changed(weights=int32(1, 2)),
-    "edges": lambda graph: as_graph(graph, undirected=True),
+    "edges": lambda graph: GraphSource(graph, Columns(undirected=True)).graph(),
 }
 
 

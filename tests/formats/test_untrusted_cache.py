@@ -18,8 +18,10 @@ from support.processes import Job
 from groute_py import Graph, InputError, read_graph, write_graph
 from groute_py.errors import CacheWarning
 from groute_py.graph.generate import generate
-from groute_py.io import array_file, cache, cache_folder, datasets, digests
-from groute_py.source.choose import supply_of
+from groute_py.io import cache, cache_folder, datasets, digests
+from groute_py.io.formats import native
+from groute_py.io.graph_file import GraphFile
+from groute_py.source.graph_source import GraphSource
 from groute_py.source.mapped import Mapped
 
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
@@ -48,7 +50,7 @@ def forged(text: Path, copy: Path) -> None:
     """Put another graph's copy in the place of a text's, with the right size and time."""
     copy.parent.mkdir(parents=True, exist_ok=True)
     graph = generate("road:3x3")
-    cache.native.write_copy(graph, copy, text, array_file.Source.of(text))
+    cache.Copy(text, copy, native).write(graph)
 
 
 def same(graph: Graph, text: Path) -> bool:
@@ -138,7 +140,7 @@ def test_a_copy_of_somebody_else_is_not_believed(tmp_path: Path, text: Path) -> 
     forged(text, copy)
     assert not same(read_graph(text, cache=kept), text)  # by ourselves it would be believed
     os.chown(copy, STRANGER, STRANGER)
-    assert cache.fresh_copy(text, kept) is None
+    assert GraphFile(text, cache=kept).native() is None
     assert same(read_graph(text, cache=kept), text)
     assert copy.lstat().st_uid == 0
 
@@ -151,7 +153,7 @@ def test_a_link_is_not_followed(tmp_path: Path, text: Path) -> None:
     before = mine.read_bytes()
     kept.mkdir()
     copy.symlink_to(mine)
-    assert cache.fresh_copy(text, kept) is None
+    assert GraphFile(text, cache=kept).native() is None
     assert same(read_graph(text, cache=kept), text)
     assert mine.read_bytes() == before
     assert not copy.is_symlink()
@@ -213,7 +215,7 @@ def test_damage_on_ranks(
     flip(copy, len(cache.map_copy(copy).digested) // 2)
 
     def work(channel: object) -> tuple[type, int]:
-        supply = supply_of(text, channel, cache=tmp_path / "kept")  # type: ignore[arg-type]
+        supply = GraphSource(text, cache=tmp_path / "kept").supply(channel)  # type: ignore[arg-type]
         return type(supply), supply.facts(channel).arc_count  # type: ignore[arg-type]
 
     expected = read_graph(text, cache=False).arc_count
@@ -240,7 +242,7 @@ def test_a_copy_has_at_most_the_rights_of_its_source(
         os.umask(old)
     (copy,) = (tmp_path / "kept").iterdir()
     assert mode_of(copy) == most & ~umask
-    assert cache.fresh_copy(text, tmp_path / "kept") == copy
+    assert GraphFile(text, cache=tmp_path / "kept").native() == copy
 
 
 @root_only
@@ -260,7 +262,7 @@ def test_a_source_that_is_closed_later(tmp_path: Path, text: Path) -> None:
     (copy,) = (tmp_path / "kept").iterdir()
     assert mode_of(copy) & 0o077
     text.chmod(0o600)
-    assert cache.fresh_copy(text, tmp_path / "kept") is None
+    assert GraphFile(text, cache=tmp_path / "kept").native() is None
     read_graph(text, cache=tmp_path / "kept")
     assert mode_of(copy) == 0o600
 

@@ -11,7 +11,7 @@ from support.command import Run
 
 from groute_py import FormatError, Graph, InputError
 from groute_py.io.coordinates import coordinates_for
-from groute_py.io.registry import read_graph
+from groute_py.io.graph_file import read_graph
 
 ROADS = "from,to,km\n30,10,4\n10,20,5\n"
 TABLES = {

@@ -13,15 +13,15 @@ from fuzz.seeds import WRITTEN_NS
 from groute_py import Graph, Result, read_graph, sssp, verify
 from groute_py.io.cache import copy_name
 from groute_py.io.coordinates import read_coordinates
+from groute_py.io.graph_file import GraphFile
 from groute_py.io.problems import read_pairs, read_sources
-from groute_py.io.registry import size_of_file
 from groute_py.io.tables.vertices import places_in_table
 from groute_py.results import result as results
 
 
 def read_any_graph(path: Path) -> None:
     """Read a graph; what its file promises before has to be what it has."""
-    size = size_of_file(path, cache=False)
+    size = GraphFile(path, cache=False).size()
     graph = read_graph(path, cache=False)
     check_graph(graph)
     promised = graph.vertex_count if size is None else size.vertices

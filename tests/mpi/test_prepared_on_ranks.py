@@ -42,8 +42,8 @@ path, hidden, how, hosts = sys.argv[1:]
 os.environ["GROUTE_PY_HOSTS"] = hosts  # that this one is divided into
 os.environ["GROUTE_PY_CACHE"] = str(Path(path).parent)
 import groute_py
-from groute_py.io import prepared_cache
-prepared_cache.LARGE = 1
+from groute_py.io import cache
+cache.LARGE_PREPARED = 1
 
 rank = MPI.COMM_WORLD.rank
 if str(rank) in hidden.split(","):  # as on a host with another file system

@@ -19,7 +19,7 @@ from groute_py.comm.base import Channel
 from groute_py.engine.options import Options
 from groute_py.engine.solving import Solving
 from groute_py.jobs.solver import Solver
-from groute_py.source.choose import supply_of, watched_file
+from groute_py.source.graph_source import GraphSource
 
 ARCS = 40
 
@@ -122,8 +122,9 @@ def test_the_error_comes_to_all_ranks(tmp_path: Path) -> None:
     path, other = line(1, tmp_path / "line.csr"), line(3, tmp_path / "other.csr")
 
     def work(channel: Channel) -> str:
-        file = watched_file(path, channel)
-        with Solver(supply_of(path, channel), channel, Options(device="cpu")) as solver:
+        source = GraphSource(path)
+        file = source.watched(channel)
+        with Solver(source.supply(channel), channel, Options(device="cpu")) as solver:
             solver.watch(file)
             solver.sssp(0)
             if channel.rank == 0:

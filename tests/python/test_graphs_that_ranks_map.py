@@ -24,14 +24,13 @@ from groute_py import (
 from groute_py.comm.base import Channel
 from groute_py.engine.options import Options
 from groute_py.hierarchy.prepared import PreparedGraph
+from groute_py.io.cache import Copy
 from groute_py.io.formats import native
-from groute_py.io.prepared_cache import PreparedCopy
 from groute_py.io.tables.columns import Columns
 from groute_py.many.apsp import Loaded, prepare
-from groute_py.many.reading import read_for
 from groute_py.many.request import Request
 from groute_py.source import every_rank
-from groute_py.source.choose import supply_of
+from groute_py.source.graph_source import GraphSource
 
 GRAPH = random_graph(200, 900, seed=3, greatest=50)
 SOURCES = np.arange(0, 200, 2)
@@ -64,10 +63,10 @@ def test_each_rank_maps_a_native_file(
 
     def work(channel: Channel) -> Graph:
         def load() -> Loaded:
-            graph, why, file = read_for(request, path, Columns(weight=column))
+            loaded = Loaded.read(GraphSource(path, Columns(weight=column)), request)
             if change == "before":
                 replace_file()
-            return Loaded(graph, SOURCES, why, file)
+            return loaded._replace(sources=SOURCES)
 
         return prepare(channel, load, request).graph
 
@@ -107,7 +106,7 @@ def test_a_solver_on_other_ranks_maps_its_file(
     monkeypatch.setattr(every_rank, "native", SimpleNamespace(read=read))
 
     def work(channel: Channel) -> tuple[Any, ...]:
-        supply = supply_of(path, channel, columns=Columns(weight=column))
+        supply = GraphSource(path, columns=Columns(weight=column)).supply(channel)
         with Solver(supply, channel, Options(device="cpu")) as solver:
             tolls = solver.apsp(SOURCES)
             matrix = solver.matrix(SOURCES, [0, 7])
@@ -121,7 +120,9 @@ def test_a_solver_on_other_ranks_maps_its_file(
     assert mapped == [path] * 4  # once for the rows, once for the routes
 
     def counted(channel: Channel) -> Any:
-        with Solver(supply_of(path, channel), channel, Options(device="cpu", hops=True)) as solver:
+        with Solver(
+            GraphSource(path).supply(channel), channel, Options(device="cpu", hops=True)
+        ) as solver:
             return solver.apsp(SOURCES)
 
     hops = rows_from(GRAPH.with_unit_weights(), SOURCES)
@@ -134,10 +135,10 @@ def test_ranks_get_a_hierarchy_that_no_file_keeps(
 ) -> None:
     path, road = tmp_path / "road.csr", generate("road:40x40")
     write_graph(road, path)
-    monkeypatch.setattr(PreparedCopy, "write", lambda _, graph: graph)  # a cache that is full
+    monkeypatch.setattr(Copy, "write", lambda _, graph: graph)  # a cache that is full
 
     def work(channel: Channel) -> tuple[bool, Any]:
-        supply = supply_of(path, channel, prepare=True, cache=tmp_path / "cache")
+        supply = GraphSource(path, prepare=True, cache=tmp_path / "cache").supply(channel)
         with Solver(supply, channel, Options(device="cpu", prepare=True)) as solver:
             rows = solver.apsp([7, 300])
             return isinstance(solver._graph_everywhere(), PreparedGraph), rows
@@ -150,10 +151,9 @@ def test_ranks_get_a_hierarchy_that_no_file_keeps(
 def test_what_other_ranks_do_not_map(tmp_path: Path) -> None:
     write_graph(GRAPH, tmp_path / "town.csr")
     write_graph(GRAPH, tmp_path / "town.gr")
-    request = Request(device="cpu")
-    assert read_for(request, tmp_path / "town.csr", Columns()).file is not None
-    assert read_for(request, str(tmp_path / "town.csr"), Columns(), undirected=True).file is None
-    assert read_for(request, tmp_path / "town.gr", Columns(), cache=tmp_path).file is None
-    assert read_for(request, GRAPH, Columns()).file is None
-    turns = Request(device="cpu", turns=[])
-    assert read_for(turns, tmp_path / "town.csr", Columns()).file is None
+    native = tmp_path / "town.csr"
+    assert GraphSource(native).whole().file() is not None
+    assert GraphSource(str(native), Columns(undirected=True)).whole().file() is None
+    assert GraphSource(tmp_path / "town.gr", cache=tmp_path).whole().file() is None
+    assert GraphSource(GRAPH).whole().file() is None
+    assert GraphSource(native, turns=[]).whole().file() is None

@@ -25,7 +25,7 @@ from groute_py.engine.solver import SourceSolver
 from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.hierarchy.problems import DenseError, NarrowError
 from groute_py.many import engine_rows
-from groute_py.source.choose import supply_of
+from groute_py.source.graph_source import GraphSource
 from groute_py.source.whole import Whole
 
 RANKS = [1, 2, 3, 4]
@@ -322,7 +322,7 @@ def test_a_prepared_file_on_several_ranks(town: PreparedGraph, tmp_path: Path, r
     def work(channel: Any) -> list[Result | None]:
         found = []
         for options in ({}, {"algorithm": "delta-stepping"}):
-            supply = supply_of(path, channel)
+            supply = GraphSource(path).supply(channel)
             found.append(SourceSolver(supply, channel, Options(device="cpu", **options)).sssp(21))
         return found
 

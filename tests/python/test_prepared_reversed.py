@@ -16,8 +16,9 @@ from groute_py import PreparedGraph, Result
 from groute_py.engine import preparing
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
+from groute_py.graph.direction import Direction
 from groute_py.jobs import by_search
-from groute_py.source.choose import supply_of
+from groute_py.source.graph_source import GraphSource
 
 RANKS = [1, 2, 3, 4]
 
@@ -44,7 +45,7 @@ class TestReversed:
     @pytest.mark.parametrize("ranks", RANKS)
     def test_one_source(self, there: PreparedGraph, ranks: int) -> None:
         def work(channel: Any) -> Result | None:
-            supply = supply_of(there, channel, reverse=True)
+            supply = GraphSource(there, direction=Direction.BACKWARD).supply(channel)
             return SourceSolver(supply, channel, Options(device="cpu", reverse=True)).sssp(21)
 
         result = on_ranks(ranks, work)[0]

@@ -177,7 +177,7 @@ def loaded_by(code: str) -> list[str]:
         ("import groute_py.many.request", []),
         ("from groute_py.system import environment, settings", []),
         ("import groute_py.launch.mpirun", []),
-        ("import groute_py.engine.solver, groute_py.source.choose", ["numpy"]),
+        ("import groute_py.engine.solver, groute_py.source.graph_source", ["numpy"]),
         ("import groute_py.device.cpu.device, groute_py.api", ["numpy"]),
     ],
 )

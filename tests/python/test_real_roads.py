@@ -92,7 +92,7 @@ class TestNewYork:
         """Of a text that every rank reads a part of."""
 
         def work(channel: Any) -> Result | None:
-            pieces = read_pieces(SharedFile(new_york_text, native=False), channel)
+            pieces = read_pieces(SharedFile(new_york_text), channel)
             assert pieces is not None
             return SourceSolver(pieces, channel, Options(device="cpu")).sssp(answer.source - 1)
 

@@ -19,9 +19,10 @@ from support.reference import check_path, rows_from, turned_round
 import groute_py
 from groute_py import Graph, GraphError, InputError, NegativeCycleError, Result
 from groute_py.engine.options import Options
+from groute_py.graph.direction import Direction
 from groute_py.jobs.solver import Solver
 from groute_py.results.result import read_result
-from groute_py.source.choose import supply_of
+from groute_py.source.graph_source import GraphSource
 
 
 def check(graph: Graph, source: int, result: Result | None) -> None:
@@ -54,7 +55,7 @@ def test_on_ranks(tmp_path: Path, device: str, ranks: int, name: str | None) -> 
         given = tmp_path / name
 
     def work(channel: Any) -> Result | None:
-        supply = supply_of(given, channel, reverse=True)
+        supply = GraphSource(given, direction=Direction.BACKWARD).supply(channel)
         with Solver(supply, channel, Options(device=device, reverse=True)) as solver:
             return solver.sssp(17)
 

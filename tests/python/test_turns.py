@@ -28,8 +28,9 @@ from support.turn_cases import (
 import groute_py
 from groute_py import Graph, NegativeCycleError, Result
 from groute_py.engine.options import Options
+from groute_py.graph.direction import Direction
 from groute_py.jobs.solver import Solver
-from groute_py.source.choose import supply_of
+from groute_py.source.graph_source import GraphSource
 from groute_py.turns.expanded import expanded
 from groute_py.turns.walk import arcs_along
 
@@ -89,7 +90,7 @@ def test_on_ranks(device: str, ranks: int, reverse: bool) -> None:
 
     def work(channel: Any) -> Result | None:
         options = Options(device=device, reverse=reverse, turns=rows)
-        supply = supply_of(GRAPH, channel, reverse=reverse, turns=rows)
+        supply = GraphSource(GRAPH, direction=Direction(reverse), turns=rows).supply(channel)
         with Solver(supply, channel, options) as solver:
             assert (solver.facts.vertex_count, solver.facts.arc_count) == (50, 170)
             return solver.sssp(7)

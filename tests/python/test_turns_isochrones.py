@@ -17,7 +17,7 @@ import groute_py
 from groute_py import Graph, InputError
 from groute_py.engine.options import Options
 from groute_py.jobs.solver import Solver
-from groute_py.source.choose import supply_of
+from groute_py.source.graph_source import GraphSource
 
 
 @settings(max_examples=15)
@@ -84,7 +84,7 @@ def test_isochrones_of_a_solver(ranks: int) -> None:
     rows = rows_of(TURNS)
 
     def work(channel: Any) -> Any:
-        supply = supply_of(GRAPH, channel, turns=rows)
+        supply = GraphSource(GRAPH, turns=rows).supply(channel)
         with Solver(supply, channel, Options(device="cpu", turns=rows)) as solver:
             return solver.isochrone([7], [12])
 

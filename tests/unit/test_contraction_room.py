@@ -16,15 +16,13 @@ from support.prepared_town import ROAD, method
 
 from groute_py import prepare, write_graph
 from groute_py.device.cuda.hierarchy.memory_plan import levels_bytes_in, rows_bytes_in
-from groute_py.engine.prepared_reading import ReadGraph
 from groute_py.engine.preparing import CONTRACT, UnsuitableError, prepare_graph
 from groute_py.errors import InputError
 from groute_py.graph.facts import facts_of
 from groute_py.graph.size import Size
 from groute_py.hierarchy.hierarchy import Hierarchy
-from groute_py.io.tables.columns import Columns
+from groute_py.many.apsp import Loaded
 from groute_py.many.choose import own_figures
-from groute_py.many.reading import read_for
 from groute_py.many.request import Request
 from groute_py.memory import contraction
 from groute_py.memory.contraction import (
@@ -34,6 +32,7 @@ from groute_py.memory.contraction import (
     refuse_large_levels,
 )
 from groute_py.memory.gpus import estimate, free_gpu_bytes
+from groute_py.source.graph_source import GraphSource
 
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
 
@@ -120,12 +119,10 @@ def gpu_with(monkeypatch: pytest.MonkeyPatch, free: int, pooled: int) -> None:
     monkeypatch.setitem(sys.modules, "groute_py.device.cuda.runtime.gpu", fake)
 
 
-def read_prepared_if_it_suits_on_gpu(
-    monkeypatch: pytest.MonkeyPatch, limit: int | None
-) -> ReadGraph:
+def read_prepared_if_it_suits_on_gpu(monkeypatch: pytest.MonkeyPatch, limit: int | None) -> Loaded:
     """As `apsp` with `prepare` reads it where there is a GPU."""
-    monkeypatch.setattr("groute_py.engine.prepared_reading.kind_of", lambda *_: "cuda")
-    return read_for(Request(prepare=True, memory_limit=limit), ROAD, Columns())
+    monkeypatch.setattr("groute_py.many.apsp.kind_of", lambda *_: "cuda")
+    return Loaded.read(GraphSource(ROAD, prepare=True), Request(memory_limit=limit))
 
 
 def test_a_memory_limit_bounds_contraction(monkeypatch: pytest.MonkeyPatch) -> None:

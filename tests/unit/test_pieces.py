@@ -18,12 +18,15 @@ from groute_py import FormatError, Graph, generate, read_graph, verify, write_gr
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.graph.facts import facts_of
-from groute_py.io import array_file, cache
+from groute_py.io import cache
+from groute_py.io.cache import Copy
 from groute_py.io.formats import native
+from groute_py.io.graph_file import GraphFile
 from groute_py.io.text import arc_reader, lines
+from groute_py.partition.cutting import Cutting
 from groute_py.results.result import read_result
-from groute_py.source import copy, owners, pieces
-from groute_py.source.choose import supply_of
+from groute_py.source import copy, owners
+from groute_py.source.graph_source import GraphSource
 from groute_py.source.mapped import Mapped
 from groute_py.source.pieces import Pieces, read_pieces
 from groute_py.source.shared import SharedFile
@@ -44,11 +47,11 @@ def gathered(path: Path, ranks: int) -> tuple[Graph, Any] | None:
     """
 
     def work(channel: Any) -> Any:
-        pieces = read_pieces(SharedFile(path, native=False), channel, copy_beside(path))
+        pieces = read_pieces(SharedFile(path, copy=copy_beside(path)), channel)
         if pieces is None:
             return None
         facts = pieces.facts(channel)
-        rows = pieces.spread(channel, Options()).rows
+        rows = pieces.spread(channel, Cutting()).rows
         columns = [
             channel.collect(column) for column in (np.diff(rows.offsets), *vars(rows).values())
         ]
@@ -78,7 +81,7 @@ def check_same(path: Path, ranks: int) -> None:
     assert facts.mean == pytest.approx(facts_of(expected).mean)
     assert vars(facts) | {"mean": 0} == vars(facts_of(expected)) | {"mean": 0}
     alone = path.with_name("alone.csr")
-    native.write_copy(whole, alone, path, array_file.Source.of(path))
+    Copy(path, alone, native).write(whole)
     assert copy_beside(path).read_bytes() == alone.read_bytes()
     assert list(copy_beside(path).parent.iterdir()) == [copy_beside(path)]
 
@@ -234,7 +237,7 @@ def test_the_next_run_maps_the_copy(large: Path) -> None:
     def work(channel: Any) -> Any:
         kinds = []
         for _ in range(2):
-            supply = supply_of(large, channel, cache=kept)
+            supply = GraphSource(large, cache=kept).supply(channel)
             kinds.append(type(supply))
             result = SourceSolver(supply, channel, Options(device="cpu")).sssp(5)
         return kinds, result
@@ -253,7 +256,7 @@ def test_a_mistake_is_named_by_file_and_line(large: Path) -> None:
 
     def work(channel: Any) -> str:
         with pytest.raises(FormatError) as error:
-            supply_of(large, channel, cache=False)
+            GraphSource(large, cache=False).supply(channel)
         assert error.value.on_all_ranks
         return str(error.value)
 
@@ -266,7 +269,7 @@ def test_solved_from_pieces(large: Path, ranks: int, order: str) -> None:
     graph = read_graph(large, cache=False)
 
     def work(channel: Any) -> Any:
-        pieces = read_pieces(SharedFile(large, native=False), channel)
+        pieces = read_pieces(SharedFile(large), channel)
         assert pieces is not None
         options = Options(device="cpu", order=order)
         return SourceSolver(pieces, channel, options).sssp(5)
@@ -281,19 +284,19 @@ def test_a_file_that_changes_between_the_pieces(
     large: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nobody takes anything of it; rank 0 reads it alone then, and sees that as well."""
-    read_one = pieces.read_piece
+    read_piece = GraphFile.read_piece
 
-    def read(path: Path, span: range, progress: Any) -> Any:
-        piece = read_one(path, span, progress)
+    def read(graph_file: GraphFile, span: range, progress: Any) -> Any:
+        piece = read_piece(graph_file, span, progress)
         if span.start > 0:
-            with open(path, "ab") as file:
+            with open(graph_file.path, "ab") as file:
                 file.write(b"a 1 2 3\n")
         return piece
 
-    monkeypatch.setattr(pieces, "read_piece", read)
+    monkeypatch.setattr(GraphFile, "read_piece", read)
 
     def work(channel: Any) -> bool:
-        return read_pieces(SharedFile(large, native=False), channel) is None
+        return read_pieces(SharedFile(large), channel) is None
 
     assert on_ranks(2, work) == [True, True]
 
@@ -301,7 +304,8 @@ def test_a_file_that_changes_between_the_pieces(
 MEMORY = """
 import sys
 from pathlib import Path
-from groute_py.source.choose import supply_of
+from groute_py.partition.cutting import Cutting
+from groute_py.source.graph_source import GraphSource
 from groute_py.comm.connect import connect
 from groute_py.engine.options import Options
 from groute_py.io import cache
@@ -313,8 +317,8 @@ def bytes_of(field):
     return int(status.split(field + ":")[1].split()[0]) * 1024
 
 def spread(path):
-    supply = supply_of(path, channel, cache=False)
-    facts, rows = supply.facts(channel), supply.spread(channel, Options()).rows
+    supply = GraphSource(path, cache=False).supply(channel)
+    facts, rows = supply.facts(channel), supply.spread(channel, Cutting()).rows
     return facts, rows, type(supply).__name__
 
 channel, (small, large) = connect(), sys.argv[1:]

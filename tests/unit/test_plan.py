@@ -35,7 +35,7 @@ from groute_py.engine.solver import SourceSolver
 from groute_py.errors import InputError, SetupError
 from groute_py.graph.generate import size_of_spec
 from groute_py.graph.size import Size
-from groute_py.io.registry import size_of_file
+from groute_py.io.graph_file import GraphFile
 from groute_py.memory.gpus import estimate, fewest, refuse_what_cannot_fit
 from groute_py.partition.choose import partition
 from groute_py.partition.share import Share, rows_of, share_of
@@ -64,28 +64,28 @@ def test_a_spec_that_generates_nothing(spec: str) -> None:
 )
 def test_the_size_of_a_file(suffix: str, tmp_path: Path) -> None:
     write_graph(generate("random:1000,5000"), tmp_path / f"graph{suffix}")
-    assert size_of_file(tmp_path / f"graph{suffix}") == Size(1000, 5000)
+    assert GraphFile(tmp_path / f"graph{suffix}").size() == Size(1000, 5000)
 
 
 def test_the_size_of_a_file_of_edges(tmp_path: Path) -> None:
     (tmp_path / "a.metis").write_text("% a comment\n3 2\n2 3\n1\n1\n")
-    assert size_of_file(tmp_path / "a.metis") == Size(3, 4)
+    assert GraphFile(tmp_path / "a.metis").size() == Size(3, 4)
     banner = "%%MatrixMarket matrix coordinate pattern symmetric"
     (tmp_path / "a.mtx").write_text(f"{banner}\n% a comment\n3 3 2\n2 1\n3 1\n")
-    assert size_of_file(tmp_path / "a.mtx") == Size(3, 4)
+    assert GraphFile(tmp_path / "a.mtx").size() == Size(3, 4)
 
 
 def test_the_size_of_a_cached_copy(tmp_path: Path) -> None:
     (tmp_path / "a.el").write_text("0 1\n1 2\n")
-    assert size_of_file(tmp_path / "a.el", tmp_path) is None
+    assert GraphFile(tmp_path / "a.el", cache=tmp_path).size() is None
     read_graph(tmp_path / "a.el", cache=tmp_path)
-    assert size_of_file(tmp_path / "a.el", tmp_path) == Size(3, 2)
+    assert GraphFile(tmp_path / "a.el", cache=tmp_path).size() == Size(3, 2)
 
 
 @pytest.mark.parametrize("text", ["a 1 2 3\n", "c only\nc comments\n", "p sp x 4\n"])
 def test_dimacs_that_does_not_say(text: str, tmp_path: Path) -> None:
     (tmp_path / "a.gr").write_text(text)
-    assert size_of_file(tmp_path / "a.gr") is None
+    assert GraphFile(tmp_path / "a.gr").size() is None
 
 
 def test_a_billion_arcs() -> None:

@@ -20,8 +20,10 @@ from groute_py.engine.solver import SourceSolver
 from groute_py.graph.facts import facts_of
 from groute_py.io.cache_limit import note_use
 from groute_py.io.formats import native
+from groute_py.io.tables.columns import Columns
+from groute_py.partition.cutting import Cutting
 from groute_py.source import mapped
-from groute_py.source.choose import supply_of
+from groute_py.source.graph_source import GraphSource
 from groute_py.source.mapped import Mapped, map_together
 from groute_py.source.shared import SharedFile
 from groute_py.source.whole import Whole
@@ -97,7 +99,7 @@ def test_damage_is_noticed_by_all(
 
     def work(channel: Any) -> str:
         with pytest.raises(FormatError) as error:
-            SourceSolver(supply_of(path, channel), channel, Options(device="cpu"))
+            SourceSolver(GraphSource(path).supply(channel), channel, Options(device="cpu"))
         assert error.value.on_all_ranks
         return str(error.value)
 
@@ -127,9 +129,13 @@ def test_ids_are_kept(tmp_path: Path) -> None:
     assert result.numbering.ids_of(np.array([0, 2])).tolist() == ["a", "c"]
 
 
-def kinds(graph: Any, ranks: int = 2, **choices: Any) -> set[type]:
+def kinds(graph: Any, ranks: int = 2, *, whole: bool = False, **choices: Any) -> set[type]:
     """What the ranks are supplied by."""
-    return set(on_ranks(ranks, lambda channel: type(supply_of(graph, channel, **choices))))
+
+    def work(channel: Any) -> type:
+        return type(GraphSource(graph, **choices).supply(channel, whole=whole))
+
+    return set(on_ranks(ranks, work))
 
 
 def test_a_copy_is_compared_with_its_digests_once(
@@ -144,7 +150,7 @@ def test_a_copy_is_compared_with_its_digests_once(
         return are_right(digests, digested, *part)
 
     def work(channel: Any) -> Graph:
-        return supply_of(path, channel, cache=tmp_path / "kept").graph()
+        return GraphSource(path, cache=tmp_path / "kept").supply(channel).graph()
 
     path = tmp_path / "g.gr"
     write_graph(generate("road:9x9"), path)
@@ -170,7 +176,7 @@ def test_each_host_compares_the_whole_copy(tmp_path: Path, monkeypatch: pytest.M
     copies = {"a": wrong, "b": right}
 
     def work(channel: Any) -> Mapped | None:
-        copy = SharedFile(copies[hosts[channel.rank]], native=True, copied=True)
+        copy = SharedFile(copies[hosts[channel.rank]], native=True, is_copy=True)
         return map_together(copy, channel)
 
     assert on_ranks(4, work) == [None] * 4
@@ -184,7 +190,7 @@ def test_which_files_are_mapped(tmp_path: Path) -> None:
     write_graph(graph, tmp_path / "g.gr")
     assert kinds(tmp_path / "g.csr") == kinds(str(tmp_path / "g.csr")) == {Mapped}
     assert kinds(tmp_path / "g.csr", ranks=1) == {Whole}
-    assert kinds(tmp_path / "g.csr", undirected=True) == {Whole}
+    assert kinds(tmp_path / "g.csr", columns=Columns(undirected=True)) == {Whole}
     assert kinds(graph) == kinds("road:9x9") == kinds(tmp_path / "g.gr") == {Whole}
     kept = tmp_path / "kept"
     assert kinds(tmp_path / "g.gr", cache=kept) == {Whole}
@@ -243,8 +249,8 @@ def test_a_file_that_is_replaced_or_refused(
     monkeypatch.setattr(native, "map_file", late)
 
     def work(channel: Any) -> tuple[type, int]:
-        supply = supply_of(path, channel)
-        rows = supply.spread(channel, Options()).rows
+        supply = GraphSource(path).supply(channel)
+        rows = supply.spread(channel, Cutting()).rows
         return type(supply), sum(channel.gather(int(rows.weights.sum())))
 
     times = 1 if is_refused else 7
@@ -266,21 +272,21 @@ MEMORY = """
 import sys
 from pathlib import Path
 from groute_py.source import mapped
-from groute_py.source.choose import supply_of
+from groute_py.partition.cutting import Cutting
+from groute_py.source.graph_source import GraphSource
 from groute_py.comm.connect import connect
-from groute_py.engine.options import Options
 
 def bytes_of(field):
     status = Path("/proc/self/status").read_text()
     return int(status.split(field + ":")[1].split()[0]) * 1024
 
 channel, path = connect(), sys.argv[1]
-supply_of("road:9x9", channel).spread(channel, Options())  # what is imported is there
+GraphSource("road:9x9").supply(channel).spread(channel, Cutting())  # what is imported is there
 Path("/proc/self/clear_refs").write_text("5")  # the highest mark is set back
 before = bytes_of("VmRSS")
-supply = supply_of(path, channel)
+supply = GraphSource(path).supply(channel)
 supply.facts(channel)
-rows = supply.spread(channel, Options()).rows
+rows = supply.spread(channel, Cutting()).rows
 share = rows.offsets.nbytes + rows.heads.nbytes + rows.weights.nbytes
 peaks = channel.gather((bytes_of("VmHWM") - before, share))
 if channel.rank == 0:

@@ -56,8 +56,9 @@ from groute_py.io.formats.more_arrays import (
 from groute_py.io.unchanged import State, keep, known
 from groute_py.io.untrusted import INT64, first_id, integer
 from groute_py.system.atomic_file import replacing
-from groute_py.system.own_files import replacing_copy
 from groute_py.system.paths import as_text
+
+SUFFIX = ".csr"
 
 KIND = Kind("native graph", b"groute-py csr ", 2, frozenset({"first_id", "name", "source"}))
 NAMES = ("offsets", "heads", "weights")
@@ -195,42 +196,20 @@ def refusing_damage(path: Path) -> AbstractContextManager[None]:
 
 def write(graph: Graph, path: Path) -> None:
     """Write a native file atomically: readers see the old file or the new one, never a part."""
-    arrays = _arrays_of(graph)
-    layout = outline(shapes_of(arrays), graph.first_id, graph.name, more=more_fields(graph))
+    layout, arrays = laid_out(graph)
     with replacing(path) as file:
         write_arrays(file, layout, arrays)
 
 
-def write_copy(graph: Graph, copy: Path, path: Path, source: Source) -> None:
-    """Write the copy of a text, with digests, which nobody may read who may not read the text.
-
-    Args:
-        graph: what is in the text.
-        copy: where to write.
-        path: of the text.
-        source: of the text, as it was when it was read.
-    """
-    arrays = _arrays_of(graph)
-    with replacing_copy(copy, path) as file:
-        write_arrays(file, _layout_of_copy(graph, source), arrays)
-
-
-def bytes_of_copy(graph: Graph, source: Source) -> int:
-    """The size of the copy of a text."""
-    return _layout_of_copy(graph, source).size
-
-
-def _layout_of_copy(graph: Graph, source: Source) -> Outline:
-    shapes = shapes_of(_arrays_of(graph))
-    about = graph.first_id, graph.name, source, graph.reading
-    return outline(shapes, *about, more_fields(graph))
-
-
-def _arrays_of(graph: Graph) -> dict[str, NDArray[Any]]:
+def laid_out(graph: Graph, source: Source | None = None) -> tuple[Outline, dict[str, NDArray[Any]]]:
+    """The outline of a graph's file, or of a copy of ``source``, and its arrays."""
     arrays = {"offsets": graph.offsets, "heads": graph.heads, "weights": graph.weights}
     if graph.ids is not None:
         arrays["ids"] = graph.ids
-    return contiguous(arrays | more_arrays(graph))
+    arrays = contiguous(arrays | more_arrays(graph))
+    reading = graph.reading if source is not None else None
+    about = graph.first_id, graph.name, source, reading, more_fields(graph)
+    return outline(shapes_of(arrays), *about), arrays
 
 
 def outline(

@@ -60,7 +60,7 @@ from groute_py.io.formats.more_arrays import (
 from groute_py.io.formats.native import reading_of
 from groute_py.io.untrusted import first_id
 from groute_py.system.atomic_file import replacing
-from groute_py.system.own_files import open_believed, open_plain, replacing_copy
+from groute_py.system.own_files import open_believed, open_plain
 
 SUFFIX = ".prepared"
 
@@ -98,6 +98,11 @@ class Contents(NamedTuple):
     more: More
 
     @property
+    def digests(self) -> NDArray[np.uint32]:
+        """Of the blocks of `digested`."""
+        return self.arrays[DIGESTS]
+
+    @property
     def content(self) -> str:
         """Tells the file from one with another content.
 
@@ -105,7 +110,7 @@ class Contents(NamedTuple):
         one block differs, two files have the same once in 2³² times.
         """
         found = hashlib.blake2b(b"%d " % len(self.digested), digest_size=32)
-        found.update(self.arrays[DIGESTS].data)
+        found.update(self.digests.data)
         if len(self.digested) <= BLOCK:
             found.update(self.digested.data)
         return found.hexdigest()
@@ -166,15 +171,16 @@ def map_again(file: PreparedFile, part: int, parts: int) -> Contents:
     return contents
 
 
-def graph_of(path: Path, contents: Contents, *, is_copy: bool = False) -> PreparedGraph:
+def graph_of(path: Path, contents: Contents) -> PreparedGraph:
     """The graph in a mapped file, which may be a copy in the cache; raises as `read`."""
     _compare(path, contents, 0, 1)
+    is_copy = contents.source is not None
     return compared_graph(PreparedFile(path.resolve(), contents.content, is_copy), contents)
 
 
 def _compare(path: Path, contents: Contents, part: int, parts: int) -> None:
     """Raise `FormatError` if an even part of a file does not have its digests."""
-    if not are_right(contents.arrays[DIGESTS], contents.digested, part, parts):
+    if not are_right(contents.digests, contents.digested, part, parts):
         raise FormatError(path, f"damaged {KIND.what}: its content does not have its digests")
 
 
@@ -210,39 +216,27 @@ def write(graph: Graph, path: Path) -> None:
             f"{path}: a {SUFFIX} file has a hierarchy, and this graph has none; make it by "
             "groute-py prepare"
         )
-    layout, arrays = _laid_out(graph, None)
+    layout, arrays = laid_out(graph)
     with replacing(path) as file:
         write_arrays(file, layout, arrays)
 
 
-def write_copy(graph: PreparedGraph, copy: Path, path: Path, source: Source) -> PreparedFile:
-    """Write the copy of a file, which nobody may read who may not read the file.
-
-    Args:
-        graph: what is in the file, prepared.
-        copy: where to write.
-        path: of the file.
-        source: of the file, as it was when it was read.
-
-    Returns:
-        What another process needs to map this very copy.
-    """
-    layout, arrays = _laid_out(graph, source)
-    with replacing_copy(copy, path) as file:
-        write_arrays(file, layout, arrays)
-        file.seek(0)
-        content = map_open_file(copy, file).content
-    return PreparedFile(copy.resolve(), content, is_copy=True)
+def written_to(copy: Path, file: BinaryIO, graph: PreparedGraph) -> PreparedGraph:
+    """The same graph, with the copy that it was written to as its file."""
+    file.seek(0)
+    content = map_open_file(copy, file).content
+    return PreparedGraph(graph, graph.hierarchy, PreparedFile(copy.resolve(), content, True))
 
 
 def bytes_of(graph: PreparedGraph) -> int:
     """The size of the file of a graph."""
-    return _laid_out(graph, None)[0].size
+    return laid_out(graph)[0].size
 
 
-def _laid_out(
-    graph: PreparedGraph, source: Source | None
+def laid_out(
+    graph: PreparedGraph, source: Source | None = None
 ) -> tuple[Outline, dict[str, NDArray[Any]]]:
+    """The outline of a graph's file, or of a copy of ``source``, and its arrays."""
     graph = graph.to_host()
     hierarchy = graph.hierarchy
     arrays: dict[str, NDArray[Any]] = {name: getattr(graph, name) for name in GRAPH}

@@ -1,0 +1,208 @@
+"""A graph file: its format, found once by its content, how it is read, and its copies."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+
+from groute_py.arguments import file_path
+from groute_py.errors import FormatError, GraphError
+from groute_py.graph.csr import Graph
+from groute_py.graph.size import Size
+from groute_py.graph.symmetrize import mirrored
+from groute_py.io import cache as cached
+from groute_py.io.array_file import Source
+from groute_py.io.cache import Copy
+from groute_py.io.file_head import Head
+from groute_py.io.formats import native, prepared
+from groute_py.io.rank_piece import Piece
+from groute_py.io.registry import FORMATS, MAPPED, format_of
+from groute_py.io.tables.columns import BY_TITLE, Columns
+from groute_py.io.text.lines import Progress
+
+ATTEMPTS = 2
+"""How often a file is read whose time changes, as by ``touch``, or late on a network's disk."""
+
+
+class GraphFile:
+    """A graph file.
+
+    Args:
+        path: the file.
+        columns: those that are read, and whether arcs are edges.
+        cache: as for `read_graph`.
+
+    Raises:
+        FormatError: it cannot be opened, or is of no known format.
+        InputError: its format has no such columns.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        columns: Columns = BY_TITLE,
+        cache: bool | str | os.PathLike[str] | None = None,
+    ) -> None:
+        self.path, self.columns, self._cache = Path(path), columns, cache
+        self._head = Head(self.path, columns)
+        self._format = format_of(self._head)
+        self._kept = self._format.kept(columns)
+
+    @property
+    def is_mapped(self) -> bool:
+        """Whether the file itself is mapped, and so nobody may write to it meanwhile."""
+        return self._format in MAPPED
+
+    @property
+    def is_native(self) -> bool:
+        """Whether the file itself is a native one."""
+        return self._format is FORMATS["native CSR"]
+
+    @property
+    def is_for_pieces(self) -> bool:
+        """Whether several ranks may read pieces of it: a large plain text, no column named."""
+        large = self._head.size >= cached.LARGE_PLAIN and self._head.compression is None
+        return large and not self.columns.named and self._format.read_piece is not None
+
+    @property
+    def chosen_column(self) -> str | None:
+        """Which weights of `native` are chosen after reading; None for those that it has."""
+        return self.columns.weight if self._format.keeps_columns else None
+
+    @cached_property
+    def copy(self) -> Copy | None:
+        """The native copy, there or not; None where there shall be none."""
+        if not self._format.compressible or self.columns.arc is not None:  # ids of arcs are lost
+            return None
+        large = cached.LARGE_PLAIN if self._head.compression is None else cached.LARGE_COMPRESSED
+        return cached.copy_of(self.path, native, self._cache, self._kept, large=large)
+
+    @cached_property
+    def prepared_copy(self) -> Copy | None:
+        """The copy with a hierarchy, there or not; None where there shall be none."""
+        if self._format is FORMATS["prepared graph"]:
+            return None
+        large = cached.LARGE_PREPARED
+        return cached.copy_of(self.path, prepared, self._cache, self.columns, large=large)
+
+    def native(self) -> Path | None:
+        """The native file that has the graph: this one, or a fresh copy; None if there is none."""
+        if self.is_native:
+            return self.path
+        is_fresh = self.copy is not None and self.copy.mapped() is not None
+        return self.copy.place if self.copy is not None and is_fresh else None
+
+    def size(self) -> Size | None:
+        """The size as the file, or a copy, tells it before it is read; None where it does not."""
+        if (file := self.native()) is not None:
+            contents = native.map_file(file)
+            return Size(len(contents.offsets) - 1, len(contents.heads))
+        return None if self._format.size is None else self._format.size(self._head)
+
+    def read(self, progress: Progress | None = None) -> Graph:
+        """Read the graph; from its copy where that is fresh, else leaving one.
+
+        Args:
+            progress: called now and then with the bytes read and the bytes of the file.
+
+        Raises:
+            FormatError: it is no graph, does not fit in memory, or has changed meanwhile.
+        """
+        graph = None if self.copy is None else self.copy.read()
+        if graph is None:
+            graph = self._read_steady(progress)
+            if self.copy is not None:
+                self.copy.write(graph)
+        if self._kept.weight != self.columns.weight:
+            graph = graph.with_column(self.columns.weight)
+        return mirrored(graph) if self.columns.undirected else graph
+
+    def read_piece(self, span: range, progress: Progress | None = None) -> Piece | None:
+        """The arcs in the lines that begin at these bytes; None if that takes the whole file."""
+        read = self._format.read_piece
+        try:
+            return None if read is None else read(self.path, span, progress)
+        except (OSError, FormatError, GraphError):  # rank 0, which reads all, says in which line
+            return None
+
+    def _read_steady(self, progress: Progress | None) -> Graph:
+        """Read a file that stays the same; once more if only its time has changed meanwhile."""
+        for _ in range(ATTEMPTS):
+            with _refusing(self.path):
+                before = Source.of(self.path)
+                if self._format.by_title is not None:
+                    graph = self._format.by_title(self.path, progress, self._kept)
+                else:
+                    graph = self._format.read(self.path, progress)
+            now = _source_of(self.path)
+            if self.is_mapped or now is None or now == before:  # a mapped file keeps its content
+                return graph
+            if now.size != before.size:
+                break
+        raise FormatError(self.path, "was changed while it was read; try again once it is complete")
+
+
+def read_graph(
+    path: str | os.PathLike[str],
+    *,
+    undirected: bool = False,
+    cache: bool | str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+    tail: str | None = None,
+    head: str | None = None,
+    weight: str | None = None,
+    profile: str | None = None,
+) -> Graph:
+    """Read a graph from a file of any known format.
+
+    Args:
+        path: the file, plain or compressed with gzip, xz, bzip2 or zstd, or the only member of an
+            archive (zip or tar).
+        undirected: add the reverse of each arc; a column of directions is ignored then.
+        cache: whether to keep a binary copy of a text file's graph for the next time. None: if the
+            text is large (8 MB compressed, 32 MB plain). True: always. False: never, and ignore
+            existing copies. A folder: always, in that folder.
+        progress: called repeatedly with the bytes read so far and the bytes of the file.
+        tail, head, weight: titles of the columns of a table (text with titles, or Parquet);
+            ``docs/tables.md`` lists the defaults. ``weight`` also of the weights by name in a
+            ``.csr`` or ``.prepared`` file or an extract of OpenStreetMap.
+        profile: who travels, of an extract of OpenStreetMap: ``car`` (default), ``bike``, ``foot``.
+
+    Returns:
+        A `Graph`: int64 offsets of shape (n + 1,), int32 or int64 heads and weights of shape (m,);
+        weights are int32, uint32, int64, float32 or float64.
+
+    Raises:
+        FormatError: the file is missing, cannot be opened, is not a graph, or changed while it was
+            read; the message says why, with the line if there is one.
+        InputError: a column is named, but the format has no named columns, or not this one; or
+            a profile, but the file is no extract of OpenStreetMap.
+        SetupError: the format needs a library that is not installed.
+    """
+    columns = Columns(tail, head, weight, undirected, profile)
+    return GraphFile(file_path("path", path), columns, cache).read(progress)
+
+
+@contextmanager
+def _refusing(path: Path) -> Iterator[None]:
+    """Translate an error of reading into one that names the file."""
+    try:
+        yield
+    except GraphError as error:
+        text = str(error)
+        raise FormatError(path, text.removeprefix(f"{path}: ")) from error
+    except OSError as error:
+        raise FormatError(path, f"cannot be read: {error.strerror or error}") from error
+    except MemoryError as error:
+        raise FormatError(path, f"needs more memory than there is ({error})") from error
+
+
+def _source_of(path: Path) -> Source | None:
+    """None where it has been removed; whoever has opened it has all of it."""
+    try:
+        return Source.of(path)
+    except FormatError:
+        return None
