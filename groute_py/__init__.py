@@ -147,6 +147,8 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     value = getattr(import_module(_HOMES[name]), name)
+    if name in ("PreparedGraph", "read_graph"):
+        import_module("groute_py.engine.preparing")  # by which a prepared graph is contracted anew
     globals()[name] = value
     return value
 

@@ -12,6 +12,7 @@ from groute_py.device.base import Device
 from groute_py.device.kernel_cache import find_kernel_cache
 from groute_py.device.primary_context import begin_context
 from groute_py.errors import InputError, SetupError
+from groute_py.hierarchy.hierarchy import Hierarchy
 
 DEVICES = ("auto", "cpu", "cuda")
 """The choices of a user."""
@@ -52,6 +53,19 @@ NEAR_FAR: Makers = {
     "cuda": on_gpu("groute_py.device.cuda.sssp.method", "GpuMethod"),
 }
 """The devices that can share a graph with others."""
+
+
+CONTRACTION = {
+    "cpu": "groute_py.device.cpu.contraction",
+    "cuda": "groute_py.device.cuda.hierarchy.rounds",
+}
+"""The modules that contract, by the kind of device."""
+
+
+def contraction_on(kind: str) -> Callable[..., Hierarchy]:
+    """The function that contracts on a kind of device; its module is imported only then."""
+    contract: Callable[..., Hierarchy] = import_module(CONTRACTION[kind]).contract
+    return contract
 
 
 def begin(name: str, local_rank: int, makers: Makers = NEAR_FAR) -> None:

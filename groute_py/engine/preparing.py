@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from importlib import import_module
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from groute_py.algorithms import contraction
 from groute_py.algorithms.choose import Choice
 from groute_py.algorithms.numbers import distance_types
-from groute_py.device.registry import kind_of
+from groute_py.device.registry import contraction_on, kind_of
 from groute_py.device.rows import surely_fits
 from groute_py.engine.options import Options
 from groute_py.errors import InputError, quoted
@@ -30,17 +29,10 @@ from groute_py.memory.contraction import (
 )
 from groute_py.source.base import Supply
 from groute_py.source.graph_source import GraphSource
-from groute_py.source.whole import Whole
 from groute_py.system.clock import phase
 
 BEFORE = "its hierarchy was there"
 NOW = "contracted, since its vertices have few arcs"
-
-CONTRACT = {
-    "cpu": "groute_py.device.cpu.contraction",
-    "cuda": "groute_py.device.cuda.hierarchy.rounds",
-}
-"""The modules that contract, by the kind of device."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,11 +167,14 @@ def prepare_whole(graph: Graph, device: str) -> PreparedGraph:
     return read_prepared(GraphSource(graph), device)[0]
 
 
-def contract(whole: Whole, kind: str, memory_limit: int | None = None) -> str:
+PreparedGraph.contract = staticmethod(prepare_whole)
+
+
+def contract(supply: Supply, kind: str, memory_limit: int | None = None) -> str:
     """Contract a graph that has no hierarchy, and keep it; return the reason for the hierarchy.
 
     Args:
-        whole: the graph.
+        supply: of the graph, on rank 0.
         kind: ``cpu`` or ``cuda``, where to contract.
         memory_limit: bytes of a GPU that may be used; None for all that are free.
 
@@ -187,14 +182,14 @@ def contract(whole: Whole, kind: str, memory_limit: int | None = None) -> str:
         InputError: it has no vertices.
         UnsuitableError: it cannot be contracted.
     """
-    graph = whole.graph()
+    graph = supply.graph()
     if graph.vertex_count == 0:
         raise InputError(f"{quoted(graph.name)} has no vertices, so there is nothing to contract")
-    if whole.hierarchy() is not None:
+    if supply.hierarchy() is not None:
         return BEFORE
     with phase("contract"):
         made = prepare_graph(graph, facts_of(graph), kind, memory_limit=memory_limit)
-    whole.keep(made.graph)
+    supply.keep(made.graph)
     return made.because(NOW)
 
 
@@ -275,20 +270,20 @@ def _hierarchy(graph: Graph, facts: Facts, kind: str, core: int | None = None) -
         kind: where to contract.
         core: vertices of the core if a shortcut does not fit in 64 bits; None to raise then.
     """
-    contract = import_module(CONTRACT[kind]).contract
+    contract = contraction_on(kind)
     rows = (graph.offsets, graph.heads, graph.weights)
     *narrower, widest = distance_types(facts)
     for distance_type in narrower:
         try:
-            return cast("Hierarchy", contract(*rows, distance_type))
+            return contract(*rows, distance_type)
         except NarrowError:
             continue
     try:
-        return cast("Hierarchy", contract(*rows, widest))
+        return contract(*rows, widest)
     except NarrowError:
         if core is None:
             raise
-        return cast("Hierarchy", contract(*rows, widest, core=core))
+        return contract(*rows, widest, core=core)
 
 
 def _is_asked_for(options: Options) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields
-from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple
 
 from groute_py.errors import GraphError
 from groute_py.graph.csr import Graph
@@ -45,6 +45,9 @@ class PreparedGraph(Graph):
     hierarchy: Hierarchy
     file: PreparedFile | None
 
+    contract: ClassVar[Callable[[Graph, str], PreparedGraph]]
+    """Contracts a graph on a device; set by `groute_py.engine.preparing`, which lies above."""
+
     def __init__(
         self, graph: Graph, hierarchy: Hierarchy, file: PreparedFile | None = None
     ) -> None:
@@ -67,9 +70,7 @@ class PreparedGraph(Graph):
             InputError: there are not as many weights as arcs, or the graph does not suit with them.
             SetupError: the device cannot be used.
         """
-        # found by name, as the devices are: what contracts lies above
-        contract = import_module("groute_py.engine.preparing").prepare_whole
-        return cast("PreparedGraph", contract(super().with_weights(weights), device))
+        return PreparedGraph.contract(super().with_weights(weights), device)
 
     def reversed(self) -> PreparedGraph:
         """The graph with each arc turned round, in host memory; it is not contracted anew."""

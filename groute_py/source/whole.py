@@ -30,7 +30,7 @@ from groute_py.partition.share import Rows, rows_of
 from groute_py.source.base import Spread
 from groute_py.source.every_rank import look_at
 from groute_py.source.shared import SharedFile
-from groute_py.turns.expanded import solved_form
+from groute_py.turns.expanded import layout_of, solved_form
 
 
 class Whole:
@@ -89,6 +89,8 @@ class Whole:
         return hierarchy_of(self.graph())
 
     def keep(self, graph: PreparedGraph) -> None:
+        if layout_of(self.graph()).is_expanded:  # a prepared graph would know no turns
+            return
         given, is_as_given = self._given, self._given is self._graph
         self._graph, self._given = graph, None
         if self._copy is None or given is None:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from groute_py.jobs.places import places_of
 from support.graphs import graph_of
 
 from groute_py import read_graph, write_graph

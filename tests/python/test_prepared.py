@@ -19,6 +19,7 @@ from support.reference import rows_from
 
 import groute_py
 from groute_py import Graph, InputError, PreparedGraph, Result
+from groute_py.device import registry
 from groute_py.engine import preparing
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
@@ -344,4 +345,4 @@ def test_what_other_ranks_get(town: PreparedGraph) -> None:
 
 def test_where_it_is_contracted() -> None:
     """The modules that contract are found by name."""
-    assert set(preparing.CONTRACT) == {"cpu", "cuda"}
+    assert set(registry.CONTRACTION) == {"cpu", "cuda"}

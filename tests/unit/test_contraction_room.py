@@ -16,7 +16,8 @@ from support.prepared_town import ROAD, method
 
 from groute_py import prepare, write_graph
 from groute_py.device.cuda.hierarchy.memory_plan import levels_bytes_in, rows_bytes_in
-from groute_py.engine.preparing import CONTRACT, UnsuitableError, prepare_graph
+from groute_py.device.registry import CONTRACTION
+from groute_py.engine.preparing import UnsuitableError, prepare_graph
 from groute_py.errors import InputError
 from groute_py.graph.facts import facts_of
 from groute_py.graph.size import Size
@@ -100,7 +101,7 @@ def test_a_gpu_that_runs_out_of_memory(
             raise MemoryError("17 bytes")
 
     room(monkeypatch, 10**9, host)
-    monkeypatch.setitem(sys.modules, CONTRACT["cuda"], Full)
+    monkeypatch.setitem(sys.modules, CONTRACTION["cuda"], Full)
     why = r"contraction does not fit on the GPU \(17 bytes\)"
     if not fits:
         with pytest.raises(UnsuitableError, match=f"^{why}; contraction takes .* of the host"):
