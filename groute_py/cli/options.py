@@ -253,5 +253,5 @@ def _negated(context: click.Context, parameter: click.Parameter, value: Any) -> 
 
 
 def cache_value(cache: Any) -> bool | Path | None:
-    """What `groute_py.io.registry.read_graph` takes."""
+    """What `groute_py.io.graph_file.read_graph` takes."""
     return Path(cache) if isinstance(cache, str) else cache
