@@ -18,9 +18,10 @@ from groute_py.graph.array_like import as_int64, host_array, on_device
 from groute_py.graph.csr import Graph
 from groute_py.hierarchy.separators.customizable import CustomizableHierarchy, customizable
 from groute_py.hierarchy.separators.lengths import NARROW, WIDE, Lengths
-from groute_py.interop.graph_like import GraphLike, as_graph
+from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
 from groute_py.many.sources import as_vertices, checked
+from groute_py.source.graph_source import GraphSource
 
 T = TypeVar("T")
 
@@ -95,7 +96,7 @@ def customize(
     [35311, 35311]
     """
     kind = kind_of(device, MAKERS)
-    whole = as_graph(graph, columns=Columns(tail, head, weight)).to_host()
+    whole = GraphSource(graph, Columns(tail, head, weight)).graph().to_host()
     if not whole.vertex_count:
         raise GraphError(f"{quoted(whole.name)} has no vertices")
     weights = _as_weights(whole.weights, whole.arc_count)
