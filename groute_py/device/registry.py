@@ -24,13 +24,17 @@ Makers = Mapping[str, Maker]
 """By ``cpu`` and ``cuda``; one that is missing cannot be had."""
 
 
+def of_module(module: str, name: str) -> Any:
+    """What a module defines; it is imported only now."""
+    return getattr(import_module(module), name)
+
+
 def on_cpu(module: str, method: str, **choices: Any) -> Maker:
     """Make the device of a core with a method from a module; both are imported only then."""
 
     def make(local_rank: int, direct: bool) -> Device:
-        kind = getattr(import_module(module), method)
-        device = import_module("groute_py.device.cpu.device")
-        made: Device = device.CpuDevice(kind, **choices)
+        cpu_device = of_module("groute_py.device.cpu.device", "CpuDevice")
+        made: Device = cpu_device(of_module(module, method), **choices)
         return made
 
     return make
@@ -40,9 +44,9 @@ def on_gpu(module: str, method: str, **choices: Any) -> Maker:
     """Make the device of a GPU with a method from a module; both are imported only then."""
 
     def make(local_rank: int, direct: bool) -> Device:
-        kind = getattr(import_module(module), method)
-        device = import_module("groute_py.device.cuda.sssp.device")
-        made: Device = device.CudaDevice(local_rank, direct=direct, method=kind, **choices)
+        kind = of_module(module, method)
+        cuda_device = of_module("groute_py.device.cuda.sssp.device", "CudaDevice")
+        made: Device = cuda_device(local_rank, direct=direct, method=kind, **choices)
         return made
 
     return make
@@ -54,7 +58,6 @@ NEAR_FAR: Makers = {
 }
 """The devices that can share a graph with others."""
 
-
 CONTRACTION = {
     "cpu": "groute_py.device.cpu.contraction",
     "cuda": "groute_py.device.cuda.hierarchy.rounds",
@@ -64,7 +67,7 @@ CONTRACTION = {
 
 def contraction_on(kind: str) -> Callable[..., Hierarchy]:
     """The function that contracts on a kind of device; its module is imported only then."""
-    contract: Callable[..., Hierarchy] = import_module(CONTRACTION[kind]).contract
+    contract: Callable[..., Hierarchy] = of_module(CONTRACTION[kind], "contract")
     return contract
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from threading import RLock
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.device.registry import Makers, kind_of
+from groute_py.device.registry import Makers, kind_of, of_module
 from groute_py.device.rows import NarrowError
 from groute_py.errors import GraphError, InputError, quoted
 from groute_py.graph.array_like import as_int64, host_array, on_device
@@ -29,8 +28,10 @@ Vertices = Sequence[int] | NDArray[Any]
 """Vertices from 0, on the host or, as CuPy's array, on the GPU."""
 
 MAKERS: Makers = {
-    "cpu": lambda *_: _made("groute_py.device.cpu.customization", "CpuCustomization"),
-    "cuda": lambda *_: _made("groute_py.device.cuda.hierarchy.customization", "CudaCustomization"),
+    "cpu": lambda *_: of_module("groute_py.device.cpu.customization", "CpuCustomization"),
+    "cuda": lambda *_: of_module(
+        "groute_py.device.cuda.hierarchy.customization", "CudaCustomization"
+    ),
 }
 """What customizes, by the kind of device."""
 
@@ -249,10 +250,6 @@ class Customized:
                 ) from None
         self._device.customize(self._device.weights, WIDE)
         return self._at_any_width(answer)
-
-
-def _made(module: str, name: str) -> Any:
-    return getattr(import_module(module), name)
 
 
 def _device(kind: str, hierarchy: CustomizableHierarchy) -> Customization:

@@ -14,7 +14,7 @@ import groute_py
 from groute_py import PreparedGraph, read_graph, write_graph
 from groute_py.device.cpu import contraction
 from groute_py.errors import CacheWarning
-from groute_py.io.formats import prepared
+from groute_py.io import cache
 
 THERE, NOW = "its hierarchy was there", "contracted, since its vertices have few arcs"
 
@@ -79,7 +79,7 @@ class TestRows:
         def full(*_: object) -> None:
             raise OSError(122, "Disk quota exceeded")
 
-        monkeypatch.setattr(prepared, "write_arrays", full)
+        monkeypatch.setattr(cache, "write_arrays", full)
         with pytest.warns(CacheWarning, match="is not kept: Disk quota exceeded"):
             assert rows(text, "--prepare", "--cache", kept)["reason"].endswith(NOW)
 
