@@ -12,7 +12,7 @@ from support.extracts import Extract
 import groute_py
 from groute_py.io.formats.osm.profiles import PROFILES
 from groute_py.io.formats.osm.tags import Speeds, speeds_of
-from groute_py.io.registry import read_graph
+from groute_py.io.graph_file import read_graph
 
 BOTH, ALONG, AGAINST = (True, True), (True, False), (False, True)
 WAYS: list[tuple[str, dict[str, tuple[bool, bool] | None]]] = [

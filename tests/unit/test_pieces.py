@@ -22,6 +22,7 @@ from groute_py.io import cache
 from groute_py.io.cache import Copy
 from groute_py.io.formats import native
 from groute_py.io.graph_file import GraphFile
+from groute_py.io.tables.columns import Columns
 from groute_py.io.text import arc_reader, lines
 from groute_py.partition.cutting import Cutting
 from groute_py.results.result import read_result
@@ -197,7 +198,7 @@ def test_which_files_are_read_in_pieces(large: Path) -> None:
     assert kinds(large, ranks=1, cache=False) == {Whole}
     assert kinds(large, cache=large.parent / "kept") == {Pieces}
     assert kinds(large, cache=False, whole=True) == {Whole}
-    assert kinds(large, cache=False, undirected=True) == {Whole}
+    assert kinds(large, cache=False, columns=Columns(undirected=True)) == {Whole}
     write_graph(generate("road:30x30"), large.parent / "g.gr.gz")
     write_graph(generate("road:30x30"), large.parent / "g.mtx")
     write_graph(generate("road:5x5"), large.parent / "small.gr")
@@ -304,6 +305,7 @@ def test_a_file_that_changes_between_the_pieces(
 MEMORY = """
 import sys
 from pathlib import Path
+from groute_py.io.tables.columns import Columns
 from groute_py.partition.cutting import Cutting
 from groute_py.source.graph_source import GraphSource
 from groute_py.comm.connect import connect
