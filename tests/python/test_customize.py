@@ -124,6 +124,17 @@ def test_refused_weights_change_nothing(device: str) -> None:
             town.update([1] * len(arcs), arcs=arcs)
 
 
+def test_labels_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = generate("road:15x15")
+    town = customize(graph, device="cpu")
+    monkeypatch.setattr("groute_py.system.memory_limits.LITTLE", 0)
+    monkeypatch.setattr("groute_py.system.memory_limits.available_bytes", lambda: 1000)
+    sources, targets = np.divmod(np.arange(graph.vertex_count**2), graph.vertex_count)
+    assert (town.pairs(sources, targets) == every_distance(graph).ravel()).all()
+    with pytest.raises(GraphError, match=r"labels of 225 vertices would take .* bytes"):
+        town.matrix([0], [1])
+
+
 def test_wrong_ends(device: str) -> None:
     town = customize(graph_of(3, [(0, 1, 4), (1, 2, 3)]), device=device)
     for ends, problem in [
