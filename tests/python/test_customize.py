@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.graphs import graph_of, random_graph, scipy_distances
+from support.processes import Job
 from support.skips import EMULATED
 
 from groute_py import UNREACHED, Graph, GraphError, InputError, SetupError, customize, generate
@@ -174,6 +175,22 @@ def test_no_small_separators(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(customizable, "MOST_TRIANGLES", 20_000)
     with pytest.raises(GraphError, match=r"of its 10,000 vertices already give"):
         customize("road:100x100", device="cpu")
+
+
+@pytest.mark.mpi
+def test_each_rank_by_itself(script: Job) -> None:
+    text = """
+import groute_py
+town = groute_py.customize("road:20x20", device="cpu")
+print(town.pairs([37], [5]).tolist())
+try:
+    town.update([1])
+except groute_py.GraphError as problem:
+    print("refused")
+"""
+    done = script(text, 3)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("[35311]") == done.stdout.count("refused") == 3
 
 
 def test_without_metis(monkeypatch: pytest.MonkeyPatch) -> None:
