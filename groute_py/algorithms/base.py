@@ -12,7 +12,7 @@ from groute_py.graph.facts import Facts
 
 
 def no_buckets(facts: Facts, device: str, ranks: int) -> Buckets:
-    """Of a method that has no Δ."""
+    """Return the buckets of a method that has no Δ."""
     return alike(math.inf)
 
 
@@ -53,7 +53,7 @@ class Algorithm:
 
     @property
     def weights(self) -> str:
-        """Which weights it takes, in words."""
+        """The weights that it takes, in words."""
         if self.unit_weights:
             return "1"
         least = "any" if self.negative_weights else "0 or more"

@@ -66,13 +66,7 @@ def algorithm(name: str, facts: Facts, device: str, ranks: int) -> Choice:
     """The method called ``name``, checked against the graph; ``auto`` chooses.
 
     Args:
-        name: a method's, or ``auto``.
-        facts: of the graph.
         device: ``cpu`` or ``cuda``, where it would run.
-        ranks: how many.
-
-    Raises:
-        InputError: unknown name, or the method forbids what the graph has.
     """
     check_name(name)
     if name == "auto":

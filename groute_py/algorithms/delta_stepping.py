@@ -114,7 +114,7 @@ def _usable(delta: float, facts: Facts) -> float:
 
 
 def _room(facts: Facts) -> float:
-    """How many times the work of such a graph a GPU could take at once."""
+    """Return how many times the work of such a graph a GPU could take at once."""
     return min(max(FILLS_GPU / facts.vertex_count, 1.0), MOST_ROOM)
 
 

@@ -1,4 +1,4 @@
-"""How far below zero a cycle of float weights may weigh and still count as zero.
+"""The tolerance below zero in which a cycle of float weights still counts as zero.
 
 Float weights are rounded numbers: 0.1 + 0.2 − 0.3 and 6.8 − 6.8 + 0.1 − 0.1 are meant to be 0, and
 their exact sums are a little more or less. So a cycle counts as negative only where its weight is
@@ -25,7 +25,7 @@ ROUNDINGS = 4
 
 
 def cycle_tolerance(weight_type: np.dtype[Any]) -> float:
-    """Of a cycle of such weights, as a part of the sum of its absolute weights.
+    """Return the tolerance of a cycle, as a part of the sum of its absolute weights.
 
     >>> cycle_tolerance(np.dtype(np.float64)) == 2.0**-46, cycle_tolerance(np.dtype(np.int32))
     (True, 0.0)
@@ -34,7 +34,7 @@ def cycle_tolerance(weight_type: np.dtype[Any]) -> float:
 
 
 def sum_slack(weight_type: np.dtype[Any]) -> float:
-    """What two sums of paths may differ by and count as equal where either will do.
+    """Return the difference up to which two sums of paths count as equal.
 
     As a part of the sum of all absolute weights on both paths.
     """
@@ -47,6 +47,5 @@ def path_slack(steps: NDArray[Any], absolute: NDArray[Any], sum_type: np.dtype[A
     Args:
         steps: arcs on both paths together, shape (k,).
         absolute: the sums of the absolute weights on both, shape (k,).
-        sum_type: the float type that they were summed in.
     """
     return (UNITS + steps) * float(np.finfo(sum_type).eps) * absolute

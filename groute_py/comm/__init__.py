@@ -1,1 +1,1 @@
-"""How ranks talk: channels, and the coordinator that notices when all is quiet."""
+"""Channels between ranks, and the coordinator that notices when all is quiet."""

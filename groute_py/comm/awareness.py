@@ -1,4 +1,4 @@
-"""Which MPI library this is, and whether it takes device memory."""
+"""The MPI library in use, and its support of device memory."""
 
 from __future__ import annotations
 
@@ -13,11 +13,7 @@ FLAVOURS = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel"}
 
 
 def mpi_library() -> str:
-    """The MPI library's own name and version.
-
-    Raises:
-        SetupError: none can be loaded.
-    """
+    """The MPI library's own name and version."""
     try:
         from mpi4py import MPI
     except (ImportError, RuntimeError) as problem:
@@ -37,12 +33,12 @@ def name_and_version(text: str) -> str:
 
 
 def belongs(flavour: str, library_name: str) -> bool:
-    """Whether a launcher of this flavour starts ranks of this library."""
+    """Return True if a launcher of this flavour starts ranks of this library."""
     return FLAVOURS.get(flavour, flavour) in library_name
 
 
 def gpu_aware() -> tuple[bool, str]:
-    """Whether MPI takes device pointers, and how that is known.
+    """Return whether MPI takes device pointers, and how that is known.
 
     Own setting, else the ``mpi_memory_alloc_kinds`` info key (MPI 4.1), else
     ``MPIX_Query_cuda_support``, else no.

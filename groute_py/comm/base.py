@@ -81,7 +81,7 @@ class Channel(Protocol):
         """
 
     def split(self, parts: Sequence[int]) -> Channel:
-        """Of the ranks r that are of the same part as this one, ``parts[r]``, in their order.
+        """Connect the ranks r of the same part as this one, ``parts[r]``, in their order.
 
         All ranks give the same parts.
         """

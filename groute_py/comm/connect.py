@@ -36,10 +36,6 @@ def connect(comm: MPI.Intracomm | None = None) -> Channel:
 
     Args:
         comm: the ranks that take part; None for all that the launcher started.
-
-    Raises:
-        SetupError: no MPI library can be loaded, or it is not the one that ``mpirun`` belongs to.
-        InputError: a setting in the environment of any rank is wrong, or ``comm`` is none.
     """
     if comm is None:
         if place().size == 1:
@@ -67,11 +63,7 @@ def _wrong_setting() -> InputError | None:
 
 
 def world() -> MPI.Intracomm:
-    """All ranks that the launcher started.
-
-    Raises:
-        SetupError: as for `connect`.
-    """
+    """All ranks that the launcher started."""
     try:
         with _mortal():
             from mpi4py import MPI
@@ -149,7 +141,7 @@ def peer_aborts(within_s: float) -> bool:
 
 
 def is_whole() -> bool:
-    """Whether MPI has been started and sees all ranks that the launcher has."""
+    """Return True if MPI has been started and sees all ranks that the launcher has."""
     if not running():
         return False
     from mpi4py import MPI
@@ -158,7 +150,7 @@ def is_whole() -> bool:
 
 
 def running() -> bool:
-    """Whether MPI has been started, and not ended."""
+    """Return True if MPI has been started, and not ended."""
     if "mpi4py.MPI" not in sys.modules:
         return False
     from mpi4py import MPI

@@ -85,7 +85,6 @@ def heartbeat(channel: Channel, silence_s: float, lost: Lost) -> Iterator[list[i
     Args:
         channel: exchanges who is where.
         silence_s: how long a rank may be silent; 0 for no watch.
-        lost: called in the watching thread, once, with what is wrong.
 
     Yields:
         The ranks that could not be reached and are not watched; on rank 0.
@@ -170,7 +169,7 @@ class Watch:
 
 
 def _states(process: int) -> set[str]:
-    """What the threads of a process of this host do; empty where there is none to be seen.
+    """States of the threads of a process of this host; empty where none can be seen.
 
     R runs, S sleeps, D waits for a disk, T is stopped, t is held by a debugger.
     """

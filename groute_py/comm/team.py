@@ -30,11 +30,7 @@ def hosts_of(channel: Channel) -> list[str]:
 
 
 def part_of_host(hosts: list[str], rank: int) -> tuple[int, int]:
-    """Which of the ranks of its host a rank is, and how many these are.
-
-    Args:
-        hosts: the host of each rank, see `hosts_of`.
-        rank: among all.
+    """Return a rank's number among the ranks of its host, and how many these are.
 
     >>> part_of_host(["a", "b", "a"], 2)
     (1, 2)

@@ -1,1 +1,1 @@
-"""Where a share is worked on: one protocol, two devices with the same verbs in the same order."""
+"""Devices that solve a share: one protocol, and CPU and CUDA with the same verbs in one order."""

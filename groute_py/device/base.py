@@ -58,7 +58,7 @@ class Terms(NamedTuple):
 
     @property
     def pulls(self) -> bool:
-        """Whether kernels with the pull phase are used."""
+        """Return True if kernels with the pull phase are used."""
         return self.pull_below_width > 0
 
 
@@ -163,7 +163,7 @@ class Linked(Protocol):
     def arcs(self) -> int: ...
 
     def bucket_width(self) -> float:
-        """As `Device.bucket_width`."""
+        """See `Device.bucket_width`."""
 
     def wake(self) -> None:
         """Before a solve: wake the links between the GPUs, which may sleep; returns at once."""
@@ -185,7 +185,7 @@ class Linked(Protocol):
         """
 
     def finished(self) -> bool:
-        """Whether the run has ended; then ``floor`` and the others are set.
+        """Return True if the run has ended; then ``floor`` and the others are set.
 
         Raises:
             RunError: after a stop the kernel of another rank did not report its end.
@@ -330,7 +330,7 @@ class Device(Protocol):
         """Global numbers of the predecessors of the owned vertices, or `NO_PARENT`."""
 
     def proves(self, statement: Statement) -> bool:
-        """Whether the device finds an answer right; False says nothing.
+        """Return True if the device finds an answer right; False says nothing.
 
         It need not have been solved there, and what the device holds is not looked at.
         """

@@ -16,14 +16,7 @@ PASSES, NARROWING = 8, 8
 
 
 class DeltaControl:
-    """Counts the relaxations of one solve and narrows Δ.
-
-    Args:
-        arc_count: of the share.
-        delta: Δ in the distance type; the unreached value stands for an infinite one, which is
-            Bellman-Ford's and stays.
-        nothing: the unreached value.
-    """
+    """Counts the relaxations of one solve and narrows Δ."""
 
     def __init__(self, arc_count: int, delta: Any, nothing: Any) -> None:
         self._limit = PASSES * (arc_count + 1000)
@@ -31,12 +24,7 @@ class DeltaControl:
         self._bucket, self._before = 0.0, 0
 
     def narrower(self, bucket: float, relaxations: int) -> Any | None:
-        """The Δ to narrow the current bucket to, or None to go on as it is.
-
-        Args:
-            bucket: identifies the open bucket; another value means another bucket.
-            relaxations: of the solve so far.
-        """
+        """The Δ to narrow the current bucket to, or None to go on as it is."""
         if bucket != self._bucket:
             self._bucket, self._before = bucket, relaxations
         if self._fixed or relaxations - self._before <= self._limit:
@@ -51,5 +39,5 @@ class DeltaControl:
 
 
 def threshold_after(start: Any, delta: Any, nothing: Any) -> Any:
-    """Where a bucket of width Δ ends, in the distance type; at most the unreached value."""
+    """Return where a bucket of width Δ ends, in the distance type; at most the unreached value."""
     return nothing if start >= nothing - delta else type(nothing)(start + delta)

@@ -25,7 +25,7 @@ class PathCountError(Exception):
 
 @dataclass(frozen=True)
 class Accumulation:
-    """What is summed.
+    """A choice of what is summed.
 
     Attributes:
         by_arc: whether for arcs, not for vertices.
@@ -55,7 +55,7 @@ class Dependencies:
 
     @classmethod
     def of(cls, count: int, asked: Accumulation) -> Dependencies:
-        """Of no source yet, for ``count`` vertices or arcs."""
+        """Return sums over no source yet, for ``count`` vertices or arcs."""
         squares = np.zeros((count if asked.squares else 0, 2), np.uint64)
         return cls(np.zeros((count, 2), np.uint64), squares)
 
@@ -85,7 +85,6 @@ class DependencySolver(Protocol):
 
         Raises:
             NarrowError: a distance does not fit in the type that was tried; sums are then wrong.
-            CycleError, PathCountError: see there.
         """
 
     def sums(self) -> Dependencies:

@@ -19,11 +19,7 @@ from groute_py.system.settings import cupy_cache, set_cupy_cache
 
 
 def find_kernel_cache() -> None:
-    """Before CuPy is imported: give it a folder for this run if it could not write to its own.
-
-    Raises:
-        OSError: there is no place for temporary files either.
-    """
+    """Before CuPy is imported: give it a folder for this run if it could not write to its own."""
     if "cupy" in sys.modules or find_spec("cupy") is None:
         return
     folder = cupy_cache()

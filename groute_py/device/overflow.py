@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 def leads_beyond(
     offsets: NDArray[Any], heads: NDArray[Any], reached: NDArray[np.bool_], known: NDArray[np.bool_]
 ) -> bool:
-    """Whether an arc from a reached vertex leads to one that is not.
+    """Return True if an arc from a reached vertex leads to one that is not.
 
     Args:
         offsets: shape (n + 1,), of the rows of n vertices.

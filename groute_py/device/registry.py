@@ -91,20 +91,12 @@ def choose(name: str, local_rank: int, *, direct: bool, makers: Makers = NEAR_FA
     """Open the device for the ``local_rank``-th rank of this host.
 
     With ``direct`` a GPU's messages stay in its memory.
-
-    Raises:
-        InputError: unknown name, or one that ``makers`` does not have.
-        SetupError: ``cuda`` was asked for and cannot be used; says why.
     """
     return makers[kind_of(name, makers)](local_rank, direct)
 
 
 def kind_of(name: str, makers: Makers = NEAR_FAR) -> str:
-    """``cpu`` or ``cuda``; ``auto`` is a GPU where CUDA finds one, else the CPU.
-
-    Raises:
-        InputError, SetupError: as for `choose`.
-    """
+    """``cpu`` or ``cuda``; ``auto`` is a GPU where CUDA finds one, else the CPU."""
     check_choice("device", name, DEVICES)
     if name == "auto":
         return "cuda" if "cuda" in makers and gpu_problem() is None else "cpu"

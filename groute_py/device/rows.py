@@ -33,7 +33,7 @@ class RowBlock:
 
     @property
     def count(self) -> int:
-        """How many rows."""
+        """The number of rows."""
         return len(self.distances)
 
 
@@ -58,7 +58,7 @@ class RowSolver(Protocol):
         """
 
     def summaries(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
-        """What is asked of those rows, which stay where they were made.
+        """Yield summaries of those rows, which stay where they were made.
 
         Raises:
             NarrowError: as for `blocks`.
@@ -67,14 +67,14 @@ class RowSolver(Protocol):
 
 
 def beyond(distance_type: np.dtype[Any]) -> Any:
-    """What stands in a matrix where no path leads: the sum of two is still a number."""
+    """Return the value for no path in a matrix; the sum of two is still a number."""
     if distance_type.kind == "f":
         return distance_type.type(np.inf)
     return distance_type.type(np.iinfo(distance_type).max // 2)
 
 
 def surely_fits(vertex_count: int, greatest_weight: float, distance_type: np.dtype[Any]) -> bool:
-    """Whether no path without cycles can be too long for a matrix."""
+    """Return True if no path without cycles can be too long for a matrix."""
     return vertex_count * greatest_weight < _most(distance_type)
 
 

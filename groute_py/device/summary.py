@@ -1,4 +1,4 @@
-"""What is left of rows of distances that nobody wants to keep: a few numbers of each."""
+"""Summaries of rows of distances: a few numbers of each, where rows are not kept."""
 
 from __future__ import annotations
 
@@ -16,11 +16,7 @@ LOW_BITS = 32
 
 
 class SumError(Exception):
-    """The sum of a row's distances does not fit in int64.
-
-    Args:
-        row: which of the sources it belongs to.
-    """
+    """The sum of a row's distances does not fit in int64."""
 
     def __init__(self, row: int) -> None:
         super().__init__(row)
@@ -33,7 +29,7 @@ class LiftError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Wanted:
-    """What is asked of each row.
+    """The numbers that each row is reduced to.
 
     Attributes:
         sums: whether distances are summed; else sums are 0, and none is too great.
@@ -51,7 +47,7 @@ class Wanted:
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """Of r rows.
+    """Summaries of r rows.
 
     Attributes:
         first: which of the sources the first row belongs to; the others follow.
@@ -76,7 +72,7 @@ class Summary:
 
     @property
     def count(self) -> int:
-        """How many rows."""
+        """The number of rows."""
         return len(self.reached)
 
 
@@ -100,7 +96,7 @@ def partial_type(distance_type: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def exponents(distance_type: np.dtype[Any]) -> tuple[int, int]:
-    """How many exponents distances may have, and what is added to one so that the least is 1.
+    """Return how many exponents distances may have, and the shift that makes the least 1.
 
     The exponent of a distance d is e where 2^(e−1) ≤ |d| < 2^e.
     """
@@ -108,7 +104,7 @@ def exponents(distance_type: np.dtype[Any]) -> tuple[int, int]:
 
 
 def bin_count(distance_type: np.dtype[Any]) -> int:
-    """Of a histogram: one for 0, then one for each exponent of positive and of negative ones."""
+    """Count a histogram's bins: one for 0, then one for each exponent of either sign."""
     return 2 * exponents(distance_type)[0] + 1
 
 
@@ -137,10 +133,7 @@ def joined(
     """The summary of rows whose parts have been looked at.
 
     Args:
-        first: as in `Summary`.
         partials: `partial_type`, shape (r, parts), the parts of a row in their order.
-        histogram: as in `Summary`.
-        with_sums: whether sums are asked for.
 
     Raises:
         SumError: a sum does not fit.
@@ -164,10 +157,7 @@ def summarize(first: int, row: NDArray[Any], source: int, wanted: Wanted) -> Sum
     """The summary of one row in host memory.
 
     Args:
-        first: as in `Summary`.
         row: distances, `unreached` where no path leads.
-        source: the vertex it begins at.
-        wanted: what is asked for.
 
     Raises:
         SumError, LiftError: a sum, or a distance without potentials, does not fit.
@@ -225,7 +215,7 @@ def bins_of(distances: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _bit_lengths(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Of integers that are not negative; floats hold the upper and the lower half of each."""
+    """Return bit lengths of non-negative integers; floats hold the upper and lower half of each."""
     upper, lower = numbers >> LOW_BITS, numbers & ((1 << LOW_BITS) - 1)
     exponents: NDArray[np.int64] = np.where(
         upper > 0, np.frexp(upper)[1] + LOW_BITS, np.frexp(lower)[1]

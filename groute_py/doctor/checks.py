@@ -131,7 +131,7 @@ def _ranks() -> Iterator[Finding]:
 
 
 def about_the_job(found: list[job.Sight]) -> Iterator[Finding]:
-    """What each rank sees, and what does not go together."""
+    """Yield what each rank sees, and what does not go together."""
     for rank, sight in enumerate(found):
         yield Finding(f"rank {rank}", "good", sight.shown(), detail=asdict(sight))
     for what, of in DIFFERENCES.items():
@@ -213,7 +213,7 @@ def about_ways(ways: dict[tuple[int, int], Any]) -> Iterator[Finding]:
 
 
 def _kernels() -> Iterator[Finding]:
-    """What is compiled already, and where the rest is kept once a run has compiled it."""
+    """Yield which kernels are compiled, and where a run keeps the rest."""
     here, there = cpu_kernels.count(), gpu_kernels.counts()
     none = "none are compiled yet; first runs compile them"
     shown = f"{here} compiled on installation" if here else none
@@ -228,7 +228,7 @@ def _kernels() -> Iterator[Finding]:
 
 
 def _size(path: Path) -> int:
-    """Of a file, in bytes; 0 where there is none, any more or that may be looked at."""
+    """Return the bytes of a file; 0 if it is gone or may not be looked at."""
     with suppress(OSError):
         return path.stat().st_size if path.is_file() else 0
     return 0

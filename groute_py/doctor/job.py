@@ -30,7 +30,7 @@ TOLERABLE_SKEW_S = 1.0
 
 @dataclass(frozen=True)
 class Sight:
-    """What one rank sees.
+    """The view of one rank.
 
     Attributes:
         host, local_rank: where it is; see `groute_py.comm.team.hosts_of`.
@@ -64,7 +64,7 @@ class Sight:
 
 
 def sights(channel: Channel) -> list[Sight]:
-    """What every rank sees, in rank order; collective."""
+    """Gather what every rank sees, in rank order; collective."""
     mark = settings().cache_folder / f"groute-py-doctor-{channel.broadcast(secrets.token_hex(8))}"
     left = channel.rank == 0 and _leave(mark)
     local = local_rank(channel.rank)
@@ -95,7 +95,7 @@ def sights(channel: Channel) -> list[Sight]:
 
 
 def _leave(mark: Path) -> bool:
-    """Whether a file has been left; the finding on the cache folder says why not."""
+    """Return True if a file has been left; the finding on the cache folder says why not."""
     try:
         base_folder().mkdir(parents=True, exist_ok=True)
         os.close(os.open(mark, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666))
@@ -114,7 +114,7 @@ def _visible() -> list[tuple[str, str]]:
 
 
 def hidden(found: list[Sight]) -> str | None:
-    """Which rank does not see the GPU of which others on its host, or None."""
+    """Name a rank that does not see the GPU of others on its host, or None."""
     for rank, sight in enumerate(found):
         peers = [
             peer
@@ -127,7 +127,7 @@ def hidden(found: list[Sight]) -> str | None:
 
 
 def exchange(found: list[Sight]) -> str:
-    """How ranks will exchange, as far as can be seen without a graph."""
+    """Say how ranks will exchange, as far as can be seen without a graph."""
     hosts = [sight.host for sight in found]
     count = len(set(hosts))
     if not all(sight.gpu for sight in found):
@@ -156,14 +156,14 @@ def shared_gpus(found: list[Sight]) -> Iterator[str]:
 
 
 def differing(found: list[Sight], what: Callable[[Sight], object]) -> str | None:
-    """How ranks differ in something, or None if they do not."""
+    """Describe how ranks differ in something; None if they do not."""
     values = [what(sight) for sight in found]
     other = next((rank for rank, value in enumerate(values) if value != values[0]), None)
     return None if other is None else f"rank 0: {values[0]}; rank {other}: {values[other]}"
 
 
 def skew_s(found: list[Sight]) -> float:
-    """How far the ranks' clocks are apart, as far as asking takes no time."""
+    """Return the distance of the ranks' clocks, as far as asking takes no time."""
     clocks = [sight.clock for sight in found]
     return max(clocks) - min(clocks)
 

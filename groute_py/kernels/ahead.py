@@ -39,31 +39,31 @@ class Variant(NamedTuple):
 
 
 def usual_variants() -> list[Variant]:
-    """What ``auto`` takes on one host for weights of 32 bits and up to 2³¹ arcs."""
+    """Variants that ``auto`` takes on one host for weights of 32 bits and up to 2³¹ arcs."""
     solves = _variants(("int32", "float32"), (False,), LINKING, (False,))
     return [*solves, *_certificates("int64", "float32")]
 
 
 def all_variants() -> list[Variant]:
-    """What any options take."""
+    """Variants that any options take."""
     types = ("int32", "int64", "float32", "float64")
     solves = _variants(types, (False, True), tuple(MODES), (False, True))
     return [*solves, *_certificates("int64", "float32", "float64")]
 
 
 def file_name(text: str, choices: tuple[str, ...], target: str) -> str:
-    """Of the machine code of a program's text with some options for a processor."""
+    """Name the file of the machine code of a program's text with some options for a processor."""
     digest = hashlib.sha256("\0".join((target, *choices, text)).encode())
     return f"{digest.hexdigest()[:32]}.{target}.cubin"
 
 
 def counts() -> dict[str, int]:
-    """How many programs the build compiled for each processor, such as ``sm_90``."""
+    """Count the programs that the build compiled for each processor, such as ``sm_90``."""
     return Counter(path.name.split(".")[1] for path in sorted(FOLDER.glob("*.cubin")))
 
 
 def find(text: str, choices: tuple[str, ...], capability: str) -> Path | None:
-    """What the build compiled for GPUs of a compute capability, such as ``90``; None for nothing.
+    """Find what the build compiled for a compute capability, such as ``90``; None for nothing.
 
     A GPU runs the code of an earlier minor capability.
     """
@@ -77,7 +77,7 @@ def _variants(
     modes: tuple[str, ...],
     pulls: tuple[bool, ...],
 ) -> Iterator[Variant]:
-    """Of the solver in all these ways, of other programs in the one that they know."""
+    """Yield variants of the solver in all these ways, and of other programs in their only one."""
     for name, is_wide in product(types, wide):
         kind = np.dtype(name)
         for mode, pulled in product(modes, pulls):

@@ -32,10 +32,10 @@ WIDEST_MATRIX = 1 << 14
 
 
 def too_uneven(width: int, vertices: int, arcs: int) -> bool:
-    """Whether ELL storage with ``width`` slots a vertex would be mostly empty."""
+    """Return True if ELL storage with ``width`` slots a vertex would be mostly empty."""
     return width * vertices > SLOTS_AN_ARC * (arcs + 1024)
 
 
 def too_dense(vertices: int) -> bool:
-    """Whether the matrix of a graph with ``vertices`` vertices would be too large."""
+    """Return True if the matrix of a graph with ``vertices`` vertices would be too large."""
     return vertices > WIDEST_MATRIX

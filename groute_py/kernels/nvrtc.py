@@ -12,7 +12,7 @@ FAST = "--Ofast-compile=max"
 
 
 class Compiled(NamedTuple):
-    """Whether it went well, what the compiler said, and the PTX, or for ``sm_`` the object."""
+    """Success, the compiler's messages, and the PTX, or for ``sm_`` the object."""
 
     good: bool
     log: str

@@ -120,16 +120,7 @@ def flavour_named(name: str) -> Flavour:
 
 
 def plan(ranks: int, argv: Iterable[str], hosts: tuple[str, ...] = ()) -> Plan:
-    """Plan a run with the ``mpirun`` that belongs to this interpreter.
-
-    Args:
-        ranks: of all hosts.
-        argv: arguments of groute-py.
-        hosts: names; empty for this machine.
-
-    Raises:
-        SetupError: there is no ``mpirun``, or it does not answer.
-    """
+    """Plan a run with the ``mpirun`` that belongs to this interpreter."""
     mpirun = find_mpirun()
     return Plan(
         ranks,
@@ -147,9 +138,6 @@ def find_mpirun() -> Path:
 
     The one beside the interpreter comes from the same environment as the MPI library that mpi4py
     loads. With another one each rank would run as a job of one rank.
-
-    Raises:
-        SetupError: there is none.
     """
     beside = str(Path(sys.executable).parent)
     for folder in (beside, None):
@@ -162,11 +150,7 @@ def find_mpirun() -> Path:
 
 
 def flavour(mpirun: Path) -> str:
-    """Identify an ``mpirun`` by its version text.
-
-    Raises:
-        SetupError: it cannot be run, or does not answer within ten seconds.
-    """
+    """Identify an ``mpirun`` by its version text."""
     try:
         answer = subprocess.run(
             [mpirun, "--version"],

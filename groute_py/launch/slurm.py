@@ -123,11 +123,7 @@ def summary(job: Job) -> str:
 
 
 def submit(text: str) -> str:
-    """Give a script to ``sbatch``; returns the job's number.
-
-    Raises:
-        SetupError: there is no ``sbatch``, or it refuses; says why.
-    """
+    """Give a script to ``sbatch``; returns the job's number."""
     try:
         done = subprocess.run(
             ["sbatch", "--parsable"], input=text, capture_output=True, text=True, check=False
@@ -200,7 +196,7 @@ def _gpu_hours(job: Job) -> float:
 
 
 def seconds(time: str) -> int:
-    """How long one of Slurm's times is.
+    """Convert one of Slurm's times.
 
     >>> seconds("10"), seconds("10:30"), seconds("01:00:00"), seconds("1-12")
     (600, 630, 3600, 129600)

@@ -17,11 +17,7 @@ def partitioners() -> dict[str, Partitioner]:
 
 
 def partition(offsets: NDArray[np.int64], parts: int, how: str = "arcs") -> Partition:
-    """Cut the graph that has these offsets into ``parts`` vertex ranges.
-
-    Raises:
-        InputError: ``how`` is not the name of a partitioner, or ``parts`` is not positive.
-    """
+    """Cut the graph that has these offsets into ``parts`` vertex ranges."""
     known = partitioners()
     check_choice("partition", how, known)
     if parts < 1:

@@ -83,14 +83,7 @@ def arrange(
     """Renumber a graph in the order ``name``; return the renumbered graph and the order.
 
     Args:
-        graph: as read.
-        name: one of `ORDERS`.
         coordinates: a coordinate file, for ``hilbert``; None for the graph's own.
-        parts: how many there will be.
-        cut: how the graph will be cut.
-
-    Raises:
-        InputError: something that the order needs is missing.
     """
     if name == "auto":
         return _best(graph, coordinates, parts, cut)
@@ -121,12 +114,12 @@ def _has_places(graph: Graph, coordinates: str | Path | None) -> bool:
 
 
 def is_dense(vertex_count: int, arc_count: int) -> bool:
-    """Whether no order is expected to help."""
+    """Return True if no order is expected to help."""
     return arc_count >= NO_ORDER_DEGREE * vertex_count
 
 
 def is_good(found: Quality, arc_count: int) -> bool:
-    """Whether the numbering is good enough to cut."""
+    """Return True if the numbering is good enough to cut."""
     return found.cut <= GOOD_CUT * arc_count
 
 

@@ -35,7 +35,6 @@ class Rows:
     Args:
         offsets: int64, shape (rows + 1,), from 0.
         heads: int32 or int64, global vertex numbers.
-        weights: as in the graph.
     """
 
     offsets: NDArray[np.int64]
@@ -49,11 +48,9 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Share:
-    """What one rank holds.
+    """The part of a graph that one rank holds.
 
     Args:
-        first: the global number of its first owned vertex.
-        own_count: how many vertices it owns.
         offsets: int64, shape (own_count + 1,).
         heads: int32, shape (m,), local numbers.
         weights: shape (m,).
@@ -102,11 +99,7 @@ def _from_zero(offsets: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def share_of(rows: Rows, partition: Partition, part: int) -> Share:
-    """Convert rows to a share: local numbers and the halo.
-
-    Raises:
-        InputError: the share needs more than 2³¹ − 1 local vertices; use more ranks.
-    """
+    """Convert rows to a share: local numbers and the halo."""
     low, high = int(partition.bounds[part]), int(partition.bounds[part + 1])
     own_count = high - low
     if partition.part_count == 1:

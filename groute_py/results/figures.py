@@ -1,4 +1,4 @@
-"""What is said of all distances of an answer: how many there are, the greatest, and their sum."""
+"""Figures of all distances of an answer: their number, the greatest, and their sum."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ AT_ONCE = 1 << 20
 
 
 class Figures(NamedTuple):
-    """Of the distances of reached vertices.
+    """Figures of the distances of reached vertices.
 
     Attributes:
         reached: how many there are.

@@ -79,7 +79,7 @@ def _write_txt(result: Answer, file: IO[bytes]) -> None:
 
 
 def _write_sol(result: Answer, file: IO[bytes]) -> None:
-    """As DIMACS files are: ``p sol sp N``, ``s SOURCE``, ``d VERTEX DISTANCE [PREDECESSOR]``."""
+    """Write DIMACS lines: ``p sol sp N``, ``s SOURCE``, ``d VERTEX DISTANCE [PREDECESSOR]``."""
     if result.attribution:
         file.write(f"c {_in_one_line(result.attribution)}\n".encode())
     source = result.numbering.id_of(result.source)
@@ -90,7 +90,7 @@ def _write_sol(result: Answer, file: IO[bytes]) -> None:
 
 
 def _write_matrix_distances(result: Answer, file: IO[bytes]) -> None:
-    """As goes with a dense matrix: one distance a line, 1000000 where no path leads."""
+    """Write one distance a line for dense matrices, 1000000 where no path leads."""
     from groute_py.io.formats.dense_matrix import NO_ARC
 
     distances = (str(NO_ARC if d is None else d) for _, d, _ in _rows(result))
@@ -135,7 +135,7 @@ def _write_table(file: IO[bytes], rows: Iterable[tuple[Any, ...]], separator: st
 
 
 class Form(NamedTuple):
-    """How a result is written, and the suffix that stands for it, if any."""
+    """A form in which a result is written, and the suffix that stands for it, if any."""
 
     write: Callable[[Answer, IO[bytes]], None]
     suffix: str | None
@@ -153,11 +153,7 @@ FORMS = {
 
 
 def form_of(path: Path, name: str | None = None) -> Callable[[Answer, IO[bytes]], None]:
-    """The writer of a form, by its name or else by the suffix of a file.
-
-    Raises:
-        InputError: there is none.
-    """
+    """The writer of a form, by its name or else by the suffix of a file."""
     if name is not None:
         if name not in FORMS:
             raise InputError(f"unknown output format {quote(name)}; there are {', '.join(FORMS)}")

@@ -69,7 +69,7 @@ def put_public(wide: NDArray[Any], distances: NDArray[Any]) -> None:
 
 
 def reached_in(distances: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which distances in public types are of a path, bool of the same shape."""
+    """Return which distances in public types are of a path, bool of the same shape."""
     if distances.dtype.kind == "f":
         return np.asarray(np.isfinite(distances))
     return np.asarray(distances != UNREACHED)

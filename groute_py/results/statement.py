@@ -1,4 +1,4 @@
-"""What a certificate has to prove."""
+"""The statement that a certificate has to prove."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 class Statement(NamedTuple):
-    """That an answer is right for a graph; both lie in host memory.
+    """The claim that an answer is right for a graph; both lie in host memory.
 
     Attributes:
         offsets: int64, shape (n + 1,): where the rows of the graph begin and end.
@@ -31,7 +31,7 @@ class Statement(NamedTuple):
 
     @property
     def is_usual(self) -> bool:
-        """Whether the arrays have the types and shapes that solves give them.
+        """Return True if the arrays have the types and shapes that solves give them.
 
         Others are wrong, or would be changed where they are converted.
         """

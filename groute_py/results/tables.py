@@ -63,14 +63,8 @@ def write_table(path: Path, parts: Iterable[Part], attribution: str = "") -> Non
     """Write a table of at least one part, atomically; its suffix is one of `SUFFIXES`.
 
     Args:
-        path: of the file.
-        parts: the lines.
         attribution: whom to name, if anybody: in the first line of a column of a ``.csv`` (other
             lines leave it empty), and in the metadata of a ``.parquet``.
-
-    Raises:
-        RunError: the disk is full, or fails.
-        SetupError: the form needs a library that is not installed.
     """
     with translating_errors(path), replacing(path) as file:
         _WRITERS[path.suffix](file, parts, attribution)

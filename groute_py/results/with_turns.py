@@ -15,7 +15,7 @@ from groute_py.turns.layout import Layout
 
 @dataclass(frozen=True, eq=False)
 class TurnResult(Result):
-    """As `Result`; it has paths, but no predecessors.
+    """A `Result` that has paths, but no predecessors.
 
     A path to a vertex by way of another need not begin with a shortest path to that one, so there
     is no tree. See `groute_py.turns.expanded`.
@@ -29,7 +29,7 @@ class TurnResult(Result):
     layout: Layout = field(kw_only=True)
 
     def path_to(self, vertex: int) -> list[int]:
-        """As `Result.path_to`; a path may pass a vertex more than once."""
+        """See `Result.path_to`; a path may pass a vertex more than once."""
         vertex = vertex_number("vertex", vertex)
         if not 0 <= vertex < len(self.distances):
             raise InputError(f"vertex {vertex} is out of range 0..{len(self.distances) - 1}")
@@ -39,14 +39,7 @@ class TurnResult(Result):
 
 
 def in_vertices(result: Result, layout: Layout, source: int, numbering: Numbering) -> Result:
-    """The answer that a user gets.
-
-    Args:
-        result: in the graph that was solved.
-        layout: of the vertices there.
-        source: the vertex.
-        numbering: of the vertices.
-    """
+    """The answer that a user gets."""
     if not layout.is_expanded:
         return result
     known = result.coordinates

@@ -33,7 +33,7 @@ were given, and the numbers of their inodes."""
 
 
 def what_was_written() -> str:
-    """Which files of this process are complete, in words, for a message that it was ended."""
+    """Name the complete files of this process, for a message that it was ended."""
     there = [str(path) for at, (path, inode) in _placed.items() if _inode_at(at) == inode]
     if not there:
         return "nothing was written"
@@ -133,12 +133,7 @@ def _copy(draft: Path, path: Path) -> None:
 
 @contextmanager
 def translating_errors(path: Path) -> Iterator[None]:
-    """Let what the system says of a file that is written be an error of ours.
-
-    Raises:
-        RunError: the disk is full or fails, or who reads the pipe has gone.
-        InputError: no file can be written there.
-    """
+    """Let what the system says of a file that is written be an error of ours."""
     try:
         yield
     except OSError as problem:
@@ -154,12 +149,7 @@ def _not_written(path: Path, problem: OSError) -> GrouteError:
 
 
 def check_writable(path: Path) -> None:
-    """Raise an error now if a file could not be put at `path` later.
-
-    Raises:
-        InputError: no file can be written there.
-        RunError: the disk is full.
-    """
+    """Raise an error now if a file could not be put at `path` later."""
     with translating_errors(path):
         if path.is_dir():
             raise InputError(f"{path}: is a directory; name a file in it")

@@ -1,4 +1,4 @@
-"""Where the time of a process goes: from its start on, each moment belongs to one phase.
+"""The time of a process by phases: from its start on, each moment belongs to one.
 
 A command opens a `Clock`; all code beneath names what it does by `phase`. Without a clock, as where
 the package is used from Python, `phase` does nothing.
@@ -59,10 +59,6 @@ class Record:
 
 class Clock:
     """Sums wall time by phase; phases within a phase do not count to it.
-
-    Args:
-        first: the phase that it is in.
-        age_s: how long that has lasted already.
 
     Attributes:
         record: where each span of a phase goes; None for nowhere.

@@ -1,4 +1,4 @@
-"""Who am I in a parallel job, read from what the launcher set, without importing MPI.
+"""This process's place in a parallel job, by the launcher's variables, without importing MPI.
 
 The launchers are data: for each, the variables that hold the world's size, this process's rank,
 and its rank among the processes of its host. mpi4py knows them too, but only once MPI is started,
@@ -90,7 +90,7 @@ def place(environ: Mapping[str, str] | None = None) -> Place:
 
 
 def _local_rank(launcher: Launcher, environ: Mapping[str, str]) -> int | None:
-    """As the launcher says it; else as the batch system does, if that started the same ranks."""
+    """Read it from the launcher; else from the batch system, if that started the same ranks."""
     names, world = launcher.local_rank, (environ.get(launcher.size), environ.get(launcher.rank))
     for system in SYSTEMS:
         if (environ.get(system.size), environ.get(system.rank)) == world:
@@ -155,11 +155,7 @@ def hiding(environ: Mapping[str, str] | None = None) -> str | None:
 
 
 def refuse_inside_a_job() -> None:
-    """Refuse mpirun inside srun or mpirun: every rank would start a job of its own.
-
-    Raises:
-        SetupError: this process is one of several ranks.
-    """
+    """Refuse mpirun inside srun or mpirun: every rank would start a job of its own."""
     here = place()
     if here.size > 1:
         problem = SetupError(

@@ -33,7 +33,6 @@ class FileLock:
 
     Raises:
         LockedError: someone else holds it.
-        OSError: there can be no file, or there is a link.
     """
 
     def __init__(self, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""That this is Linux: asked before anything is imported that is not elsewhere."""
+"""Refuse other systems before Linux-only modules are imported."""
 
 from __future__ import annotations
 
@@ -12,16 +12,7 @@ WRONG_USAGE = 2
 
 
 def check_system(platform: str = sys.platform, words: Sequence[str] = sys.orig_argv) -> None:
-    """End the command in one line, and an import by an error, where this is not Linux.
-
-    Args:
-        platform: as `sys.platform`.
-        words: how the interpreter was called, as `sys.orig_argv`.
-
-    Raises:
-        ImportError: the package is imported elsewhere than on Linux.
-        SystemExit: it is the command that runs there; stderr has said why.
-    """
+    """End the command in one line, and an import by an error, where this is not Linux."""
     if platform.startswith("linux"):
         return
     problem = f"{ADVICE} (this is {platform})"
@@ -32,7 +23,7 @@ def check_system(platform: str = sys.platform, words: Sequence[str] = sys.orig_a
 
 
 def is_command(words: Sequence[str]) -> bool:
-    r"""Whether an interpreter was called to run ``groute-py`` or ``python -m groute_py``.
+    r"""Return True if an interpreter was called to run ``groute-py`` or ``python -m groute_py``.
 
     >>> is_command(["python", "-m", "groute_py"]), is_command(["python", r"C:\bin\groute-py.exe"])
     (True, True)

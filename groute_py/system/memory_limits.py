@@ -1,4 +1,4 @@
-"""What fits in memory.
+"""Limits of memory, and checks against them.
 
 The limits of control groups, under which Slurm and containers run, are read here: psutil does not.
 """
@@ -26,7 +26,7 @@ MEMBERSHIP, GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
 
 
 class Version(NamedTuple):
-    """Of control groups: where their memory is shown, and by which names."""
+    """A version of control groups: the folder and the names of their memory."""
 
     folder: str
     limit: str
@@ -53,7 +53,7 @@ def available_bytes() -> int | None:
 
 
 def fits(size: int) -> bool:
-    """Whether this many bytes are available, as far as that is known."""
+    """Return True if this many bytes are available, as far as that is known."""
     available = available_bytes()
     return available is None or size <= available
 
@@ -148,7 +148,7 @@ def _left_in(group: Path, version: Version) -> int | None:
 
 
 def is_absurd(vertex_count: int, content_bytes: int) -> bool:
-    """Whether there are more vertices than bytes, and more than `FEWEST_VERTICES`."""
+    """Return True if there are more vertices than bytes, and more than `FEWEST_VERTICES`."""
     return vertex_count > max(FEWEST_VERTICES, content_bytes)
 
 

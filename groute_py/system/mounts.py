@@ -1,4 +1,4 @@
-"""Which file system a file is on."""
+"""The file system of a file."""
 
 from __future__ import annotations
 

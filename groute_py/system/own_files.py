@@ -69,7 +69,7 @@ DRAFT = re.compile(r"\.groute-py-\d+-[0-9a-f]{8}\.tmp")
 
 
 def is_draft(path: Path) -> bool:
-    """Whether a file has the name of one that `replacing_copy` or `replacing` has begun."""
+    """Return True if a file has the name of one that `replacing_copy` or `replacing` has begun."""
     return DRAFT.fullmatch(path.name) is not None
 
 

@@ -14,7 +14,7 @@ from groute_py.system.sizes import nbytes_of
 
 @dataclass(frozen=True)
 class Settings:
-    """What the environment sets.
+    """Settings from the environment.
 
     Attributes:
         cache_folder: where converted and downloaded graphs are kept
@@ -59,7 +59,7 @@ def kernel_macros() -> dict[str, int]:
 
 
 def cupy_cache() -> str:
-    """Where CuPy keeps the kernels that it compiles; a folder that is named it takes as it is."""
+    """Return CuPy's folder of compiled kernels; a folder that is named it takes as it is."""
     if (named := os.environ.get("CUPY_CACHE_DIR")) is not None:
         return named
     return str(_home() / ".cupy/kernel_cache")

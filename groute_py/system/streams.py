@@ -24,7 +24,7 @@ MOST_LINKS = 40
 
 
 def is_stream(path: Path) -> bool:
-    """Whether it is there and cannot be replaced: a pipe, a device, or what a process has open."""
+    """Return True if it cannot be replaced: a pipe, a device, or an open descriptor."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             return True
@@ -49,7 +49,7 @@ def own_descriptor(path: Path) -> int | None:
 
 
 def is_stdout(file: str | None) -> bool:
-    """Whether the name of a file is one of standard output."""
+    """Return True if the name of a file is one of standard output."""
     return file is not None and own_descriptor(Path(file)) == STDOUT
 
 
@@ -71,7 +71,7 @@ def check_stream(path: Path) -> None:
 
 
 class Onward(io.RawIOBase):
-    """What a descriptor leads to, from where that is and never back, as a pipe.
+    """The file of a descriptor, read from its place on and never back, as a pipe.
 
     Writers go back where they can, to put sizes into what they have written; but behind ``>>``
     whatever is written goes to the end.

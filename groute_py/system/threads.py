@@ -1,4 +1,4 @@
-"""How many threads graphs are read, made and looked at with."""
+"""Threads for reading, making and checking graphs."""
 
 from __future__ import annotations
 
@@ -19,12 +19,7 @@ def thread_count() -> int:
 
 
 def in_slices(count: int, length: int, work: Callable[[slice], T]) -> list[T]:
-    """What work makes of slices that cover so many items, in their order; by several threads.
-
-    Args:
-        count: of the items.
-        length: of a slice.
-        work: is called for all of them at the same time; it should leave Python's lock to others.
+    """Call ``work`` for slices that cover so many items, by several threads; results in order.
 
     >>> in_slices(5, 2, lambda part: part.stop - part.start)
     [2, 2, 1]

@@ -1,4 +1,4 @@
-"""What this process did when: spans of phases and values of counters, if they are recorded.
+"""A recording of this process: spans of phases and values of counters.
 
 The clock of a command (`groute_py.system.clock`) has the record. All code beneath adds to it by
 `span`, `count` and `recorder`, which cost next to nothing where nothing is recorded.
@@ -14,7 +14,7 @@ from groute_py.system.clock import Record, current
 
 
 def recorder() -> Record | None:
-    """Where events go; None if nothing is recorded."""
+    """Return the record of events; None if nothing is recorded."""
     return None if (clock := current()) is None else clock.record
 
 

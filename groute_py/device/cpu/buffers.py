@@ -21,11 +21,7 @@ recorded, which has one value of each counter a slice."""
 
 
 class SolveBuffers:
-    """What the kernels of `groute_py.kernels.cpu` work on.
-
-    Args:
-        share: of this rank.
-        terms: for loading it.
+    """Arrays that the kernels of `groute_py.kernels.cpu` work on.
 
     Attributes:
         share: the same.
@@ -90,7 +86,7 @@ class SolveBuffers:
 
     @property
     def relaxations(self) -> int:
-        """Of this solve so far."""
+        """Relaxations of this solve so far."""
         return int(self.at[near_far.RELAXATIONS])
 
 

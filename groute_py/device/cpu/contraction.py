@@ -51,7 +51,6 @@ def contract(
         offsets, heads, weights: of the graph; shape (n + 1,), (m,) and (m,). No weight is negative,
             and each is below the greatest number of the type.
         distance_type: int32 or int64, of the weights of the hierarchy.
-        core: vertices at which contraction ends.
 
     Raises:
         DenseError: what is left became too dense.
@@ -88,7 +87,7 @@ class _Threads:
             self._scratch.put(np.full((2, vertex_count), contraction.FAR))
 
     def each(self, count: int, work: Callable[[tuple[int, int]], Any]) -> list[Any]:
-        """What ``work`` returns for consecutive ranges of ``count`` vertices."""
+        """Call ``work`` for consecutive ranges of ``count`` vertices, by all threads."""
         return list(self._pool.map(work, ranges(count, self._count)))
 
     def each_with_scratch(
@@ -118,7 +117,7 @@ def ranges(count: int, threads: int) -> Iterable[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class _Round:
-    """What left: its arcs upward, heads by original number."""
+    """Vertices that left: their arcs upward, heads by original number."""
 
     vertices: NDArray[np.int32]
     counts: NDArray[np.int64]
@@ -190,7 +189,7 @@ class _Contraction:
         return offsets, np.empty(int(offsets[-1]), np.uint32), out, into
 
     def _choose(self) -> NDArray[np.uint8] | None:
-        """Which leave; None if they are few."""
+        """Choose the vertices that leave; None if they are few."""
         keys, leaves = np.empty(self._left, np.uint64), np.empty(self._left, np.uint8)
         state = (self._rows, self._both, self._nothing, self._depths, self._vertices)
         self._threads.each_with_scratch(
@@ -357,7 +356,7 @@ def _turned(arcs: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _offsets(counts: NDArray[Any]) -> NDArray[np.int64]:
-    """Where rows of so many entries begin, and where the last one ends."""
+    """Return where rows of so many entries begin, and where the last one ends."""
     offsets = np.zeros(len(counts) + 1, np.int64)
     np.cumsum(counts, out=offsets[1:])
     return offsets

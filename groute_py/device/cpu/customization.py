@@ -31,9 +31,6 @@ SLICE = 1 << 14
 class CpuCustomization:
     """The hierarchy of a graph, customized for one set of weights after another.
 
-    Args:
-        hierarchy: of the graph.
-
     Attributes:
         label: what it runs on.
         kind: of its lengths.
@@ -66,7 +63,6 @@ class CpuCustomization:
 
         Args:
             weights: integers, none negative, shape (m,).
-            kind: of lengths.
 
         Raises:
             NarrowError: a length does not fit.
@@ -183,14 +179,7 @@ class CpuCustomization:
 class Labels:
     """The labels of all vertices, both ways.
 
-    Args:
-        hierarchy: of the graph.
-        depths: of its tree, by number.
-        lengths: customized.
-        kind: of lengths.
-
     Raises:
-        GraphError: they do not fit in memory.
         NarrowError: a distance does not fit.
     """
 

@@ -44,9 +44,6 @@ class CpuDependencies:
 
     Args:
         graph: without negative weights, self-loops and parallel arcs.
-        distance_type: weights are converted to it.
-        asked: what is summed.
-        hops: whether every weight is 1.
     """
 
     def __init__(
@@ -121,7 +118,7 @@ class CpuDependencies:
 
 
 class Workspace:
-    """What a thread works in, and its sums."""
+    """Room of a thread, and its sums."""
 
     def __init__(
         self, count: int, distance_type: np.dtype[Any], sum_count: int, asked: Accumulation

@@ -28,12 +28,7 @@ class ArcsBelow(NamedTuple):
 
 
 class Descent:
-    """Room for trees within cutoffs, one after the other.
-
-    Args:
-        hierarchy: to search in.
-        climb: the room of the searches upward.
-    """
+    """Room for trees within cutoffs, one after the other."""
 
     def __init__(self, hierarchy: CpuHierarchy, climb: Climb) -> None:
         self._hierarchy, self._climb = hierarchy, climb
@@ -43,8 +38,6 @@ class Descent:
         """Find the distances within a cutoff, and clear those of the climb.
 
         Args:
-            climbed: what the search upward has found.
-            cutoff: less than the unreached value.
             answers: shape (n,), unreached but for the source; filled in the order of the vertices.
 
         Returns:

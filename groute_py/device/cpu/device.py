@@ -21,12 +21,7 @@ from groute_py.results.statement import Statement
 
 
 class CpuDevice:
-    """See `groute_py.device.base.Device` for the verbs.
-
-    Args:
-        method: how shares are relaxed.
-        choices: arguments of the method.
-    """
+    """See `groute_py.device.base.Device` for the verbs."""
 
     name = "cpu"
     uuid: str | None = None
@@ -43,7 +38,7 @@ class CpuDevice:
 
     @property
     def parts(self) -> SolveParts:
-        """What is loaded; a share must be."""
+        """The parts of the loaded share; there must be one."""
         assert self._parts is not None
         return self._parts
 

@@ -23,7 +23,6 @@ class CpuHierarchy:
     `groute_py.kernels.cpu.sweep.sweep`.
 
     Args:
-        hierarchy: its weights are of the distance type or narrower.
         distance_type: int32 or int64.
 
     Attributes:
@@ -67,7 +66,7 @@ class CpuHierarchy:
 
     @property
     def down_arcs(self) -> tuple[NDArray[Any], ...]:
-        """What sweeps take: runs, heads and weights."""
+        """Runs, heads and weights for sweeps."""
         return self.runs, self.heads, unsigned(self.down)
 
     def _widened(self, weights: NDArray[Any]) -> NDArray[Any]:
@@ -102,15 +101,12 @@ def unsigned(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def greatest(weights: NDArray[Any], nothing: Any) -> int:
-    """Of the numbers that are not ``nothing``; at least 0."""
+    """Return the greatest number that is not ``nothing``; at least 0."""
     return int(weights.max(initial=0, where=weights != nothing))
 
 
 class Climb:
     """Room for searches upward and through the core, one after the other.
-
-    Args:
-        hierarchy: to search in.
 
     Attributes:
         distances: shape (n,), by places: unreached where the last search has found nothing.

@@ -1,4 +1,4 @@
-"""What differs between the methods of a core: near–far relaxation here, others in `cpu.methods`."""
+"""The methods of a core: near–far relaxation here, others in `cpu.methods`."""
 
 from __future__ import annotations
 
@@ -24,14 +24,11 @@ class CpuMethod:
         *,
         record: bool,
     ) -> None:
-        """As `groute_py.device.base.Device.start`."""
         parts.begin(source, cutoff, record=record)
         parts.near_far.start(source, buckets)
 
     def relax(self, parts: SolveParts, limit: float) -> float:
-        """As `groute_py.device.base.Device.relax`."""
         return parts.near_far.relax(parts.counters, limit)
 
     def start_claims(self, parts: SolveParts, *, monotone: bool) -> bool:
-        """As `groute_py.device.base.Device.start_claims`."""
         return parts.predecessors.start(monotone=monotone)

@@ -31,12 +31,10 @@ class NearFar:
             self._take(np.array([source], np.int32), np.zeros(1, buffers.type))
 
     def merge(self, message: Buffer) -> None:
-        """As `groute_py.device.base.Device.merge`."""
         values, vertices = columns_of(message, self._buffers.type, np.dtype(np.int32))
         self._take(vertices, values)
 
     def relax(self, counters: Counters, limit: float) -> float:
-        """As `groute_py.device.base.Device.relax`."""
         b, before = self._buffers, self._buffers.relaxations
         floor = near_far.relax(
             *b.arcs,
@@ -50,7 +48,6 @@ class NearFar:
         return np.inf if floor == b.unreached else float(floor)
 
     def bucket_width(self) -> float:
-        """As `groute_py.device.base.Device.bucket_width`."""
         return float("inf") if self._delta == self._buffers.unreached else float(self._delta)
 
     def _narrow_slow_bucket(self) -> None:

@@ -21,13 +21,7 @@ class Outbox:
     def emptied(
         self, at: NDArray[np.int64], dirty_count: int, *, with_parents: bool
     ) -> list[tuple[int, Buffer]]:
-        """The messages, by owner.
-
-        Args:
-            at: the cursors of a kernel.
-            dirty_count: the one that counts dirty vertices; it is set to 0.
-            with_parents: as claims have them.
-        """
+        """The messages, by owner."""
         if at[dirty_count] == 0:
             return []
         buffers, share = self._buffers, self._buffers.share

@@ -1,4 +1,4 @@
-"""What a device has while a share is loaded: the parts, and who is given which."""
+"""The parts of a device while a share is loaded, and how they refer to each other."""
 
 from __future__ import annotations
 

@@ -18,7 +18,6 @@ class Predecessors:
         self._buffers, self._outbox = buffers, outbox
 
     def start(self, *, monotone: bool) -> bool:
-        """As `groute_py.device.base.Device.start_claims`."""
         if self._buffers.recording:
             return self.start_known()
         self._buffers.have_parents(self._buffers.share.local_count)
@@ -36,7 +35,6 @@ class Predecessors:
         return True
 
     def merge(self, message: Buffer) -> None:
-        """As `groute_py.device.base.Device.merge_claims`."""
         b = self._buffers
         types = (np.dtype(np.int64), b.type, np.dtype(np.int32))
         tails, values, vertices = columns_of(message, *types)
@@ -46,7 +44,6 @@ class Predecessors:
         )
 
     def claim(self) -> bool:
-        """As `groute_py.device.base.Device.claim`."""
         b = self._buffers
         state = (b.distances, b.parents, b.flags)
         tail = (b.dirty, self._at, b.share.first)
@@ -62,7 +59,6 @@ class Predecessors:
         return bool(self._onward and left > 0)
 
     def outgoing(self) -> list[tuple[int, Buffer]]:
-        """As `groute_py.device.base.Device.outgoing_claims`."""
         return self._outbox.emptied(self._at, claim.CLAIM_DIRTY, with_parents=True)
 
     def _reset(self) -> None:

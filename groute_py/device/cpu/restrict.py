@@ -33,7 +33,6 @@ def part_above(hierarchy: Hierarchy, vertices: NDArray[Any], most: int) -> Part 
     """The part with some vertices, all that lie above them, and the core.
 
     Args:
-        hierarchy: in host memory.
         vertices: shape (k,).
         most: None if the part would have more vertices.
     """

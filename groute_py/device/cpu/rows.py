@@ -31,7 +31,6 @@ class CpuGraph:
 
     Args:
         graph: without negative weights.
-        distance_type: weights are converted to it.
     """
 
     def __init__(self, graph: Graph, distance_type: np.dtype[Any]) -> None:
@@ -52,7 +51,7 @@ class CpuGraph:
         return self._incoming
 
     def find_parents(self, source: int, distances: NDArray[Any]) -> NDArray[np.int32]:
-        """Of one row of exact distances."""
+        """Return the predecessors of one row of exact distances."""
         parents = np.empty(self.vertex_count, np.int32)
         nothing = unreached(self.type)
         find_parents(*self.incoming, source, distances, nothing, parents)
@@ -127,7 +126,7 @@ def summaries_of(
     row_of: Callable[[int], NDArray[Any]],
     wanted: Wanted,
 ) -> Iterator[Summary]:
-    """What is asked of those rows, by all threads, in order."""
+    """Yield the summaries of those rows in order, computed by all threads."""
 
     def work(position: int, source: int) -> Summary:
         return summarize(position, row_of(source), source, wanted)
@@ -137,14 +136,14 @@ def summaries_of(
 
 
 def row_bytes(graph: CpuGraph) -> int:
-    """Of a row of distances, at least 1."""
+    """Return the bytes of a row of distances, at least 1."""
     return max(graph.vertex_count * graph.type.itemsize, 1)
 
 
 def by_threads(
     threads: int, row_bytes: int, sources: NDArray[np.int64], work: Callable[[int, int], T]
 ) -> Iterator[tuple[int, list[T]]]:
-    """What ``work`` makes of each source and its position, some 16 MB of rows at a time.
+    """Call ``work`` with each source and its position, some 16 MB of rows at a time.
 
     Yields the position of the first of them, and what was made of each, in order.
     """

@@ -42,7 +42,6 @@ class CpuSweeps:
     Args:
         graph: with integer weights.
         hierarchy: of the graph; None to make it.
-        predecessors: whether to find them.
 
     Raises:
         DenseError: the graph does not contract.
@@ -88,10 +87,6 @@ class CpuSweeps:
     def _between(self, part: Part, sources: int) -> Iterator[RowBlock]:
         """Rows with the targets' columns, by the part of the hierarchy that they need.
 
-        Args:
-            part: first of the sources, then of the targets.
-            sources: how many.
-
         Raises:
             NarrowError: a sum may not have fitted.
         """
@@ -133,9 +128,7 @@ class CpuSweeps:
         """Position of the first of some sources, these, their rows, lent, and whether all sums fit.
 
         Args:
-            one: the hierarchy.
             sources: vertices of it, shape (k,).
-            columns: the places whose distances make a row.
         """
         threads = self._fitting_threads(one, len(sources))
         free: SimpleQueue[_Lanes] = SimpleQueue()
@@ -175,11 +168,6 @@ class _Lanes:
 
     def solve(self, sources: list[int], columns: NDArray[np.uint32], rows: NDArray[Any]) -> bool:
         """Fill rows with distances from some sources, at most one for each lane.
-
-        Args:
-            sources: vertices of the hierarchy.
-            columns: the places whose distances make a row.
-            rows: to be filled.
 
         Returns:
             Whether all sums fit for sure.

@@ -33,7 +33,7 @@ NO_ARRAY = np.uint64(0)
 
 
 def proves(gpu: GpuContext, statement: Statement) -> bool:
-    """Whether a statement is proved; False also where kernels or memory do not suffice for that."""
+    """Return True if a statement is proved; False also where kernels or memory do not suffice."""
     if not statement.is_usual or len(statement.distances) > MOST_VERTICES:
         return False
     gpu.use()
@@ -59,7 +59,7 @@ def _is_proved(statement: Statement) -> bool:
 
 
 def _slices(statement: Statement) -> Iterator[tuple[Any, ...]]:
-    """What `check_arcs` takes of each slice."""
+    """Yield the arguments of `check_arcs` for each slice."""
     offsets, heads, weights = statement[:3]
     kind = statement.distances.dtype
     narrow = kind.kind == "i" and np.can_cast(weights.dtype, np.int32)

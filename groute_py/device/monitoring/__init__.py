@@ -1,1 +1,1 @@
-"""What GPUs and processes report while a solve runs."""
+"""Reports of GPUs and processes while a solve runs."""

@@ -1,4 +1,4 @@
-"""What NVML says of a GPU while something runs; without NVML, nothing.
+"""Samples of NVML while a GPU works; without NVML there are none.
 
 A thread looks ten times a second. It asks the driver and never the GPU's streams, so that no solve
 waits for it. Counters (energy, NVLink) are taken at the beginning and the end too, so they cover
@@ -113,7 +113,6 @@ class Record:
     Args:
         library: NVML, or None: then there are no samples.
         gpu: its UUID, or None: then there are none either.
-        period_s: between two looks.
     """
 
     def __init__(self, library: Nvml | None, gpu: str | None, period_s: float = PERIOD_S) -> None:

@@ -72,13 +72,13 @@ def save(kernels: Iterable[Any], folder: Path) -> Path:
 
 
 def count() -> int:
-    """How many forms of kernels the build compiled that this process can use."""
+    """Count the forms of kernels that the build compiled and this process can use."""
     return len(_saved())
 
 
 @cache
 def _saved() -> dict[Key, bytes]:
-    """What the build compiled for this machine, Python and Numba."""
+    """Machine code that the build compiled for this machine, Python and Numba."""
     path = FOLDER / _file_name()
     if not path.is_file() or not _suits():
         return {}
@@ -103,7 +103,7 @@ def _file_name() -> str:
 
 
 def _suits() -> bool:
-    """Whether this processor runs the code."""
+    """Return True if this processor runs the code."""
     from llvmlite.binding import get_host_cpu_features
 
     has = get_host_cpu_features()
@@ -111,7 +111,7 @@ def _suits() -> bool:
 
 
 def _digest() -> bytes:
-    """Of the sources of all kernels: one may contain another."""
+    """Return a digest of the sources of all kernels: one may contain another."""
     digest = hashlib.sha256()
     for path in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(path.read_bytes())

@@ -87,7 +87,7 @@ class Widened(np.ndarray[Any, Any]):
 
 
 def widened(value: Any) -> Any:
-    """What a kernel sees of an argument, a constant or an item of an array."""
+    """Convert an argument, a constant or an item of an array to what a kernel sees."""
     if isinstance(value, np.ndarray):
         return value.view(Widened)
     if isinstance(value, np.unsignedinteger):
@@ -100,7 +100,7 @@ def widened(value: Any) -> Any:
 
 
 def _narrowed(value: Any) -> Any:
-    """What a caller outside sees of a kernel's result: as if it were compiled."""
+    """Convert a kernel's result to what a caller sees of a compiled one."""
     if isinstance(value, Widened):
         return value.view(np.ndarray)
     if isinstance(value, tuple):
@@ -121,7 +121,7 @@ def _cut(value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _conversion(dtype: np.dtype[Any]) -> Any:
-    """What stands for a type of integers: a function that converts, and names the type."""
+    """Return the stand-in for a type of integers: a function that converts, and names the type."""
 
     def convert(value: Any) -> Any:
         return _cut(value, dtype)
@@ -164,7 +164,7 @@ def _inner(function: FunctionType) -> FunctionType:
 
 
 def _seen(value: Any) -> Any:
-    """What a kernel sees of a name of its module."""
+    """Convert the value of a module's name to what a kernel sees."""
     if value is np:
         return NUMPY
     wrapped = getattr(value, "__wrapped__", None)

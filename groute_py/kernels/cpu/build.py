@@ -80,7 +80,7 @@ def rows_from_arcs(
 def _placed(
     row_count: int, tails: NDArray[Any], heads: NDArray[Any], weights: NDArray[Any]
 ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]:
-    """As `rows_from_arcs`, of arcs in any order."""
+    """Do `rows_from_arcs` for arcs in any order."""
     offsets = np.zeros(row_count + 1, np.int64)
     placed_heads = np.empty(len(heads), heads.dtype)
     placed_weights = np.empty(len(weights), weights.dtype)
@@ -104,7 +104,7 @@ def _placed(
 
 
 def are_sorted(tails: NDArray[Any]) -> bool:
-    """Whether no tail is less than the one before it, by several threads."""
+    """Return True if no tail is less than the one before it, by several threads."""
     load_compiler()
     look = in_slices(len(tails), AT_ONCE, lambda some: is_sorted(tails[some.start : some.stop + 1]))
     return all(look)
@@ -165,7 +165,7 @@ def store_beginnings(tails: NDArray[Any], first: int, row: int, offsets: NDArray
 
 @kernel
 def is_sorted(tails: NDArray[Any]) -> bool:
-    """Whether no tail is less than the one before it; stops at the first that is."""
+    """Return True if no tail is less than the one before it; stops at the first that is."""
     for arc in range(1, len(tails)):  # noqa: SIM110 (a plain loop is what Numba compiles best)
         if tails[arc] < tails[arc - 1]:
             return False

@@ -26,7 +26,7 @@ def find_led(
     bound: Any,
     led: Any,
 ) -> Any:
-    """Whether no arc of some rows shortens a distance, or has a negative weight.
+    """Return True if no arc of some rows shortens a distance, or has a negative weight.
 
     Sets ``led`` where a tight arc leads to from a smaller distance; with predecessors only where it
     leads from these. Vertices and offsets come as unsigned numbers.
@@ -70,7 +70,7 @@ def are_led(
     bound: Any,
     led: Any,
 ) -> Any:
-    """Whether no vertex of a range is in doubt once `find_led` has looked at all rows."""
+    """Return True if no vertex of a range is in doubt once `find_led` has looked at all rows."""
     is_tree = len(parents) > 0
     for vertex in range(first, end):
         distance = distances[vertex]

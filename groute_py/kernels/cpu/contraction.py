@@ -109,7 +109,7 @@ def choose_leaving(offsets: Any, neighbours: Any, keys: Any, part: Any, leaves: 
 def pairs_that_need(
     rows: Any, around: Any, both: bool, nothing: Any, vertex: Any, reach: Any, needed: Any
 ) -> int:
-    """Which pairs of neighbours of a vertex need a shortcut, if it leaves.
+    """Find the pairs of neighbours of a vertex that need a shortcut if it leaves.
 
     Args:
         rows: of the skeleton, which the vertex has its neighbours from.
@@ -187,7 +187,7 @@ def has_witness(
     is_spread: bool,
     reach: Any,
 ) -> Any:
-    """Whether one or two arcs lead from ``tail`` to ``head`` at no more than ``total``.
+    """Return True if one or two arcs lead from ``tail`` to ``head`` at no more than ``total``.
 
     Args:
         ends: offsets and neighbours, the weights from the tail and those to the head.
@@ -214,7 +214,7 @@ def has_witness(
 def has_witness_in_long_rows(
     ends: Any, nothing: Any, tail: Any, head: Any, vertex: Any, total: Any
 ) -> bool:
-    """As `has_witness`: each neighbour in the shorter row is looked up in the longer one."""
+    """See `has_witness`: each neighbour in the shorter row is looked up in the longer one."""
     offsets, neighbours, leaving, entering = ends
     first, last = offsets[tail], offsets[tail + 1]
     begin, end = offsets[head], offsets[head + 1]
@@ -241,7 +241,7 @@ def has_witness_in_long_rows(
 
 @kernel
 def place_of(neighbours: Any, first: Any, last: Any, wanted: Any) -> Any:
-    """Where a row has a neighbour, or -1."""
+    """Return where a row has a neighbour, or -1."""
     end = last
     while first < last:
         middle = (first + last) >> 1

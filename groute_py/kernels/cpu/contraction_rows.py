@@ -206,7 +206,7 @@ def prune(
 def path_stands_in(
     rows: Any, ends: Any, nothing: Any, tail: Any, head: Any, weight: Any, reach: Any
 ) -> bool:
-    """Whether a path of two arcs stands in for an arc.
+    """Return True if a path of two arcs stands in for an arc.
 
     Args:
         rows: of the skeleton.
@@ -236,7 +236,7 @@ def path_stands_in(
 
 @kernel
 def stand_in(before: Any, after: Any, weight: Any) -> Any:
-    """Whether two arcs stand in for one of this weight."""
+    """Return True if two arcs stand in for one of this weight."""
     total = before + after
     return total < weight or (total == weight and before > 0 and after > 0)
 

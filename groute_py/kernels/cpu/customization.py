@@ -110,7 +110,7 @@ def list_lower(offsets: Any, starts: Any, tops: Any, ends: Any, legs: Any) -> No
 
 @inlined_kernel
 def changes(old: Any, new: Any, top: Any) -> Any:
-    """Whether a way of another length may change the arc that it bridges."""
+    """Return True if a way of another length may change the arc that it bridges."""
     return new < top or (old == top and new != old)
 
 
@@ -220,7 +220,7 @@ def fill_labels(
 
 @inlined_kernel
 def shared_ancestors(low: int, high: int, preorder: Any, table: Any) -> Any:
-    """How many ancestors two vertices have in common, themselves included.
+    """Count the ancestors that two vertices have in common, themselves included.
 
     The least depth in the preorder behind the one up to the other is that of the child of the
     lowest of them.

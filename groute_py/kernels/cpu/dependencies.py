@@ -114,7 +114,7 @@ def settle(
 
 @kernel
 def is_tight(near: Any, weight: Any, far: Any, nothing: Any) -> Any:
-    """Whether an arc lies on a shortest path: the distances of its ends differ by its weight."""
+    """Return True if an arc is on a shortest path: distances of its ends differ by its weight."""
     reach = reach_of(near, weight, nothing)
     return reach != nothing and reach == far
 

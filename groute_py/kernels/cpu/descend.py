@@ -111,7 +111,7 @@ def descend(
 
 @kernel
 def _position(bit: Any) -> int:
-    """Of the only bit that is set in a word."""
+    """Return the position of the only bit that is set in a word."""
     position = 0
     for width in (32, 16, 8, 4, 2, 1):
         if bit >> np.uint64(width):

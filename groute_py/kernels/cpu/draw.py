@@ -66,7 +66,7 @@ def draw(start: np.uint64, index: np.uint64) -> Any:
 
 @kernel
 def below(bits: np.uint64, count: np.uint64) -> np.uint64:
-    """Of 32 bits, a number in 0..count-1."""
+    """Map 32 bits to a number in 0..count-1."""
     return (bits * count) >> HALF
 
 

@@ -52,7 +52,7 @@ class FileCache:
 
 
 def folder() -> str:
-    """Where Numba keeps compiled kernels; "" where it finds no folder that it can write."""
+    """Return the folder of Numba's compiled kernels; "" if it finds none that it can write."""
     from numba.core.caching import FunctionCache
 
     try:

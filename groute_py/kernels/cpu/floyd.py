@@ -35,7 +35,7 @@ def through(distances: Any, rows: Any, middle: Any, columns: Any) -> None:
 
 @kernel
 def through_with_paths(distances: Any, parents: Any, rows: Any, middle: Any, columns: Any) -> None:
-    """As `through`; a shortened path from i ends as the one from k does."""
+    """See `through`; a shortened path from i ends as the one from k does."""
     for top in range(rows[0], rows[1], TILE_ROWS):
         for start in range(columns[0], columns[1], TILE_COLUMNS):
             stop = min(start + TILE_COLUMNS, columns[1])
@@ -53,7 +53,7 @@ def through_with_paths(distances: Any, parents: Any, rows: Any, middle: Any, col
 
 @kernel
 def is_tree(parents: Any, source: Any, seen: Any) -> bool:
-    """Whether the predecessors in a row, where there are any, lead to the source.
+    """Return True if the predecessors in a row, where there are any, lead to the source.
 
     Args:
         parents: shape (n,), below 0 where there is none.

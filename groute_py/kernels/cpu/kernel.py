@@ -72,7 +72,7 @@ def kernel(function: Callable[..., Any]) -> Any:
 
 
 def inlined_kernel(function: Callable[..., Any]) -> Any:
-    """As `kernel`, for a function that its callers are to contain."""
+    """See `kernel`; callers contain this function."""
     return Kernel(function, is_inlined=True)
 
 

@@ -26,7 +26,7 @@ HEAD, NEAR_COUNT, FAR_COUNT, DIRTY_COUNT, RELAXATIONS, BUCKETS, OVERFLOWED, CURS
 
 @kernel
 def does_not_fit(base: Any, weight: Any, nothing: Any) -> Any:
-    """Whether base + weight overflows. (Numba may assume that integer sums never wrap.)"""
+    """Return True if base + weight overflows. (Numba may assume that integer sums never wrap.)"""
     return (weight > 0 and base > nothing - weight) or (weight < 0 and base < -nothing - weight)
 
 

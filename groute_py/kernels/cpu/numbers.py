@@ -31,7 +31,7 @@ SPLITTER = 2.0**27 + 1
 
 @kernel
 def is_fraction(code: int) -> bool:
-    """Whether a number goes on as a decimal here."""
+    """Return True if a number goes on as a decimal here."""
     return code in (POINT, LETTER_E, CAPITAL_E)
 
 

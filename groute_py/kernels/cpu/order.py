@@ -51,7 +51,7 @@ def breadth_first(
 def breadth_first_tree(
     offsets: NDArray[np.int64], heads: NDArray[Any], start: int, nobody: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """What can be reached from ``start`` in breadth-first order, and from where each was found.
+    """Return vertices within reach of ``start`` in breadth-first order, and the parent of each.
 
     Returns:
         int32 of shape (k,) and of shape (n,); ``nobody`` where a vertex was found from none.
@@ -96,7 +96,7 @@ def renumbered(
 
 @kernel
 def hilbert_places(columns: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where points of the grid 2^HILBERT_BITS wide lie on its Hilbert curve.
+    """Return the places of points of the grid 2^HILBERT_BITS wide on its Hilbert curve.
 
     A square is taken by its four quarters, rotated so that the curve goes on where it left off
     (Hilbert, 1891; the usual loop from the largest square to the smallest).

@@ -1,4 +1,4 @@
-"""What lies above some vertices of a contraction hierarchy."""
+"""The part of a contraction hierarchy above some vertices."""
 
 from __future__ import annotations
 

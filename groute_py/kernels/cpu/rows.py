@@ -14,7 +14,7 @@ SHORT = 32
 
 @kernel
 def ascend(offsets: Any, weights: Any) -> bool:
-    """Whether the weights of no row fall; stops at the first that does.
+    """Return True if the weights of no row fall; stops at the first that does.
 
     Args:
         offsets: shape (n + 1,).

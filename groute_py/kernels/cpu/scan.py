@@ -132,7 +132,7 @@ def _skip_blanks(text: NDArray[np.uint8], p: np.uint64, kinds: NDArray[np.uint8]
 def _next_field(
     text: NDArray[np.uint8], end: np.uint64, kinds: NDArray[np.uint8], parted: bool
 ) -> np.uint64:
-    """Where the next field begins behind the `end` of one; `end` where nothing parts them."""
+    """Return where the field behind the `end` of one begins; `end` if nothing parts them."""
     p: np.uint64 = _skip_blanks(text, end, kinds)
     if parted:
         if kinds[text[p]] != SEPARATOR:

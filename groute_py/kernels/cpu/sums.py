@@ -1,4 +1,4 @@
-"""What serial methods share: the sum at the end of an arc."""
+"""The sum at the end of an arc, for serial methods."""
 
 from __future__ import annotations
 

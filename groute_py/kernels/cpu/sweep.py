@@ -147,7 +147,7 @@ def begin_lane(found: Any, core: Any, distances: Any, nothing: Any, lane: int, l
 
 @kernel
 def sweep_lanes(runs: Any, heads: Any, down: Any, distances: Any) -> None:
-    """As `sweep` for k sources side by side: arcs are read once, distances in whole cache lines.
+    """Do `sweep` for k sources at once: arcs are read once, distances in whole cache lines.
 
     Args:
         runs, heads, down: as for `sweep`.

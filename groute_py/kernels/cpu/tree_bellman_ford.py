@@ -79,7 +79,7 @@ def planted(count: int, source: int) -> Tree:
 
 @kernel
 def is_below(tree: Any, top: Any, vertex: Any) -> bool:
-    """Whether ``vertex`` is ``top`` or lies below it: climbs from one and searches the other."""
+    """Return True if ``vertex`` is ``top`` or below it: climbs from one and searches the other."""
     up, down = vertex, tree.after[top]
     while tree.depth[up] > tree.depth[top] and tree.depth[down] > tree.depth[top]:
         if down == vertex:
@@ -112,7 +112,7 @@ def hang(tree: Any, vertex: Any, parent: Any, arc: Any) -> None:
 
 @kernel
 def closes_negative(weights: Any, tolerance: Any, tree: Any, tail: Any, arc: Any, top: Any) -> bool:
-    """Whether the arc and the path from ``top`` to its tail weigh less than the tolerance allows.
+    """Return True if the arc and the path from ``top`` to its tail weigh less than is tolerated.
 
     The sum is Neumaier's, whose error is of second order in the epsilon.
     """

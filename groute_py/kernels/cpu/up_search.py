@@ -1,4 +1,4 @@
-"""Where two searches upward in a contraction hierarchy meet (Geisberger et al., 2012)."""
+"""The meeting of two upward searches in a contraction hierarchy (Geisberger et al., 2012)."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def scan_rows(
 
 @inlined_kernel
 def _begins_oddly(text: NDArray[np.uint8], at: np.uint64, separator: int, marks: bool) -> bool:
-    """Whether a line begins with a blank, a byte order mark, or maybe as a comment."""
+    """Return True if a line begins with a blank, a byte order mark, or maybe as a comment."""
     first = text[at]
     has_mark = first == 0xEF and text[at + ONE] == 0xBB and text[at + TWO] == 0xBF
     has_blank = _is_blank(first) and first != separator
@@ -155,7 +155,7 @@ def _field(
 
 @kernel
 def _ends_field(letter: Any) -> bool:
-    """Whether a byte ends a field, or is out of place in it, also within quotes."""
+    """Return True if a byte ends a field, or is out of place in it, also within quotes."""
     return bool(letter in (NEWLINE, RETURN, QUOTE))
 
 

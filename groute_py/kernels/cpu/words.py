@@ -70,7 +70,7 @@ def first_below(text: NDArray[np.uint8], p: np.uint64, limit: Any, other: Any) -
 def are_equal(
     a: NDArray[np.uint8], p: np.uint64, b: NDArray[np.uint8], q: np.uint64, size: np.uint64
 ) -> bool:
-    """Whether the bytes from `p` on in one text are those from `q` on in the other."""
+    """Return True if the bytes from `p` on in one text are those from `q` on in the other."""
     k = NOTHING
     while k + EIGHT <= size and word(a, p + k) == word(b, q + k):
         k += EIGHT

@@ -51,6 +51,6 @@ class SerialMethod(CpuMethod, ABC):
 
 
 def least_left(buffers: SolveBuffers) -> Any:
-    """What `SerialMethod.step` returns where nothing is known of the least distance left."""
+    """Return the answer of `SerialMethod.step` where the least distance left is unknown."""
     some = buffers.at[near_far.NEAR_COUNT] > 0
     return buffers.distances[: buffers.share.own_count].min() if some else buffers.unreached

@@ -36,11 +36,7 @@ ORDERED_PASSES = 64
 
 
 class QueueBellmanFord(SerialMethod):
-    """A queue of changed vertices; `groute_py.kernels.cpu.queue_bellman_ford`.
-
-    Args:
-        order: one of the module's orders.
-    """
+    """A queue of changed vertices; `groute_py.kernels.cpu.queue_bellman_ford`."""
 
     def __init__(self, order: int) -> None:
         self._order = order

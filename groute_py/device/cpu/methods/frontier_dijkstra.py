@@ -15,11 +15,7 @@ from groute_py.kernels.cpu import frontier, rows
 
 
 class FrontierDijkstra(SerialMethod):
-    """A core that settles many vertices in a round.
-
-    Args:
-        criterion: a key of `CRITERIA`.
-    """
+    """A core that settles many vertices in a round."""
 
     def __init__(self, criterion: str) -> None:
         self._criterion = CRITERIA[criterion]

@@ -47,11 +47,7 @@ def in_csr(incoming: Incoming) -> Rounds:
 
 
 def in_ell(incoming: Incoming) -> Rounds:
-    """In equally many slots a vertex.
-
-    Raises:
-        InputError: degrees are so uneven that most slots are empty.
-    """
+    """In equally many slots a vertex."""
     degrees = np.diff(incoming.offsets).astype(np.int64)
     own, width = len(degrees), int(degrees.max(initial=0))
     if too_uneven(width, own, len(incoming.tails)):
@@ -68,11 +64,7 @@ def in_ell(incoming: Incoming) -> Rounds:
 
 
 def in_matrix(incoming: Incoming) -> Rounds:
-    """In a matrix.
-
-    Raises:
-        InputError: it would be too large.
-    """
+    """In a matrix."""
     own = len(incoming.offsets) - 1
     if too_dense(own):
         raise InputError(
@@ -88,11 +80,7 @@ STORAGES = {"csr": in_csr, "ell": in_ell, "dense": in_matrix}
 
 
 class MinPlus(SerialMethod):
-    """A core on which every vertex takes the best of its incoming arcs, round by round.
-
-    Args:
-        storage: a key of `STORAGES`.
-    """
+    """A core on which every vertex takes the best of its incoming arcs, round by round."""
 
     def __init__(self, storage: str) -> None:
         self._store = STORAGES[storage]

@@ -1,4 +1,4 @@
-"""How many arcs of each row each rank of a team takes, and where they begin in what it takes.
+"""Counts of the arcs that each rank of a team takes of each row, and where they begin there.
 
 CuPy's sums take longer to be loaded than to be computed, so all sums are those of kernels in
 kernels/exchange/redistribute.cu, and of NumPy where they are few.
@@ -44,12 +44,7 @@ class ArcCounts(NamedTuple):
 
 
 def count_arcs(graph: DeviceGraph, team: Any) -> ArcCounts:
-    """Count them, in the current stream.
-
-    Args:
-        graph: of this rank.
-        team: the struct ``Team`` of kernels/layout/redistribute.cuh.
-    """
+    """Count them, in the current stream."""
     own, ranks, me = graph.share.own_count, int(team["count"][0]), int(team["me"][0])
     arcs, leads = cp.empty((ranks, own), np.uint32), cp.empty(own, np.uint8)
     degrees = cp.empty(own, np.uint32)
@@ -60,11 +55,9 @@ def count_arcs(graph: DeviceGraph, team: Any) -> ArcCounts:
 
 
 def row_starts(kernels: Kernels, arcs: Any, firsts: list[int]) -> Any:
-    """Where each row begins in what each rank takes: uint64, shape (ranks, own).
+    """Return where each row begins in what each rank takes: uint64, shape (ranks, own).
 
     Args:
-        kernels: of the program `SOLVE`.
-        arcs: as in `ArcCounts`.
         firsts: where the first row begins in what each rank takes.
     """
     sums, _ = _tile_sums(kernels, arcs)

@@ -33,11 +33,6 @@ VISITED_AT_ONCE = 1 << 20
 class DeviceGraph:
     """The rows of a share, and the kernels that are compiled for them.
 
-    Args:
-        gpu: holds them.
-        share: this rank's.
-        terms: as for `groute_py.device.base.Device.load`.
-
     Attributes:
         type, unreached: of the distances, and the distance where no path leads.
         arrays: by their names in struct ``Share`` of kernels/layout/graph.cuh.
@@ -73,12 +68,12 @@ class DeviceGraph:
 
     @property
     def has_in_edges(self) -> bool:
-        """Whether arcs can be pulled."""
+        """Return True if arcs can be pulled."""
         return "in_arcs" in self.arrays
 
     @property
     def prepared_label(self) -> str:
-        """What the label says of the preparation for the pull phase."""
+        """The label's word on the preparation for the pull phase."""
         if not self.terms.pulls:
             return ""
         return ", prepared" if self.has_in_edges else ", without room to prepare"
@@ -119,7 +114,7 @@ class DeviceGraph:
         self.struct["halo_home"] = homes.data.ptr
 
     def plan_rows(self, rows: int, before: int) -> None:
-        """Those of a team; kernels take them from the next `point` on."""
+        """Set the plan of a team's rows; kernels take it from the next `point` on."""
         self.rows, self.before = rows, before
 
     def plan_arcs(self, most: int, inbox_bytes: int) -> None:
@@ -153,7 +148,6 @@ def packed_arcs(heads: Any, weights: Any, distance_type: np.dtype[Any]) -> Any:
 
     Args:
         heads, weights: shape (m,); those in host memory are packed there, on their way.
-        distance_type: weights are converted to it.
     """
     words = np.dtype(f"u{distance_type.itemsize}")
     kind = np.dtype(np.uint64 if words.itemsize == 4 else np.complex128)

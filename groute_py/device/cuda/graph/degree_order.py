@@ -91,9 +91,6 @@ def order_among_peers(
     """The same among all ranks, if all have room; arcs stay where they are; collective.
 
     Args:
-        channel: between the ranks.
-        graph: of this rank, before its arcs are redistributed.
-        owned: how many vertices each owns.
         spare: bytes that are left beside what comes after.
     """
     mine = if_it_fits(lambda: _own_numbers(graph, owned, spare))

@@ -24,7 +24,7 @@ class Ghosts:
 
     @property
     def before(self) -> int:
-        """Those of the ranks before this one."""
+        """Ghosts of the ranks before this one."""
         return sum(self.owned[: self.me])
 
     def earlier(self, peer: int, owner: int) -> list[int]:

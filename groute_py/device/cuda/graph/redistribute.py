@@ -48,10 +48,6 @@ class Destination(NamedTuple):
 class Redistribution:
     """Moves the arcs of a team to the owners of their heads; collective.
 
-    Args:
-        team: the ranks.
-        graph: of this rank; `run` replaces its arcs.
-
     Attributes:
         ghosts: the numbering of the team's vertices on this rank.
         order: by degree, if vertices are renumbered.

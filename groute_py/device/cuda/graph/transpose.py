@@ -31,11 +31,7 @@ class Incoming(NamedTuple):
 
 
 def tails_of(share: Share) -> Any:
-    """uint32, shape (m,): the row that each arc lies in.
-
-    Raises:
-        InputError: there are more than `MOST_ARCS`.
-    """
+    """uint32, shape (m,): the row that each arc lies in."""
     count = len(share.heads)
     refuse_too_many(count)
     steps = cp.zeros(count, np.int32)
@@ -45,11 +41,7 @@ def tails_of(share: Share) -> Any:
 
 
 def incoming(share: Share, offset_type: Any) -> Incoming:
-    """Turn a share around that has no halo.
-
-    Raises:
-        InputError: it has more than `MOST_ARCS`.
-    """
+    """Turn a share around that has no halo."""
     refuse_too_many(len(share.heads))
     heads = to_device(share.heads, np.int32)
     counts = cp.zeros(share.own_count, offset_type)

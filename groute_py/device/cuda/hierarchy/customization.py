@@ -36,12 +36,6 @@ class CudaCustomization:
     """The hierarchy of a graph on a GPU; see `groute_py.many.customized.Customization`.
 
     All work is done in the current stream, and arrays on the GPU do not leave it.
-
-    Args:
-        hierarchy: of the graph.
-
-    Raises:
-        GraphError: it does not fit on the GPU.
     """
 
     def __init__(self, hierarchy: CustomizableHierarchy) -> None:
@@ -103,11 +97,7 @@ class CudaCustomization:
         return cp.asarray(values)
 
     def as_vertices(self, values: Any, role: str) -> Any:
-        """Vertices on the GPU as kernels take them.
-
-        Raises:
-            InputError: they are no integers, of another shape, or none.
-        """
+        """Vertices on the GPU as kernels take them."""
         self._gpu.use()
         vertices = cp.asarray(values)
         if vertices.dtype.kind not in "iu" or vertices.ndim != 1 or not len(vertices):
@@ -135,7 +125,6 @@ class CudaCustomization:
         """The labels by the current weights.
 
         Raises:
-            GraphError: they do not fit on the GPU.
             NarrowError: a distance does not fit in the type.
         """
         if self._labels is None:
@@ -161,9 +150,6 @@ class CudaCustomization:
 
 class Arcs:
     """The arcs upward and their triangles on the current GPU.
-
-    Args:
-        hierarchy: of a graph.
 
     Attributes:
         levels: the first number of each level, and n.
@@ -192,11 +178,6 @@ class Arcs:
 
 class Customizer:
     """Lengths of one type.
-
-    Args:
-        arcs: of the hierarchy.
-        kind: of lengths.
-        gpu: the current one.
 
     Attributes:
         kernels: for the type.

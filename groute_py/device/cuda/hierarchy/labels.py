@@ -31,9 +31,6 @@ TREE = np.dtype(
 class Tree:
     """The elimination tree, for look-ups.
 
-    Args:
-        hierarchy: of a graph.
-
     Attributes:
         rows: uint32, by number: where labels begin, in steps of `STEP` entries.
         depths: uint16, by number.
@@ -58,11 +55,6 @@ class Tree:
 
 class CudaLabels:
     """The labels of all vertices, both ways.
-
-    Args:
-        tree, arcs: of the hierarchy.
-        customizer: has the lengths.
-        processors: of the GPU.
 
     Attributes:
         are_due: whether lengths have changed since they were filled.

@@ -20,7 +20,6 @@ class CudaHierarchy:
     """Struct ``Hierarchy`` of kernels/layout/hierarchy.cuh, and the arrays it points to.
 
     Args:
-        hierarchy: with NumPy's or CuPy's arrays.
         distance_type: int32 or int64, at least as wide as the hierarchy's.
         core: the distances within the core, if they are known: those of `core_distances`.
 

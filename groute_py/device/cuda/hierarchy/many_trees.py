@@ -49,11 +49,6 @@ class ManyTrees:
 
     Attributes:
         overflow: uint32, shape (1,), on the device: not 0 if a sum of the last solve did not fit.
-
-    Args:
-        levels: the hierarchy.
-        processors: of the GPU.
-        count: sources; rounded up to packs.
     """
 
     def __init__(self, levels: CudaHierarchy, processors: int, count: int) -> None:
@@ -102,7 +97,6 @@ class ManyTrees:
         """Fill rows of the first ``sources`` sources with the distances at some places.
 
         Args:
-            sources: how many were solved for.
             places: uint32, shape (k,), on the device.
             rows: shape (sources, k), of the type, on the device.
         """

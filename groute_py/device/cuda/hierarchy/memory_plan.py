@@ -52,12 +52,10 @@ def rows_bytes_in(hierarchy: Hierarchy, distance_type: np.dtype[Any]) -> int:
 
 
 def levels_bytes_of(size: Size, core: int, distance_type: np.dtype[Any]) -> int:
-    """As `levels_bytes`, by an estimate, for a directed graph that is not contracted yet.
+    """Estimate `levels_bytes` for a directed graph that is not contracted yet.
 
     Args:
-        size: of the graph.
         core: vertices of the core, at most.
-        distance_type: of the distances.
     """
     arcs = int(ARCS_UPWARD * size.arcs)
     return levels_bytes(size.vertices, arcs, core, distance_type, symmetric=False)

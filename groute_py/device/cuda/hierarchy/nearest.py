@@ -62,7 +62,6 @@ class CudaNearest:
 
     Args:
         graph: prepared, with weights that fit in 32 bits.
-        local_rank: takes the GPU of this number.
         loaded: has the same graph on that GPU, perhaps with the hierarchy; what it has is shared.
 
     Attributes:
@@ -95,13 +94,9 @@ class CudaNearest:
 
         Args:
             facilities: different vertices, shape (f,).
-            turned: whether paths lead against the arcs, to the facilities.
 
         Returns:
             None if a sum does not fit in 32 bits, or paths of too many arcs weigh 0.
-
-        Raises:
-            InputError: the GPU has too little memory.
         """
         if self._is_narrow:
             return None
@@ -158,13 +153,7 @@ class CudaNearest:
 
 
 class Sweep:
-    """One direction; all work is done in the current stream.
-
-    Args:
-        levels: the hierarchy.
-        in_offsets, in_arcs: the arcs that lead to each vertex.
-        processors: of the GPU.
-    """
+    """One direction; all work is done in the current stream."""
 
     def __init__(
         self, levels: CudaHierarchy, in_offsets: Any, in_arcs: Any, processors: int
@@ -178,7 +167,7 @@ class Sweep:
         self._report = cp.zeros(len(REPORT.names or ()), np.uint32)
 
     def solve(self, facilities: Any) -> Found | None:
-        """As `CudaNearest.solve`; the facilities are uint32 and on the device."""
+        """See `CudaNearest.solve`; the facilities are uint32 and on the device."""
         count = self.levels.vertex_count
         by_place, keys = cp.empty(count, np.uint64), cp.empty(count, np.uint64)
         self._call.launch(

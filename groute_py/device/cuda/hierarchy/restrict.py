@@ -33,7 +33,6 @@ def part_above(hierarchy: Hierarchy, vertices: Any) -> Part:
     """The part with some vertices, all that lie above them, and the core.
 
     Args:
-        hierarchy: with CuPy's arrays.
         vertices: integers, shape (k,), on the device.
     """
     count = hierarchy.vertex_count

@@ -44,7 +44,7 @@ SLOW = 256
 
 
 class Round(NamedTuple):
-    """What left in a round; arrays on the device.
+    """Vertices that left in a round; arrays on the device.
 
     Attributes:
         vertices: uint32, ascending: who left, by the graph's numbers.
@@ -68,7 +68,6 @@ def contract(
     Args:
         offsets, heads, weights: of a graph without negative weights; NumPy's or CuPy's arrays.
         distance_type: int32 or int64, of the hierarchy.
-        core: vertices at which contraction stops.
 
     Returns:
         A hierarchy with CuPy's arrays.
@@ -106,11 +105,7 @@ def refuse_hubs(skeleton: Skeleton) -> None:
 
 
 class Contraction:
-    """A graph, round by round.
-
-    Args:
-        skeleton: of the graph.
-    """
+    """A graph, round by round."""
 
     def __init__(self, skeleton: Skeleton) -> None:
         self._skeleton, self._kernels = skeleton, skeleton.kernels
@@ -141,7 +136,7 @@ class Contraction:
         return True
 
     def hierarchy(self) -> Hierarchy:
-        """What came of the rounds."""
+        """The hierarchy that the rounds have built."""
         core, rounds = self._skeleton, self._rounds
         symmetric = core.symmetric and all(r.up is r.down for r in rounds)
         levels = first_places(core.count, [len(r.vertices) for r in rounds])

@@ -1,4 +1,4 @@
-"""What is left of a graph that is contracted: rows with both weights of each pair of neighbours."""
+"""The rest of a graph in contraction: rows with both weights of each pair of neighbours."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Skeleton:
 
     @property
     def symmetric(self) -> bool:
-        """Whether both directions weigh the same."""
+        """Return True if both directions weigh the same."""
         return self.out is self.in_
 
     @property
@@ -96,8 +96,6 @@ def joined(kernels: Kernels, count: int, keys: Any, out: Any, in_: Any) -> Skele
     """The skeleton of ``count`` vertices with some arcs, the lightest of parallel ones.
 
     Args:
-        kernels: as in `Skeleton`.
-        count: vertices.
         keys: uint64, shape (m,): tail and head of each arc, in any order.
         out, in_: shape (m,), weights of both directions; one array if symmetric.
     """
@@ -123,7 +121,6 @@ def skeleton_of(offsets: Any, heads: Any, weights: Any, distance_type: np.dtype[
     """The skeleton of a graph, without loops.
 
     Args:
-        offsets, heads, weights: of a graph, on the device.
         distance_type: int32 or int64.
     """
     kernels, count = contraction_kernels(distance_type), len(offsets) - 1

@@ -42,14 +42,10 @@ class CudaSweeps:
     """See `groute_py.device.rows.RowSolver`: batches of sources, which share each look at an arc.
 
     Args:
-        graph: on the GPU.
         hierarchy: of the graph; None to make it.
-        predecessors: whether to find them.
 
     Raises:
         DenseError: the graph does not contract.
-        InputError: 32 sources do not fit in memory.
-        MemoryError: the hierarchy does not, with the numbers.
         NarrowError: a shortcut or a distance of the core does not fit in the type.
     """
 
@@ -144,7 +140,6 @@ class CudaSweeps:
 
         Args:
             sources: uint32, vertices of the hierarchy, on the device.
-            levels: the hierarchy.
             columns: uint32, the places whose distances make a row, on the device.
         """
         if not len(sources):
@@ -184,11 +179,7 @@ def _refuse_large(takes: int, graph: CudaGraph) -> None:
 
 
 def _packs(levels: CudaHierarchy, graph: CudaGraph) -> int:
-    """Packs of a batch: enough to fill the GPU, as memory allows.
-
-    Raises:
-        InputError: not even one fits.
-    """
+    """Packs of a batch: enough to fill the GPU, as memory allows."""
     wanted = max(-(-FILLED // (SOURCES * max(levels.vertex_count, 1))), 1)
     each, free = ManyTrees.bytes_of(levels, 1), graph.free_bytes
     most = int(MEMORY_SHARE * free) // max(each, 1)

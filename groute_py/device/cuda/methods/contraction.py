@@ -29,7 +29,7 @@ REPORT = np.dtype([("overflowed", NUMBER), ("entries", NUMBER)])
 
 
 def sweeping(distance_type: np.dtype[Any]) -> dict[str, Any]:
-    """What ``solve_tree`` takes."""
+    """Choices of the kernel ``solve_tree``."""
     pointers = ("by_place", "by_vertex", "control", "report")
     return {
         "hierarchy": HIERARCHY,
@@ -115,11 +115,7 @@ class Contraction(GpuMethod):
 
 
 def _levels_of(graph: DeviceGraph) -> CudaHierarchy | None:
-    """The hierarchy of a share, or a new one; None if it needs a wider type.
-
-    Raises:
-        InputError: the graph does not contract, or there is no wider type.
-    """
+    """The hierarchy of a share, or a new one; None if it needs a wider type."""
     try:
         hierarchy = graph.share.hierarchy or _contracted(graph)
         if hierarchy.type.itemsize > graph.type.itemsize:

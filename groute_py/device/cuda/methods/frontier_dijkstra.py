@@ -59,7 +59,7 @@ def rounds_type(distance_type: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def taking(distance_type: np.dtype[Any]) -> dict[str, Any]:
-    """What ``take_rounds_alone`` and ``take_rounds_together`` take."""
+    """Choices of the kernels ``take_rounds_alone`` and ``take_rounds_together``."""
     return {
         "share": SHARE,
         "frontier": FRONTIER_STRUCT,
@@ -73,11 +73,7 @@ def taking(distance_type: np.dtype[Any]) -> dict[str, Any]:
 
 
 class FrontierDijkstra(GpuMethod):
-    """Settles many vertices in a round.
-
-    Args:
-        criterion: a key of `CRITERIA`.
-    """
+    """Settles many vertices in a round."""
 
     remedy = "use --algorithm delta-stepping, which takes less"
 

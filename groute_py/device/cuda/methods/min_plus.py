@@ -97,7 +97,6 @@ class Storage:
         """A kernel by as many blocks as run at once, and no more than are of use.
 
         Args:
-            name: of the kernel.
             besides: the type of what others do not take, by name.
         """
         kernel = self.kernels[name].kernel
@@ -152,11 +151,7 @@ STORAGES = {"csr": in_csr, "ell": in_ell, "dense": in_matrix}
 
 
 class MinPlus(GpuMethod):
-    """Every vertex takes the best of its incoming arcs, round by round.
-
-    Args:
-        storage: of the incoming arcs, a key of `STORAGES`.
-    """
+    """Every vertex takes the best of its incoming arcs, round by round."""
 
     remedy = "use --algorithm bellman-ford, which takes less"
 

@@ -15,11 +15,7 @@ MOST_PINNED = 1 << 28
 
 
 class Batch:
-    """All rows of a batch on their way to the host, while the next one is solved; two take turns.
-
-    Args:
-        stream: that everything is done in.
-    """
+    """All rows of a batch on their way to the host while the next is solved; two take turns."""
 
     def __init__(self, stream: Any) -> None:
         self._stream, self._first, self._count = stream, 0, 0
@@ -31,7 +27,6 @@ class Batch:
         """Begin to copy; what is lent may be changed by what follows in the stream.
 
         Args:
-            first: the number of the first row.
             rows: on the device, shape (r, t); at most as many as the first time.
             overflow: uint32, shape (1,), on the device: not 0 if a distance did not fit.
         """

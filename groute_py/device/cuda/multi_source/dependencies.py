@@ -28,7 +28,7 @@ ALIGNMENT = 16
 
 
 def slot_bytes(vertex_count: int) -> int:
-    """What a block works in: ``Slot`` of kernels/multi_source/dependencies.cu."""
+    """Return the bytes of a block's ``Slot``, see kernels/multi_source/dependencies.cu."""
     size = (2 * 8 + 3 * 4) * vertex_count + 4
     return -(-size // ALIGNMENT) * ALIGNMENT
 
@@ -38,11 +38,6 @@ class CudaDependencies:
 
     Args:
         graph: on the GPU, without negative weights, self-loops and parallel arcs.
-        delta: Δ of near–far.
-        asked: what is summed.
-
-    Raises:
-        InputError: not even one source fits in the memory that is free.
     """
 
     def __init__(self, graph: CudaGraph, delta: float, asked: Accumulation) -> None:

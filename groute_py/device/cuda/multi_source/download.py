@@ -35,11 +35,7 @@ def downloaded(
     """Bring rows to the host, each piece while the one before is in use.
 
     Args:
-        graph: on the GPU.
-        stream: that everything is done in.
-        sources: whose rows.
         targets: whose columns of these, shape (t,); None for all.
-        take: fills device rows with those of some sources, in the stream.
         find_parents: finds predecessors, if they are wanted.
     """
     if not len(sources):

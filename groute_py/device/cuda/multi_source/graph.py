@@ -30,7 +30,6 @@ class CudaGraph:
 
     Args:
         graph: in host memory, without negative weights.
-        distance_type: weights are converted to it.
         local_rank: takes the GPU of this number; where there are fewer, ranks share.
         memory_limit: bytes of device memory that may be used; None for what is free.
     """
@@ -56,14 +55,14 @@ class CudaGraph:
 
     @property
     def free_bytes(self) -> int:
-        """What may still be allocated."""
+        """Bytes that may still be allocated."""
         pool = cp.get_default_memory_pool()
         free = int(KEPT * runtime.memGetInfo()[0]) + int(pool.free_bytes())
         return free if self._limit is None else min(free, self._limit - int(pool.used_bytes()))
 
     @property
     def incoming_bytes(self) -> int:
-        """What `incoming` takes: as much as the graph itself."""
+        """Bytes of `incoming`: as many as of the graph itself."""
         return int(self.offsets.nbytes + self.arcs.nbytes)
 
     @cached_property

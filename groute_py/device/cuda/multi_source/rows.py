@@ -56,7 +56,7 @@ CHUNK_BYTES = 16 << 20
 
 @dataclass(frozen=True)
 class Method:
-    """What a source needs while it is solved.
+    """The needs of a source while it is solved.
 
     Attributes:
         kernel: its name.
@@ -98,14 +98,7 @@ class CudaRows:
         slots: sources that a lane has in flight at most.
 
     Args:
-        graph: on the GPU.
-        method: `batch_method` or `heap_method` of it.
-        delta: Δ of near–far.
-        predecessors: whether to find them.
         beside: bytes for each source in flight of what follows its solve; see `solved`.
-
-    Raises:
-        InputError: not even one source fits in the memory that is free.
     """
 
     def __init__(
@@ -188,7 +181,7 @@ class CudaRows:
         return int(self._graph.vertex_count * self._entry_bytes())
 
     def _entry_bytes(self) -> int:
-        """Of a distance, and of a predecessor if there are any."""
+        """Bytes of a distance, and of a predecessor if there are any."""
         return int(self._graph.type.itemsize + 4 * self._predecessors)
 
     def _fitting_slots(self) -> tuple[int, int]:

@@ -40,13 +40,7 @@ MOST_ROWS = 65_535
 
 
 class CudaSummaries:
-    """What is asked of rows of one type and length, with what that takes on the GPU.
-
-    Args:
-        distance_type: of the rows.
-        vertex_count: of each row.
-        wanted: what is asked for.
-    """
+    """Summaries of rows of one type and length, with the arrays that they take on the GPU."""
 
     def __init__(self, distance_type: np.dtype[Any], vertex_count: int, wanted: Wanted) -> None:
         self.type, self.vertex_count, self.histogram = distance_type, vertex_count, wanted.histogram
@@ -68,7 +62,6 @@ class Pending:
     """The summary of some rows, on its way; what it is made of belongs to the current stream.
 
     Args:
-        summaries: what is asked for.
         rows: shape (r, n), on the device.
         sources: int64, shape (r,), where they begin.
     """
@@ -120,12 +113,7 @@ class Pending:
 def summarized(
     graph: CudaGraph, stream: Any, sources: NDArray[np.int64], take: Take, wanted: Wanted
 ) -> Iterator[Summary]:
-    """The summaries of rows of a finished matrix.
-
-    Args:
-        graph, stream, sources, take: as for ``download.downloaded``.
-        wanted: what is asked for.
-    """
+    """The summaries of rows of a finished matrix."""
     if not len(sources):
         return
     row_bytes = graph.vertex_count * graph.type.itemsize
@@ -143,11 +131,7 @@ def summarized(
 
 
 class ArraySummaries:
-    """Summaries of distances that a solve has left on the GPU, a row at a time.
-
-    Args:
-        wanted: what is asked for.
-    """
+    """Summaries of distances that a solve has left on the GPU, a row at a time."""
 
     def __init__(self, wanted: Wanted) -> None:
         self._wanted = wanted
@@ -158,7 +142,6 @@ class ArraySummaries:
         """The summary of one row.
 
         Args:
-            first: as in `Summary`.
             distances: CuPy array, shape (n,), complete.
             source: where it begins.
 

@@ -1,4 +1,4 @@
-"""Which GPUs reach each other: the condition for an exchange inside the kernel."""
+"""Peer access between GPUs, the condition for an exchange inside the kernel."""
 
 from __future__ import annotations
 
@@ -14,13 +14,7 @@ from groute_py.system.environment import hiding
 
 
 def why_not(channel: Channel, gpu: int, first: int = 0) -> str | None:
-    """Why the ranks cannot exchange inside the kernel, or None when they can; collective.
-
-    Args:
-        channel: between these ranks.
-        gpu: CUDA's number of this rank's GPU.
-        first: the first one's number in the job.
-    """
+    """Why the ranks cannot exchange inside the kernel, or None when they can; collective."""
     mine = (platform.node(), runtime.deviceGetPCIBusId(gpu))
     places = channel.gather(mine)
     if channel.size > MAX_PEERS:

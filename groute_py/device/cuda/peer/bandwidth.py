@@ -1,4 +1,4 @@
-"""How fast the GPUs of this host reach each other.
+"""The bandwidth between the GPUs of this host.
 
 Bandwidth is that of copies, latency that of loads each of which needs the one before.
 """

@@ -25,13 +25,7 @@ time."""
 def connect(
     team: Team, ghosts: Ghosts, graph: DeviceGraph, distances: Any, most_pushed: int
 ) -> Link | str:
-    """Link a team by rings that fit on all GPUs, or say why not; collective.
-
-    Args:
-        team, ghosts, distances: as for `linked`.
-        graph: of this rank, redistributed.
-        most_pushed: the most vertices that a rank pushes to a peer.
-    """
+    """Link a team by rings that fit on all GPUs, or say why not; collective."""
     cp.get_default_memory_pool().free_all_blocks()  # peers map what lies outside of it
     rooms = team.channel.gather(graph.gpu.free_bytes)
     ring = ring_that_fits(most_pushed, len(rooms), graph.type, min(rooms))
@@ -41,15 +35,7 @@ def connect(
 def linked(
     team: Team, ghosts: Ghosts, distances: Any, entry_bytes: int, capacity: int
 ) -> Link | str:
-    """The link of a team, or the reason why there is none; the same on every rank; collective.
-
-    Args:
-        team: the peers.
-        ghosts: how they number each other's vertices.
-        distances: of this rank's, `exportable`, those of what it owns first.
-        entry_bytes: of a worklist entry.
-        capacity: entries of a ring, a power of two.
-    """
+    """The link of a team, or the reason why there is none; the same on every rank; collective."""
     try:
         memory = runtime.malloc(INBOX_AT + team.channel.size * capacity * entry_bytes)
         runtime.memset(memory, 0, INBOX_AT)
@@ -69,10 +55,6 @@ _EXPORTED: dict[int, Any] = {}
 
 class Link:
     """This rank's mailbox and inbox, and the mapped memory of its peers; collective.
-
-    Args:
-        team, ghosts, distances, entry_bytes, capacity: as for `linked`.
-        memory: the address of two mailboxes, and an inbox with a ring for each rank of the team.
 
     Attributes:
         first: the number of the team's first rank in the job.

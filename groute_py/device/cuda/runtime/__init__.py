@@ -1,1 +1,1 @@
-"""What all solves need of CUDA: GPUs, compiling, launches, transfers, sorts, memory."""
+"""CUDA for all solves: GPUs, compiling, launches, transfers, sorts, memory."""

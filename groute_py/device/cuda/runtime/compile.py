@@ -35,7 +35,7 @@ def _module(program: Program, choices: tuple[str, ...], of_gpu: str) -> Any:
 
 
 def _built(program: Program, text: str, choices: tuple[str, ...], of_gpu: str) -> Any:
-    """What the build compiled for GPUs of a capability; None where there is nothing, or the driver
+    """Find what the build compiled for GPUs of a capability; None if nothing, or if the driver
     is too old for it.
     """
     path = ahead.find(text, choices, of_gpu)

@@ -77,11 +77,7 @@ def label_of(gpu: Any) -> str:
 
 
 def own_gpu(local_rank: int) -> Any:
-    """The ``local_rank``-th GPU, current in this thread; where there are fewer, ranks share.
-
-    Raises:
-        SetupError: CUDA cannot begin there: no memory is left, or another process has it alone.
-    """
+    """The ``local_rank``-th GPU, current in this thread; where there are fewer, ranks share."""
     gpu = cp.cuda.Device(local_rank % runtime.getDeviceCount())
     try:
         gpu.use()

@@ -43,11 +43,7 @@ def gpus() -> list[Gpu]:
 
 
 def room_on(index: int) -> int:
-    """Bytes of a GPU's memory that are free; CUDA begins there, and it is current afterwards.
-
-    Raises:
-        cupy.cuda.runtime.CUDARuntimeError: no memory is left, or another process has it alone.
-    """
+    """Bytes of a GPU's memory that are free; CUDA begins there, and it is current afterwards."""
     runtime.setDevice(index)
     return int(runtime.memGetInfo()[0])
 

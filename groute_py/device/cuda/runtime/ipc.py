@@ -17,11 +17,7 @@ from groute_py.device.cuda.runtime.short_memory import if_it_fits
 
 
 def exportable(shape: int, dtype: np.dtype[Any]) -> Any:
-    """An array that peers can map: an allocation of its own, from `cudaMalloc` itself.
-
-    Raises:
-        cupy.cuda.runtime.CUDARuntimeError: there is no room for it.
-    """
+    """An array that peers can map: an allocation of its own, from `cudaMalloc` itself."""
     memory = cp.cuda.Memory(max(shape, 1) * dtype.itemsize)
     return cp.ndarray(shape, dtype, cp.cuda.MemoryPointer(memory, 0))
 
@@ -45,7 +41,7 @@ def unmappable(channel: Channel) -> list[int]:
 
 
 def _can_map(handle: bytes | None) -> bool:
-    """Whether the memory can be mapped that a rank has exported.
+    """Return True if the memory can be mapped that a rank has exported.
 
     None is of a rank that cannot export, and an empty handle of a GPU that is full: that is said
     elsewhere.
@@ -59,12 +55,7 @@ def _can_map(handle: bytes | None) -> bool:
 
 
 def mapped(channel: Channel, address: int) -> list[int]:
-    """The addresses, in this process, of memory that every rank exports; collective.
-
-    Args:
-        channel: between these ranks, of which each can map the others' memory: see `unmappable`.
-        address: of this rank's; see `exportable`.
-    """
+    """The addresses, in this process, of memory that every rank exports; collective."""
     handles = channel.gather(bytes(runtime.ipcGetMemHandle(address)))
     return [
         address if rank == channel.rank else runtime.ipcOpenMemHandle(handle)

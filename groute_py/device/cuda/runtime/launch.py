@@ -26,15 +26,7 @@ def resident_blocks(kernel: Any, block: int) -> int:
 
 
 class Call:
-    """Launches one kernel, all of whose blocks run at the same time.
-
-    Args:
-        function: a kernel, as CuPy has it on the current GPU.
-        blocks: of the grid.
-        threads: of a block.
-        arguments: the type of each by name, in the kernel's order; see ``structs``.
-        shared_bytes: dynamic shared memory of a block.
-    """
+    """Launches one kernel, all of whose blocks run at the same time."""
 
     def __init__(
         self,
@@ -67,12 +59,7 @@ class Call:
 
 
 class Kernels:
-    """The kernels of one program; launches the ordinary ones.
-
-    Args:
-        functions: by name, as `groute_py.device.cuda.runtime.compile.kernels_of` returns them.
-        block: threads of a block.
-    """
+    """The kernels of one program; launches the ordinary ones."""
 
     def __init__(self, functions: dict[str, Any], block: int) -> None:
         self._functions, self._block = functions, block

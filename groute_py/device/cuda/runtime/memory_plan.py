@@ -46,7 +46,7 @@ def entry_type(distance_type: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def is_wide(arcs: int) -> bool:
-    """Whether offsets into ``arcs`` arcs need 64 bits; an offset plus a stride must not wrap."""
+    """Return True if offsets into ``arcs`` arcs need 64 bits; offset plus stride must not wrap."""
     return arcs >= 1 << 31
 
 

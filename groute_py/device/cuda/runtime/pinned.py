@@ -18,11 +18,7 @@ from groute_py.device.cuda.runtime.short_memory import NO_MEMORY
 
 
 def empty_pinned(shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-    """An array that is not initialized.
-
-    Raises:
-        MemoryError: the system has no such room.
-    """
+    """An array that is not initialized."""
     shape, kind = (shape,) if isinstance(shape, int) else shape, np.dtype(dtype)
     size = math.prod(shape) * kind.itemsize
     try:

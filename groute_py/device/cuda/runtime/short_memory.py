@@ -1,4 +1,4 @@
-"""What is done where a GPU's memory is short: smaller pieces, an answer for peers, an error."""
+"""Short GPU memory: smaller pieces, an answer for peers, an error."""
 
 from __future__ import annotations
 
@@ -37,13 +37,7 @@ def if_it_fits(action: Callable[[], T]) -> T | None:
 
 @contextmanager
 def within_memory(what: str, label: str, remedy: str) -> Iterator[None]:
-    """Raise `InputError` where the GPU has no memory left for something.
-
-    Args:
-        what: needs the memory.
-        label: of the GPU.
-        remedy: what the user can do.
-    """
+    """Raise `InputError` where the GPU has no memory left for something."""
     try:
         yield
     except (MemoryError, runtime.CUDARuntimeError, driver.CUDADriverError) as problem:

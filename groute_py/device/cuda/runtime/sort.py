@@ -41,7 +41,6 @@ def sort_rows(offsets: Any, arcs: Any, distance_type: np.dtype[Any]) -> None:
     Args:
         offsets: shape (n + 1,), where the rows begin and end.
         arcs: shape (m,), as `groute_py.device.cuda.graph.csr.packed_arcs` makes them.
-        distance_type: of the weights.
     """
     starts = offsets.get().astype(np.int64)
     for rows in _pieces(starts):
@@ -58,7 +57,7 @@ def sort_rows(offsets: Any, arcs: Any, distance_type: np.dtype[Any]) -> None:
 
 
 def sorting_bytes(arcs: int, longest_row: int, itemsize: int) -> int:
-    """What `sort_rows` takes at the most, beside the arcs."""
+    """Return the most bytes that `sort_rows` takes in addition to the arcs."""
     count = min(arcs, max(SORTED_AT_ONCE, longest_row))
     return sort_bytes(count, itemsize) + count * (8 + 8 + 4 + 4 + 2 * itemsize + 2)
 

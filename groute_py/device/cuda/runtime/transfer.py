@@ -49,7 +49,6 @@ def to_device(values: Any, dtype: Any) -> Any:
 
     Args:
         values: shape (k,); one that lies on the GPU already is copied only if its type differs.
-        dtype: of the result.
     """
     dtype = np.dtype(dtype)
     if on_device(values):
@@ -62,12 +61,7 @@ def to_device(values: Any, dtype: Any) -> Any:
 
 
 def filled_on_device(count: int, dtype: np.dtype[Any], fill: Fill) -> Any:
-    """An array on the current GPU that the host fills part by part, by several threads.
-
-    Args:
-        count, dtype: of its items.
-        fill: is given a part of it, and host memory of this type for that part.
-    """
+    """An array on the current GPU that the host fills part by part, by several threads."""
     if count * dtype.itemsize <= SMALL_BYTES:
         small = np.empty(count, dtype)
         fill(slice(0, count), small)
@@ -96,8 +90,6 @@ def converted_on_host(values: Any, dtype: np.dtype[Any], put: Put) -> NDArray[An
 
     Args:
         values: on the current GPU, shape (k,).
-        dtype: of the copy.
-        put: writes a part of it.
     """
     found = np.empty(len(values), dtype)
     step = PIECE_BYTES // values.itemsize
@@ -110,11 +102,7 @@ def converted_on_host(values: Any, dtype: np.dtype[Any], put: Put) -> NDArray[An
 
 
 class Copier:
-    """A thread's own stream, and two page-locked buffers that take turns.
-
-    Args:
-        gpu: CUDA's number of the GPU.
-    """
+    """A thread's own stream, and two page-locked buffers that take turns."""
 
     def __init__(self, gpu: int) -> None:
         self._gpu = cp.cuda.Device(gpu)

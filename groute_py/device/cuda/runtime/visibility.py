@@ -1,4 +1,4 @@
-"""Which GPU a rank takes, and what goes wrong when a site binds GPUs to ranks itself.
+"""The GPU of a rank, also where a site binds GPUs to ranks itself.
 
 Rank i of a host takes GPU i, and every rank sees every GPU of its host: ranks open each other's
 device memory (CUDA IPC), and one cannot open the memory of a GPU that CUDA does not show. So a
@@ -18,7 +18,6 @@ def why_hidden(rank: int, peers: list[int], setting: str | None) -> str:
     """Why ranks cannot exchange inside the kernel when some GPUs are hidden from one of them.
 
     Args:
-        rank: the one that sees too little.
         peers: the ranks whose GPUs it does not see.
         setting: what hides them, if that is known.
 

@@ -17,11 +17,7 @@ from groute_py.results.result import public_distances, put_public
 
 
 class Answer:
-    """Reads and changes the answer; see `groute_py.device.base.Device` for the verbs.
-
-    Args:
-        graph, order, buffers: of this rank.
-    """
+    """Reads and changes the answer; see `groute_py.device.base.Device` for the verbs."""
 
     def __init__(
         self, graph: DeviceGraph, order: DegreeOrder | None, buffers: SolveBuffers
@@ -83,7 +79,7 @@ class Answer:
             return converted_on_host(found, np.dtype(np.int64), put_public)
 
     def _found(self, name: str) -> Any:
-        """Of the owned vertices, in the share's numbers."""
+        """Return an array of the owned vertices, in the share's numbers."""
         found = self._buffers.arrays[name][: self._graph.share.own_count]
         return found if self._order is None else self._order.by_vertex(self._graph, name, found)
 

@@ -32,11 +32,6 @@ from groute_py.device.cuda.runtime.structs import WORK, control_type, offset_of,
 class SolveBuffers:
     """Distances, worklists and outboxes of a rank, and what its kernels report.
 
-    Args:
-        graph: on the GPU.
-        direct: messages lie in device memory, which is left free for them.
-        exported: peers can map the distances.
-
     Attributes:
         arrays: by their names in struct ``Work`` of kernels/layout/worklists.cuh.
         work: that struct.
@@ -87,7 +82,7 @@ class SolveBuffers:
         )
 
     def have_room_for(self, shapes: dict[str, Shape]) -> bool:
-        """Whether arrays are there that are nice to have; allocates them where memory is left."""
+        """Return True if optional arrays are there; allocates them where memory is left."""
         if shapes.keys() <= self.arrays.keys():
             return True
         if self._gpu.room() < size_of(shapes) + SPARE_BYTES:
@@ -112,7 +107,7 @@ class SolveBuffers:
 
 
 def _shortened(entries: int, own: int) -> str:
-    """What to say of worklists that could not have their full length."""
+    """Describe worklists that could not have their full length."""
     if entries == capacity(own):
         return ""
     return f", short of memory: worklists of {entries:,} entries in place of {capacity(own):,}"

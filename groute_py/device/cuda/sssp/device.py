@@ -36,9 +36,6 @@ class CudaDevice:
 
     Args:
         local_rank: takes the GPU of this number; where there are fewer, ranks share.
-        direct: messages lie in device memory.
-        method: how shares are relaxed.
-        choices: arguments of the method.
 
     Attributes:
         gpu: that it works on.
@@ -70,7 +67,7 @@ class CudaDevice:
 
     @property
     def is_loaded(self) -> bool:
-        """Whether there is a share on the GPU."""
+        """Return True if there is a share on the GPU."""
         return self._parts is not None
 
     @property
@@ -80,7 +77,7 @@ class CudaDevice:
 
     @property
     def parts(self) -> SolveParts:
-        """What is on the GPU; a share must be loaded."""
+        """The parts on the GPU; a share must be loaded."""
         assert self._parts is not None
         return self._parts
 

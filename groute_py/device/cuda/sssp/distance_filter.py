@@ -25,14 +25,7 @@ LARGEST_FLOAT = 1e38
 
 
 def set_filter(graph: DeviceGraph, buffers: SolveBuffers, widest: float, *, grow: bool) -> None:
-    """Let kernels use the filter if it pays and there is room for it.
-
-    Args:
-        graph: of this rank.
-        buffers: gets the array, and the parameters in its struct.
-        widest: bucket of the solve.
-        grow: whether buckets grow up to it.
-    """
+    """Let kernels use the filter if it pays and there is room for it."""
     own, l2_bytes = graph.share.own_count, graph.gpu.l2_bytes
     large = own * graph.type.itemsize > FILTER_FROM * l2_bytes
     # a head in the halo, which is not in the filter, is only there in buckets that are alike
@@ -46,6 +39,6 @@ def set_filter(graph: DeviceGraph, buffers: SolveBuffers, widest: float, *, grow
 
 
 def fold_of(own: int, l2_bytes: int) -> int:
-    """How often the byte is halved, so that the levels of ``own`` vertices fit in L2."""
+    """Return how often the byte is halved, so that the levels of ``own`` vertices fit in L2."""
     fitting = (fold for fold in range(MOST_FOLDED) if own >> fold <= FILTER_IN_L2 * l2_bytes)
     return next(fitting, MOST_FOLDED)

@@ -19,13 +19,7 @@ NOT_READY = 600
 
 
 class LinkedKernels:
-    """See `groute_py.device.base.Linked` for the verbs.
-
-    Args:
-        link: to the peers.
-        parts: of this rank.
-        all_linked: whether the team is all ranks.
-    """
+    """See `groute_py.device.base.Linked` for the verbs."""
 
     def __init__(self, link: Link, parts: SolveParts, *, all_linked: bool) -> None:
         self._link, self._parts, self._all_linked = link, parts, all_linked

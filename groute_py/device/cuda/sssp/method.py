@@ -1,4 +1,4 @@
-"""What differs between the methods of a GPU: near–far relaxation here, others in `cuda.methods`."""
+"""The methods of a GPU: near–far relaxation here, others in `cuda.methods`."""
 
 from __future__ import annotations
 
@@ -52,13 +52,10 @@ class GpuMethod:
         *,
         record: bool,
     ) -> None:
-        """As `groute_py.device.base.Device.start`."""
         parts.near_far.start(source, buckets, cutoff, record=record)
 
     def relax(self, parts: SolveParts, limit: float) -> float:
-        """As `groute_py.device.base.Device.relax`."""
         return parts.near_far.relax(limit)
 
     def start_claims(self, parts: SolveParts, *, monotone: bool) -> bool:
-        """As `groute_py.device.base.Device.start_claims`."""
         return parts.predecessors.start(monotone)

@@ -39,12 +39,7 @@ arcs are pulled there are more buckets."""
 
 
 class NearFar:
-    """Relaxes a share with the kernel ``relax``.
-
-    Args:
-        graph, order, buffers, outbox, kernel, predecessors: of this rank.
-        counters: of its solves.
-    """
+    """Relaxes a share with the kernel ``relax``."""
 
     _buckets: Buckets | None = None
     """Of the last solve, which the parameters in struct ``Work`` are for."""
@@ -64,7 +59,6 @@ class NearFar:
         self._counters, self._stream = counters, graph.gpu.stream
 
     def start(self, source: int | None, buckets: Buckets, cutoff: float, *, record: bool) -> None:
-        """As `groute_py.device.base.Device.start`."""
         graph = self._graph
         self._counters.begin()
         self._predecessors.begin(record=record)
@@ -84,7 +78,6 @@ class NearFar:
             self._buckets = buckets
 
     def merge(self, message: Buffer) -> None:
-        """As `groute_py.device.base.Device.merge`."""
         self._kernel.begin()
         work, control = self._buffers.work, self._buffers.control
         types = (self._graph.type, np.dtype(np.int32))
@@ -93,7 +86,6 @@ class NearFar:
                 self._graph.kernels.run("merge", count, work, control, *columns, np.uint32(count))
 
     def relax(self, limit: float) -> float:
-        """As `groute_py.device.base.Device.relax`."""
         with self._stream:
             self._launch_slice(limit)
             if self._predecessors.recording:
@@ -107,7 +99,6 @@ class NearFar:
         return floor
 
     def bucket_width(self) -> float:
-        """As `groute_py.device.base.Device.bucket_width`."""
         delta = self._kernel.delta
         return float("inf") if delta == self._graph.unreached else float(delta)
 
@@ -115,7 +106,6 @@ class NearFar:
         """Count what kernels have done since the solve began.
 
         Args:
-            seen: the control block.
             sent: bytes that kernels have written to each peer.
         """
         self._counters.update(

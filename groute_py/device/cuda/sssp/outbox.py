@@ -25,12 +25,7 @@ MERGED_AT_ONCE = 1 << 20
 
 
 class Outbox:
-    """Makes messages of what a slice has found for other ranks, and takes theirs apart.
-
-    Args:
-        graph, buffers: of this rank.
-        direct: messages lie in device memory.
-    """
+    """Makes messages of what a slice has found for other ranks, and takes theirs apart."""
 
     def __init__(self, graph: DeviceGraph, buffers: SolveBuffers, *, direct: bool) -> None:
         self._graph, self._buffers, self._direct = graph, buffers, direct
@@ -38,7 +33,6 @@ class Outbox:
         self._counts = zeros_pinned(graph.terms.ranks, np.uint32)
 
     def memory(self, size: int) -> Buffer:
-        """As `groute_py.device.base.Device.memory`."""
         return self._room(size) if self._direct else host_memory(size)
 
     def columns(self, message: Buffer, *types: np.dtype[Any]) -> Iterator[tuple[int, list[Any]]]:
@@ -113,5 +107,5 @@ class Outbox:
 
 
 def _address(message: Any) -> int:
-    """Of a message in host or device memory."""
+    """Return the address of a message in host or device memory."""
     return int(message.ctypes.data if isinstance(message, np.ndarray) else message.data.ptr)

@@ -1,4 +1,4 @@
-"""What a device has on its GPU while a share is loaded: the parts, and who is given which."""
+"""The parts of a device while a share is loaded, and how they refer to each other."""
 
 from __future__ import annotations
 
@@ -18,10 +18,7 @@ class SolveParts:
     """Allocates the working arrays of a share, and makes the parts that work on them.
 
     Args:
-        graph: on the GPU.
         order: the numbers of its vertices, if they are renumbered.
-        counters: of the solves.
-        direct: messages lie in device memory.
         redistribution: of its team, if arcs have been redistributed; peers map distances then.
     """
 

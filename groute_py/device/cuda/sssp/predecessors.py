@@ -31,7 +31,6 @@ class Predecessors:
     """Finds the predecessors of the owned vertices.
 
     Args:
-        graph, buffers, outbox, kernel: of this rank.
         redistribution: of its team, if arcs have been redistributed.
 
     Attributes:
@@ -63,11 +62,7 @@ class Predecessors:
         self._make_room_to_record()
 
     def count(self, seen: Any) -> None:
-        """After a launch: note how many records are missing, if they have been taken.
-
-        Args:
-            seen: the control block.
-        """
+        """After a launch: note how many records are missing, if they have been taken."""
         if self.recording and math.isinf(seen["floor"]):  # nothing has kept them from being taken
             self.unrecorded = int(seen["unrecorded"])
 
@@ -78,7 +73,6 @@ class Predecessors:
         self.graph.kernels.run("claim_recorded", own, *self._state, *numbers)
 
     def start(self, monotone: bool) -> bool:
-        """As `groute_py.device.base.Device.start_claims`."""
         self._listed, self._unsent, self._done, self._reported = False, False, 0, 0
         team = None if self._redistribution is None else self._redistribution.team
         recorded = self.recording and self.claim_recorded()
@@ -99,7 +93,6 @@ class Predecessors:
         return False
 
     def merge(self, message: Buffer) -> None:
-        """As `groute_py.device.base.Device.merge_claims`."""
         types = (np.dtype(np.int64), self.graph.type, np.dtype(np.int32))
         _, work, control = self._state
         with self._stream:
@@ -108,7 +101,6 @@ class Predecessors:
                 self.graph.kernels.run("merge_claims", count, work, control, *columns, *flags)
 
     def claim(self) -> bool:
-        """As `groute_py.device.base.Device.claim`."""
         if self._monotone:
             self.claim_rising()
         if not self._unsent and not self._onward:
@@ -129,7 +121,6 @@ class Predecessors:
         return self._onward and left > 0
 
     def outgoing(self) -> list[tuple[int, Buffer]]:
-        """As `groute_py.device.base.Device.outgoing_claims`."""
         return self._outbox.emptied(with_parents=True) + self._news_of_mirrored()
 
     def claim_rising(self) -> None:

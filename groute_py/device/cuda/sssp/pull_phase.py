@@ -20,12 +20,6 @@ def set_pull_phase(graph: DeviceGraph, buffers: SolveBuffers, widest: float, *, 
 
     Buckets are as wide as Δ once the densest part has been relaxed: then a pull, which looks at all
     vertices, takes longer than what it saves, wherever arcs lead.
-
-    Args:
-        graph: of this rank.
-        buffers: gets the parameters in its struct.
-        widest: bucket of the solve, Δ.
-        grow: whether buckets grow up to it.
     """
     arcs, work = graph.arc_count, buffers.work
     work["pull_from_arcs"] = max(arcs // PULL_SHARE, 1) if graph.has_in_edges and grow else 0

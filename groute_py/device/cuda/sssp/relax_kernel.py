@@ -19,9 +19,6 @@ DEPTH = 32
 class RelaxKernel:
     """Launches the kernel ``relax``.
 
-    Args:
-        graph, buffers: that it works on.
-
     Attributes:
         source: the solve's, by its number in the kernels, or `NOBODY`.
         delta, cutoff, first: Δ, the greatest distance that is kept, and the width of the first
@@ -59,8 +56,6 @@ class RelaxKernel:
         """Relax what is not farther than ``limit``, in the current stream.
 
         Args:
-            limit: a distance.
-            steps: after which the kernel ends, unless a run of a team is to end by itself.
             depth: levels that a block goes down by itself; `DEPTH` if not given.
         """
         self._call.launch(
@@ -96,7 +91,7 @@ class RelaxKernel:
 
 
 def relaxing(distance_type: np.dtype[Any]) -> dict[str, Any]:
-    """What ``relax`` takes."""
+    """Choices of the kernel ``relax``."""
     return {
         "share": SHARE,
         "work": WORK,

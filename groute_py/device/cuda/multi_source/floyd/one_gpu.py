@@ -22,11 +22,6 @@ class CudaFloyd:
     """See `groute_py.device.rows.RowSolver`: the whole matrix lies on the GPU.
 
     All rows are solved for, whichever are asked for.
-
-    Args:
-        graph: on the GPU.
-        greatest_weight: of the graph.
-        predecessors: whether to find them.
     """
 
     def __init__(self, graph: CudaGraph, greatest_weight: float, *, predecessors: bool) -> None:
@@ -40,7 +35,7 @@ class CudaFloyd:
 
     @staticmethod
     def fits(graph: CudaGraph, *, predecessors: bool) -> bool:
-        """Whether there is room for it, with what finds predecessors if they are wanted."""
+        """Return True if there is room for it, with what finds predecessors if they are wanted."""
         steps = Steps(graph, None)
         by_arcs = predecessors and not Stages.pay(graph, steps)
         beside = graph.incoming_bytes if by_arcs else 0

@@ -75,16 +75,7 @@ class Place:
 
 
 class CudaStripFloyd:
-    """See `groute_py.device.rows.RowSolver`; all rows are solved for, whichever are asked for.
-
-    Args:
-        graph: on the GPU.
-        greatest_weight: of the graph.
-        predecessors: whether to find them.
-
-    Raises:
-        InputError: the matrix does not even fit in host memory, or not one tile of rows on the GPU.
-    """
+    """See `groute_py.device.rows.RowSolver`; all rows are solved for, whichever are asked for."""
 
     def __init__(self, graph: CudaGraph, greatest_weight: float, *, predecessors: bool) -> None:
         self._graph, self._predecessors = graph, predecessors

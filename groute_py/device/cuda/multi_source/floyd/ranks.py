@@ -45,17 +45,7 @@ def owner_of(vertices: NDArray[np.int64], vertex_count: int, ranks: int) -> NDAr
 
 
 class CudaRankFloyd:
-    """See `groute_py.device.rows.RowSolver`: for the rows of this rank; collective.
-
-    Args:
-        graph: on this rank's GPU.
-        channel: connects the ranks; every pair has peer access.
-        greatest_weight: of the graph.
-        predecessors: whether to find them.
-
-    Raises:
-        InputError: this rank's strips do not fit.
-    """
+    """See `groute_py.device.rows.RowSolver`: for the rows of this rank; collective."""
 
     def __init__(
         self, graph: CudaGraph, channel: Channel, greatest_weight: float, *, predecessors: bool
@@ -180,11 +170,7 @@ class Offers:
     """Memory of each rank that its peers read; collective.
 
     Args:
-        channel: exchanges the handles.
         size: bytes of each of the `SIDES`.
-
-    Raises:
-        MemoryError: a GPU has no room for them; on every rank.
     """
 
     def __init__(self, channel: Channel, size: int) -> None:
@@ -197,7 +183,7 @@ class Offers:
         self._mapped = mapped(channel, memory.data.ptr)
 
     def of(self, rank: int, side: int) -> int:
-        """Where a rank offers."""
+        """The address of what a rank offers."""
         return self._mapped[rank] + side * self._size
 
     def close(self) -> None:

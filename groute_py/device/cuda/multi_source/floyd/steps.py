@@ -39,12 +39,7 @@ class MatrixGraph(Protocol):
 
 
 class Steps:
-    """What can be done to rows of the matrix: whole tiles, so that no kernel looks for the edge.
-
-    Args:
-        graph: on the GPU.
-        stream: that everything is done in.
-    """
+    """Steps on rows of the matrix: whole tiles, so that no kernel looks for the edge."""
 
     def __init__(self, graph: MatrixGraph, stream: Any) -> None:
         self.graph, self.stream = graph, stream

@@ -32,7 +32,7 @@ class Stages:
 
     @staticmethod
     def pay(graph: CudaGraph, steps: Steps) -> bool:
-        """Whether the graph has enough arcs, and memory is free beside the matrix."""
+        """Return True if the graph has enough arcs, and memory is free beside the matrix."""
         beside = 3 * steps.pitch**2 + COLUMNS * steps.row_bytes + TILE * steps.pitch
         dense = graph.arc_count > STAGES_DEGREE * graph.vertex_count
         return dense and steps.matrix_bytes + beside <= graph.free_bytes
@@ -50,7 +50,7 @@ class Stages:
             steps.run("floyd_middles", rows, SQUARE, (*arrays, *columns, self._middles))
 
     def find_parents(self, sources: Any, rows: Any, parents: Any) -> None:
-        """As `CudaGraph.find_parents`, for rows of the matrix that `find_middles` has seen."""
+        """See `CudaGraph.find_parents`; the rows are those that `find_middles` has seen."""
         steps = self._steps
         numbers = (
             np.uint64(steps.pitch),
