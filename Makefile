@@ -29,7 +29,7 @@ BIN    := $(VENV)/bin
 GPU_STAMP  := $(if $(filter none,$(VENV)),,$(VENV)/$(MPI),test,$(CUDA).stamp)
 GPU_PYTHON := $(if $(filter none,$(VENV)),$(PYTHON),$(BIN)/python)
 PYTEST := $(BIN)/pytest
-COVERAGE := $(BIN)/coverage run -m pytest --timeout 900
+COVERAGE := $(BIN)/coverage run -m pytest
 MPI_FILES := $(shell grep -rlE 'mark\.mpi' tests --include='test_*.py')
 # One worker more than cores, as many tests wait for a process; up to eight.
 WORKERS := $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 8 ? n + 1 : 8)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -67,6 +68,13 @@ def pytest_collection_finish() -> None:
             "emulation; emulate on purpose with -p support.emulation.plugin, or keep the import "
             "out of collected files"
         )
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """List the reasons of skips, each once, before what has failed."""
+    skips = Counter(report.longrepr[2] for report in terminalreporter.getreports("skipped"))
+    for reason, count in skips.most_common():
+        terminalreporter.write_line(f"SKIPPED [{count}] {reason.removeprefix('Skipped: ')}")
 
 
 DEVICES = ["cpu", pytest.param("cuda", marks=needs_gpu)]

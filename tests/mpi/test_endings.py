@@ -79,7 +79,7 @@ def running(started: subprocess.Popen[str], ranks: int) -> dict[int, int]:
     """Wait until all ranks are at work; their process ids by rank."""
     assert started.stdout is not None
     lines = [started.stdout.readline().split() for _ in range(ranks)]
-    assert all(line[:1] == ["running"] for line in lines), started.communicate(timeout=60)
+    assert all(line[:1] == ["running"] for line in lines), started.communicate(timeout=WITHIN_S)
     return {int(rank): int(process) for _, rank, process in lines}
 
 
@@ -88,9 +88,9 @@ def ended(started: subprocess.Popen[str], within_s: float = WITHIN_S) -> tuple[i
     return started.returncode, out, err
 
 
-def all_gone(processes: dict[int, int], within_s: float = 10) -> bool:
+def all_gone(processes: dict[int, int]) -> bool:
     """Whether no process is left, zombies not counted; init may take a moment to bury them."""
-    deadline = time.monotonic() + within_s
+    deadline = time.monotonic() + WITHIN_S
     while time.monotonic() < deadline:
         if not any(alive(process) for process in processes.values()):
             return True
@@ -111,7 +111,7 @@ def test_interrupted_alone(job: Any, tmp_path: Path, name: str) -> None:
     started = job(1)
     running(started, 1)
     started.send_signal(signal.Signals[name])
-    code, out, err = ended(started, within_s=10)
+    code, out, err = ended(started)
     check(Bad("", 130, f"interrupted by {name}; nothing was written"), code, out, err)
     assert not (tmp_path / "out.npz").exists()
 
@@ -123,7 +123,7 @@ def test_interrupted_mpirun(job: Any, tmp_path: Path, name: str) -> None:
     started = job(2)
     processes = running(started, 2)
     started.send_signal(signal.Signals[name])
-    code, out, err = ended(started, within_s=15)
+    code, out, err = ended(started)
     assert code != 0
     assert "vertices" not in out
     assert len(OURS.findall(err)) <= 1, err
@@ -139,7 +139,7 @@ def test_all_ranks_interrupted(job: Any, name: str) -> None:
     processes = running(started, 2)
     for process in processes.values():
         os.kill(process, signal.Signals[name])
-    code, out, err = ended(started, within_s=15)
+    code, out, err = ended(started)
     check(Bad("", 130, f"interrupted by {name}"), code, out, err)
     assert all_gone(processes)
 
@@ -151,7 +151,7 @@ def test_warned_of_the_time_limit(job: Any, ranks: int, tmp_path: Path) -> None:
     processes = running(started, ranks)
     for process in processes.values():
         os.kill(process, signal.SIGUSR1)
-    code, out, err = ended(started, within_s=15)
+    code, out, err = ended(started)
     check(Bad("", 1, "SIGUSR1: the batch system says that the time limit is near"), code, out, err)
     assert all_gone(processes)
     assert not (tmp_path / "out.npz").exists()
@@ -163,7 +163,7 @@ def test_killed_rank(job: Any, rank: int) -> None:
     started = job(2)
     processes = running(started, 2)
     os.kill(processes[rank], signal.SIGKILL)
-    code, out, _ = ended(started, within_s=15)
+    code, out, _ = ended(started)
     assert code != 0
     assert "vertices" not in out
     assert all_gone(processes)
@@ -178,7 +178,7 @@ def test_a_stopped_rank_is_named(
     started = job(3)
     processes = running(started, 3)
     os.kill(processes[rank], signal.SIGSTOP)
-    code, out, err = ended(started, within_s=15)
+    code, out, err = ended(started)
     assert code != 0
     assert out == ""
     assert f"rank {rank} (process {processes[rank]} on {platform.node()}) is stopped" in err
@@ -195,7 +195,7 @@ def test_a_rank_that_leaves_is_missed(job: Any, rank: int) -> None:
     """With code 0, at which no launcher looks up; MPICH's and Slurm's wait for the others."""
     started = job(3, f"if place().rank == {rank}: os._exit(0)")
     processes = running(started, 3)
-    ended(started, within_s=15)
+    ended(started)
     assert all_gone(processes)
 
 
@@ -217,7 +217,7 @@ def test_a_job_that_was_stopped_as_a_whole_goes_on(
         started.wait(timeout=4)
     for process in processes.values():
         os.kill(process, signal.SIGTERM)
-    code, out, err = ended(started, within_s=15)
+    code, out, err = ended(started)
     check(Bad("", 130, "interrupted by SIGTERM"), code, out, err)
 
 
@@ -300,7 +300,7 @@ def test_a_rank_that_breaks_before_mpi_ends_all(tmp_path: Path, name: str, rank:
     """The other waits for it in MPI's start, where nothing of ours watches."""
     change, code, says = BREAKS_BEFORE_MPI[name]
     (tmp_path / "program.py").write_text(BEFORE_MPI.format(change=change, rank=rank))
-    done = run_under_mpirun(tmp_path / "program.py", 2, *LONG, timeout=60)
+    done = run_under_mpirun(tmp_path / "program.py", 2, *LONG, timeout=WITHIN_S)
     assert done.returncode == code, done.stderr
     assert done.stderr.count(says) == 1, done.stderr
 
@@ -319,7 +319,7 @@ def test_a_signal_while_ranks_start(tmp_path: Path, name: str) -> None:
             time.sleep(draw.choice([0, 0.2, 0.4, 0.6, 0.8]))
             os.kill(draw.choice(ranks), signal.Signals[name])
             try:
-                started.communicate(timeout=60)
+                started.communicate(timeout=WITHIN_S)
             finally:
                 for rank in ranks:
                     with suppress(ProcessLookupError):
@@ -367,7 +367,7 @@ def test_a_signal_while_mpi_starts(tmp_path: Path) -> None:
     )
     with first_of_two(tmp_path) as run:
         run.terminate()
-        assert run.wait(timeout=20) == -signal.SIGTERM
+        assert run.wait(timeout=WITHIN_S) == -signal.SIGTERM
 
 
 @pytest.mark.parametrize("name", [signal.SIGINT, signal.SIGTERM])
@@ -387,7 +387,7 @@ def test_a_signal_while_modules_are_imported(name: signal.Signals, tmp_path: Pat
         assert run.stderr is not None
         assert run.stdout.readline() == "imports\n"
         run.send_signal(name)
-        assert run.wait(timeout=20) == 130
+        assert run.wait(timeout=WITHIN_S) == 130
         assert run.stderr.read() == ""
 
 
@@ -400,5 +400,5 @@ def test_a_signal_while_numpy_is_imported_on_a_rank(tmp_path: Path) -> None:
     with first_of_two(tmp_path) as run:
         assert run.stderr is not None
         run.terminate()
-        code = run.wait(timeout=20)
+        code = run.wait(timeout=WITHIN_S)
         check(Bad("", 130, "interrupted by SIGTERM"), code, "", run.stderr.read())

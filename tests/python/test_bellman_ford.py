@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from support.graphs import all_lengths, graph_of, graphs, random_graph, scipy_distances
 from support.methods import NEGATIVE, WEIGHTED, needs
-from support.solving import solve
+from support.solving import LONG_S, solve
 
 from groute_py import UNREACHED, Graph, InputError, NegativeCycleError, generate, verify
 from groute_py.algorithms.choose import algorithms
@@ -55,7 +55,7 @@ class TestNegative:
         arcs = [(0, 2, -2), (0, 1, 1), (0, 1, 9), (1, 2, 2), (1, 0, -1), (1, 1, 2), (2, 1, 9)]
         arcs += [(2, 1, 2), *((3, vertex, 0) for vertex in range(3))]
         with pytest.raises(NegativeCycleError) as caught:
-            solve(graph_of(4, arcs), 3, ranks, algorithm=method, device=device, time_limit_s=20)
+            solve(graph_of(4, arcs), 3, ranks, algorithm=method, device=device, time_limit_s=LONG_S)
         assert caught.value.cycle in ([0, 2, 1, 0], [1, 0, 2, 1], [2, 1, 0, 2])
         assert caught.value.weight == -1
 
@@ -88,7 +88,7 @@ class TestNegative:
             patch.setattr(CycleWatch, "look", lambda watch, *_: LOOK(watch, 99))
             if ((np.diag(lengths) < 0) & (lengths[0] < np.inf)).any():
                 with pytest.raises(NegativeCycleError) as caught:
-                    solve(graph, 0, ranks, 1, algorithm=method, device=device, time_limit_s=20)
+                    solve(graph, 0, ranks, 1, algorithm=method, device=device, time_limit_s=LONG_S)
                 assert (np.diag(lengths)[caught.value.cycle] < 0).all()
             else:
                 found = solve(graph, 0, ranks, 1, algorithm=method, device=device).distances
@@ -103,7 +103,7 @@ class TestNegative:
         arcs += [(0, 7, 1), (7, 8, -50), (8, 7, 40)]
         graph = graph_of(3000, [tuple(map(int, arc)) for arc in arcs])
         with pytest.raises(NegativeCycleError):
-            solve(graph, 0, algorithm=method, device=device, time_limit_s=20)
+            solve(graph, 0, algorithm=method, device=device, time_limit_s=LONG_S)
 
 
 def test_negative_weights_are_refused(device: str) -> None:

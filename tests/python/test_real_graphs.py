@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from support.known_answers import from_arcs, length
-from support.solving import solve
+from support.solving import LONG_S, solve
 
 from groute_py import UNREACHED, Graph, Result, verify
 
@@ -114,5 +114,5 @@ def check_answer(name: str, question: Question, result: Result) -> None:
 def test_library_checker(device: str, name: str, data_folder: Path) -> None:
     question = read_question(data_folder, name)
     for ranks in (1,) if name in LONG else (1, 3):
-        result = solve(question.graph, question.source, ranks, device=device, time_limit_s=30)
+        result = solve(question.graph, question.source, ranks, device=device, time_limit_s=LONG_S)
         check_answer(name, question, result)

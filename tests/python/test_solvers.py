@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.graphs import graph_of, graphs, random_graph, scipy_distances
 from support.local_ranks import on_ranks
-from support.solving import solve
+from support.solving import LONG_S, solve
 
 from groute_py import (
     UNREACHED,
@@ -183,7 +183,7 @@ class TestShapes:
         weights = height[heads] - height[tails]
         graph = Graph.from_arrays(np.searchsorted(tails, np.arange(21)), heads, weights)
         for source in (0, 5):
-            result = solve(graph, source, ranks, device=device, time_limit_s=20.0)
+            result = solve(graph, source, ranks, device=device, time_limit_s=LONG_S)
             assert result.distances[source] == 0
             expected = height[result.reached] - height[source]
             np.testing.assert_allclose(result.distances[result.reached], expected, atol=1e-13)

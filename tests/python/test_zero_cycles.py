@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from support.graphs import graph_of
 from support.local_ranks import on_ranks
 from support.methods import NEGATIVE, needs
-from support.solving import solve
+from support.solving import LONG_S, solve
 from support.zero_cycles import KINDS, chain, tree
 
 from groute_py import Graph, NegativeCycleError, Result, VerificationError, apsp, csgraph, verify
@@ -51,7 +51,7 @@ def test_one_source(method: str, kind: str, ranks: int, device: str) -> None:
     needs(method, device)
     for seed in range(3 if ranks == 1 else 1):
         graph, exact = KINDS[kind](seed, "float64")
-        result = solve(graph, 0, ranks, algorithm=method, device=device, time_limit_s=60)
+        result = solve(graph, 0, ranks, algorithm=method, device=device, time_limit_s=LONG_S)
         check(graph, exact, result)
 
 
@@ -59,7 +59,7 @@ def test_one_source(method: str, kind: str, ranks: int, device: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_float32(kind: str, ranks: int, device: str) -> None:
     graph, exact = KINDS[kind](5, "float32")
-    result = solve(graph, 0, ranks, device=device, order="bfs", time_limit_s=60)
+    result = solve(graph, 0, ranks, device=device, order="bfs", time_limit_s=LONG_S)
     assert result.distances.dtype == np.float32
     check(graph, exact, result)
 
@@ -68,7 +68,7 @@ def test_float32(kind: str, ranks: int, device: str) -> None:
 def test_distances_alone(ranks: int, device: str) -> None:
     for seed in range(10):
         graph, exact = tree(100, seed)
-        result = solve(graph, 0, ranks, device=device, predecessors=False, time_limit_s=60)
+        result = solve(graph, 0, ranks, device=device, predecessors=False, time_limit_s=LONG_S)
         assert result.predecessors is None
         check(graph, exact, result)
 
@@ -107,7 +107,7 @@ def test_a_negative_cycle_among_cycles_of_weight_zero(method: str, ranks: int, d
 def test_a_cycle_within_the_tolerance_counts_as_zero(method: str, device: str) -> None:
     needs(method, device)
     graph = graph_of(3, [(0, 1, 5.0), (1, 2, 3.0), (2, 1, -3.0 - 2.0**-50)], "float64")
-    result = solve(graph, 0, algorithm=method, device=device, time_limit_s=60)
+    result = solve(graph, 0, algorithm=method, device=device, time_limit_s=LONG_S)
     assert result.distances.tolist() == [0, 5, 8]
     assert result.predecessors is not None
     assert result.predecessors.tolist() == [-1, 0, 1]

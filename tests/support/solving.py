@@ -14,6 +14,9 @@ from groute_py.source.whole import Whole
 from support.graphs import scipy_distances
 from support.local_ranks import on_ranks
 
+LONG_S = 600
+"""A time limit that ends a hang, and no solve on a machine that others keep busy."""
+
 
 def solve(
     graph: Graph,
