@@ -1,17 +1,15 @@
 """A graph on every rank: mapped by the ranks that see its file, sent to the others.
 
-A rank sees a prepared file if it finds one with the content that rank 0 has mapped or written. The
-ranks of a host compare it with its digests, a part each, and believe it together: on another host a
-file of the same name may be damaged. A native file has no digests; a rank sees it if it can read
-one of the same size that was last changed at the same time.
+The ranks of a host map a file together, or none of them does: each compares a part of it with its
+digests, and on another host a file of the same name may be damaged. A native file without digests
+is seen by a rank that can read one of the same size that was last changed at the same time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from groute_py.comm.agree import collective
 from groute_py.comm.base import Channel
@@ -19,36 +17,38 @@ from groute_py.comm.team import hosts_of, part_of_host
 from groute_py.errors import FormatError
 from groute_py.graph.csr import Graph
 from groute_py.hierarchy.prepared import PreparedFile
-from groute_py.io.formats import native
-from groute_py.io.formats.prepared import Contents, compared_graph, map_again
+from groute_py.io.formats import native, prepared
 from groute_py.source.shared import SharedFile
 
 T = TypeVar("T")
 
 
 class Sight(NamedTuple):
-    """Which ranks see a prepared file.
+    """Which ranks see a file.
 
     Attributes:
         contents: what this rank has mapped; None if it does not see the file.
         seen: by rank, the same on every rank.
     """
 
-    contents: Contents | None
+    contents: Any
     seen: list[bool]
 
 
-def look_at(file: PreparedFile, channel: Channel) -> Sight:
-    """Map a file on every rank that sees it. Collective.
+def look_at(file: PreparedFile | SharedFile, channel: Channel) -> Sight:
+    """Map a native or a prepared file on every rank that sees it. Collective.
 
-    Args:
-        file: that rank 0 has mapped or written; the same on every rank.
-        channel: connects the ranks.
+    Raises:
+        InputError: it has no such column; the same error on every rank.
     """
     hosts = hosts_of(channel)
-    contents: Contents | None = None
+    contents: Any = None
     with collective(channel), suppress(OSError, FormatError):
-        contents = map_again(file, *part_of_host(hosts, channel.rank))
+        part = part_of_host(hosts, channel.rank)
+        if isinstance(file, SharedFile):
+            contents = file.read(lambda: file.map(*part))
+        else:
+            contents = prepared.map_again(file, *part)
     right = channel.gather(contents is not None)
     wrong = {host for host, is_right in zip(hosts, right, strict=True) if not is_right}
     seen = [host not in wrong for host in hosts]
@@ -61,7 +61,7 @@ def on_every_rank(
     file: PreparedFile | SharedFile | None,
     made: Callable[[Graph], T],
 ) -> T:
-    """What rank 0 has made of a graph, on every rank. Collective.
+    """Bring what rank 0 has made of a graph to every rank. Collective.
 
     Args:
         channel: connects the ranks.
@@ -74,50 +74,19 @@ def on_every_rank(
     """
     if file is None or channel.size == 1:
         return channel.broadcast(found)
-    if isinstance(file, SharedFile):
-        read, seen = _native(file, channel)
-    else:
-        read, seen = _prepared(file, channel)
-    has_it = [rank > 0 and sees for rank, sees in enumerate(seen)]
-    found = _sent(channel, found, has_it)
+    contents, seen = look_at(file, channel)
+    makes = [rank > 0 and sees for rank, sees in enumerate(seen)]
+    if not all(makes[1:]):
+        group = channel.split([int(own) for own in makes])
+        found = found if makes[channel.rank] else group.broadcast(found)
     with collective(channel):
-        if has_it[channel.rank]:
-            found = made(read())
+        if makes[channel.rank]:
+            found = made(_graph_in(file, contents))
     return found
 
 
-def _native(file: SharedFile, channel: Channel) -> tuple[Callable[[], Graph], list[bool]]:
-    """The graph in a native file, and which ranks but 0 have mapped it. Collective."""
-
-    def read(path: Path) -> Graph | None:
-        if channel.rank == 0:
-            return None  # it has what is made of the graph
-        graph = native.read(path)
-        return graph if file.column is None else graph.with_column(file.column)
-
-    graph, seen = file.read_by(channel, read)
-
-    def mapped() -> Graph:
-        assert graph is not None
-        return graph
-
-    return mapped, seen
-
-
-def _prepared(file: PreparedFile, channel: Channel) -> tuple[Callable[[], Graph], list[bool]]:
-    """How to get the graph in a prepared file, and which ranks see it. Collective."""
-    contents, seen = look_at(file, channel)
-
-    def read() -> Graph:
-        assert contents is not None
-        return compared_graph(file, contents)
-
-    return read, seen
-
-
-def _sent(channel: Channel, found: T, has_it: list[bool]) -> T:
-    """Rank 0's value on the ranks that do not have it; another rank's own elsewhere. Collective."""
-    if all(has_it[1:]):
-        return found
-    group = channel.split([int(has) for has in has_it])
-    return found if has_it[channel.rank] else group.broadcast(found)
+def _graph_in(file: PreparedFile | SharedFile, contents: Any) -> Graph:
+    """The graph in a mapped file that has been compared with its digests."""
+    if isinstance(file, SharedFile):
+        return native.graph_in(file.path, contents)
+    return prepared.compared_graph(file, contents)

@@ -7,11 +7,9 @@ the file is looked at once in all, and nothing is sent.
 from __future__ import annotations
 
 from functools import cached_property
-from pathlib import Path
 
 from groute_py.comm.agree import collective, on_root
 from groute_py.comm.base import Channel
-from groute_py.comm.team import hosts_of, part_of_host
 from groute_py.graph.check_arrays import check_arcs, check_coordinates, check_ids, check_offsets
 from groute_py.graph.csr import Graph, check_types
 from groute_py.graph.facts import Facts, Weighed, first_with_arcs, weighed, weighed_together
@@ -19,7 +17,6 @@ from groute_py.graph.geography import Geography
 from groute_py.graph.ids import Numbering, check_given_ids
 from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.hierarchy.prepared import PreparedGraph
-from groute_py.io.cache import map_copy
 from groute_py.io.formats import native
 from groute_py.partition.choose import partition
 from groute_py.partition.cutting import Cutting
@@ -27,6 +24,7 @@ from groute_py.partition.order import Order, is_dense, is_good
 from groute_py.partition.quality import cost_of, quality_of
 from groute_py.partition.share import rows_of
 from groute_py.source.base import Spread
+from groute_py.source.every_rank import look_at
 from groute_py.source.shared import SharedFile
 from groute_py.source.whole import Whole
 
@@ -131,19 +129,8 @@ class Mapped:
 def map_together(file: SharedFile, channel: Channel) -> Mapped | None:
     """Map a native file on every rank; None where one of them does not see it. Collective.
 
-    Each rank of a host compares a part of a copy with its digests, and one that finds it damaged
-    or not to be believed does not see it. Each host compares the whole copy, since hosts may have
-    copies of their own.
-
     Raises:
         InputError: it has no such column; the same error on every rank.
     """
-    hosts = hosts_of(channel)
-
-    def read(path: Path) -> native.Contents:
-        contents = map_copy(path) if file.is_copy else native.map_file(path)
-        native.check_digests(path, contents, *part_of_host(hosts, channel.rank))
-        return contents.with_column(file.column)
-
-    contents, seen = file.read_by(channel, read)
+    contents, seen = look_at(file, channel)
     return Mapped(file, contents) if contents is not None and all(seen) else None

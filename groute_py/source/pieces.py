@@ -7,14 +7,16 @@ number of every line, and says what is wrong with it.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.comm.agree import on_root
+from groute_py.comm.agree import collective, on_root
 from groute_py.comm.base import Channel
+from groute_py.errors import FormatError
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, weighed, weighed_together
 from groute_py.graph.geography import Geography
@@ -51,8 +53,11 @@ def read_pieces(
         progress: called now and then with the bytes read and the bytes of the file.
     """
     span = range(*(file.size * k // channel.size for k in (channel.rank, channel.rank + 1)))
-    piece, seen = file.read_by(channel, lambda path: GraphFile(path).read_piece(span, progress))
-    if piece is None or not all(seen):
+    piece: Piece | None = None
+    with collective(channel), suppress(OSError, FormatError):
+        piece = file.read(lambda: GraphFile(file.path).read_piece(span, progress))
+    has_piece = channel.gather(piece is not None)
+    if piece is None or not all(has_piece):
         return None
     numbered = number_together(channel, piece)
     if numbered is None or is_absurd(numbered.numbering.count, file.size):

@@ -3,32 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from groute_py.comm.agree import collective
-from groute_py.comm.base import Channel
 from groute_py.errors import FormatError
 from groute_py.io.array_file import Source
 from groute_py.io.cache import map_copy
+from groute_py.io.formats import native
 
 T = TypeVar("T")
 
 
 class SharedFile:
-    """A file as rank 0 sees it.
+    """A text or a native file as rank 0 sees it.
 
     Args:
-        path: on rank 0.
+        path: on rank 0; it becomes absolute.
         native: whether it is of the native format.
         is_copy: whether it is a copy in the cache.
         column: of a native file, the name of the weights; None for those that it is read with.
         copy: where the ranks that read a text leave a native copy; None for nowhere.
 
     Attributes:
-        path: absolute.
-        native, is_copy, column, copy: as given.
+        path, native, is_copy, column, copy: as given.
         size: bytes.
         source: size and time of modification.
     """
@@ -58,34 +55,26 @@ class SharedFile:
         except (OSError, FormatError):
             return False
 
+    def read(self, read: Callable[[], T]) -> T | None:
+        """Read the file by a function; None if this rank does not see it, also afterwards."""
+        content = read() if self.is_seen() else None
+        return content if self.is_seen() else None
+
+    def map(self, part: int, parts: int) -> native.Contents:
+        """Map a native file, and compare an even part of it with its digests, if it has any.
+
+        Raises:
+            OSError: this rank may not read it.
+            FormatError: it is damaged.
+            InputError: it has no such column.
+        """
+        contents = map_copy(self.path) if self.is_copy else native.map_file(self.path)
+        native.check_digests(self.path, contents, part, parts)
+        chosen: native.Contents = contents.with_column(self.column)
+        return chosen
+
     def _state_now(self) -> tuple[Any, ...]:
         if not self.is_copy:
             return Source.of(self.path)
         digests = map_copy(self.path).digests
-        assert digests is not None
         return self.path.stat().st_size, digests.tobytes()
-
-    def read_by(
-        self, channel: Channel, read: Callable[[Path], T | None]
-    ) -> tuple[T | None, list[bool]]:
-        """Read the file on every rank that sees it. Collective.
-
-        A rank that may not read the file does not see it, nor does one where it is damaged or was
-        replaced while it was read.
-
-        Args:
-            channel: connects the ranks.
-            read: reads or maps the file at a path; None if it has nothing to return.
-
-        Returns:
-            What this rank has read, or None; and which ranks have read it, the same on every rank.
-
-        Raises:
-            Exception: of ``read``, but for `OSError` and `FormatError`; on every rank.
-        """
-        found: T | None = None
-        with collective(channel), suppress(OSError, FormatError):
-            if self.is_seen():
-                content = read(self.path)
-                found = content if self.is_seen() else None
-        return found, channel.gather(found is not None)

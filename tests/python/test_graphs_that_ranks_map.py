@@ -49,7 +49,7 @@ def test_each_rank_maps_a_native_file(
 ) -> None:
     """One that has been replaced, or cannot be read, comes from rank 0 as it was read there."""
     whole, path, mapped, lock = GRAPH, tmp_path / "town.csr", [], threading.Lock()
-    both_see_it = threading.Barrier(2, timeout=60)
+    all_see_it = threading.Barrier(3, timeout=60)
     write_graph(GRAPH.changed(columns={"toll": GRAPH.weights[::-1].copy()}), path)
     if column is not None:
         whole = GRAPH.changed(weights=GRAPH.weights[::-1].copy())
@@ -70,8 +70,8 @@ def test_each_rank_maps_a_native_file(
 
         return prepare(channel, load, request).graph
 
-    def read(file: Path) -> Graph:
-        both_see_it.wait()
+    def map_late(file: Path) -> native.Contents:
+        all_see_it.wait()
         with lock:
             mapped.append(file)
             if change == "meanwhile" and len(mapped) == 1:
@@ -80,13 +80,14 @@ def test_each_rank_maps_a_native_file(
                 raise PermissionError(13, "Permission denied", str(file))
             if change == "truncated" and len(mapped) == 1:
                 raise FormatError(file, "is truncated")
-            return native.read(file)
+            return map_file(file)
 
-    monkeypatch.setattr(every_rank, "native", SimpleNamespace(read=read))
+    map_file = native.map_file
+    monkeypatch.setattr(native, "map_file", map_late)
     for graph in on_ranks(3, work):
         for name in ("offsets", "heads", "weights"):
             np.testing.assert_array_equal(getattr(graph, name), getattr(whole, name))
-    assert mapped == [path] * (0 if change == "before" else 2)
+    assert mapped == [path] * (0 if change == "before" else 3)
 
 
 @pytest.mark.parametrize("column", [None, "toll"])
@@ -99,11 +100,11 @@ def test_a_solver_on_other_ranks_maps_its_file(
     whole = GRAPH if column is None else GRAPH.changed(weights=toll)
     rows = rows_from(whole, SOURCES)
 
-    def read(file: Path) -> Graph:
+    def graph_in(file: Path, contents: native.Contents) -> Graph:
         mapped.append(file)
-        return native.read(file)
+        return native.graph_in(file, contents)
 
-    monkeypatch.setattr(every_rank, "native", SimpleNamespace(read=read))
+    monkeypatch.setattr(every_rank, "native", SimpleNamespace(graph_in=graph_in))
 
     def work(channel: Channel) -> tuple[Any, ...]:
         supply = GraphSource(path, columns=Columns(weight=column)).supply(channel)

@@ -22,7 +22,7 @@ from groute_py.io.cache_limit import note_use
 from groute_py.io.formats import native
 from groute_py.io.tables.columns import Columns
 from groute_py.partition.cutting import Cutting
-from groute_py.source import mapped
+from groute_py.source import every_rank
 from groute_py.source.graph_source import GraphSource
 from groute_py.source.mapped import Mapped, map_together
 from groute_py.source.shared import SharedFile
@@ -163,7 +163,7 @@ def test_a_copy_is_compared_with_its_digests_once(
 def test_each_host_compares_the_whole_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A copy of a host's own that is damaged in the last part, which another host has right."""
     hosts = ["a", "a", "b", "b"]
-    monkeypatch.setattr(mapped, "hosts_of", lambda _channel: hosts)
+    monkeypatch.setattr(every_rank, "hosts_of", lambda _channel: hosts)
     graph, path = generate("road:9x9"), tmp_path / "g.gr"
     write_graph(graph, path)
     read_graph(path, cache=tmp_path / "b")
@@ -271,7 +271,6 @@ def test_a_file_that_changes_or_goes(tmp_path: Path) -> None:
 MEMORY = """
 import sys
 from pathlib import Path
-from groute_py.source import mapped
 from groute_py.partition.cutting import Cutting
 from groute_py.source.graph_source import GraphSource
 from groute_py.comm.connect import connect
