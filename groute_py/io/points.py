@@ -1,10 +1,10 @@
-"""Points from ``.csv`` files: a line of titles, then a point, or a pair of points, on each line.
+"""Points from ``.csv`` and ``.tsv``: a line of titles, then a point, or a pair of points, a line.
 
 name,lon,lat                   source_lon,source_lat,target_lon,target_lat
 depot,-73.99,40.73             -73.99,40.73,-73.95,40.78
 
-The titles of coordinates are ``lon`` and ``lat``, or ``x`` and ``y``; other columns are ignored,
-but for ``name``.
+The titles of coordinates are those of `groute_py.io.tables.titles.places_in`; other columns are
+ignored, but for ``name``.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,16 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import FormatError, InputError, quote
-from groute_py.io.text.csv_rows import csv_rows
+from groute_py.io.tables.titles import PlaceTitles, ends_in, places_in
+from groute_py.io.text.csv_rows import DELIMITERS, csv_rows
 
-SUFFIX = re.compile(r"[^@,][^,]*\.csv(\.\w+)?")
+SUFFIX = re.compile(r"[^@,][^,]*\.[ct]sv(\.\w+)?")
 """Of files of points, which may be compressed."""
-
-TITLES = (("lon", "lat"), ("x", "y"))
-"""Of the two coordinates of a point."""
-
-ENDS = ("source", "target")
-"""Of a pair of points; their titles begin so."""
 
 POINT_BYTES = 200
 """Of a point in memory, at least."""
@@ -40,7 +36,7 @@ class Points(NamedTuple):
     Attributes:
         coordinates: float64, shape (k, 2).
         names: of each point; its number, from 1, where the file has no names.
-        titles: of the two coordinates.
+        titles: what the two coordinates are, ``lon`` and ``lat`` or ``x`` and ``y``.
     """
 
     coordinates: NDArray[np.float64]
@@ -65,17 +61,18 @@ def read_points(path: Path) -> Points:
         InputError: it has no points.
     """
     lines = _Lines(path)
-    pairs = [titles for titles in TITLES if set(titles) <= set(lines.titles)]
-    if len(pairs) != 1:
+    places = places_in(lines.titles)
+    places = [place for place in places if not place.of] or places
+    if len(places) != 1:
         lines.fail(f"expected the titles lon,lat or x,y, got {lines.shown_titles}", line=1)
-    columns = [lines.column(title) for title in pairs[0]]
+    columns = [lines.column(title) for title in (places[0].x, places[0].y)]
     name = lines.column("name") if "name" in lines.titles else None
     found: list[tuple[float, ...]] = []
     names: list[str] = []
     for fields in lines.rows():
         found.append(lines.numbers(fields, columns))
         names.append(str(len(found)) if name is None else fields[name].strip())
-    return Points(lines.stacked(found, 2), names, pairs[0])
+    return Points(lines.stacked(found, 2), names, _titles(places[0]))
 
 
 def read_point_pairs(path: Path) -> tuple[Points, Points] | None:
@@ -88,22 +85,31 @@ def read_point_pairs(path: Path) -> tuple[Points, Points] | None:
         FormatError, InputError: as `read_points`.
     """
     lines = _Lines(path)
-    for titles in TITLES:
-        named = [f"{end}_{title}" for end in ENDS for title in titles]
-        if set(named) <= set(lines.titles):
-            columns = [lines.column(title) for title in named]
-            found = [lines.numbers(fields, columns) for fields in lines.rows()]
-            names = [str(number + 1) for number in range(len(found))]
-            ends = lines.stacked(found, 4)
-            return Points(ends[:, :2], names, titles), Points(ends[:, 2:], names, titles)
-    return None
+    places = [place for place in places_in(lines.titles) if place.of]
+    pairs = [
+        (one, other)
+        for one, other in product(places, places)
+        if one.kind == other.kind and ends_in([one.of, other.of]) == [(one.of, other.of)]
+    ]
+    if len(pairs) != 1:
+        return None
+    columns = [lines.column(title) for place in pairs[0] for title in (place.x, place.y)]
+    found = [lines.numbers(fields, columns) for fields in lines.rows()]
+    names = [str(number + 1) for number in range(len(found))]
+    ends, titles = lines.stacked(found, 4), _titles(pairs[0][0])
+    return Points(ends[:, :2], names, titles), Points(ends[:, 2:], names, titles)
+
+
+def _titles(place: PlaceTitles) -> tuple[str, str]:
+    x, _, y = place.kind.partition(",")
+    return x, y
 
 
 class _Lines:
     """The lines of a file, of which the first has the titles."""
 
     def __init__(self, path: Path) -> None:
-        self._path, self._rows = path, csv_rows(path, "points", POINT_BYTES)
+        self._path, self._rows = path, csv_rows(path, "points", POINT_BYTES, DELIMITERS)
         self._line, titles = next(self._rows)
         self.titles = [title.strip() for title in titles]
 

@@ -55,8 +55,9 @@ def test_names(tmp_path: Path) -> None:
     ("text", "message"),
     [
         (b"", "no column of ids in no titles"),
-        (b"id,x\n10,1\n", "no column of y or latitudes in id, x"),
-        (b"id,x,lon,y\n10,1,1,1\n", "several columns of x or longitudes"),
+        (b"id,x\n10,1\n", "no column of coordinates in id, x; expected x and y, or lon and lat"),
+        (b"id,x,lon,y,lat\n10,1,1,1,1\n", "several columns of coordinates"),
+        (b"id,node,x,y\n10,1,1,1\n", "several columns of ids"),
         (b"id,x,y\n10,1,1\n20,2,2\n", "no row for vertex 30 of roads"),
         (b"id,x,y\n10,1,1\n20,2,2\n30,3,3\n20,2,2\n", "two rows for vertex 20"),
         (b"id,x,y\n10,1,1\n20,2\n30,3,3\n", r"vertices\.csv:3: expected 3 fields, got 2"),
@@ -91,7 +92,7 @@ def test_wrong_tables(text: bytes, message: str, roads: Path, tmp_path: Path) ->
         ("id", [10, None, 30], r"parquet:2: expected integers for ids, .* got None"),
         ("x", [1.0, None, 3.0], r"parquet:2: expected numbers for places, got None"),
         ("x", [[1.0], [2.0], [3.0]], r"parquet:1: expected numbers for places"),
-        ("lon", [1, 2, 3], r"parquet: has several columns of x or longitudes"),
+        ("X", [1, 2, 3], r"parquet: has several columns of coordinates"),
     ],
 )
 def test_wrong_parquet(

@@ -1,6 +1,6 @@
-"""Tables of vertices: an id and a place in each row, ``.csv``, ``.tsv`` or ``.parquet``.
+"""Tables of vertices: an id and a place in each row, as text or ``.parquet``.
 
-id,lon,lat                  or x and y, or the long words; other columns are passed over
+id,lon,lat                  or other titles that say so; other columns are passed over
 53017091,7.4174,43.7316     in any order; rows of vertices that the graph does not have too
 """
 
@@ -20,20 +20,12 @@ from groute_py.errors import FormatError, quote, quoted
 from groute_py.graph.csr import Graph
 from groute_py.io.optional_libraries import library
 from groute_py.io.pipes import refuse_pipes
-from groute_py.io.tables.titles import compact
-from groute_py.io.text.csv_rows import csv_rows
+from groute_py.io.tables.titles import VERTEX, compact, places_in
+from groute_py.io.text.csv_rows import DELIMITERS, csv_rows
 from groute_py.system.memory_limits import check_name_lengths
 
-SUFFIX = re.compile(r"\.(csv|tsv|parquet)(\.(gz|xz|zst|bz2))?$")
+SUFFIX = re.compile(r"\.(csv|tsv|txt|tntp|parquet)(\.(gz|xz|zst|bz2))?$")
 """Of tables of vertices; texts may be compressed."""
-
-IDS = ("id", "vertex", "node", "vertexid", "nodeid", "osmid")
-XS = ("x", "lon", "lng", "long", "longitude")
-YS = ("y", "lat", "latitude")
-"""Titles, without signs and in small letters."""
-
-DELIMITERS = "\t;,"
-"""Of texts; the first one in the line of titles is the file's."""
 
 ROW_BYTES = 200
 """Of a row in memory, at least."""
@@ -113,18 +105,21 @@ def _of_parquet(path: Path) -> Rows:
 
 def _columns(path: Path, titles: Sequence[str]) -> list[int]:
     """Which columns hold ids, x and y."""
-    small = [compact(title) for title in titles]
-    found = []
-    for what, names in (("ids", IDS), ("x or longitudes", XS), ("y or latitudes", YS)):
-        places = [place for place, title in enumerate(small) if title in names]
-        if len(places) != 1:
-            there = quoted(", ".join(titles)) or "no titles"
-            many = "several columns" if places else "no column"
-            raise FormatError(
-                path, f"has {many} of {what} in {there}; expected one of {', '.join(names)}"
-            )
-        found.append(places[0])
-    return found
+    there = quoted(", ".join(titles)) or "no titles"
+    ids = [title for title in titles if VERTEX.fullmatch(compact(title))]
+    places = places_in(titles)
+    places = [place for place in places if not place.of] or places
+    for what, found, wanted in (
+        ("ids", ids, "one of id, vertex, node, node_id, osmid, stop_id"),
+        ("coordinates", places, "x and y, or lon and lat"),
+    ):
+        if len(found) != 1:
+            many = "several columns" if found else "no column"
+            raise FormatError(path, f"has {many} of {what} in {there}; expected {wanted}")
+    chosen = (ids[0], places[0].x, places[0].y)
+    if any(titles.count(title) > 1 for title in chosen):
+        raise FormatError(path, f"has two columns of one title in {there}")
+    return [titles.index(title) for title in chosen]
 
 
 def _numbers(path: Path, lines: Sequence[int], values: Sequence[Any]) -> NDArray[np.float64]:

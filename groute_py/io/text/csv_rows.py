@@ -11,6 +11,9 @@ from groute_py.errors import FormatError
 from groute_py.io.text.lines import whole_lines
 from groute_py.system.memory_limits import CHECKED_EVERY, check_room
 
+DELIMITERS = "\t;,"
+"""Of tables with titles; the first one in the line of titles parts the fields."""
+
 
 def csv_rows(
     path: Path, what: str, row_bytes: int, delimiters: str = ","
