@@ -125,10 +125,11 @@ def _reading(graph: Graph, as_json: bool) -> dict[str, Any]:
     """Which columns of a table were read as what, and how many comments were skipped."""
     if graph.reading is None:
         return {}
-    columns, comments = graph.reading
+    columns, comments, first_through = graph.reading
     rows: dict[str, Any] = {"columns": columns}
     if not as_json:
         named = ", ".join(f"{role} {title}" for role, title in columns.items())
         unit = "" if "weight" in columns else ", every arc weighs 1"
         rows = {"columns": f"{named}{unit}"} if columns else {}
+    rows |= {"first_through": first_through} if first_through is not None else {}
     return rows | {"comments_skipped": comments}

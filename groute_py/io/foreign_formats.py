@@ -1,15 +1,24 @@
-"""Formats of graphs that others read, known by how they begin, and how to read them."""
+"""Formats of graphs that groute-py does not read, known by how they begin, and the way on."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
 from groute_py.io.file_head import Head
+from groute_py.io.formats import tntp
 from groute_py.io.formats.osm import osm
 
 # Repetitions are possessive (*+): a file that almost fits would else be tried in all ways.
 COMMENTS = rb"(?:\s|//[^\n]*(?:\n|$)|/\*(?:[^*]|\*(?!/))*\*/|#[^\n]*(?:\n|$))*+"
+OTHER_MARKUP = re.compile(rb"\s*<(?:\?xml|!doctype|!--|[a-z]+[\s>])", re.I)
+NETWORKX = "NetworkX reads it: in Python groute_py.sssp(networkx.{call}, source)"
+GEOPANDAS = (
+    "GeoPandas reads it: in Python groute_py.sssp(geopandas.read_file({path}), source), "
+    "if columns hold the ends of its lines"
+)
+OSMIUM = "convert it: osmium cat {path} -o roads.osm.pbf"
 
 
 class Foreign(NamedTuple):
@@ -17,68 +26,121 @@ class Foreign(NamedTuple):
 
     Attributes:
         name: as messages call it.
-        begins: what such a file begins with.
-        reader: the call that makes a NetworkX graph of a file.
+        begins: whether a file that begins like this is of the format.
+        way: what to do; ``{path}`` stands for the file.
     """
 
     name: str
-    begins: re.Pattern[bytes]
-    reader: str
+    begins: Callable[[bytes], object]
+    way: str
+
+
+def _like(pattern: bytes, flags: int = re.I) -> Callable[[bytes], object]:
+    return re.compile(pattern, flags).match
+
+
+def _root(name: bytes) -> Callable[[bytes], object]:
+    """XML whose first element has this name, behind declarations and comments."""
+    return _like(rb"\s*+(?:<[?!][^>]*+>\s*+)*+<" + name + rb"\b")
+
+
+def _networkx(call: str) -> str:
+    return NETWORKX.format(call=call)
+
+
+def _is_lgl(text: bytes) -> bool:
+    """Lines ``# TAIL``, each above lines ``HEAD [WEIGHT]``; some tails are heads too."""
+    if not text.lstrip().startswith(b"#"):
+        return False
+    lines = [line.split() for line in text.split(b"\n") if line.strip()]
+    if any(len(fields) > 2 or (fields[0] == b"#" and len(fields) == 1) for fields in lines):
+        return False
+    tails = [fields[1] for fields in lines if fields[0] == b"#"]
+    heads = {fields[0] for fields in lines if fields[0] != b"#"}
+    return len(tails) > 1 and not heads.isdisjoint(tails)
 
 
 FOREIGN = (
-    Foreign("GraphML", re.compile(rb"\s*<(?:[^>]*>\s*<)*?graphml\b", re.I), "read_graphml({path})"),
-    Foreign("GEXF", re.compile(rb"\s*<(?:[^>]*>\s*<)*?gexf\b", re.I), "read_gexf({path})"),
+    Foreign("GraphML", _like(rb"\s*<(?:[^>]*>\s*<)*?graphml\b"), _networkx("read_graphml({path})")),
+    Foreign("GEXF", _like(rb"\s*<(?:[^>]*>\s*<)*?gexf\b"), _networkx("read_gexf({path})")),
     Foreign(
         "GML",
-        re.compile(rb"(?:\s|#[^\n]*\n|(?:creator|version|comment)\b[^\n]*\n)*+graph\s*\[", re.I),
-        "read_gml({path})",
+        _like(rb"(?:\s|#[^\n]*\n|(?:creator|version|comment)\b[^\n]*\n)*+graph\s*\["),
+        _networkx("read_gml({path})"),
     ),
     Foreign(
         "Pajek",
-        re.compile(rb"(?:\s|%[^\n]*\n)*+\*(?:vertices|network|(?:arcs|edges)(?:list)?)\b", re.I),
-        "read_pajek({path})",
+        _like(rb"(?:\s|%[^\n]*\n)*+\*(?:vertices|network|(?:arcs|edges)(?:list)?)\b"),
+        _networkx("read_pajek({path})"),
     ),
     Foreign(
         "DOT",
-        re.compile(
+        _like(
             COMMENTS + rb"(?:strict\b" + COMMENTS + rb")?(?:di)?graph\b" + COMMENTS
             + rb'(?:"(?:[^"\\]|\\.)*"|[\w.-]+|<[^>]*>)?' + COMMENTS + rb"\{",
             re.I | re.S,
         ),
-        "nx_pydot.read_dot({path})",
+        _networkx("nx_pydot.read_dot({path})"),
+    ),
+    Foreign(
+        "LGL",
+        _is_lgl,
+        "igraph reads it: in Python groute_py.sssp(igraph.Graph.Read_Lgl({path}, "
+        "directed=False).to_networkx(), source)",
+    ),
+    Foreign(
+        "a network of MATSim",
+        _root(rb"network"),
+        "pandas reads its links: in Python groute_py.sssp(pandas.read_xml({path}, "
+        "xpath='.//link', parser='etree'), source, weight='length')",
+    ),
+    Foreign(
+        "a network of SUMO",
+        _root(rb"net"),
+        "sumolib reads it: in Python edges = sumolib.net.readNet({path}).getEdges(), then "
+        "groute_py.sssp({{'tail': [e.getFromNode().getID() for e in edges], 'head': "
+        "[e.getToNode().getID() for e in edges], 'length': [e.getLength() for e in edges]}}, "
+        "source)",
+    ),
+    Foreign(
+        "a change file of OpenStreetMap",
+        _root(rb"osmChange"),
+        "apply it to an extract: osmium apply-changes extract.osm.pbf {path} -o new.osm.pbf",
+    ),
+    Foreign("OpenStreetMap's o5m", _like(rb"\xff\xe0\x04o5[mc]2", 0), OSMIUM),
+    Foreign(
+        "OpenStreetMap's OPL",
+        _like(rb"[nwr]-?\d+ (?:v\d+ |d[VD] |c\d+ |t\S* |i\d+ |T|x-?\d)", 0),
+        OSMIUM,
+    ),
+    Foreign(
+        "GeoJSON",
+        _like(rb'\s*\{(?=[^\[]{0,4000}"type"\s*:\s*"Feature(?:Collection)?")', re.S),
+        GEOPANDAS,
+    ),
+    Foreign(
+        "JSON of Overpass",
+        _like(rb'\s*\{.{0,4000}?"elements"\s*:\s*\[', re.S),
+        "ask for XML by [out:xml] in the query, and read what comes as .osm",
     ),
     Foreign(
         "JSON",
-        re.compile(rb'\s*(?:\{\s*"|\[\s*[\[{])'),
-        "node_link_graph(json.load(open({path})))",
+        _like(rb'\s*(?:\{\s*"|\[\s*[\[{])'),
+        "NetworkX reads node-link data: in Python "
+        "groute_py.sssp(networkx.node_link_graph(json.load(open({path}))), source)",
     ),
+    Foreign("a shapefile", _like(rb"\0\0\x27\x0a", 0), GEOPANDAS),
+    Foreign("GeoPackage, or another SQLite database", _like(rb"SQLite format 3\0", 0), GEOPANDAS),
+    Foreign("FlatGeobuf", _like(rb"fgb", 0), GEOPANDAS),
 )  # fmt: skip
-NEAR_OPENSTREETMAP = {
-    re.compile(rb"\s*<(?:[^>]*>\s*<)*?osmchange\b", re.I): (
-        "is a change file of OpenStreetMap, not an extract; 'osmium apply-changes' makes an extract"
-    ),
-    re.compile(rb'\s*\{\s*"version":\s*0\.6\b'): (
-        "is OpenStreetMap as JSON; ask Overpass for [out:xml], and save the answer as .osm"
-    ),
-}
-"""What OpenStreetMap has beside extracts, and how to come to an extract."""
-OTHER_MARKUP = re.compile(rb"\s*<(?:\?xml|!doctype|!--|[a-z]+[\s>])", re.I)
 
 
 def problem_of(head: Head) -> str | None:
     """Return the message for a file of such a format; None for any other file."""
-    for begins, problem in NEAR_OPENSTREETMAP.items():
-        if begins.match(head.text):
-            return problem
     path = repr(str(head.path)) if len(str(head.path)) <= 200 else "PATH"
-    for name, begins, reader in FOREIGN:
-        if begins.match(head.text):
-            call = reader.format(path=path)
-            return (
-                f"is {name}, which groute-py does not read; NetworkX does: in Python "
-                f"groute_py.sssp(networkx.{call}, source)"
-            )
-    if OTHER_MARKUP.match(head.text) and not osm.sniff(head):
+    for name, begins, way in FOREIGN:
+        if begins(head.text):
+            return f"is {name}, which groute-py does not read; {way.format(path=path)}"
+    if OTHER_MARKUP.match(head.text) and not osm.sniff(head) and not tntp.sniff(head):
         return "is XML or HTML, and neither GraphML nor GEXF; groute-py reads no such graphs"
     return None

@@ -29,6 +29,7 @@ from groute_py.io.formats import (
     parquet,
     prepared,
     scipy_npz,
+    tntp,
 )
 from groute_py.io.formats.edge_list import edge_list
 from groute_py.io.formats.osm import osm
@@ -100,6 +101,7 @@ FORMATS = {
     "OpenStreetMap": Format(
         osm.sniff, osm.read, by_title=osm.read, keeps_columns=True, has_profiles=True
     ),
+    "TNTP": Format(tntp.sniff, tntp.read, first_id=1, keeps_columns=True),
     "GAPBS binary": Format(
         gapbs.sniff, gapbs.read, gapbs.write, (".sg", ".wsg"), first_id=0, size=gapbs.size
     ),

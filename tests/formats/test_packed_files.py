@@ -13,9 +13,11 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 from support.graphs import arcs_by_id
 
+import groute_py
 from groute_py import FormatError, Graph, read_graph, write_graph
 from groute_py.io import archives
 
@@ -214,14 +216,49 @@ def test_what_networkx_reads(tmp_path: Path, name: str, suffix: str) -> None:
         ('\ufeff<?xml version="1.0"?><gexf version="1.3"></gexf>', "GEXF"),
         ("% x\n*Vertices 2\n1 a\n2 b\n*Arcs\n1 2 5\n", "Pajek"),
         ('{"directed": true, "nodes": [], "links": []}', "JSON"),
+        ('{"type": "FeatureCollection", "crs": {"type": "name"}, "features": []}', "GeoJSON"),
+        ('{"version": 0.6, "elements": [{"type": "node"}]}', "JSON of Overpass"),
+        ('<?xml version="1.0"?>\n<!DOCTYPE network SYSTEM "x.dtd">\n<network name="a">',
+         "a network of MATSim"),
+        ('<?xml version="1.0"?>\n<!-- by netconvert -->\n<net version="1">', "a network of SUMO"),
+        ('<osmChange version="0.6"><create/></osmChange>', "a change file of OpenStreetMap"),
+        ("n17 v1 dV c1 t2020 i1 uA T x7.1 y43\n", "OpenStreetMap's OPL"),
+        ("# 1\n2 5\n3\n# 2\n3 4.5\n", "LGL"),
+        ("SQLite format 3\0 ", "GeoPackage"),
+        ("\0\0'\n\0\0\0\0", "a shapefile"),
         ("<html><body>404</body></html>", "XML or HTML"),
         ('<?xml version="1.0"?><svg></svg>', "XML or HTML"),
     ],
-)
+)  # fmt: skip
 def test_foreign_formats_by_name(tmp_path: Path, text: str, name: str) -> None:
     (tmp_path / "g").write_text(text)
     with pytest.raises(FormatError, match=f"is {name}"):
         read_graph(tmp_path / "g")
+
+
+def test_links_of_matsim(tmp_path: Path) -> None:
+    """The call that the message names reads the file."""
+    path = tmp_path / "network.xml"
+    path.write_text(
+        '<?xml version="1.0"?>\n<network><nodes><node id="a" x="1" y="2"/></nodes><links>'
+        '<link id="1" from="a" to="b" length="5.5" freespeed="9" capacity="9" permlanes="1" '
+        'oneway="1" modes="car"/><link id="2" from="b" to="c" length="6" freespeed="9" '
+        'capacity="9" permlanes="1" oneway="1" modes="car"/></links></network>'
+    )
+    with pytest.raises(FormatError, match=r"groute_py\.sssp") as caught:
+        read_graph(path)
+    call = "groute_py.sssp" + str(caught.value).partition("groute_py.sssp")[2]
+    result = eval(call, {"groute_py": groute_py, "pandas": pd, "source": 0})
+    assert result.distances.tolist() == [0, 5.5, 11.5]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["# north\n1 2\n2 3\n# south\n4 5\n", "#\n1 2\n#\n2 1\n", "# 1\n1 2 3\n# 2\n2 1 5\n"],
+)
+def test_comments_like_those_of_lgl(tmp_path: Path, text: str) -> None:
+    (tmp_path / "g").write_text(text)
+    assert read_graph(tmp_path / "g").arc_count == text.count("\n") - text.count("#")
 
 
 @pytest.mark.parametrize(

@@ -207,7 +207,9 @@ def laid_out(graph: Graph, source: Source | None = None) -> tuple[Outline, dict[
     if graph.ids is not None:
         arrays["ids"] = graph.ids
     arrays = contiguous(arrays | more_arrays(graph))
-    reading = graph.reading if source is not None else None
+    reading = graph.reading
+    if source is None and reading is not None and reading.first_through is None:
+        reading = None  # how a table was read is of interest to whoever reads the table
     about = graph.first_id, graph.name, source, reading, more_fields(graph)
     return outline(shapes_of(arrays), *about), arrays
 
@@ -244,4 +246,7 @@ def reading_of(field: Any) -> Reading | None:
     if field is None:
         return None
     columns = {str(role): str(title) for role, title in field["columns"].items()}
-    return Reading(columns, integer("comments", field["comments"], 0, INT64.max))
+    first = field.get("first_through")
+    if first is not None:
+        first = integer("first_through", first, INT64.min, INT64.max)
+    return Reading(columns, integer("comments", field["comments"], 0, INT64.max), first)
