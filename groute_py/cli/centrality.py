@@ -161,7 +161,7 @@ def _check(
     resume: bool,
 ) -> None:
     """Whatever can be known to be wrong before the graph is read."""
-    from groute_py.jobs.forms import check_table
+    from groute_py.results.tables import check_table
 
     check_choice("measure", measure, MEASURES)
     choices.check()

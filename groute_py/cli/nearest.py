@@ -117,8 +117,8 @@ def nearest(
 
 def _check(options: Options, k: int, output: str, resume: bool) -> None:
     """Whatever can be known to be wrong before the graph is read."""
-    from groute_py.jobs.forms import check_table
     from groute_py.jobs.nearest import check_k
+    from groute_py.results.tables import check_table
 
     options.check()
     check_k(k)

@@ -39,9 +39,9 @@ class Where(NamedTuple):
     within: float | None = None
 
 
-def _kept(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
-    known = context.params.get("where", Where())
-    context.params["where"] = known._replace(**{str(parameter.name): value})
+def _store(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
+    where = context.params.get("where", Where())
+    context.params["where"] = where._replace(**{str(parameter.name): value})
     return value
 
 
@@ -52,21 +52,21 @@ def place_options(command: F) -> F:
             *("--snap-within", "within"),
             type=float,
             metavar="DISTANCE",
-            callback=_kept,
+            callback=_store,
             expose_value=False,
             help="Refuse points that lie farther from any vertex: metres, or units of the plane.",
         ),
         click.option(
             "--planar",
             is_flag=True,
-            callback=_kept,
+            callback=_store,
             expose_value=False,
             help="Coordinates are x and y on a plane, not longitude and latitude.",
         ),
         click.option(
             "--coordinates",
             metavar="FILE",
-            callback=_kept,
+            callback=_store,
             expose_value=False,
             help="Where the vertices lie, DIMACS or a table.  [the graph's, or the .co beside it]",
         ),
@@ -90,12 +90,9 @@ class Ends:
         self._snapped: dict[str, list[dict[str, Any]]] = {}
 
     def check(self, named: Mapping[str, str], pairs: str | None = None, *, draws: bool) -> None:
-        """Read the points; raise an error for whatever can be known before the graph is read.
+        """Read the points that options name, by their flags, or a file of pairs of them.
 
-        Args:
-            named: what options name, by their flags.
-            pairs: a file of pairs, of vertices or of points.
-            draws: whether places have a use without points too.
+        Places are of use without points only to a command that draws.
         """
         from groute_py.io.points import is_points_file, read_point_pairs, read_points
         from groute_py.maps.snap import check_within
@@ -114,12 +111,7 @@ class Ends:
         self._check_use(draws=draws)
 
     def inputs(self, named: Mapping[str, str], **files: str | None) -> dict[str, str | None]:
-        """The files that a command reads, by what they are for.
-
-        Args:
-            named: what options of vertices name, by their flags.
-            files: others, by the names of their options.
-        """
+        """The files that a command reads, by the flags of options of vertices, and others."""
         return {
             "GRAPH": self._graph,
             "--coordinates": self._where.coordinates,
@@ -129,7 +121,7 @@ class Ends:
 
     @property
     def has_point_pairs(self) -> bool:
-        """Whether pairs are points."""
+        """True if pairs are points."""
         return "--pairs" in self._read
 
     def vertices(self, flag: str, text: str, whole: Graph, role: str) -> NDArray[Any]:
@@ -149,7 +141,7 @@ class Ends:
         return np.stack([self._snap(role, some, whole) for role, some in points], axis=1)
 
     def places(self, whole: Graph) -> Places:
-        """Where the vertices lie."""
+        """The places of the vertices."""
         from groute_py.maps.places import places_of
 
         if self._places is None:
@@ -158,13 +150,13 @@ class Ends:
         return self._places
 
     def has_places(self, whole: Graph) -> bool:
-        """Whether it is known where the vertices lie."""
+        """Return True if there are coordinates of the vertices."""
         from groute_py.maps.places import has_places
 
         return has_places(whole, self._where.coordinates, beside=self._graph)
 
     def rows(self, *, as_json: bool) -> dict[str, Any]:
-        """What the answer says of the points: each with its vertex and distance, or a summary."""
+        """The rows of the answer about points: each with its vertex and distance, or a summary."""
         if as_json:
             return {f"{role}_points": snaps for role, snaps in self._snapped.items()}
         unit = "" if self._where.planar else " m"
@@ -184,18 +176,18 @@ class Ends:
         from groute_py.maps.snap import nearest_vertices, passed_by
 
         names = points.names
-        given = Places(points.coordinates, self._where.planar)
+        spots = Places(points.coordinates, self._where.planar)
         within = self._where.within
         places = self.places(whole)
-        found = nearest_vertices(places, given, within, name_of=names.__getitem__)
-        ids = whole.numbering.ids_of(found.vertices).tolist()
-        if not given.planar:
-            self._note_roads(passed_by(whole, places, given, found), names, ids, found)
+        snaps = nearest_vertices(places, spots, within, name_of=names.__getitem__)
+        ids = whole.numbering.ids_of(snaps.vertices).tolist()
+        if not spots.planar:
+            self._note_roads(passed_by(whole, places, spots, snaps), names, ids, snaps)
         self._snapped[role] = [
             {"point": name, "vertex": vertex, "distance": distance}
-            for name, vertex, distance in zip(names, ids, found.distances.tolist(), strict=True)
+            for name, vertex, distance in zip(names, ids, snaps.distances.tolist(), strict=True)
         ]
-        return found.vertices
+        return snaps.vertices
 
     def _note_roads(
         self, passing: dict[int, float], names: list[str], ids: list[Any], snaps: Snaps

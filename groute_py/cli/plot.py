@@ -93,7 +93,7 @@ def plot(
 
 
 def _check(wish: Wish, what: str, output: str) -> None:
-    """Whatever can be known to be wrong before anything is read."""
+    """Check the arguments before anything is read."""
     from groute_py.maps.files import check_picture
 
     wish.check()
@@ -103,7 +103,7 @@ def _check(wish: Wish, what: str, output: str) -> None:
 
 
 def _with_paths(wish: Wish, subject: Result | Any, targets: tuple[str, ...], name: str) -> Wish:
-    """What is wished for, with the targets of paths as vertices."""
+    """Return the wish with the targets of paths as vertices."""
     from dataclasses import replace
 
     if not targets:

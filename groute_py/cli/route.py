@@ -121,7 +121,7 @@ def route(
 def _check(request: Request, ends: Ends, pairs: str, output: str) -> None:
     """Whatever can be known to be wrong before the graph is read."""
     from groute_py.io.pairs import check_pairs_file
-    from groute_py.jobs.forms import check_table
+    from groute_py.results.tables import check_table
 
     request.check()
     check_pairs_file(Path(pairs))

@@ -14,9 +14,15 @@ from groute_py.arguments import file_path
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Numbering
 from groute_py.io.array_archive import save_arrays
-from groute_py.jobs.forms import check_table
 from groute_py.results.result import reached_in
-from groute_py.results.tables import Column, Part, of_distances, of_vertices, write_table
+from groute_py.results.tables import (
+    Column,
+    Part,
+    check_table,
+    of_distances,
+    of_vertices,
+    write_table,
+)
 from groute_py.system.atomic_file import replacing, translating_errors
 
 LINES_AT_ONCE = 1 << 16

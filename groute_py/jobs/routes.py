@@ -15,12 +15,10 @@ from groute_py.arguments import file_path
 from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Numbering
-from groute_py.jobs.forms import check_table
-from groute_py.maps.geojson import SUFFIX
+from groute_py.maps.geojson import SUFFIX, write_lines
 from groute_py.maps.places import Coordinates, Places, places_of
-from groute_py.maps.route_lines import write_lines
 from groute_py.results.result import reached_in
-from groute_py.results.tables import Column, Part, of_distances, write_table
+from groute_py.results.tables import Column, Part, check_table, of_distances, write_table
 
 PAIRS_AT_ONCE = 1 << 16
 """Lines that are made in one go."""

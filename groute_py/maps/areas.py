@@ -39,13 +39,7 @@ holes, clockwise."""
 
 
 class Raster(NamedTuple):
-    """Cells over some lines.
-
-    Attributes:
-        corner: the middle of the first cell.
-        cell: the side of a cell.
-        shape: how many rows, upwards, and columns.
-    """
+    """Cells over some lines: the middle of the first one, their side, their rows and columns."""
 
     corner: NDArray[np.float64]
     cell: float

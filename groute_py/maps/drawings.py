@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
-from groute_py.maps.layout import Layout
 from groute_py.maps.lines import Ground, shapes_between
 from groute_py.maps.network import Network
 from groute_py.maps.pieces import Pieces, whole_arcs
+from groute_py.maps.places import Layout
 from groute_py.maps.raster import spread
 from groute_py.maps.sheet import Sheet
 from groute_py.maps.style import (
@@ -118,12 +118,7 @@ def draw_network(graph: Graph, layout: Layout, longest: int) -> Sheet:
 def draw_parts(graph: Graph, parts: int, how: str, layout: Layout, longest: int) -> Sheet:
     """Draw the parts of a partition in colours, and the arcs between them in black.
 
-    Args:
-        graph: in host memory.
-        parts: how many; colours are repeated if there are more than `PARTS` has.
-        how: a name in `groute_py.partition.choose.partitioners`.
-        layout: of the vertices.
-        longest: pixels of the longer side.
+    Colours are repeated if there are more parts than `PARTS` has.
     """
     cut, network = partition(graph.offsets, parts, how), _network(graph, layout, longest)
     owners = np.asarray(cut.owner(np.arange(graph.vertex_count)))
@@ -152,7 +147,7 @@ def title_of(what: str, result: Result) -> str:
 
 
 def reach_of(result: Result, unit: str) -> str:
-    """How many vertices are reached, and the farthest, in words."""
+    """The number of vertices that are reached, and the farthest distance, in words."""
     reached, count = result.distances[result.reached], len(result.distances)
     text = f"{len(reached):,} of {count:,} vertices reached"
     return text if not len(reached) else f"{text}; farthest: {amount(reached.max().item(), unit)}"
@@ -172,9 +167,6 @@ def descendants(predecessors: NDArray[np.int64]) -> NDArray[np.int64]:
 
     Leaves are taken away, level by level, so vertices on a cycle, of a damaged file, keep what
     they have.
-
-    Args:
-        predecessors: int64, shape (n,); −1 for none.
 
     >>> descendants(np.array([-1, 0, 1, 1])).tolist()
     [4, 3, 1, 1]

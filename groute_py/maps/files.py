@@ -30,25 +30,16 @@ img {{ max-width: 100%; height: auto; }}</style>
 
 
 def check_picture(path: Path) -> None:
-    """Raise an error now if no picture could be saved at ``path`` later.
-
-    Raises:
-        InputError: another suffix, or no file can be written there.
-        SetupError: Matplotlib is not installed.
-    """
+    """Raise an error now if no picture could be saved at a path later."""
     if path.suffix not in FORMS:
-        known = ", ".join(FORMS)
-        raise InputError(f"{path}: unknown suffix {quote(path.suffix)}; a picture is {known}")
+        forms = ", ".join(FORMS)
+        raise InputError(f"{path}: unknown suffix {quote(path.suffix)}; a picture is {forms}")
     check_writable(path)
     drawing("figure")
 
 
 def save_picture(figure: Any, title: str, path: Path) -> None:
-    """Write a figure of Matplotlib; the file is complete or absent.
-
-    Raises:
-        RunError: the disk is full, or fails.
-    """
+    """Write a figure of Matplotlib; the file is complete or absent."""
     with translating_errors(path), replacing(path) as file:
         FORMS[path.suffix](figure, title, file)
 

@@ -1,38 +1,41 @@
-"""GeoJSON (RFC 7946), written feature by feature; a file is complete or absent."""
+"""GeoJSON (RFC 7946), written feature by feature, and routes as lines in it."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.graph.csr import Graph
+from groute_py.maps.lines import Ground, shapes_along
+from groute_py.maps.places import Places, shapes_at
+from groute_py.maps.plane import Plane
 from groute_py.system.atomic_file import replacing, translating_errors
+from groute_py.turns.expanded import ExpandedGraph
+from groute_py.turns.walk import arcs_along
 
 SUFFIX = ".geojson"
 
 DIGITS = 7
-"""Of degrees: a centimetre."""
+"""Digits of degrees: a centimetre."""
 
 Feature = tuple[str, Any, dict[str, Any]]
-"""The type of its geometry, the coordinates of that as nested lists, and its properties. Without
-coordinates it has no geometry."""
+"""The type of a geometry, its coordinates as nested lists or None, and properties."""
+
+
+Rows = Iterable[tuple[dict[str, Any], NDArray[np.int64]]]
+"""The properties of each route, and the vertices of its path, none where there is no path."""
 
 
 def write_features(path: Path, features: Iterable[Feature], attribution: str = "") -> None:
-    """Write a collection of features, one a line.
+    """Write features, one a line, into a file that is complete or absent.
 
-    Args:
-        path: of the file.
-        features: any number.
-        attribution: what the data require to be said; a member of the collection if there is any.
-
-    Raises:
-        RunError: the disk is full, or fails.
-        InputError: no file can be written there.
+    Whom to name for the data, if anybody, is a member of the collection.
     """
     head: dict[str, Any] = {"type": "FeatureCollection"}
     if attribution:
@@ -52,3 +55,43 @@ def write_features(path: Path, features: Iterable[Feature], attribution: str = "
 def coordinates_in(points: NDArray[np.float64], *, planar: bool) -> Any:
     """Points of the shape (…, 2) as nested lists: of degrees to a centimetre, or of a plane."""
     return (points if planar else points.round(DIGITS)).tolist()
+
+
+def write_lines(
+    path: Path, rows: Rows, graph: Graph, places: Places, *, reverse: bool, attribution: str
+) -> None:
+    """Write a line for each route, without a geometry where there is no path.
+
+    It follows the shapes of the arcs if the graph has them and ``places`` are its own, else it is
+    straight between vertices. With ``reverse`` the arcs of the graph are turned round, and paths
+    lead against them.
+    """
+    write_features(path, _lines(rows, graph, places, reverse=reverse), attribution)
+
+
+def _lines(rows: Rows, graph: Graph, places: Places, *, reverse: bool) -> Iterator[Feature]:
+    for properties, vertices in rows:
+        if not len(vertices):
+            yield "LineString", None, properties
+            continue
+        line = _ground(graph, vertices, places, reverse=reverse).path(vertices)
+        if not places.planar:  # so that it runs on beyond the date line
+            line = Plane((float(line[0, 0]), 0.0)).unwrapped(line)
+        yield "LineString", coordinates_in(line, planar=places.planar), properties
+
+
+def _ground(graph: Graph, vertices: NDArray[np.int64], places: Places, *, reverse: bool) -> Ground:
+    """The ground of a path's arcs."""
+    source = graph.given if isinstance(graph, ExpandedGraph) else None
+    roads = graph if source is None else source.graph
+    shapes = shapes_at(roads, places)
+    if shapes is None or (source is None and isinstance(graph, ExpandedGraph)):
+        return Ground(places.coordinates)
+    arcs: Sequence[int | None]
+    if source is not None:
+        arcs, reverse = arcs_along(source, vertices.tolist()), False
+    else:
+        steps = pairwise(vertices.tolist())
+        arcs = [roads.lightest_arc(*(step[::-1] if reverse else step)) for step in steps]
+    numbers = np.array([-1 if arc is None else arc for arc in arcs], np.int64)
+    return Ground(places.coordinates, shapes_along(shapes, numbers, is_reversed=reverse))

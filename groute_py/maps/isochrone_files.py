@@ -13,10 +13,9 @@ from groute_py.errors import InputError, quote
 from groute_py.io.optional_libraries import library
 from groute_py.maps.areas import check_areas
 from groute_py.maps.geojson import SUFFIX, Feature, coordinates_in, write_features
-from groute_py.maps.isochrone_map import map_of
+from groute_py.maps.isochrone_map import map_of, write_picture
 from groute_py.maps.lines import segments_of
 from groute_py.maps.page import write_page
-from groute_py.maps.picture import write_picture
 from groute_py.maps.pieces import Pieces
 from groute_py.maps.reach import (
     Reach,
@@ -29,8 +28,8 @@ from groute_py.maps.reach import (
     plane_in,
 )
 from groute_py.results.tables import SUFFIXES as TABLES
-from groute_py.results.tables import Column, Part, write_table
-from groute_py.system.atomic_file import check_writable, replacing, translating_errors
+from groute_py.results.tables import Column, Part, check_table, write_table
+from groute_py.system.atomic_file import replacing, translating_errors
 
 MAPS = {".html": write_page, ".png": write_picture}
 """The writers of forms that draw everything, by suffix."""
@@ -50,26 +49,22 @@ def check_form(path: Path, features: str | None) -> str:
         RunError: the disk is full.
         SetupError: the form needs a library that is not installed.
     """
-    suffix, known = path.suffix, (*TABLES, SUFFIX, *MAPS)
-    if suffix not in known:
-        raise InputError(f"{path}: unknown suffix {quote(suffix)}; saved are {', '.join(known)}")
+    suffix = path.suffix
+    check_table(path, (SUFFIX, *MAPS))
     listed = {**dict.fromkeys(TABLES, FEATURES[:2]), SUFFIX: FEATURES}.get(suffix, ())
     usual = "bands" if suffix == SUFFIX else "vertices"
     if features is not None and features not in listed:
         may = f"lists {' or '.join(listed)}" if listed else "shows everything"
         raise InputError(f"{path}: {suffix} {may}; it has no features {quote(features)}")
-    if suffix == ".parquet":
-        library("pyarrow", "writing Parquet")
     if suffix in MAPS or (features or usual) == "bands":
         check_areas()
     if suffix == ".png":
         library("matplotlib", "drawing a picture", "maps")
-    check_writable(path)
     return features or usual
 
 
 def needs_places(path: Path) -> bool:
-    """Whether a file of that suffix has to have coordinates."""
+    """Return True if a file of that suffix has to have coordinates."""
     return path.suffix not in TABLES
 
 

@@ -1,17 +1,19 @@
-"""A map of isochrones: roads, parts of arcs, areas and sources, on a plane."""
+"""A map of isochrones: roads, parts of arcs, areas and sources, on a plane; and as a PNG."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.graph.csr import Graph
 from groute_py.maps.areas import Polygon
-from groute_py.maps.lines import Ground, beelines, segments_of
+from groute_py.maps.lines import Floats, Ground, beelines, segments_of
 from groute_py.maps.pieces import Pieces, whole_arcs
+from groute_py.maps.raster import Frame
 from groute_py.maps.reach import (
     Reach,
     Reaches,
@@ -22,7 +24,8 @@ from groute_py.maps.reach import (
     places_in,
     plane_in,
 )
-from groute_py.maps.style import band_colours
+from groute_py.maps.sheet import Sheet
+from groute_py.maps.style import GROUND, LONGEST, band_colours, styled
 
 EDGE = 0.03
 """The edge around the areas, by their longer side."""
@@ -106,6 +109,29 @@ def map_of(answer: Reaches, reaches: Iterable[Reach], margin: float | None) -> I
     )
 
 
+def write_picture(chart: IsochroneMap, file: IO[bytes]) -> None:
+    """Draw a map by Matplotlib; `SetupError` if that is not installed."""
+    frame = Frame.around(np.array([chart.low, chart.high]), LONGEST)
+    with styled():
+        sheet = Sheet(frame, chart.title, "")
+        sheet.lines(frame.at(chart.roads), GROUND, 0.3)
+        bands = list(enumerate(chart.colours))[::-1]  # the nearest on top
+        for band, colour in bands:
+            for layer in chart.layers:
+                inner = layer.areas[band - 1] if band else []
+                if layer.areas[band]:
+                    sheet.area(_rings(frame, layer.areas[band], inner), colour)
+        for band, colour in bands:
+            for layer in chart.layers:
+                sheet.lines(frame.at(layer.lines[band]), colour, 0.6)
+        for layer in chart.layers:
+            sheet.dots(frame.at(layer.sources))
+        labels = [f"within {label}" for label in chart.labels]
+        sheet.legend(list(zip(chart.colours, labels, strict=True)))
+        sheet.add_attribution(chart.attribution)
+        sheet.figure.savefig(file, format="png")
+
+
 def _once(pieces: Pieces, ground: Ground) -> Pieces:
     """The parts, with one of two arcs back and forth that are whole and within one limit."""
     whole = (pieces.begins == 0) & (pieces.ends == 1)
@@ -157,3 +183,10 @@ def _roads(
     some = np.flatnonzero(inside[tails] & inside[graph.heads] & has_extent)
     arcs = whole_arcs(tails[some], graph.heads[some], some)
     return arcs.some(_first_of_each(_road(arcs, ground)))
+
+
+def _rings(frame: Frame, area: list[Polygon], inner: list[Polygon]) -> list[Floats]:
+    """The rings of an area without that inside of it, which are turned to stay empty."""
+    rings = [ring for polygon in area for ring in polygon]
+    rings += [ring[::-1] for polygon in inner for ring in polygon]
+    return [frame.at(ring) for ring in rings]

@@ -18,7 +18,7 @@ Indices = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Ground:
-    """Where the vertices of a graph and the points of its shapes lie.
+    """The places of the vertices of a graph and of the points of its shapes.
 
     Attributes:
         points: of the vertices, float64, shape (n, 2).
@@ -50,11 +50,7 @@ class Ground:
         return counts, corners
 
     def path(self, vertices: Indices) -> Floats:
-        """The points of a path, of whose arcs the shapes are, float64, shape (p, 2), at least two.
-
-        Args:
-            vertices: shape (k,), at least one.
-        """
+        """The points of a path, whose arcs have the shapes, float64, shape (p, 2), at least two."""
         if len(vertices) == 1:
             return self.points[np.repeat(vertices, 2)]
         counts, corners = self.corners(whole_arcs(vertices[:-1], vertices[1:]))
@@ -79,7 +75,7 @@ class Segments(NamedTuple):
         return np.flatnonzero(np.diff(self.pieces, prepend=-1))
 
     def outer(self) -> Floats:
-        """Where each piece begins and ends, float64, shape (p, 2, 2)."""
+        """The begin and the end of each piece, float64, shape (p, 2, 2)."""
         firsts = self.firsts()
         lasts = np.append(firsts[1:], len(self.pieces))[: len(firsts)] - 1
         return np.stack([self.ends[firsts, 0], self.ends[lasts, 1]], axis=1)
@@ -105,7 +101,7 @@ def segments_of(pieces: Pieces, ground: Ground) -> Segments:
 
 
 def beelines(arcs: Pieces, ground: Ground) -> Floats:
-    """How far apart the ends of whole arcs are, float64, shape (p,), in the unit of the ground."""
+    """The straight distance between the ends of whole arcs, float64, shape (p,)."""
     ways = ground.points[arcs.heads] - ground.points[arcs.tails]
     return np.asarray(np.hypot(*ways.T))
 
@@ -115,10 +111,7 @@ def shapes_between(
 ) -> Shapes | None:
     """The shapes of the lightest arcs between pairs of vertices; None if the graph has no shapes.
 
-    Args:
-        roads: in host memory.
-        tails, heads: the pairs, shape (k,).
-        is_reversed: whether the arcs of the graph lead from the heads to the tails.
+    The arcs of a reversed graph lead from the heads to the tails.
     """
     if roads.shapes is None:
         return None
@@ -147,7 +140,7 @@ def _lightest(graph: Graph, tails: Indices, heads: Indices) -> Indices:
 
 
 def _along(corners: Floats, counts: Indices, piece: Indices) -> Floats:
-    """How far along its arc each corner lies, from 0 at the tail to 1 at the head, ascending."""
+    """The share of its arc that lies before each corner, from 0 to 1, ascending."""
     if not len(counts):
         return np.empty(0)
     last = np.cumsum(counts) - 1

@@ -31,15 +31,13 @@ class Network:
 
     Args:
         places: float64, shape (n, 2).
-        arcs: whole ones; None where none are known.
+        arcs: whole ones, if there are any.
         longest: pixels of the longer side.
         shapes: of the arcs, by their numbers; None for straight arcs.
         planar: whether places lie on a plane; else their numbers decide.
 
     Attributes:
-        places: as given.
-        arcs: as given; None where they would not be seen, or take too long.
-        frame: of the picture.
+        arcs: None where they would not be seen, or take too long.
     """
 
     def __init__(
@@ -65,24 +63,22 @@ class Network:
         side = np.clip(longest / max(apart, 1), min(COARSEST, longest), longest)
         self._coarse = Frame.around(places, int(side), stretch)
 
-    def mean(self, values: Floats, known: NDArray[np.bool_]) -> Floats:
-        """The mean of known values of vertices, shape (n,), in each pixel; NaN without any."""
+    def mean(self, values: Floats, valid: NDArray[np.bool_]) -> Floats:
+        """The mean of valid values of vertices, shape (n,), in each pixel; NaN without any."""
         if self.arcs is None:
-            some = slice(None) if known.all() else known
+            some = slice(None) if valid.all() else valid
             return self._enlarged(mean_of_points(self._coarse, self.places[some], values[some]))
         lines, shares, arcs = self._segments
         low, high = values[self.arcs.tails], values[self.arcs.heads]
-        some = (known[self.arcs.tails] & known[self.arcs.heads])[arcs]
+        some = (valid[self.arcs.tails] & valid[self.arcs.heads])[arcs]
         arcs = arcs[some]
         along = low[arcs, np.newaxis] + (high - low)[arcs, np.newaxis] * shares[some]
         return mean_of_lines(self.frame, lines[some], along, self._thick)
 
     def most(self, of_arcs: Floats, of_vertices: Floats) -> Floats:
-        """The greatest value in each pixel; NaN where there is none.
+        """The greatest value in each pixel, of arcs or where these are not drawn of vertices.
 
-        Args:
-            of_arcs: of the arcs, where they are drawn; −1 for no value.
-            of_vertices: of the vertices, shape (n,), where these are drawn.
+        A value of −1 is none; pixels without any are NaN.
         """
         if self.arcs is None:
             return self._enlarged(most_of_points(self._coarse, self.places, of_vertices))

@@ -47,14 +47,7 @@ class Pieces:
         return replace(self, tails=self.heads, heads=self.tails, begins=begins, ends=ends)
 
     def lines(self, places: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Both ends of each part if arcs are straight.
-
-        Args:
-            places: of the vertices, float64, shape (n, 2).
-
-        Returns:
-            float64, shape (p, 2, 2): two ends, of two coordinates each.
-        """
+        """Both ends of each part if arcs are straight, float64, shape (p, 2, 2)."""
         tails, ways = places[self.tails], places[self.heads] - places[self.tails]
         parts = np.stack([self.begins, self.ends], axis=1)
         return tails[:, np.newaxis] + parts[..., np.newaxis] * ways[:, np.newaxis]
@@ -63,7 +56,7 @@ class Pieces:
 def whole_arcs(
     tails: NDArray[np.int64], heads: NDArray[Any], arcs: NDArray[np.int64] | None = None
 ) -> Pieces:
-    """Whole arcs as parts of one band; their numbers are 0, 1, … unless they are given."""
+    """Whole arcs as parts of one band; their numbers are 0, 1, … by default."""
     count = len(tails)
     arcs = np.arange(count) if arcs is None else arcs
     begins, ends = (np.broadcast_to(np.float64(share), count) for share in (0, 1))
@@ -119,7 +112,7 @@ def pieces_of(
 
 
 def _share(left: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How much of each arc is passed, from 0 to 1, with what is left at its tail."""
+    """The share of each arc that can be passed with the distance left at its tail, 0 to 1."""
     with np.errstate(over="ignore"):  # infinity is more than 1, too
         passed = np.divide(left, weights, out=np.ones(len(left)), where=weights > 0)
     return np.where(left < 0, 0.0, np.clip(passed, 0.0, 1.0))

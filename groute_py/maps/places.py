@@ -1,10 +1,12 @@
-"""Where the vertices of a graph lie: longitude and latitude, or x and y on a plane."""
+"""The places of the vertices of a graph: longitude and latitude, or x and y on a plane."""
 
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +16,23 @@ from groute_py.graph.array_like import host_array
 from groute_py.graph.csr import Graph
 from groute_py.graph.geography import EARTH_RADIUS_M
 from groute_py.graph.shapes import Shapes
-from groute_py.io.coordinates import MICRODEGREE, coordinates_beside, coordinates_for
+from groute_py.io.coordinates import (
+    MICRODEGREE,
+    coordinates_beside,
+    coordinates_for,
+    read_coordinates,
+)
 from groute_py.io.tables.vertices import SUFFIX as TABLE
+from groute_py.source.graph_source import GraphSource
 
 LIMITS = np.array([180.0, 90.0])
 """Degrees of longitude and latitude."""
 
+COORDINATE_FILE = re.compile(r"\.co(\.(gz|xz|zst|bz2))?$")
+GRID = re.compile(r"road:([0-9]{1,9})x([0-9]{1,9})")
+
 FARTHEST = 1e150
-"""On a plane, of x and y either way: squares of distances, and sums of these, are finite."""
+"""The greatest x and y on a plane: squares of distances, and sums of these, are finite."""
 
 NO_DEGREES = (
     "which is no longitude and latitude in degrees; if the coordinates are x and y on a plane, say "
@@ -35,7 +46,7 @@ Coordinates = str | os.PathLike[str] | NDArray[Any] | None
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Where n vertices, or points, lie.
+    """The places of n vertices, or points.
 
     Attributes:
         coordinates: float64, shape (n, 2): longitude and latitude in degrees; or x and y.
@@ -47,7 +58,7 @@ class Places:
 
     @property
     def titles(self) -> tuple[str, str]:
-        """What the two coordinates are called in files."""
+        """The names of the two coordinates in files."""
         return ("x", "y") if self.planar else ("lon", "lat")
 
     @property
@@ -67,10 +78,9 @@ class Places:
         )
 
     def lengths(self, straight: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Distances on the ground from straight ones between `embedded` points.
+        """Metres along great circles for straight distances between `embedded` points.
 
-        Returns:
-            Of the same shape: metres along great circles; on a plane the same values.
+        On a plane both are the same.
         """
         if self.planar:
             return straight
@@ -80,7 +90,7 @@ class Places:
 def places_of(
     graph: Graph, coordinates: Coordinates = None, *, planar: bool = False, beside: object = None
 ) -> Places:
-    """Where the vertices of a graph lie.
+    """The places of a graph's vertices.
 
     Args:
         graph: any.
@@ -98,25 +108,24 @@ def places_of(
     if coordinates is None and graph.coordinates is None:
         coordinates = coordinates_beside(beside)
     if coordinates is None or isinstance(coordinates, str | os.PathLike):
-        found = coordinates_for(graph, coordinates)
+        points = coordinates_for(graph, coordinates)
         if coordinates is not None and not planar and not TABLE.search(str(coordinates)):
-            found = found * MICRODEGREE
+            points = points * MICRODEGREE
     else:
-        found = as_points(coordinates, "coordinates")
-        count = graph.numbering.count
-        if len(found) != count:
+        points, count = as_points(coordinates, "coordinates"), graph.numbering.count
+        if len(points) != count:
             raise InputError(
-                f"coordinates must be of each of {count} vertices, not of {len(found)}"
+                f"coordinates must be of each of {count} vertices, not of {len(points)}"
             )
-    places = Places(found, planar)
+    places = Places(points, planar)
     check_places(places, "vertex", graph.numbering.id_of)
     return places
 
 
 def has_places(graph: Graph, coordinates: Coordinates = None, *, beside: object = None) -> bool:
-    """Whether `places_of` would find coordinates."""
-    known = coordinates is not None or graph.coordinates is not None
-    return known or coordinates_beside(beside) is not None
+    """Return True if `places_of` would find coordinates."""
+    own = coordinates is not None or graph.coordinates is not None
+    return own or coordinates_beside(beside) is not None
 
 
 def shapes_at(graph: Graph, places: Places) -> Shapes | None:
@@ -125,11 +134,7 @@ def shapes_at(graph: Graph, places: Places) -> Shapes | None:
 
 
 def as_points(values: Any, what: str = "points") -> NDArray[np.float64]:
-    """Points as a user gives them, float64, shape (k, 2).
-
-    Raises:
-        InputError: they are of another shape, or a coordinate is no finite number.
-    """
+    """Return numbers of shape (k, 2) as float64; `InputError` for others."""
     try:
         points = np.asarray(host_array(values), np.float64)
     except (TypeError, ValueError) as problem:
@@ -144,14 +149,9 @@ def as_points(values: Any, what: str = "points") -> NDArray[np.float64]:
 
 
 def check_places(places: Places, what: str, name_of: Any) -> None:
-    """Raise `InputError` for the first place that is no longitude and latitude in degrees.
+    """Raise `InputError` for the first place that is not in degrees, or too far out on a plane.
 
-    On a plane it is raised for one that is too far out.
-
-    Args:
-        places: any.
-        what: what a place is, in messages.
-        name_of: gives what the place of a number is called.
+    It is called ``what`` in the message, with the name that ``name_of`` has for its number.
     """
     limits = FARTHEST if places.planar else LIMITS
     outside = (np.abs(places.coordinates) > limits).any(axis=1)
@@ -160,3 +160,71 @@ def check_places(places: Places, what: str, name_of: Any) -> None:
         x, y = places.coordinates[first].tolist()
         problem = BEYOND_PLANE if places.planar else NO_DEGREES
         raise InputError(f"{what} {name_of(first)} lies at ({x:.12g}, {y:.12g}), {problem}")
+
+
+class Layout(NamedTuple):
+    """The places of n vertices, and the roads that arcs between them follow.
+
+    Attributes:
+        places: float64, shape (n, 2), finite: x and y.
+        roads: a graph of these vertices whose arcs have shapes; None for straight arcs.
+        attribution: whom to name for the places, if anybody.
+        planar: whether they lie on a plane; else their numbers decide, see
+            `groute_py.maps.raster.stretch_of`.
+    """
+
+    places: NDArray[np.float64]
+    roads: Graph | None = None
+    attribution: str = ""
+    planar: bool = False
+
+
+def layout_of(coordinates: Any, count: int) -> Layout:
+    """The layout of ``count`` vertices from coordinates as `groute_py.plot` takes them.
+
+    Raises:
+        InputError: they are not those of so many vertices.
+        FormatError: a file cannot be read.
+
+    >>> layout_of("road:3x2", 6).places.tolist()[3:]
+    [[0.0, -1.0], [1.0, -1.0], [2.0, -1.0]]
+    """
+    text = str(coordinates) if isinstance(coordinates, str | Path) else ""
+    if text and COORDINATE_FILE.search(text):
+        return Layout(read_coordinates(coordinates, count).astype(np.float64))
+    if grid := GRID.fullmatch(text):
+        layout = Layout(_grid(int(grid[1]), int(grid[2]), count))
+    elif text or isinstance(coordinates, Graph):
+        layout = _of_graph(GraphSource(coordinates).graph())
+    else:
+        layout = Layout(as_points(coordinates, "coordinates"))
+    if len(layout.places) != count:
+        raise InputError(
+            f"there are coordinates of {len(layout.places):,} vertices, and there are {count:,} "
+            "vertices; give those of the same graph"
+        )
+    return layout
+
+
+def layout_in(graph: Graph, source: Any, coordinates: Any) -> Layout:
+    """The layout of a graph that comes from a file, a spec or memory; `InputError` without any."""
+    if coordinates is None and graph.coordinates is None:
+        is_grid = isinstance(source, str) and GRID.fullmatch(source)
+        coordinates = source if is_grid else coordinates_beside(source)
+    return _of_graph(graph) if coordinates is None else layout_of(coordinates, graph.vertex_count)
+
+
+def _of_graph(graph: Graph) -> Layout:
+    roads = graph if graph.shapes is not None else None
+    return Layout(coordinates_for(graph), roads, graph.attribution)
+
+
+def _grid(width: int, height: int, count: int) -> NDArray[np.float64]:
+    """The place of each vertex y·W + x; rows go down, as they are written."""
+    if width * height != count:
+        raise InputError(
+            f"road:{width}x{height} has {width * height:,} vertices, not {count:,}; name the grid "
+            "that was solved"
+        )
+    vertices = np.arange(count)
+    return np.stack([vertices % width, -(vertices // width)], axis=1).astype(np.float64)

@@ -48,12 +48,12 @@ class Plane:
 
     @property
     def scale(self) -> tuple[float, float]:
-        """How long a degree of longitude and of latitude is by that of the latter; or x and y."""
+        """The lengths of a degree of longitude and of latitude by the latter; on a plane both 1."""
         return (1.0 if self.centre is None else east_of_north(self.centre[1]), 1.0)
 
 
 def east_of_north(latitude: float) -> float:
-    """How long a degree of longitude is by one of latitude, at least 1/1000."""
+    """The length of a degree of longitude by that of one of latitude, at least 1/1000."""
     return max(float(np.cos(np.radians(latitude))), 1e-3)
 
 

@@ -19,7 +19,7 @@ from groute_py.maps.drawings import (
     draw_tree,
 )
 from groute_py.maps.files import check_picture, save_picture
-from groute_py.maps.layout import Coordinates, layout_in, layout_of
+from groute_py.maps.places import layout_in, layout_of
 from groute_py.maps.saved import saved_in
 from groute_py.maps.style import LONGEST, add_attribution, styled
 from groute_py.maps.timeline import TimeLine
@@ -33,9 +33,9 @@ SIZES = range(200, 20_001)
 
 @dataclass(frozen=True)
 class Wish:
-    """How something is to be drawn; the attributes are arguments of `plot`."""
+    """The way to draw something; the attributes are arguments of `plot`."""
 
-    coordinates: Coordinates = None
+    coordinates: Any = None
     tree: bool = False
     paths: Sequence[int] = ()
     parts: int | None = None
@@ -57,7 +57,7 @@ class Wish:
             raise InputError("a picture shows the tree, paths or parts; draw one of them")
 
     def refuse(self, what: str, *names: str) -> None:
-        """Raise `InputError` if one of some attributes is given, which cannot be drawn of this."""
+        """Raise `InputError` if one of some attributes is set, which cannot be drawn of this."""
         for name in names:
             value = getattr(self, name)
             if not (value is None or value is False or value == ()):
@@ -68,7 +68,7 @@ def plot(
     what: Any,
     output: str | Path,
     *,
-    coordinates: Coordinates = None,
+    coordinates: Any = None,
     tree: bool = False,
     paths: Sequence[int] = (),
     parts: int | None = None,

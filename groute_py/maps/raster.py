@@ -49,12 +49,9 @@ class Frame:
 
     @classmethod
     def around(cls, places: Floats, longest: int, stretch: float = 1.0) -> Frame:
-        """The frame of all places, whose longer side is of so many pixels.
+        """The frame of all places, whose longer side has so many pixels.
 
-        Args:
-            places: shape (n, 2).
-            longest: pixels of the longer side.
-            stretch: how long a step of x is by one of y.
+        A step of x is ``stretch`` times as long as one of y.
 
         >>> Frame.around(np.array([[0.0, 0.0], [40, 10]]), 101, 0.5).at(np.array([[20.0, 5]]))
         array([[50., 25.]])
@@ -88,7 +85,7 @@ class Frame:
         return np.asarray(np.ceil(apart.max(axis=1, initial=0)), np.int64)
 
     def can_draw(self, lines: Floats) -> bool:
-        """Whether lines can be drawn in seconds."""
+        """Return True if lines can be drawn in seconds."""
         return int(self.steps(lines).sum()) + len(lines) <= MOST_SAMPLES
 
     def drawn(self, lines: Floats) -> Iterator[tuple[slice, Indices, Floats, Indices]]:
@@ -123,7 +120,7 @@ def points_along(lines: Floats, owner: Indices, share: Floats) -> Floats:
 
 
 def stretch_of(places: Floats) -> float:
-    """How long a step of x is by one of y: the cosine of the middle latitude.
+    """The length of a step of x by one of y: the cosine of the middle latitude.
 
     Whole numbers are millionths of a degree, others degrees. What is outside of the range of
     longitude and latitude lies in a plane, where both are equally long; so it is, nearly, for
@@ -145,13 +142,10 @@ def mean_of_points(frame: Frame, places: Floats, values: Floats) -> Floats:
 
 
 def mean_of_lines(frame: Frame, lines: Floats, values: Floats, thick: int) -> Floats:
-    """The mean of values along lines in each pixel, shape (height, width); NaN without lines.
+    """The mean in each pixel of values along lines; NaN without lines.
 
-    Args:
-        frame: of the picture.
-        lines: shape (k, 2, 2).
-        values: at both ends of each line, shape (k, 2); between them they are interpolated.
-        thick: the width of a line in pixels.
+    Values, shape (k, 2), are those of both ends; between them they are interpolated. Lines are so
+    many pixels ``thick``.
     """
     size = frame.width * frame.height
     sums, counts = np.zeros(size), np.zeros(size)

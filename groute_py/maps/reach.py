@@ -59,7 +59,7 @@ class Reaches(Protocol):
 
 
 def places_in(answer: Reaches) -> Places:
-    """The places of the vertices; `InputError` if they are not known."""
+    """The places of the vertices; `InputError` without any."""
     if answer.places is None:
         raise InputError(
             f"{answer.graph.name} has no coordinates; name a file of them (.co) by "

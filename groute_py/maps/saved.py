@@ -25,9 +25,6 @@ def saved_in(path: str | Path) -> Result | TimeLine | None:
     """Read the answer, telemetry or trace in a file; None if it has none of them, as a graph's.
 
     Answers are those of `Result.save` as ``.npz``, ``.npy``, ``.csv`` or ``.parquet``.
-
-    Raises:
-        InputError: the file is damaged, or its answer has no source.
     """
     if not is_file_there(path):
         return None
@@ -47,7 +44,7 @@ def saved_in(path: str | Path) -> Result | TimeLine | None:
 
 
 def _is_answer(path: str | Path) -> bool:
-    """Whether an archive holds distances; one of a sparse matrix is a graph."""
+    """Return True if an archive holds distances; one of a sparse matrix is a graph."""
     try:
         with zipfile.ZipFile(path) as archive:
             return "distances.npy" in archive.namelist()
@@ -57,12 +54,12 @@ def _is_answer(path: str | Path) -> bool:
 
 def _from_npy(path: Path) -> Result | None:
     try:
-        found = np.load(path, mmap_mode="r")
+        distances = np.load(path, mmap_mode="r")
     except DAMAGE as problem:
         raise FormatError(path, f"not distances ({quoted(problem)})") from problem
-    if found.ndim != 1 or found.dtype not in (np.int64, np.float32, np.float64):
+    if distances.ndim != 1 or distances.dtype not in (np.int64, np.float32, np.float64):
         raise InputError(f"{path}: not the distances from one source, of shape (n,)")
-    return _answer(path, np.asarray(found), None, None)
+    return _answer(path, np.asarray(distances), None, None)
 
 
 def _from_csv(path: Path) -> Result:
@@ -84,11 +81,11 @@ def _from_parquet(path: Path) -> Result | None:
         return None  # a graph
     names = ["" if value is None else str(value) for value in table["vertex"].to_pylist()]
     lengths = table["distance"].to_pylist()
-    found = _numbers(["inf" if value is None else str(value) for value in lengths])
+    distances = _numbers(["inf" if value is None else str(value) for value in lengths])
     if "predecessor" not in table.column_names:
-        return _answer(path, found, names, None)
+        return _answer(path, distances, names, None)
     parents = ["" if value is None else str(value) for value in table["predecessor"].to_pylist()]
-    return _answer(path, found, names, parents)
+    return _answer(path, distances, names, parents)
 
 
 def _numbers(texts: Any) -> NDArray[Any]:

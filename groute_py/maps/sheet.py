@@ -27,17 +27,7 @@ LABEL = 14
 
 
 class Sheet:
-    """A figure on which a map fills its frame.
-
-    Args:
-        frame: of the map.
-        title: the first line.
-        note: a second line, in smaller letters.
-
-    Attributes:
-        title: as given.
-        figure: of Matplotlib.
-    """
+    """A figure of Matplotlib on which a map fills its frame, with a note below the title."""
 
     def __init__(self, frame: Frame, title: str, note: str) -> None:
         self.title = title
@@ -79,13 +69,9 @@ class Sheet:
         *,
         log: bool,
     ) -> None:
-        """Put values onto the map, and their colour scale below it.
+        """Put values, shape (height, width), onto the map, and their colour scale below it.
 
-        Args:
-            values: shape (height, width); NaN for none.
-            scale: as `scale_of` takes it.
-            label: what the values are, with their unit.
-            log: whether equal steps of colour are equal factors.
+        NaN is left empty. With ``log`` equal steps of colour are equal factors.
         """
         colors = drawing("colors")
         low, high = float(np.nanmin(values)), float(np.nanmax(values))

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from groute_py.arguments import check_number, check_truth
 from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
+from groute_py.graph.geography import EARTH_RADIUS_M
 from groute_py.interop.graph_like import GraphLike
 from groute_py.io.optional_libraries import library
-from groute_py.maps.lines import Ground, segments_of
+from groute_py.maps.lines import Floats, Ground, segments_of
 from groute_py.maps.pieces import whole_arcs
 from groute_py.maps.places import (
     LIMITS,
@@ -31,16 +32,16 @@ from groute_py.system.threads import thread_count
 from groute_py.turns.expanded import ExpandedGraph
 
 SNAPPING = "snapping points to vertices"
-"""What SciPy is needed for."""
+"""The work that needs SciPy."""
 
 USUAL_WITHIN_M = 1000.0
-"""Metres that a point lies from its vertex at most where no limit is given."""
+"""The greatest distance from a point to its vertex without a limit of its own."""
 
 FAR_M = 200.0
-"""Metres from its vertex from which a point is compared with the roads about it."""
+"""The distance from its vertex from which a point is compared with roads."""
 
 MOST_COMPARED = 200_000_000
-"""Pairs of a point and an arc: seconds."""
+"""Pairs of a point and an arc that are compared at most: seconds."""
 
 ARCS_AT_ONCE = 1 << 18
 
@@ -111,47 +112,29 @@ def snap(
 def nearest_vertices(
     places: Places, points: Places, within: float | None, *, name_of: Callable[[int], str]
 ) -> Snaps:
-    """The nearest vertex of each point.
-
-    Args:
-        places: of the vertices.
-        points: at least one.
-        within: as for `snap`.
-        name_of: gives what the point of a number is called in messages.
-
-    Raises:
-        InputError: as for `snap`.
-        SetupError: SciPy is not installed.
-    """
+    """The nearest vertex of each point; the arguments and errors are those of `snap`."""
     if not len(points.coordinates):
         raise InputError("there are no points; give at least one")
     if not len(places.coordinates):
         raise InputError("the graph has no vertices, so no point is near one")
     check_places(points, "point", name_of)
     spatial = library("scipy.spatial", SNAPPING, "maps")
-    tree = spatial.cKDTree(places.embedded)
-    given = points.embedded
+    tree, spots = spatial.cKDTree(places.embedded), points.embedded
     count = min(2, len(places.coordinates))
-    straight, vertices = tree.query(given, k=count, workers=thread_count())
-    straight, vertices = straight.reshape(len(given), -1), vertices.reshape(len(given), -1)
-    found = Snaps(vertices[:, 0].astype(np.int64), places.lengths(straight[:, 0]))
+    straight, vertices = tree.query(spots, k=count, workers=thread_count())
+    straight, vertices = straight.reshape(len(spots), -1), vertices.reshape(len(spots), -1)
+    snaps = Snaps(vertices[:, 0].astype(np.int64), places.lengths(straight[:, 0]))
     if count == 2:
-        _take_first(tree, given, straight, found)
-    _refuse_far(tree, points, found, within, name_of)
-    return found
+        _take_first(tree, spots, straight, snaps.vertices)
+    _refuse_far(tree, points, snaps.distances, within, name_of)
+    return snaps
 
 
 def passed_by(graph: Graph, places: Places, points: Places, snaps: Snaps) -> dict[int, float]:
     """Points whose vertices lie far although a road passes at half of the distance or less.
 
-    Args:
-        graph: whose arcs are the roads, in host memory; perhaps expanded by turns.
-        places: of its vertices, in degrees.
-        points: that are snapped.
-        snaps: of the points; the farthest are compared, as many as take seconds.
-
-    Returns:
-        By the points' numbers, how far the road is, in metres.
+    Returns the metres to the road, by the points' numbers. Places are in degrees. The farthest
+    points are compared, as many as take seconds.
     """
     if isinstance(graph, ExpandedGraph):
         assert graph.given is not None
@@ -167,11 +150,13 @@ def passed_by(graph: Graph, places: Places, points: Places, snaps: Snaps) -> dic
         for point in nearest:
             plane = Plane(tuple(points.coordinates[point].tolist()))
             ends = plane.project(segments) - plane.project(points.coordinates[point])
+            # not those that cross the date line half round the world
+            ends = ends[np.ptp(ends[..., 0], axis=1) < np.pi * EARTH_RADIUS_M * plane.scale[0]]
             nearest[point] = min(nearest[point], _from_origin(ends))
     return {k: metres for k, metres in nearest.items() if metres <= snaps.distances[k] / 2}
 
 
-def _from_origin(segments: NDArray[np.float64]) -> float:
+def _from_origin(segments: Floats) -> float:
     """The distance from (0, 0) to the nearest of some segments, shape (s, 2, 2)."""
     begins, ways = segments[:, 0], segments[:, 1] - segments[:, 0]
     squares = np.maximum((ways**2).sum(axis=1), np.finfo(np.float64).tiny)
@@ -180,7 +165,7 @@ def _from_origin(segments: NDArray[np.float64]) -> float:
 
 
 def check_within(within: Any) -> None:
-    """Raise `InputError` for what is no limit of a snap's distance."""
+    """Raise `InputError` for a value that is no limit of a snap's distance."""
     if within is None:
         return
     check_number("the limit of a snap's distance", within)
@@ -188,30 +173,32 @@ def check_within(within: Any) -> None:
         raise InputError(f"the limit of a snap's distance must be 0 or more, not {within}")
 
 
-def _take_first(
-    tree: Any, given: NDArray[np.float64], straight: NDArray[np.float64], found: Snaps
-) -> None:
-    """Where several vertices are equally near, take the first."""
+def _take_first(tree: Any, spots: Floats, straight: Floats, vertices: NDArray[np.int64]) -> None:
+    """Put the first of several vertices that are equally near."""
     reach = straight[:, 0] * (1 + TIE)
     for point in np.flatnonzero(straight[:, 1] <= reach).tolist():
-        near = np.sort(tree.query_ball_point(given[point], reach[point]))
-        squares = ((tree.data[near] - given[point]) ** 2).sum(axis=1)
-        found.vertices[point] = near[squares.argmin()]
+        near = np.sort(tree.query_ball_point(spots[point], reach[point]))
+        squares = ((tree.data[near] - spots[point]) ** 2).sum(axis=1)
+        vertices[point] = near[squares.argmin()]
 
 
 def _refuse_far(
-    tree: Any, points: Places, found: Snaps, within: float | None, name_of: Callable[[int], str]
+    tree: Any,
+    points: Places,
+    distances: Floats,
+    within: float | None,
+    name_of: Callable[[int], str],
 ) -> None:
     if within is None and points.planar:
         return
     limit = USUAL_WITHIN_M if within is None else within
-    far = found.distances > limit
+    far = distances > limit
     if far.any():
         first, unit = int(far.argmax()), "" if points.planar else " m"
         x, y = points.coordinates[first].tolist()
         hint = "" if points.planar else _hint(tree, (y, x), limit, is_chosen=within is not None)
         raise InputError(
-            f"point {name_of(first)} at ({x:.12g}, {y:.12g}) lies {found.distances[first]:,.6g}"
+            f"point {name_of(first)} at ({x:.12g}, {y:.12g}) lies {distances[first]:,.6g}"
             f"{unit} from the nearest vertex, more than {limit:,.6g}{unit}; "
             f"{int(far.sum()):,} of {len(far):,} points do{hint}"
         )

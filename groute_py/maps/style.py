@@ -79,14 +79,7 @@ def plain(text: str) -> str:
 def add_attribution(
     figure: Any, attribution: str, spot: tuple[float, float] = (0.995, 0.005), edge: str = "bottom"
 ) -> None:
-    """Write into a figure whom to name, if anybody.
-
-    Args:
-        figure: of Matplotlib.
-        attribution: the text.
-        spot: where the right end of its edge lies, from (0, 0) to (1, 1).
-        edge: ``top`` or ``bottom``.
-    """
+    """Write into a figure whom to name, if anybody; its right end is at a spot of the figure."""
     if attribution:
         figure.text(*spot, plain(attribution), fontsize=6.5, color=LETTERS, ha="right", va=edge)
 

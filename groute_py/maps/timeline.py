@@ -51,7 +51,7 @@ class TimeLine:
         return float(self._columns["seconds"].max(initial=0))
 
     def has(self, column: str) -> bool:
-        """Whether a column has values; of a trace, whether the counter is ever not 0."""
+        """Return True if a column has values; of a trace, if the counter is ever not 0."""
         values = self._columns.get(column, np.empty(0))
         values = values[~np.isnan(values)]
         return bool(values.any() if self.kind == "trace" else len(values))

@@ -16,10 +16,11 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.errors import InputError, quote
 from groute_py.graph.ids import Numbering
 from groute_py.io.optional_libraries import library
 from groute_py.results.result import reached_in
-from groute_py.system.atomic_file import replacing, translating_errors
+from groute_py.system.atomic_file import check_writable, replacing, translating_errors
 
 
 class Column(NamedTuple):
@@ -47,6 +48,24 @@ class Column(NamedTuple):
 
 Part = dict[str, Column]
 """Some lines of a table: the columns by their titles, the same ones in each part."""
+
+
+def check_table(path: Path, others: tuple[str, ...] = ()) -> None:
+    """Raise an error now if no table, nor a file of other suffixes, could be written later.
+
+    Raises:
+        InputError: the suffix is unknown, or no file can be written there.
+        RunError: the disk is full.
+        SetupError: the form needs a library that is not installed.
+    """
+    forms = (*SUFFIXES, *others)
+    if path.suffix not in forms:
+        raise InputError(
+            f"{path}: unknown suffix {quote(path.suffix)}; saved are {', '.join(forms)}"
+        )
+    if path.suffix == ".parquet":
+        library("pyarrow", "writing Parquet")
+    check_writable(path)
 
 
 def of_distances(distances: NDArray[Any]) -> Column:
