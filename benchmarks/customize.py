@@ -12,7 +12,7 @@ all else once more, with the weights that are left then.
 ``first_pair_s``: the first pair after new weights, which fills labels on a GPU. ``some_s``: an
 update of `SOME` arcs. ``pairs_s``: N pairs, from and to the device; ``few_s`` and ``many_s``:
 10,000 and 1,000,000 pairs of NumPy's arrays to NumPy's array. ``matrix_s``: K × K distances in host
-memory.
+memory. ``row_s``, ``rows_s``: from one source, and from `ROWS`, to all vertices, on the device.
 
 ``routingkit``: seconds of RoutingKit (``routingkit-cch``) on one core with the same order: its
 customization, and its 10,000 pairs, a call each.
@@ -42,6 +42,9 @@ SETS = {"cuda": ["NY/100000000", "FLA/100000000", "NW/100000000"], "cpu": ["NY/1
 
 FEW, MANY, SOME, CHECKED, SEED = 10_000, 1_000_000, 1_000, 8, 7
 """Pairs of NumPy's arrays; arcs with new weights; sources that are verified; of what is drawn."""
+
+ROWS = {"cuda": 256, "cpu": 16}
+"""Sources of rows, by device."""
 
 SIDE = {"cuda": 10_000, "cpu": 1_000}
 """Rows and columns of the matrix, by device; at most the vertices."""
@@ -88,6 +91,7 @@ def _measure(channel: Channel, case: Case, device: str, repeat: int) -> Record:
     there = [place(some) for some in weights]
     ends = random.integers(0, graph.vertex_count, (2, MANY))
     few, near = ends[:, :FEW], [place(_drawn(random, graph, case.count)) for _ in range(2)]
+    begins = place(_drawn(random, graph, ROWS[device]))
     side = min(SIDE[device], graph.vertex_count)
     arcs = random.choice(graph.arc_count, min(SOME, graph.arc_count), replace=False)
     changes = [some[arcs] for some in weights]
@@ -106,6 +110,8 @@ def _measure(channel: Channel, case: Case, device: str, repeat: int) -> Record:
         "many_s": clock(lambda: town.pairs(*ends)),
         "matrix_side": side,
         "matrix_s": clock(lambda: town.matrix(ends[0, :side], ends[1, :side])),
+        "row_s": clock(lambda: town.rows(begins[:1])),
+        "rows_s": clock(lambda: town.rows(begins)),
         "some_s": clock(lambda: town.update(changes[next(turns) % 2], arcs=arcs)),
     }
     town.update(weights[1])
@@ -173,7 +179,8 @@ def _verify(town: Customized, graph: Graph, random: np.random.Generator) -> None
     for source in random.integers(0, graph.vertex_count, CHECKED).tolist():
         right = right_distances(graph, source)
         pairs = town.pairs(np.full_like(every, source), every)
-        if not (pairs == right).all() or not (town.matrix([source], every)[0] == right).all():
+        rows = town.matrix([source], every)[0], town.rows([source])[0]
+        if not all((some == right).all() for some in (pairs, *rows)):
             raise VerificationError(f"distances from {source} differ from Dijkstra's")
 
 

@@ -172,7 +172,7 @@ SWEEP = Program(
 """Trees out of a contraction hierarchy."""
 
 CUSTOMIZATION = Program(
-    ("customization/customize.cu", "customization/labels.cu"),
+    ("customization/customize.cu", "customization/labels.cu", "customization/rows.cu"),
     (
         "list_triangles",
         "begin_lengths",
@@ -182,6 +182,9 @@ CUSTOMIZATION = Program(
         "fill_labels",
         "look_up_pairs",
         "look_up_rows",
+        "climb_rows",
+        "sweep_rows",
+        "leave_rows",
     ),
 )
 """Customizes a hierarchy from separators, and looks up distances; for integers."""

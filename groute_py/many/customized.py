@@ -21,6 +21,7 @@ from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
 from groute_py.many.sources import as_vertices, checked
 from groute_py.source.graph_source import GraphSource
+from groute_py.system.memory_limits import check_room
 
 T = TypeVar("T")
 
@@ -65,6 +66,9 @@ class Customization(Protocol):
 
     def matrix(self, sources: Any, targets: Any) -> Any:
         """Distances from each source to each target."""
+
+    def rows(self, sources: Any) -> Any:
+        """Distances from each source to all vertices."""
 
 
 def customize(
@@ -203,7 +207,24 @@ class Customized:
         """
         with self._lock:
             ends = self._ends(sources, "source"), self._ends(targets, "target")
+            check_room(8 * len(ends[0]) * len(ends[1]), "the matrix")
             return self._at_any_width(lambda: self._device.matrix(*ends))
+
+    def rows(self, sources: Vertices) -> Any:
+        """The distances from each of k sources to all n vertices, int64, shape (k, n).
+
+        A sweep over the hierarchy for several sources at once (PHAST: Delling et al., 2013).
+
+        Raises:
+            GraphError, InputError: as `pairs`.
+
+        >>> customize(([0, 1, 2, 2], [1, 2], [4, 3]), device="cpu").rows([1]).tolist()
+        [[9223372036854775807, 0, 3]]
+        """
+        with self._lock:
+            begins = self._ends(sources, "source")
+            check_room(8 * len(begins) * self._graph.vertex_count, f"{len(begins):,} rows")
+            return self._at_any_width(lambda: self._device.rows(begins))
 
     def _on_device(self, weights: Any, count: int) -> Any:
         prepared = getattr(self._device, "as_weights", None)

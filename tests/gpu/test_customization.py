@@ -28,6 +28,9 @@ def test_arrays_that_stay_on_the_gpu() -> None:
     rows = town.matrix(cp.asarray(ends[0][:9]), cp.asarray(ends[1]))
     assert isinstance(rows, cp.ndarray)
     assert (rows.get() == there.matrix(ends[0][:9], ends[1])).all()
+    rows = town.rows(cp.asarray(ends[0]))
+    assert isinstance(rows, cp.ndarray)
+    assert (rows.get() == there.rows(ends[0])).all()
     mixed = town.pairs(ends[0], cp.asarray(ends[1]))
     assert isinstance(mixed, np.ndarray)
     assert (mixed == there.pairs(*ends)).all()
@@ -43,6 +46,8 @@ def test_what_is_refused_on_the_gpu() -> None:
     for wrong in ([0, 3], [0, -1], [0, 2**40]):
         with pytest.raises(InputError, match=r"not a vertex; vertices are 0..2"):
             town.pairs(cp.asarray(np.array(wrong)), cp.asarray(np.array([1, 1])))
+        with pytest.raises(InputError, match=r"not a vertex; vertices are 0..2"):
+            town.rows(cp.asarray(np.array(wrong)))
     with pytest.raises(InputError, match="integer"):
         town.pairs(cp.asarray(np.array([0.5])), cp.asarray(np.array([1])))
     with pytest.raises(GraphError, match="arc 1 is negative"):

@@ -45,6 +45,7 @@ def test_graphs(name: str, device: str) -> None:
     few = np.random.default_rng(1).integers(0, graph.vertex_count, (2, 5))
     assert town.pairs(*few).tolist() == expected[few[0], few[1]].tolist()
     assert town.matrix(every, every).tolist() == expected.tolist()
+    assert town.rows(every).tolist() == expected.tolist()
     sources, targets = np.divmod(np.arange(expected.size), len(every))
     assert (town.pairs(sources, targets) == expected.ravel()).all()
 
@@ -63,6 +64,7 @@ def test_random_graphs(part: int, device: str) -> None:
         assert (town.pairs(*ends) == expected[ends[0], ends[1]]).all(), seed
         every = np.arange(count)
         assert (town.matrix(every, every) == expected).all(), seed
+        assert (town.rows(ends[0]) == expected[ends[0]]).all(), seed
 
 
 def test_new_weights(device: str) -> None:
@@ -73,6 +75,7 @@ def test_new_weights(device: str) -> None:
         town.update(weights)
         every = np.arange(graph.vertex_count)
         expected = every_distance(graph.with_weights(weights))
+        assert (town.rows(every[::40]) == expected[::40]).all()
         assert (town.matrix(every[::40], every) == expected[::40]).all()
         assert town.statistics["bits"] == (64 if greatest > 2**25 else 32)
 

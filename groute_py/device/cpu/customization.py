@@ -21,6 +21,9 @@ PAIRS_A_LABEL = 1 / 64
 """Pairs since the last weights, for each vertex, from which labels pay: on New York's roads 64 of
 them take as long as the ways up the tree from the two ends of one pair."""
 
+LANES = 16
+"""Sources of a sweep."""
+
 SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
 """Of a run of equal values."""
 
@@ -151,6 +154,23 @@ class CpuCustomization:
 
         in_slices(len(begins), max(SLICE // max(len(ends), 1), 1), look)
         return distances
+
+    def rows(self, sources: Any) -> NDArray[np.int64]:
+        """The distances from some vertices to all, shape (k, n); see `pairs`."""
+        hierarchy, kind = self._hierarchy, self.kind
+        rows = np.empty((len(sources), hierarchy.vertex_count), np.int64)
+
+        def sweep(part: slice) -> None:
+            begins = hierarchy.numbers[sources[part]]
+            reach = np.empty((hierarchy.vertex_count, len(begins)), kind.type)
+            above = hierarchy.offsets, hierarchy.heads, self._lengths
+            customization.sweep_rows(begins, *above, kind.nothing, reach)
+            limits = kind.nothing, kind.limit
+            if customization.leave_rows(hierarchy.numbers, reach, *limits, rows[part]):
+                raise NarrowError
+
+        in_slices(len(sources), LANES, sweep)
+        return rows
 
     def _lower_triangles(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         if self._lower is None:

@@ -336,3 +336,57 @@ def climb(
                 best = min(best, number(reach[0, depth] + reach[1, depth]))
             out[pair] = best
     return is_wide
+
+
+@kernel
+def sweep_rows(
+    sources: Any, offsets: Any, heads: Any, lengths: Any, nothing: Any, reach: Any
+) -> None:
+    """Distances from some sources to all vertices: up the tree, and then one sweep from its roots.
+
+    (PHAST: Delling, Goldberg, Nowatzyk and Werneck, 2013.)
+
+    Args:
+        sources: numbers, shape (k,).
+        offsets, heads, lengths: of the hierarchy, customized.
+        nothing: the length of no way.
+        reach: to be filled by number, shape (n, k).
+    """
+    number = lengths.dtype.type
+    reach[:] = nothing
+    for lane in range(len(sources)):
+        vertex = sources[lane]
+        reach[vertex, lane] = 0
+        while offsets[vertex] < offsets[vertex + 1]:
+            here = reach[vertex, lane]
+            for arc in range(offsets[vertex], offsets[vertex + 1]):
+                length = number(here + lengths[2 * arc])
+                reach[heads[arc], lane] = min(reach[heads[arc], lane], length)
+            vertex = heads[offsets[vertex]]
+    for low in range(len(reach)):
+        for arc in range(offsets[low], offsets[low + 1]):
+            head, length = heads[arc], lengths[2 * arc + 1]
+            for lane in range(reach.shape[1]):
+                reach[low, lane] = min(reach[low, lane], number(reach[head, lane] + length))
+
+
+@kernel
+def leave_rows(numbers: Any, reach: Any, nothing: Any, limit: Any, rows: Any) -> bool:
+    """Put what `sweep_rows` has found into rows of distances, by vertex.
+
+    Args:
+        numbers: of the vertices.
+        reach: shape (n, k).
+        nothing, limit: the length of no way, and the greatest one.
+        rows: int64, shape (k, n), to be filled, with the greatest number where no path leads.
+
+    Returns:
+        Whether a distance is above the limit; the rows may be wrong then.
+    """
+    is_wide = False
+    for vertex in range(len(numbers)):
+        for lane in range(len(rows)):
+            length = reach[numbers[vertex], lane]
+            is_wide = is_wide or limit < length < nothing
+            rows[lane, vertex] = np.int64(length) if length < nothing else np.int64(2**63 - 1)
+    return is_wide

@@ -116,15 +116,7 @@ __device__ __forceinline__ i64 look_up(const Tree& tree, const Length* up, const
     }
     const u32 lanes = 0xffu << (threadIdx.x & 24);
     for (u32 apart = PAIR_THREADS / 2; apart; apart /= 2) best = min(best, __shfl_xor_sync(lanes, best, apart));
-    return best < NOTHING ? (i64)best : UNREACHED_DISTANCE;
-}
-
-// A vertex as a user gives it, in 4 or 8 bytes; what is none of `vertices` is reported, and counts as vertex 0.
-__device__ __forceinline__ u32 vertex_at(const void* ends, u32 bytes, u64 place, u32 vertices, u32* flags) {
-    const u64 vertex = bytes == 8 ? ((const u64*)ends)[place] : ((const u32*)ends)[place];
-    if (vertex < vertices) return (u32)vertex;
-    atomicOr(flags, NO_SUCH_VERTEX);
-    return 0;
+    return as_distance(best);
 }
 
 // Distances of pairs; the bytes are those of a vertex.

@@ -14,8 +14,6 @@ typedef u64 Length;
 #define LIMIT 0x3fffffffffffffffull
 #endif
 
-#define UNREACHED_DISTANCE 0x7fffffffffffffffll  // as users get it
-
 // What a kernel reports, in one word.
 #define TOO_WIDE 1u  // a length is above LIMIT
 #define NO_SUCH_VERTEX 2u
@@ -36,3 +34,16 @@ __device__ __forceinline__ Both load_both(const Both* place) {
 }
 
 __device__ __forceinline__ bool is_wide(Length length) { return length > LIMIT && length < NOTHING; }
+
+// A length as users get distances.
+__device__ __forceinline__ i64 as_distance(Length length) {
+    return length < NOTHING ? (i64)length : 0x7fffffffffffffffll;
+}
+
+// A vertex as users give it, in 4 or 8 bytes; what is none of `vertices` is reported, and counts as vertex 0.
+__device__ __forceinline__ u32 vertex_at(const void* ends, u32 bytes, u64 place, u32 vertices, u32* flags) {
+    const u64 vertex = bytes == 8 ? ((const u64*)ends)[place] : ((const u32*)ends)[place];
+    if (vertex < vertices) return (u32)vertex;
+    atomicOr(flags, NO_SUCH_VERTEX);
+    return 0;
+}

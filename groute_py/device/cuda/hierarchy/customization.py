@@ -9,6 +9,7 @@ import cupy as cp
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.device.cuda.hierarchy.customized_rows import MOST_PACKS, SOURCES, CudaRows
 from groute_py.device.cuda.hierarchy.labels import CudaLabels, Tree
 from groute_py.device.cuda.hierarchy.repeated import Repeated
 from groute_py.device.cuda.runtime.compile import kernels_of
@@ -91,6 +92,30 @@ class CudaCustomization:
             return distances
         return to_host(distances.ravel()).reshape(shape)
 
+    def rows(self, sources: Any) -> Any:
+        self._gpu.use()
+        begins, count = _on_gpu(sources), self._hierarchy.vertex_count
+        packs = 1 if len(begins) <= SOURCES else MOST_PACKS
+        stays, step = on_device(sources), SOURCES * packs
+        at_once = len(begins) if stays else min(step, len(begins))
+        each = SOURCES * self.kind.type.itemsize * packs
+        _refuse_large((each + 8 * at_once) * count, "rows of distances", self._gpu)
+        sweeps = self._customizer(self.kind).sweeps(packs)
+        answer = (cp if stays else np).empty((len(begins), count), np.int64)
+        rows = answer if stays else cp.empty((at_once, count), np.int64)
+        for first in range(0, len(begins), step):
+            some = begins[first : first + step]
+            part = rows[first : first + step] if stays else rows[: len(some)]
+            sweeps.solve(some, part)
+            flags = int(sweeps.flags[0])
+            if flags & NO_SUCH_VERTEX:
+                raise _no_vertex(count)
+            if flags & TOO_WIDE:
+                raise NarrowError
+            if not stays:
+                answer[first : first + step] = to_host(part.ravel()).reshape(part.shape)
+        return answer
+
     def as_weights(self, values: Any) -> Any:
         """An array on the GPU as CuPy's."""
         self._gpu.use()
@@ -144,8 +169,7 @@ class CudaCustomization:
         """Raise `InputError` if a kernel met a vertex that is none."""
         if int(labels.flags[0]) & NO_SUCH_VERTEX:
             labels.flags.fill(0)
-            count = self._hierarchy.vertex_count
-            raise InputError(f"a source or target is not a vertex; vertices are 0..{count - 1}")
+            raise _no_vertex(self._hierarchy.vertex_count)
 
 
 class Arcs:
@@ -155,7 +179,7 @@ class Arcs:
         levels: the first number of each level, and n.
         count: arcs.
         offsets, heads: uint32, as in the hierarchy.
-        slots: int32, likewise.
+        slots: int32, likewise; numbers: uint32, of the vertices.
         triangle_levels: the first triangle of each level, and the number of all.
         triangles: uint32 arrays: the two arcs from the lowest vertex, and the one over it.
     """
@@ -165,6 +189,7 @@ class Arcs:
         self.offsets = to_device(hierarchy.offsets, np.uint32)
         self.heads = to_device(hierarchy.heads, np.uint32)
         self.slots = to_device(hierarchy.slots, np.int32)
+        self.numbers = to_device(hierarchy.numbers, np.uint32)
         widths = np.diff(hierarchy.offsets)
         starts = np.zeros(hierarchy.vertex_count + 1, np.int64)
         np.cumsum(widths * (widths - 1) // 2, out=starts[1:])
@@ -191,6 +216,7 @@ class Customizer:
         self.lengths = cp.empty(max(2 * arcs.count, 1), kind.type)
         self._most, self._flags = gpu.processors * 16 * BLOCK, cp.zeros(1, np.uint32)
         self._relax = Repeated(self._relax_levels)
+        self._sweeps: dict[int, CudaRows] = {}
 
     def run(self, weights: Any) -> None:
         """Customize for some weights, int64, on the GPU.
@@ -208,6 +234,12 @@ class Customizer:
         if int(self._flags[0]) & TOO_WIDE:
             raise NarrowError
 
+    def sweeps(self, packs: int) -> CudaRows:
+        """Sweeps of so many packs."""
+        if packs not in self._sweeps:
+            self._sweeps[packs] = CudaRows(self._arcs, self, packs)
+        return self._sweeps[packs]
+
     def _relax_levels(self) -> None:
         bounds = self._arcs.triangle_levels
         for begin, end in reversed([*pairwise(bounds)]):
@@ -220,9 +252,13 @@ class Customizer:
         self.kernels.run("check_lengths", min(count, self._most), *whole)
 
 
+def _no_vertex(count: int) -> InputError:
+    return InputError(f"a source or target is not a vertex; vertices are 0..{count - 1}")
+
+
 def _bytes_of(hierarchy: CustomizableHierarchy) -> int:
     """Bytes of `Arcs` and of the weights that are kept."""
-    arcs = 4 * (hierarchy.arc_count + 2 * hierarchy.vertex_count)
+    arcs = 4 * (hierarchy.arc_count + 3 * hierarchy.vertex_count)
     return arcs + 12 * hierarchy.triangle_count + 20 * len(hierarchy.slots)
 
 

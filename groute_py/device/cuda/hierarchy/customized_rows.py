@@ -1,0 +1,68 @@
+"""Rows of distances out of a customized hierarchy: the kernels of ``customization/rows.cu``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import cupy as cp
+import numpy as np
+
+from groute_py.device.cuda.hierarchy.repeated import Repeated
+
+if TYPE_CHECKING:
+    from groute_py.device.cuda.hierarchy.customization import Arcs, Customizer
+
+SOURCES, TURN_BLOCK, SWEEP_BLOCK = 32, 256, 128
+"""Sources of a pack; threads of blocks."""
+
+MOST_PACKS = 8
+"""Of a batch: then levels of roads fill a GPU."""
+
+
+class CudaRows:
+    """Sweeps of a number of packs; all work is done in the current stream.
+
+    Args:
+        arcs: of the hierarchy.
+        customizer: has the lengths.
+        packs: of a batch.
+
+    Attributes:
+        flags: uint32, shape (1,): what kernels report.
+    """
+
+    def __init__(self, arcs: Arcs, customizer: Customizer, packs: int) -> None:
+        self._arcs, self._customizer, self._packs = arcs, customizer, packs
+        self._vertices = np.uint32(arcs.levels[-1])
+        shape = packs, arcs.levels[-1], SOURCES
+        self._distances = cp.empty(shape, customizer.kind.type)
+        self.flags = cp.zeros(1, np.uint32)
+        self._sweep = Repeated(self._sweep_levels)
+
+    def solve(self, sources: Any, rows: Any) -> None:
+        """Fill rows with the distances from some sources to all vertices.
+
+        Args:
+            sources: of 4 or 8 bytes each, on the GPU, as many as the packs hold at most.
+            rows: int64, shape (k, n), on the GPU.
+        """
+        arcs, kernels, count = self._arcs, self._customizer.kernels, np.uint32(len(sources))
+        places, size = np.uint64(self._distances.size), np.uint32(sources.itemsize)
+        kernels.run("begin_lengths", self._distances.size // 4, self._distances, places, self.flags)
+        above = arcs.offsets, arcs.heads, self._customizer.lengths
+        words = *above, sources, size, count, self._distances, self.flags
+        packs = -(-len(sources) // SOURCES)
+        kernels["climb_rows"]((packs,), (32 * SOURCES,), (self._vertices, arcs.numbers, *words))
+        self._sweep()
+        tiles = -(-int(self._vertices) // 32)
+        words = self._vertices, arcs.numbers, self._distances, count, rows
+        kernels["leave_rows"]((tiles, packs), (TURN_BLOCK,), words)
+
+    def _sweep_levels(self) -> None:
+        arcs, kernel = self._arcs, self._customizer.kernels["sweep_rows"]
+        for begin, end in zip(arcs.levels[:-1], arcs.levels[1:], strict=True):
+            blocks = -(-32 * (end - begin) // SWEEP_BLOCK)
+            numbers = np.uint32(begin), np.uint32(end), self._vertices
+            above = arcs.offsets, arcs.heads, self._customizer.lengths
+            words = *numbers, *above, self._distances, self.flags
+            kernel((blocks, self._packs), (SWEEP_BLOCK,), words)
