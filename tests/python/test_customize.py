@@ -22,6 +22,9 @@ GRAPHS = {
     "chain": lambda: graph_of(90, [(k, k + 1, k % 7) for k in range(89)]),
     "cycle one way": lambda: graph_of(50, [(k, (k + 1) % 50, 2) for k in range(50)]),
     "star": lambda: graph_of(60, [(0, k, k) for k in range(1, 60)] + [(5, 0, 1)]),
+    "hubs with the same neighbours": lambda: graph_of(
+        202, [(hub, k, 3 + k % 4) for hub in (200, 201) for k in range(200)] + [(7, 200, 1)]
+    ),
     "complete": lambda: random_graph(20, 900, 1, 30),
     "zero weights": lambda: random_graph(70, 200, 2, 0),
     "components": lambda: random_graph(120, 90, 3, 40),
@@ -128,6 +131,16 @@ def test_refused_weights_change_nothing(device: str) -> None:
             town.update([1] * len(arcs), arcs=arcs)
 
 
+def test_large_hubs_take_no_longer() -> None:
+    count = 100_000
+    leaves = np.arange(2, count)
+    offsets = np.concatenate([[0, count - 2, 2 * (count - 2)], np.full(count - 2, 2 * (count - 2))])
+    graph = Graph(offsets, np.tile(leaves, 2), np.ones(2 * (count - 2), np.int32))
+    town = customize(graph, device="cpu")  # pairs of leaves are no neighbours of each other
+    assert town.pairs([0, 1, 0, 2], [2, count - 1, 1, 0]).tolist() == [1, 1, UNREACHED, UNREACHED]
+    assert town.statistics["levels"] <= 3
+
+
 def test_labels_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = generate("road:15x15")
     town = customize(graph, device="cpu")
@@ -174,7 +187,7 @@ def test_no_small_separators(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(size, "MOST_TRIANGLES", 1000)
     with pytest.raises(GraphError, match=r"no small separators: half of its .* are parted"):
         customize("rmat:12", device="cpu")
-    monkeypatch.setattr(order, "BISECTED", 1 << 20)
+    monkeypatch.setattr(order, "BISECTED", 1 << 21)
     monkeypatch.setattr(customizable, "MOST_TRIANGLES", 20_000)
     with pytest.raises(GraphError, match=r"of its 10,000 vertices already give"):
         customize("road:100x100", device="cpu")

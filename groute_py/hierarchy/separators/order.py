@@ -19,8 +19,8 @@ from groute_py.kernels.cpu import elimination
 
 INSTALL = "pip install 'groute-py[separators]'"
 
-BISECTED = 1 << 20
-"""Vertices of a core from which one separator is found first: all of them may take minutes."""
+BISECTED = 1 << 21
+"""Neighbours in a core from which one separator is found first: all of them may take minutes."""
 
 
 def elimination_order(
@@ -37,14 +37,16 @@ def elimination_order(
         SetupError: METIS is needed, and is not installed.
     """
     left = neighbours.copy()
+    mates = np.empty(len(left), np.int32 if len(left) < 2**31 else np.int64)
+    elimination.pair_entries(offsets, left, mates)
     first: NDArray[np.int32]
-    first, degrees = elimination.peel(offsets, left)
+    first, degrees = elimination.peel(offsets, left, mates)
     vertices, *core = elimination.left_graph(offsets, left, degrees)
     if not len(vertices):
         return first
     metis = _metis()
     adjacency = _adjacency(metis, *core)
-    if len(vertices) > BISECTED:
+    if len(core[1]) > BISECTED:
         _, part = metis.part_graph(2, adjacency)
         boundary = elimination.count_boundary(*core, np.asarray(part, np.int8))
         refuse_wide(name, len(vertices), int(min(boundary)))
@@ -61,6 +63,6 @@ def _metis() -> ModuleType:
     return module
 
 
-def _adjacency(metis: Any, starts: NDArray[np.int32], ends: NDArray[np.int32]) -> Any:
+def _adjacency(metis: Any, starts: NDArray[np.int64], ends: NDArray[np.int32]) -> Any:
     kind = metis.zero_copy_dtype()
     return metis.CSRAdjacency(starts.astype(kind), ends.astype(kind))

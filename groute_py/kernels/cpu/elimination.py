@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from groute_py.kernels.cpu.kernel import kernel
+from groute_py.kernels.cpu.kernel import inlined_kernel, kernel
+
+COMPARED = 64
+"""Neighbours of a vertex among which another one is looked for."""
 
 
 @kernel
@@ -52,14 +55,40 @@ def list_neighbours(offsets: Any, heads: Any) -> Any:
 
 
 @kernel
-def peel(offsets: Any, neighbours: Any) -> Any:
+def pair_entries(offsets: Any, neighbours: Any, mates: Any) -> None:
+    """Where each entry of the rows is seen from its other end.
+
+    Args:
+        offsets, neighbours: as `list_neighbours` gives them.
+        mates: to be filled, shape of ``neighbours``.
+    """
+    free = offsets[:-1].copy()
+    for vertex in range(len(offsets) - 1):
+        for i in range(offsets[vertex], offsets[vertex + 1]):
+            mates[i] = free[neighbours[i]]
+            free[neighbours[i]] += 1
+
+
+@inlined_kernel
+def drop_entry(place: int, row: int, degree: int, neighbours: Any, mates: Any) -> None:
+    """Take an entry out of a row, whose last entry takes its place."""
+    last = row + degree - 1
+    if place != last:
+        neighbours[place], mates[place] = neighbours[last], mates[last]
+        mates[mates[place]] = place
+
+
+@kernel
+def peel(offsets: Any, neighbours: Any, mates: Any) -> Any:
     """Eliminate vertices with up to two neighbours, in rounds of independent ones.
 
     Such an elimination adds no neighbour to any vertex, so it works in place. Rounds keep the tree
-    shallow: half of a chain goes in each.
+    shallow: half of a chain goes in each. Each elimination takes as long, even beside a hub: of its
+    neighbours only some are compared, and two ends may then become neighbours twice.
 
     Args:
         offsets, neighbours: as `list_neighbours` gives them; neighbours are changed.
+        mates: as `pair_entries` fills them; changed.
 
     Returns:
         The vertices in their order, int32; how many neighbours each vertex has at the end, −1 for
@@ -86,24 +115,27 @@ def peel(offsets: Any, neighbours: Any) -> Any:
             peeled += 1
             degrees[vertex] = -1
             row = offsets[vertex]
-            first = neighbours[row] if degree > 0 else -1
-            second = neighbours[row + 1] if degree > 1 else -1
             joined = degree < 2
             if degree == 2:
-                for i in range(offsets[first], offsets[first] + degrees[first]):
+                first, second = neighbours[row], neighbours[row + 1]
+                if degrees[first] > degrees[second]:
+                    first, second = second, first
+                begin = offsets[first]
+                joined = first == second
+                for i in range(begin, begin + min(degrees[first], COMPARED)):
                     joined = joined or neighbours[i] == second
-            for end, other in ((first, second), (second, first)):
-                if end < 0:
-                    continue
-                touched_in[end] = turn
-                i = offsets[end]
-                while neighbours[i] != vertex:
-                    i += 1
-                if joined:
+            if joined:
+                for i in range(row, row + degree):
+                    end = neighbours[i]
+                    drop_entry(mates[i], offsets[end], degrees[end], neighbours, mates)
                     degrees[end] -= 1
-                    neighbours[i] = neighbours[offsets[end] + degrees[end]]
-                else:
-                    neighbours[i] = other
+            else:
+                one, other = mates[row], mates[row + 1]
+                neighbours[one], neighbours[other] = neighbours[row + 1], neighbours[row]
+                mates[one], mates[other] = other, one
+            for i in range(row, row + degree):
+                end = neighbours[i]
+                touched_in[end] = turn
                 if degrees[end] <= 2:
                     later[waiting] = end
                     waiting += 1
@@ -113,22 +145,29 @@ def peel(offsets: Any, neighbours: Any) -> Any:
 
 @kernel
 def left_graph(offsets: Any, neighbours: Any, degrees: Any) -> Any:
-    """The graph that `peel` leaves, its vertices counted anew.
+    """The graph that `peel` leaves, its vertices counted anew, each neighbour once.
 
     Returns:
-        Its vertices, int32, shape (k,); int32 offsets, shape (k + 1,); int32 neighbours.
+        Its vertices, int32, shape (k,); int64 offsets, shape (k + 1,); int32 neighbours.
     """
     vertices = np.flatnonzero(degrees >= 0).astype(np.int32)
     numbers = np.empty(len(degrees), np.int32)
-    starts = np.zeros(len(vertices) + 1, np.int32)
+    total = 0
     for number, vertex in enumerate(vertices):
         numbers[vertex] = number
-        starts[number + 1] = starts[number] + degrees[vertex]
-    ends = np.empty(starts[len(vertices)], np.int32)
+        total += degrees[vertex]
+    starts = np.zeros(len(vertices) + 1, np.int64)
+    ends, filled = np.empty(total, np.int32), 0
     for number, vertex in enumerate(vertices):
-        for k in range(degrees[vertex]):
-            ends[starts[number] + k] = numbers[neighbours[offsets[vertex] + k]]
-    return vertices, starts, ends
+        begin = offsets[vertex]
+        last = -1
+        for neighbour in np.sort(neighbours[begin : begin + degrees[vertex]]):
+            if neighbour != last:
+                ends[filled] = numbers[neighbour]
+                filled += 1
+                last = neighbour
+        starts[number + 1] = filled
+    return vertices, starts, ends[:filled].copy()
 
 
 @kernel

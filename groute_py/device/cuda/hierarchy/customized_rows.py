@@ -55,8 +55,8 @@ class CudaRows:
         kernels["climb_rows"]((packs,), (32 * SOURCES,), (self._vertices, arcs.numbers, *words))
         self._sweep()
         tiles = -(-int(self._vertices) // 32)
-        words = self._vertices, arcs.numbers, self._distances, count, rows
-        kernels["leave_rows"]((tiles, packs), (TURN_BLOCK,), words)
+        answer = self._vertices, arcs.numbers, self._distances, count, rows
+        kernels["leave_rows"]((tiles, packs), (TURN_BLOCK,), answer)
 
     def _sweep_levels(self) -> None:
         arcs, kernel = self._arcs, self._customizer.kernels["sweep_rows"]
