@@ -13,10 +13,10 @@ import numpy as np
 
 from groute_py.centrality.distances import Reduced
 from groute_py.many.nearest import solve_nearest
-from groute_py.networkx.dijkstra import METHOD
 from groute_py.networkx.graph import BackendGraph, Node
 from groute_py.networkx.reductions import nodes_in, rows_of
 from groute_py.networkx.solves import networkx_errors, options, vertex_of
+from groute_py.networkx.weighted import DIJKSTRA
 
 Eccentricities = dict[Node, Any]
 
@@ -113,7 +113,7 @@ def voronoi_cells(
     if not centers:
         raise ValueError("sources must not be empty")
     with networkx_errors():
-        choices = options(algorithm=METHOD)
+        choices = options(algorithm=DIJKSTRA)
         found = solve_nearest(G.arcs(weight), np.unique(centers), choices)
     cells: dict[Any, set[Node]] = {}
     for node, origin in zip(G, found.origins.tolist(), strict=True):

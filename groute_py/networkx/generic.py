@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from groute_py.networkx import bellman_ford, dijkstra, unweighted
+from groute_py.engine.options import Options
+from groute_py.networkx import unweighted, weighted
 from groute_py.networkx.graph import BackendGraph, Node
 from groute_py.networkx.solves import options, tree
 
-METHODS = {"dijkstra": dijkstra.METHOD, "bellman-ford": bellman_ford.METHOD}
+METHODS = {"dijkstra": weighted.DIJKSTRA, "bellman-ford": weighted.BELLMAN_FORD}
 """By NetworkX's names."""
 
 
@@ -22,17 +23,19 @@ def shortest_path(
     """Paths from ``source`` or all nodes, to ``target`` or all nodes."""
     choices = _options(weight, method)
     if source is None and target is None:
-        return _all_pairs_paths(G, weight, method)
+        if weight is None:
+            return unweighted.all_pairs_shortest_path(G)
+        return weighted.all_paths(G, weight, method=METHODS[method])
     if source is None:
-        found = tree(G, G.backwards(weight), target, choices).paths()
-        return {node: path[::-1] for node, path in found.items()}
+        paths = tree(G, G.backwards(weight), target, choices).paths()
+        return {node: path[::-1] for node, path in paths.items()}
     if target is None:
         return tree(G, G.arcs(weight), source, choices).paths()
     if weight is None:
         return unweighted.bidirectional_shortest_path(G, source, target)
     if method == "dijkstra":
-        return dijkstra.bidirectional_dijkstra(G, source, target, weight)[1]
-    return bellman_ford.bellman_ford_path(G, source, target, weight)
+        return weighted.bidirectional_dijkstra(G, source, target, weight)[1]
+    return weighted.path_to(G, source, target, weight, method=METHODS[method])
 
 
 def shortest_path_length(
@@ -45,35 +48,19 @@ def shortest_path_length(
     """Lengths from ``source`` or all nodes, to ``target`` or all nodes."""
     choices = _options(weight, method, predecessors=False)
     if source is None and target is None:
-        return _all_pairs_lengths(G, weight, method)
+        if weight is None:
+            return unweighted.all_pairs_shortest_path_length(G)
+        return weighted.all_lengths(G, weight, method=METHODS[method])
     if source is None:
         return tree(G, G.backwards(weight), target, choices).lengths()
     if target is None:
         return tree(G, G.arcs(weight), source, choices).lengths()
     if weight is None:
         return len(unweighted.bidirectional_shortest_path(G, source, target)) - 1
-    if method == "dijkstra":
-        return dijkstra.dijkstra_path_length(G, source, target, weight)
-    return bellman_ford.bellman_ford_path_length(G, source, target, weight)
+    return weighted.length_to(G, source, target, weight, method=METHODS[method])
 
 
-def _options(weight: str | None, method: str, **more: Any) -> Any:
+def _options(weight: str | None, method: str, **more: Any) -> Options:
     if method not in METHODS:
         raise ValueError(f"method not supported: {method}")
     return options(algorithm="auto" if weight is None else METHODS[method], **more)
-
-
-def _all_pairs_paths(G: BackendGraph, weight: str | None, method: str) -> Any:
-    if weight is None:
-        return unweighted.all_pairs_shortest_path(G)
-    if method == "dijkstra":
-        return dijkstra.all_pairs_dijkstra_path(G, weight=weight)
-    return bellman_ford.all_pairs_bellman_ford_path(G, weight)
-
-
-def _all_pairs_lengths(G: BackendGraph, weight: str | None, method: str) -> Any:
-    if weight is None:
-        return unweighted.all_pairs_shortest_path_length(G)
-    if method == "dijkstra":
-        return dijkstra.all_pairs_dijkstra_path_length(G, weight=weight)
-    return bellman_ford.all_pairs_bellman_ford_path_length(G, weight)
