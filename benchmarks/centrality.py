@@ -16,7 +16,7 @@ import os
 import re
 import statistics
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,15 +26,16 @@ from benchmarks.program import Program, timed
 from benchmarks.reference import right_distances
 from groute_py import Graph, InputError, VerificationError
 from groute_py.centrality.accumulation import accumulate
-from groute_py.centrality.choices import Choices
 from groute_py.centrality.dependency_job import dependency_job
 from groute_py.centrality.distances import Reduced, wanted_by
-from groute_py.comm.agree import on_root
+from groute_py.comm.agree import at_root, on_root
 from groute_py.comm.base import Channel
 from groute_py.comm.solo import SoloChannel
 from groute_py.device.summary import Wanted
-from groute_py.many.apsp import Loaded, prepare, reduce
+from groute_py.engine.options import Options
+from groute_py.many.apsp import Ends, reduce
 from groute_py.many.sources import sources_of
+from groute_py.solver.opened import Opened, source_of
 
 SETS = {
     "cuda": [
@@ -95,11 +96,12 @@ class Case:
 
 
 def _measure(channel: Channel, case: Case, device: str, repeat: int) -> dict[str, Any]:
-    choices = Choices(weighted=case.weighted, device=device)
+    whole, some = at_root(channel, case.load) or (None, None)
+    opened = _opened(channel, whole, Options(hops=not case.weighted, device=device))
     counted = case.measure.endswith("betweenness")
-    run, graph, sources = (_of_paths if counted else _of_rows)(channel, case, choices)
+    run, graph, sources = (_of_paths if counted else _of_rows)(opened, some, case)
     found = run()
-    on_root(channel, lambda: _verify(case, graph, sources, choices))
+    on_root(channel, lambda: _verify(case, graph, sources, device))
     theirs = None
     if case.measure == "betweenness" and channel.size == 1:
         theirs = _networkit(graph, len(sources), case.weighted)
@@ -136,37 +138,39 @@ def _joined(runs: list[tuple[list[float], list[float]]]) -> tuple[list[float], l
     return [wall for walls, _ in runs for wall in walls], [s for _, spent in runs for s in spent]
 
 
-def _of_paths(channel: Channel, case: Case, choices: Choices) -> tuple[Callable[[], Any], Any, Any]:
+def _opened(channel: Channel, graph: Graph | None, options: Options) -> Opened:
+    return Opened(source_of(graph, options), channel, options)
+
+
+def _of_paths(opened: Opened, sources: Any, case: Case) -> tuple[Callable[[], Any], Any, Any]:
     by_arc, sampled = case.measure == "edge-betweenness", case.count is not None
-    job = dependency_job(channel, case.load, choices, by_arc=by_arc, errors=sampled)
-    return lambda: accumulate(channel, job), job.graph, job.sources
+    job = dependency_job(opened, sources, by_arc=by_arc, errors=sampled)
+    return lambda: accumulate(opened.channel, job), job.graph, job.sources
 
 
-def _of_rows(channel: Channel, case: Case, choices: Choices) -> tuple[Callable[[], Any], Any, Any]:
-    def load() -> Loaded:
-        graph, sources = case.load()
-        return Loaded(choices.applied(graph), sources)
-
-    job = prepare(channel, load, choices.request)
+def _of_rows(opened: Opened, sources: Any, case: Case) -> tuple[Callable[[], Any], Any, Any]:
+    options = replace(opened.options, predecessors=False)
+    job = opened.rows(lambda: Ends(sources), options)
 
     def run() -> Reduced | None:
-        found = reduce(channel, job, wanted_by(case.measure))
+        found = reduce(opened.channel, job, wanted_by(case.measure))
         return None if found is None else Reduced(job, *found, job.sources)
 
     return run, job.graph, job.sources
 
 
-def _verify(case: Case, graph: Graph, sources: Any, choices: Choices) -> None:
+def _verify(case: Case, graph: Graph, sources: Any, device: str) -> None:
     """Raise `VerificationError` if the values of two sources are wrong."""
     some = sources[:2]
     if not case.measure.endswith("betweenness"):
-        _verify_rows(graph, some, choices)
+        _verify_rows(graph, some, device)
         return
     if graph.arc_count > NETWORKX_UP_TO:
         return
     import networkx as nx
 
-    job = dependency_job(SoloChannel(), lambda: (graph, some), choices)
+    opened = _opened(SoloChannel(), graph, Options(hops=not case.weighted, device=device))
+    job = dependency_job(opened, some)
     found = accumulate(SoloChannel(), job)
     assert found is not None
     network = nx.DiGraph()
@@ -182,8 +186,9 @@ def _verify(case: Case, graph: Graph, sources: Any, choices: Choices) -> None:
         raise VerificationError(f"{case.name}: betweenness differs from NetworkX's")
 
 
-def _verify_rows(graph: Graph, sources: Any, choices: Choices) -> None:
-    job = prepare(SoloChannel(), lambda: Loaded(graph, sources), choices.request)
+def _verify_rows(graph: Graph, sources: Any, device: str) -> None:
+    options = Options(device=device, predecessors=False)
+    job = _opened(SoloChannel(), graph, options).rows(lambda: Ends(sources), options)
     found = reduce(SoloChannel(), job, Wanted())
     assert found is not None
     for row, source in enumerate(sources.tolist()):

@@ -45,13 +45,13 @@ from benchmarks.cases import KINDS
 from benchmarks.program import Program, nothing, phases, timed
 from benchmarks.reference import right_distances
 from groute_py import UNREACHED, Graph, InputError, Solver, VerificationError, write_graph
-from groute_py.comm.agree import collective, on_root
+from groute_py.comm.agree import at_root, collective, on_root
 from groute_py.comm.base import Channel
 from groute_py.comm.solo import SoloChannel
 from groute_py.engine.options import Options
 from groute_py.engine.preparing import prepare_whole
 from groute_py.hierarchy.prepared import without_hierarchy
-from groute_py.source.whole import Whole
+from groute_py.solver.opened import Opened, source_of
 
 SETS = {
     "cuda": [
@@ -163,13 +163,12 @@ class Measured(NamedTuple):
 
 
 def _measure(channel: Channel, case: Case, device: str, repeat: int) -> Record:
-    supply = on_root(channel, lambda: Whole(case.load(device)))
+    graph = at_root(channel, lambda: case.load(device))
     drawn = np.random.default_rng(SEED)
     stays = case.job in ("nearest", "within") and device == "cuda" and channel.size == 1
     options = Options(device=device, predecessors=False, download=not stays)
-    with ExitStack() as ending, Solver(supply, channel, options) as solver:
+    with ExitStack() as ending, _opened(channel, graph, options) as solver:
         folder = on_root(channel, lambda: Path(ending.enter_context(TemporaryDirectory())))
-        graph = supply.graph() if channel.rank == 0 else None
         ends = drawn.integers(0, solver.facts.vertex_count, (2, case.count))
         job = JOBS[case.job](Asked(case, solver, graph, ends, folder, ending))
         _verify(channel, job)
@@ -184,6 +183,10 @@ def _measure(channel: Channel, case: Case, device: str, repeat: int) -> Record:
             "each_s": statistics.median(walls) / case.count,
             **job.more(channel, repeat),
         }
+
+
+def _opened(channel: Channel, graph: Graph | None, options: Options) -> Solver:
+    return Solver(Opened(source_of(graph, options), channel, options))
 
 
 def _verify(channel: Channel, job: Measured) -> None:
@@ -256,7 +259,7 @@ def _sssp_seconds(
     """Of one tree without a hierarchy, on the kind of device that a measured solver has."""
     on_gpu = measured.gpu is not None
     options = Options(device="cuda" if on_gpu else "cpu", download=not on_gpu)
-    with Solver(Whole(without_hierarchy(graph)), channel, options) as solver:
+    with _opened(channel, without_hierarchy(graph), options) as solver:
         solver.sssp(source)
         walls, _ = timed(channel, lambda: solver.sssp(source), repeat)
     return statistics.median(walls)
@@ -316,7 +319,7 @@ def _within(asked: Asked) -> Measured:
     on_gpu = solver.gpu is not None
     device = "cuda" if on_gpu else "cpu"
     options = Options(device=device, predecessors=False, download=not on_gpu, cutoff=cutoff)
-    near_ones = ending.enter_context(Solver(Whole(graph), SoloChannel(), options))
+    near_ones = ending.enter_context(_opened(SoloChannel(), graph, options))
 
     def run() -> Any:
         found = None

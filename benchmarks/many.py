@@ -24,7 +24,7 @@ import statistics
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,16 +34,17 @@ from benchmarks.program import Program, timed
 from benchmarks.reference import SERIAL_UP_TO, right_distances
 from groute_py import Graph, InputError, Result, VerificationError, verify
 from groute_py.algorithms.numbers import distance_types
-from groute_py.comm.agree import collective
+from groute_py.comm.agree import at_root, collective
 from groute_py.comm.base import Channel
 from groute_py.device.rows import NarrowError, RowBlock
 from groute_py.device.summary import Wanted
+from groute_py.engine.options import METHODS, Options
 from groute_py.io.problems import read_sources
-from groute_py.many.apsp import Job, Loaded, part_of, prepare
-from groute_py.many.request import METHODS, Request
+from groute_py.many.apsp import Ends, Job, part_of
 from groute_py.many.solve import Solving
 from groute_py.many.sources import sources_of
 from groute_py.results.result import public_distances
+from groute_py.solver.opened import Opened, source_of
 
 SETS = {
     "cuda": [
@@ -112,15 +113,15 @@ class Case:
         count = int(found[4]) if found[4] else None
         return cls(text, found[1], found[2], count, *map(bool, found.groups()[4:]))
 
-    def load(self) -> Loaded:
+    def load(self) -> tuple[Graph, Any]:
         """The graph and its sources; None for all vertices."""
         graph = KINDS[self.graph.partition(":")[0]].load(self.graph)
         if self.count is not None:
             chosen = sources_of(f"random:{self.count}", graph.numbering, graph.name)
-            return Loaded(graph, chosen)
+            return graph, chosen
         if self.graph != "NY":
-            return Loaded(graph, None)
-        return Loaded(graph, read_sources(data_file(NY_SOURCES)) - 1)
+            return graph, None
+        return graph, read_sources(data_file(NY_SOURCES)) - 1
 
 
 def _measure(channel: Channel, case: Case, device: str, repeat: int) -> dict[str, Any]:
@@ -131,14 +132,17 @@ def _measure(channel: Channel, case: Case, device: str, repeat: int) -> dict[str
         VerificationError: a row is wrong.
         GrouteError: it cannot be solved.
     """
-    job = prepare(channel, case.load, Request(case.method, device, case.paths))
+    graph, sources = at_root(channel, case.load) or (None, None)
+    options = Options(algorithm=case.method, device=device, predecessors=case.paths)
+    opened = Opened(source_of(graph, options), channel, options)
+    job = opened.rows(lambda: Ends(sources), options, destination="memory")
     types = distance_types(job.facts)
     kind = types[0] if device == "cuda" else types[-1]
     limit = _limit(case, job, kind)
-    request = Request(case.method, device, case.paths, memory_limit=limit)
+    options = replace(options, memory_limit=limit)
     positions = np.arange(len(job.sources))
     own = job.sources[part_of(job, positions, channel.rank, channel.size)]
-    solving = Solving(job.graph, None, request, job.choice, channel)
+    solving = Solving(job.graph, None, options, job.choice, channel)
     start = time.perf_counter()
     with collective(channel), _fitting():
         solver = solving.opened(kind)

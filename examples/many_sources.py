@@ -8,11 +8,11 @@ sources. Under ``mpirun`` each rank solves for some of them. Run it by one of::
     mpirun -n 2 python examples/many_sources.py
 """
 
-from groute_py import UNREACHED, sssp
+from groute_py import UNREACHED, apsp
 
 PLACES = range(20_000, 20_200, 25)
 
-rows = sssp("road:200x200", sources=PLACES, predecessors=False)
+rows = apsp("road:200x200", sources=PLACES)
 if rows is not None:  # rank 0
     means = {}
     for place, distances in zip(rows.sources.tolist(), rows.distances, strict=True):

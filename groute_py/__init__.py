@@ -16,7 +16,7 @@ from groute_py.system.linux import check_system
 check_system()
 
 if TYPE_CHECKING:
-    from groute_py.api import apsp, bfs, prepare, sssp
+    from groute_py.api import bfs, prepare, sssp
     from groute_py.api import open as open
     from groute_py.errors import (
         FormatError,
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from groute_py.jobs.nearest import nearest
     from groute_py.jobs.route import route
     from groute_py.jobs.routes import Routes
+    from groute_py.jobs.rows import apsp
     from groute_py.jobs.solver import Solver
     from groute_py.many.customized import Customized, customize
     from groute_py.many.rows import SourceRows
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 
 _HOMES = {
-    "apsp": "groute_py.api",
+    "apsp": "groute_py.jobs.rows",
     "bfs": "groute_py.api",
     "open": "groute_py.api",
     "prepare": "groute_py.api",

@@ -1,33 +1,35 @@
 """Dependencies of many sources on all vertices or arcs, over all ranks.
 
-Each rank has the whole graph and takes every k-th source, k being the number of ranks. Sums are
-exact in fixed point, so that they are the same at every number of ranks and threads, and however
-often a run was ended and gone on with.
+Each rank has the whole graph and takes every so-manieth source. Sums are exact in fixed point, so
+that they are the same at every number of ranks and threads, and however often a run was ended and
+gone on with.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.centrality.choices import Choices, Load
 from groute_py.centrality.dependency_job import DependencyJob, dependency_job
 from groute_py.centrality.own_sums import OwnSums, device_of
 from groute_py.comm.agree import collective, on_root
 from groute_py.comm.base import Channel
 from groute_py.device.dependencies import EXACT, Dependencies, square_scale
 from groute_py.errors import quoted
+from groute_py.graph.csr import Graph
 from groute_py.graph.size import Size
 from groute_py.kernels.cpu.fixed_point import floats
 from groute_py.many.apsp import Progress
 from groute_py.many.slices import slices
+from groute_py.many.sources import Vertices
 from groute_py.many.storage.record import run_of
 from groute_py.many.storage.store import Store
 from groute_py.memory.host import bytes_of, refuse_beyond
+from groute_py.solver.opened import NOTHING, Opened, Work
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +42,7 @@ class Accumulated:
         squares: float64, likewise: sums of squares; None if not asked for.
         most_paths: the greatest number of shortest paths between two vertices.
         label: what they were computed on.
+        given: the graph as it was given, where that is known.
     """
 
     job: DependencyJob
@@ -47,6 +50,7 @@ class Accumulated:
     squares: NDArray[np.float64] | None
     most_paths: float
     label: str
+    given: Graph | None = None
 
     @property
     def exact_counts(self) -> bool:
@@ -55,31 +59,25 @@ class Accumulated:
 
 
 def accumulated(
-    channel: Channel,
-    load: Load,
-    choices: Choices,
-    *,
-    by_arc: bool = False,
-    endpoints: bool = False,
-    errors: bool = False,
-    progress: Progress | None = None,
-    store: Store | None = None,
+    opened: Opened, sources: Vertices | None, work: Work = NOTHING, **asked: bool
 ) -> Accumulated | None:
     """Sums of dependencies; None on ranks other than 0. Collective.
 
     Args:
-        channel, load, choices, by_arc, endpoints, errors: as for `dependency_job`.
-        progress: as for `accumulate`.
-        store: has the sums; None, on every rank, if they are not saved.
+        opened, sources, asked: as for `dependency_job`.
+        work: its ``keep`` has the sums.
 
     Raises:
-        InputError, RunError, SetupError: as these functions do.
+        InputError, RunError, SetupError: as `dependency_job` and `accumulate` do.
     """
-    job = dependency_job(channel, load, choices, by_arc=by_arc, endpoints=endpoints, errors=errors)
+    channel, store = opened.channel, work.keep
+    job = dependency_job(opened, sources, **asked)
     if store is not None:
         ends = {"sources": job.sources}
         store.begin(channel, lambda: run_of(job.graph, ends, {}), len(job.sources))
-    return accumulate(channel, job, progress, store)
+    opened.make_room()
+    found = accumulate(channel, job, opened.ended(work.progress), store)
+    return None if found is None else replace(found, given=opened.graph())
 
 
 def accumulate(

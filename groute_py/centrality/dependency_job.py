@@ -7,15 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.centrality.choices import Choices, Load
 from groute_py.centrality.simple import SimpleGraph, refuse_zero_cycles, simple_graph
 from groute_py.comm.agree import on_root
-from groute_py.comm.base import Channel
 from groute_py.device.dependencies import Accumulation
+from groute_py.engine.options import Options
 from groute_py.errors import InputError, quoted
 from groute_py.graph.csr import Graph
+from groute_py.hierarchy.prepared import without_hierarchy
 from groute_py.many.precision import one_precision
-from groute_py.many.sources import checked
+from groute_py.many.sources import Vertices, vertices_in
+from groute_py.solver.opened import Opened
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,14 +28,14 @@ class DependencyJob:
         sources: int64, shape (k,).
         hops: whether every weight is 1.
         asked: what is summed.
-        choices: where.
+        options: of which the device and the memory limit count.
     """
 
     simple: SimpleGraph
     sources: NDArray[np.int64]
     hops: bool
     asked: Accumulation
-    choices: Choices
+    options: Options
 
     @property
     def graph(self) -> Graph:
@@ -53,41 +54,38 @@ class DependencyJob:
 
 
 def dependency_job(
-    channel: Channel,
-    load: Load,
-    choices: Choices,
+    opened: Opened,
+    sources: Vertices | None,
     *,
     by_arc: bool = False,
     endpoints: bool = False,
     errors: bool = False,
 ) -> DependencyJob:
-    """Read the graph, and give it to every rank. Collective.
+    """Give a graph whose shortest paths can be counted to every rank. Collective.
 
     Args:
-        channel: connects the ranks.
-        load: gives the graph and the sources; called on rank 0.
-        choices: the same on every rank, but for the device.
+        opened: the graph.
+        sources: None for all vertices.
         by_arc: whether sums are those of arcs, not of vertices.
         endpoints: whether the ends of a path lie on it.
         errors: whether the squares are summed too where not all vertices are sources.
 
     Raises:
         InputError: no vertices, negative weights or a cycle of weight 0.
-        SetupError: the device cannot be used.
     """
+    channel, _ = opened.channel, opened.supply()
 
     def made() -> DependencyJob:
-        graph, sources = load()
-        simple = _countable(graph, choices)
-        every = np.arange(graph.vertex_count) if sources is None else sources
-        every = checked(every.astype(np.int64, copy=False), graph.vertex_count, graph.name)
+        graph = opened.graph()
+        simple, every = _countable(graph), np.arange(graph.vertex_count)
+        if sources is not None:
+            every = vertices_in(graph, sources).astype(np.int64, copy=False)
         refuse_repeats(every, graph)
         refuse_zero_cycles(simple.graph, every)
         squares = errors and len(every) != graph.vertex_count
         asked = Accumulation(by_arc, endpoints, squares)
-        return DependencyJob(simple, every, not choices.weighted, asked, choices)
+        return DependencyJob(simple, every, opened.options.hops, asked, opened.options)
 
-    on_root(channel, choices.check)
     return on_root(channel, made)
 
 
@@ -99,12 +97,12 @@ def refuse_repeats(sources: NDArray[np.int64], graph: Graph) -> None:
         raise InputError(f"source {source} is given {times.max()} times; give it once")
 
 
-def _countable(graph: Graph, choices: Choices) -> SimpleGraph:
+def _countable(graph: Graph) -> SimpleGraph:
     """The graph whose shortest paths are counted."""
     name = quoted(graph.name)
     if graph.vertex_count == 0:
         raise InputError(f"{name} has no vertices, so there is no source")
-    whole = one_precision(choices.applied(graph))
+    whole = one_precision(without_hierarchy(graph))
     if whole.arc_count and whole.weights.min() < 0:
         raise InputError(f"{name} has a negative weight, with which betweenness is not defined")
     return simple_graph(whole)

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.centrality.bounds import bounded_rows, is_bounded
-from groute_py.centrality.choices import Choices, Load
 from groute_py.comm.agree import collective, on_root
-from groute_py.comm.base import Channel
 from groute_py.device.summary import Wanted
 from groute_py.errors import InputError, RunError, quoted
 from groute_py.graph.size import Size
-from groute_py.many.apsp import Job, Loaded, Progress, prepare, reduce
+from groute_py.many.apsp import Ends, Job, reduce
 from groute_py.many.precision import rounding_of
 from groute_py.many.reduce import Reduction
+from groute_py.many.sources import Vertices, indices_in
 from groute_py.many.storage.record import run_of
-from groute_py.many.storage.store import Store
 from groute_py.memory.host import bytes_of, refuse_beyond
+from groute_py.solver.opened import NOTHING, Opened, Work
 
 SUMMED, BOUNDED = ("closeness", "mean"), ("diameter", "radius")
 """Measures that are made of sums of distances, and those that bounds may find from some rows."""
@@ -134,25 +133,17 @@ class Reduced:
 
 
 def reduced(
-    channel: Channel,
-    load: Load,
-    choices: Choices,
-    measure: str,
-    *,
-    progress: Progress | None = None,
-    store: Store | None = None,
+    opened: Opened, sources: Vertices | None, measure: str, work: Work = NOTHING
 ) -> Reduced | None:
     """What a measure needs of the rows of all sources; None on ranks other than 0. Collective.
 
     Args:
-        channel: connects the ranks.
-        load: gives the graph and the sources; called on rank 0.
-        choices: the same on every rank, but for the device.
+        opened: the graph.
+        sources: None for all vertices.
         measure: ``closeness`` or ``mean``, which need sums; ``harmonic``, which needs those of
             1 / distance; ``eccentricity``; ``diameter`` or ``radius``, for which only some of the
             sources may be left.
-        progress: takes how many sources are done, and of how many.
-        store: has rows' numbers; None, on every rank, if they are not saved.
+        work: its ``keep`` has rows' numbers.
 
     Raises:
         InputError: negative weights with ``harmonic``, or memory that does not suffice.
@@ -160,22 +151,25 @@ def reduced(
         RunError: a distance, or the sum of a row, does not fit in 64 bits.
         SetupError: the device cannot be used.
     """
-    wanted = wanted_by(measure)
+    channel, _ = opened.channel, opened.supply()
+    wanted, progress = wanted_by(measure), opened.ended(work.progress)
 
-    def applied() -> Loaded:
-        graph, sources = load()
-        if wanted.reciprocals and choices.weighted and graph.arc_count and graph.weights.min() < 0:
+    def ends() -> Ends:
+        graph = opened.graph(opened.supplied)
+        if wanted.reciprocals and graph.arc_count and graph.weights.min() < 0:
             raise InputError(
                 f"{quoted(graph.name)} has a negative weight, with which harmonic centrality is "
                 "not defined"
             )
-        return Loaded(choices.applied(graph), sources)
+        return Ends(None if sources is None else indices_in(graph, sources))
 
-    job = prepare(channel, applied, choices.request)
+    options = replace(opened.options, algorithm="auto", predecessors=False)
+    job = opened.rows(ends, options)
     has_bounds = measure in BOUNDED and on_root(channel, lambda: is_bounded(job))
     if not has_bounds:
         with collective(channel):
             _refuse_memory(job, -(-len(job.sources) // channel.size))
+    store = work.keep
     if store is not None:
         store.begin(channel, lambda: _run(job), len(job.sources))
     if has_bounds:
@@ -210,4 +204,4 @@ def _run(job: Job) -> dict[str, Any]:
     choices = {}
     if job.graph.weights.dtype.kind == "f":
         choices["rounding of sums"] = rounding_of(job.choice.algorithm)
-    return run_of(job.graph, {"sources": job.sources}, choices)
+    return run_of(job.whole.digest, {"sources": job.sources}, choices)

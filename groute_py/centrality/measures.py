@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from groute_py.centrality.choices import Choices
-from groute_py.centrality.measuring import Measuring
+from groute_py.centrality.job import COUNTED, measured
 from groute_py.centrality.scores import ArcScores, Scores
-from groute_py.comm.agree import refuse_difference
-from groute_py.comm.connect import connect
-from groute_py.graph.csr import Graph
+from groute_py.engine.option import options_of
+from groute_py.engine.options import Options
 from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
-from groute_py.many.sources import as_vertices
-from groute_py.source.graph_source import GraphSource
-
-if TYPE_CHECKING:
-    from mpi4py import MPI
-
-Vertices = Sequence[int] | NDArray[Any] | None
-
-COUNTED = ("betweenness", "edge_betweenness")
-"""The measures of all shortest paths, which are the same in both directions."""
+from groute_py.many.sources import Vertices
+from groute_py.solver.opened import opened_by
 
 
 def closeness(
     graph: GraphLike,
     *,
-    sources: Vertices = None,
+    sources: Vertices | None = None,
     normalized: bool = False,
     **options: Any,
 ) -> Scores | None:
@@ -52,13 +38,14 @@ def closeness(
     >>> closeness(([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]), device="cpu").values.tolist()[1:]
     [0.3333333333333333, 0.0]
     """
-    return _measuring("closeness", graph, sources, options).closeness(normalized=normalized)
+    found: Scores | None = _measured("closeness", graph, sources, options, normalized=normalized)
+    return found
 
 
 def harmonic(
     graph: GraphLike,
     *,
-    sources: Vertices = None,
+    sources: Vertices | None = None,
     normalized: bool = False,
     **options: Any,
 ) -> Scores | None:
@@ -77,10 +64,13 @@ def harmonic(
     >>> harmonic(([0, 2, 3, 3], [1, 2, 2], [4, 8, 4]), device="cpu").values.tolist()
     [0.375, 0.25, 0.0]
     """
-    return _measuring("harmonic", graph, sources, options).harmonic(normalized=normalized)
+    found: Scores | None = _measured("harmonic", graph, sources, options, normalized=normalized)
+    return found
 
 
-def eccentricity(graph: GraphLike, *, sources: Vertices = None, **options: Any) -> Scores | None:
+def eccentricity(
+    graph: GraphLike, *, sources: Vertices | None = None, **options: Any
+) -> Scores | None:
     """The eccentricity of vertices: the greatest distance to a vertex that a path leads to.
 
     Args:
@@ -94,10 +84,11 @@ def eccentricity(graph: GraphLike, *, sources: Vertices = None, **options: Any) 
     >>> eccentricity(([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]), device="cpu").values.tolist()
     [7, 3, 0]
     """
-    return _measuring("eccentricity", graph, sources, options).eccentricity()
+    found: Scores | None = _measured("eccentricity", graph, sources, options)
+    return found
 
 
-def diameter(graph: GraphLike, *, sources: Vertices = None, **options: Any) -> Any:
+def diameter(graph: GraphLike, *, sources: Vertices | None = None, **options: Any) -> Any:
     """The greatest distance between two vertices that a path connects.
 
     Args:
@@ -112,10 +103,10 @@ def diameter(graph: GraphLike, *, sources: Vertices = None, **options: Any) -> A
     >>> diameter(([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]), device="cpu")
     7
     """
-    return _measuring("diameter", graph, sources, options).diameter()
+    return _measured("diameter", graph, sources, options)
 
 
-def radius(graph: GraphLike, *, sources: Vertices = None, **options: Any) -> Any:
+def radius(graph: GraphLike, *, sources: Vertices | None = None, **options: Any) -> Any:
     """The least eccentricity of the vertices from which a path leads to every vertex.
 
     Args:
@@ -133,10 +124,10 @@ def radius(graph: GraphLike, *, sources: Vertices = None, **options: Any) -> Any
     >>> radius(([0, 2, 3, 4], [1, 2, 2, 0], [4, 9, 3, 1]), device="cpu")
     4
     """
-    return _measuring("radius", graph, sources, options).radius()
+    return _measured("radius", graph, sources, options)
 
 
-def mean(graph: GraphLike, *, sources: Vertices = None, **options: Any) -> float | None:
+def mean(graph: GraphLike, *, sources: Vertices | None = None, **options: Any) -> float | None:
     """The mean distance of all ordered pairs of two vertices that a path connects.
 
     Args:
@@ -150,13 +141,14 @@ def mean(graph: GraphLike, *, sources: Vertices = None, **options: Any) -> float
     >>> mean(([0, 2, 3, 3], [1, 2, 2], [4, 9, 2]), device="cpu")
     4.0
     """
-    return _measuring("mean", graph, sources, options).mean()
+    found: float | None = _measured("mean", graph, sources, options)
+    return found
 
 
 def betweenness(
     graph: GraphLike,
     *,
-    sources: Vertices = None,
+    sources: Vertices | None = None,
     normalized: bool = False,
     endpoints: bool = False,
     **options: Any,
@@ -186,14 +178,15 @@ def betweenness(
     >>> betweenness(([0, 1, 2, 2], [1, 2], [4, 3]), device="cpu").values.tolist()
     [0.0, 1.0, 0.0]
     """
-    measuring = _measuring("betweenness", graph, sources, options)
-    return measuring.betweenness(normalized=normalized, endpoints=endpoints)
+    how = {"normalized": normalized, "endpoints": endpoints}
+    found: Scores | None = _measured("betweenness", graph, sources, options, **how)
+    return found
 
 
 def edge_betweenness(
     graph: GraphLike,
     *,
-    sources: Vertices = None,
+    sources: Vertices | None = None,
     normalized: bool = False,
     **options: Any,
 ) -> ArcScores | None:
@@ -215,36 +208,27 @@ def edge_betweenness(
     >>> edge_betweenness(([0, 1, 2, 2], [1, 2], [4, 3]), device="cpu").values.tolist()
     [2.0, 2.0]
     """
-    measuring = _measuring("edge_betweenness", graph, sources, options)
-    return measuring.edge_betweenness(normalized=normalized)
+    found: ArcScores | None = _measured(
+        "edge_betweenness", graph, sources, options, normalized=normalized
+    )
+    return found
 
 
-def _measuring(
-    name: str, graph: GraphLike, sources: Vertices, options: dict[str, Any]
-) -> Measuring:
-    if "reverse" in options and name in COUNTED:
-        raise TypeError(f"{name}() got an unexpected keyword argument 'reverse'")
-    choices, columns, comm = _taken(name, options)
-    channel = connect(comm)
-    refuse_difference(channel, {"function": name})
-
-    def load() -> tuple[Graph, NDArray[np.int64] | None]:
-        whole = GraphSource(graph, columns).graph().to_host()
-        return whole, None if sources is None else as_vertices(sources)
-
-    return Measuring(channel, load, choices)
-
-
-def _taken(name: str, options: dict[str, Any]) -> tuple[Choices, Columns, MPI.Intracomm | None]:
-    """The options of a call.
+def _measured(
+    name: str, graph: GraphLike, sources: Vertices | None, given: dict[str, Any], **how: bool
+) -> Any:
+    """Answer on rank 0; None elsewhere. ``how`` is as for `measured`.
 
     Raises:
         TypeError: there is no such option.
     """
-    left = dict(options)
-    columns = Columns(*(left.pop(key, None) for key in ("tail", "head", "weight")))
-    comm = left.pop("comm", None)
+    left, none = dict(given), dict.fromkeys(("tail", "head", "weight", "comm"))
+    about = {name: left.pop(name, value) for name, value in none.items()}
+    weighted = left.pop("weighted", True)
+    options = {entry.name for entry, _ in options_of(Options, "centrality")}
     for key in left:
-        if key not in Choices.__dataclass_fields__:
+        if key not in options or (key == "reverse" and name in COUNTED):
             raise TypeError(f"{name}() got an unexpected keyword argument {key!r}")
-    return Choices(**left), columns, comm
+    columns, comm = Columns(about["tail"], about["head"], about["weight"]), about["comm"]
+    with opened_by("centrality", graph, left, columns, comm, hops=not weighted) as opened:
+        return measured(opened, name, sources, **how)

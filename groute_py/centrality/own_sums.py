@@ -153,8 +153,8 @@ def _translated(name: str) -> Iterator[None]:
 
 def device_of(job: DependencyJob, ranks: int) -> str:
     """A GPU where there is one, but what cores have done before a GPU is ready stays there."""
-    if job.choices.device != "auto":
-        return job.choices.device
+    if job.options.device != "auto":
+        return job.options.device
     work = len(job.sources) * (job.graph.vertex_count + job.graph.arc_count)
     if gpu_problem() is not None or (ranks == 1 and work < LITTLE):
         return "cpu"
@@ -166,7 +166,7 @@ def _opened(
 ) -> DependencySolver:
     size = Size(job.graph.vertex_count, job.graph.arc_count)
     sums = job.sum_count * (1 + job.asked.squares)
-    place, limit = local_rank(channel.rank), job.choices.memory_limit
+    place, limit = local_rank(channel.rank), job.options.memory_limit
     what = f"sums of betweenness of {quoted(job.graph.name)}"
     if device == "cpu":
         threads = min(len(os.sched_getaffinity(0)), max(sources, 1))

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from groute_py.centrality.accumulation import Accumulated
 from groute_py.centrality.distances import Reduced
-from groute_py.graph.csr import Graph
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +64,10 @@ def vertex_scores(found: Accumulated, *, normalized: bool) -> Scores:
     return Scores(vertices, *estimated(found, normalized=normalized), statistics_of(found))
 
 
-def arc_scores(graph: Graph, found: Accumulated, *, normalized: bool) -> ArcScores:
+def arc_scores(found: Accumulated, *, normalized: bool) -> ArcScores:
     """The scores of the arcs of the graph that was given."""
+    graph = found.given
+    assert graph is not None
     tails = graph.tails()
     heads = graph.heads.astype(np.int64)
     return ArcScores(tails, heads, *estimated(found, normalized=normalized), statistics_of(found))

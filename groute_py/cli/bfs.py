@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from groute_py.cli.options import graph_argument, no_turns, solve_options
-from groute_py.cli.solve import run
+from groute_py.cli.solve import solve
 
 
 @click.command()
@@ -19,4 +19,4 @@ def bfs(graph: str, **given: Any) -> None:
 
     GRAPH is as for sssp; its weights are not looked at.
     """
-    run(graph, algorithm="bfs", hops=True, **given)
+    solve("bfs", graph, algorithm="bfs", hops=True, **given)

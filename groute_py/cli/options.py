@@ -12,7 +12,7 @@ import click
 
 from groute_py.cli.number import number
 from groute_py.cli.trace import trace_option
-from groute_py.engine.option import Option, about, options_of
+from groute_py.engine.option import Option, options_of
 from groute_py.engine.options import Options
 from groute_py.errors import InputError
 
@@ -205,26 +205,25 @@ def _with_options(options: Sequence[Callable[[F], F]], function: F) -> F:
     return function
 
 
-def flag_of(entry: Field[Any]) -> str:
+def flag_of(entry: Field[Any], known: Option) -> str:
     """The flag of a field that is an option.
 
-    >>> from dataclasses import fields
-    >>> [flag_of(entry) for entry in fields(Options) if entry.name in ("predecessors", "delta")]
-    ['--delta', '--no-predecessors']
+    >>> [flag_of(*one) for one in options_of(Options, "apsp") if one[0].name == "predecessors"]
+    ['--paths']
     """
-    if known := about(entry).flag:
-        return known
+    if known.flag:
+        return known.flag
     name = entry.name.removesuffix("_s").replace("_", "-")
-    return f"--no-{name}" if entry.default is True else f"--{name}"
+    return f"--no-{name}" if known.default is True else f"--{name}"
 
 
 def _made_option(entry: Field[Any], known: Option, changes: dict[str, Any]) -> Callable[[F], F]:
-    if isinstance(entry.default, bool):
+    if isinstance(known.default, bool):
         how: dict[str, Any] = {"is_flag": True, "help": known.off or known.text}
-        if entry.default:
+        if known.default:
             how["callback"] = _negated
     else:
-        how = {"help": known.text, "default": entry.default, "metavar": known.metavar or None}
+        how = {"help": known.text, "default": known.default, "metavar": known.metavar or None}
         if known.choices:
             how["metavar"] = f"[{'|'.join(known.choices)}]"
         if "float" in entry.type:  # annotations are text
@@ -233,8 +232,8 @@ def _made_option(entry: Field[Any], known: Option, changes: dict[str, Any]) -> C
             how["help"] += f"  [{known.unset}]"
         if entry.type == "str" and known.check is not None:
             how["callback"] = partial(_checked, known.check)
-        how["show_default"] = entry.default is not None
-    return click.option(flag_of(entry), entry.name, **how | changes)
+        how["show_default"] = known.default is not None
+    return click.option(flag_of(entry, known), entry.name, **how | changes)
 
 
 def _checked(

@@ -81,10 +81,14 @@ class Ends:
     Args:
         graph: the argument that names the graph.
         where: where its vertices lie.
+
+    Attributes:
+        counts: how many vertices were found, by ``source`` and the like.
     """
 
     def __init__(self, graph: str, where: Where) -> None:
         self._graph, self._where = graph, where
+        self.counts: dict[str, int] = {}
         self._places: Places | None = None
         self._read: dict[str, tuple[Points, ...]] = {}
         self._snapped: dict[str, list[dict[str, Any]]] = {}
@@ -128,9 +132,12 @@ class Ends:
         """The vertices that an option names, int64, shape (k,)."""
         from groute_py.many.sources import sources_of
 
-        if flag not in self._read:
-            return sources_of(text, whole.numbering, whole.name, role)
-        return self._snap(role, self._read[flag][0], whole)
+        if flag in self._read:
+            found = self._snap(role, self._read[flag][0], whole)
+        else:
+            found = sources_of(text, whole.numbering, whole.name, role)
+        self.counts[role] = len(found)
+        return found
 
     def pairs(self, whole: Graph) -> NDArray[Any]:
         """The vertices of pairs of points, int64, shape (k, 2)."""

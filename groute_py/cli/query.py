@@ -17,20 +17,19 @@ from groute_py.cli.alone import alike
 from groute_py.cli.line_input import lines_of
 from groute_py.cli.options import (
     cache_options,
-    cache_value,
     column_options,
     graph_argument,
     options_from,
     undirected_option,
 )
+from groute_py.cli.runner import Runner
 from groute_py.engine.options import Options
 from groute_py.errors import InputError, InterruptedRun
 from groute_py.system.environment import place
 
 if TYPE_CHECKING:
-    from groute_py.io.mapped_file import MappedFile
-    from groute_py.io.tables.columns import Columns
     from groute_py.jobs.questions import Questions
+    from groute_py.solver.opened import Opened
 
 LONGEST_LINE = 1 << 20
 """Bytes of a question."""
@@ -50,7 +49,7 @@ LONGEST_LINE = 1 << 20
 @undirected_option
 @cache_options
 @alike
-def query(graph: str, undirected: bool, columns: Columns, cache: Any, **choices: Any) -> None:
+def query(graph: str, **given: Any) -> None:
     """Answer questions about GRAPH: a JSON object on stdin a line, one on stdout for each.
 
     Answers come in the order of the questions, until the end of the input. A question is, for
@@ -58,32 +57,21 @@ def query(graph: str, undirected: bool, columns: Columns, cache: Any, **choices:
     """
     if place().size > 1:
         raise InputError("query runs on one rank; start it without mpirun")
+    run = Runner("query", graph, given | {"as_json": True})
     from groute_py.comm.solo import SoloChannel
     from groute_py.graph.direction import Direction
     from groute_py.jobs.questions import Questions
     from groute_py.jobs.solver import Solver
-    from groute_py.source.graph_source import GraphSource
 
-    options, channel = Options(**choices), SoloChannel()
-    options.check()
-    with show.progress(f"reading {graph}") as progress:
-        source = GraphSource(
-            graph,
-            columns._replace(undirected=undirected),
-            Direction(options.reverse),
-            options.turns,
-            cache_value(cache),
-            progress=progress,
-        )
-        file = source.watched(channel)
-        supply = source.supply(channel)
-    with Solver(supply, channel, options) as solver, Ending() as ending:
-        solver.watch(file)
+    run.channel, options = SoloChannel(), run.options
+    options.check("query")
+    run.read(Direction(options.reverse), whole=False)
+    with Solver(run.opened) as solver, Ending() as ending:
         show.note(f"{solver.facts.name} is ready")
-        _answer_all(Questions(solver, options.time_limit_s), ending, file)
+        _answer_all(Questions(solver, options.time_limit_s), ending, run.opened)
 
 
-def _answer_all(questions: Questions, ending: Ending, file: MappedFile | None) -> None:
+def _answer_all(questions: Questions, ending: Ending, opened: Opened) -> None:
     """Answer until the input ends, a signal comes, or the file is found changed."""
     answered = 0
     for line in _lines(ending):
@@ -91,8 +79,8 @@ def _answer_all(questions: Questions, ending: Ending, file: MappedFile | None) -
         sys.stdout.write(f"{json.dumps(found)}\n")
         sys.stdout.flush()
         answered += 1
-        if file is not None and file.error is not None:
-            raise file.error
+        if opened.changed is not None:
+            raise opened.changed
         if ending.signal is not None:
             break
     if ending.signal is not None:

@@ -11,8 +11,6 @@ from groute_py.system.clock import phase
 if TYPE_CHECKING:
     from groute_py.graph.csr import Graph
     from groute_py.io.tables.columns import Columns
-    from groute_py.many.apsp import Loaded
-    from groute_py.many.request import Request
 
 
 def read_whole(
@@ -29,22 +27,3 @@ def read_whole(
             cache=cache_value(cache),
             progress=progress,
         ).graph()
-
-
-def read_for_rows(
-    request: Request, graph: str, *, undirected: bool, columns: Columns, cache: Any
-) -> Loaded:
-    """The graph of a command with many sources; the rest are the options of every graph."""
-    from groute_py.many.apsp import Loaded
-    from groute_py.source.graph_source import GraphSource
-
-    with show.progress(f"reading {graph}") as progress:
-        source = GraphSource(
-            graph,
-            columns._replace(undirected=undirected),
-            turns=request.turns,
-            cache=cache_value(cache),
-            prepare=request.keeps_prepared,
-            progress=progress,
-        )
-        return Loaded.read(source, request)

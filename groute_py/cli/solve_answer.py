@@ -47,9 +47,9 @@ def rows_of(facts: Facts, result: Result, times: list[float]) -> dict[str, Any]:
 
 def show_rows(
     rows: dict[str, Any],
-    paths: list[dict[str, Any]],
     seconds: dict[str, float],
     *,
+    paths: list[dict[str, Any]],
     as_json: bool,
     aside: bool,
 ) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from groute_py.cli.options import graph_argument, solve_options
-from groute_py.cli.solve import run
+from groute_py.cli.solve import solve
 
 
 @click.command()
@@ -21,4 +21,4 @@ def sssp(graph: str, **given: Any) -> None:
     .gz, .xz, .zst or .bz2), a generated graph (road:WxH, rmat:SCALE[,EDGEFACTOR], random:N,M), or
     one to download (dimacs:NY, snap:web-Google).
     """
-    run(graph, **given)
+    solve("sssp", graph, **given)

@@ -47,6 +47,11 @@ def on_root(channel: Channel, action: Callable[[], T]) -> T:
 
     An error other than `GrouteError` is raised unchanged on rank 0, and as `RunError` elsewhere.
     """
+    if channel.size == 1:
+        try:
+            return action()
+        except GrouteError as error:
+            raise (error if error.by_signal else everywhere(error)) from error.__cause__
     outcome = _attempt(action) if channel.rank == 0 else None
     sent = _for_others(outcome, channel) if isinstance(outcome, Exception) else outcome
     shared = channel.broadcast(sent)
@@ -54,6 +59,15 @@ def on_root(channel: Channel, action: Callable[[], T]) -> T:
     if isinstance(found, Exception):
         raise _everywhere(found)
     return found
+
+
+def at_root(channel: Channel, action: Callable[[], T]) -> T | None:
+    """Run ``action`` on rank 0, where its result stays; raise its error on every rank.
+
+    None on the other ranks. Collective.
+    """
+    with collective(channel):
+        return action() if channel.rank == 0 else None
 
 
 def refuse_difference(channel: Channel, asked: dict[str, Any]) -> None:

@@ -1,7 +1,6 @@
 """The keywords of the public functions, for type checkers and editors.
 
-Made from `groute_py.engine.options` and `groute_py.many.request` by
-python tests/repository/option_tables.py.
+Made from `groute_py.engine.options` by python tests/repository/option_tables.py.
 """
 
 from __future__ import annotations

@@ -8,8 +8,9 @@ from __future__ import annotations
 import inspect
 import re
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
+from functools import cache
 from typing import Any, TypeVar
 
 from groute_py.arguments import check_choice, check_truth
@@ -47,6 +48,7 @@ class Option:
         exact: whether an integer of the command line is to stay one, whatever its size.
         per_rank: whether ranks may have different values.
         check: raises `InputError` for a wrong value; not called with None.
+        default: the value where none is given.
     """
 
     text: str
@@ -62,62 +64,72 @@ class Option:
     exact: bool = False
     per_rank: bool = False
     check: Callable[[Any], None] | None = None
+    default: Any = None
+
+    def refuse(self, name: str, value: Any) -> None:
+        """Raise `InputError` for a value that the option cannot have."""
+        if self.choices:
+            check_choice(name, value, self.choices)
+        if isinstance(self.default, bool):
+            check_truth(name, value)
+        if self.check is not None and (value is not None or self.default is not None):
+            self.check(value)
 
 
-def option(default: Any, text: str, **about: Any) -> Any:
-    """A field of a dataclass of options; ``about`` as for `Option`."""
-    return field(default=default, metadata={"option": Option(text, **about)})
+def option(default: Any, text: str, *, others: Sequence[Option] = (), **about: Any) -> Any:
+    """A field of a dataclass of options.
+
+    Args:
+        default: its value where none is given.
+        text: as for `Option`.
+        others: what it is to functions that take another one by the same name.
+        about: as for `Option`.
+    """
+    options = (Option(text, default=default, **about), *others)
+    return field(default=default, metadata={"options": options})
 
 
-def about(entry: Field[Any]) -> Option:
-    """The option that a field is."""
-    found: Option = entry.metadata["option"]
-    return found
+def about(entry: Field[Any], function: str = "") -> Option:
+    """The option that a field is to a function; the first one where the function has none."""
+    options: tuple[Option, ...] = entry.metadata["options"]
+    return next((one for one in options if function in one.of), options[0])
 
 
-def options_of(kind: type, function: str) -> Iterator[tuple[Field[Any], Option]]:
+@cache
+def options_of(kind: Any, function: str) -> tuple[tuple[Field[Any], Option], ...]:
     """The options that a function takes, with the fields that they are."""
-    for entry in fields(kind):
-        if function in about(entry).of:
-            yield entry, about(entry)
+    every = ((entry, about(entry, function)) for entry in fields(kind))
+    return tuple((entry, known) for entry, known in every if function in known.of)
 
 
-def check_option(entry: Field[Any], value: Any) -> None:
-    """Raise `InputError` for a value that the option cannot have."""
-    known = about(entry)
-    if known.choices:
-        check_choice(entry.name, value, known.choices)
-    if isinstance(entry.default, bool):
-        check_truth(entry.name, value)
-    if known.check is not None and (value is not None or entry.default is not None):
-        known.check(value)
+@cache
+def checks_of(kind: Any, function: str) -> tuple[tuple[str, Option], ...]:
+    """The names of all fields, with the options that they are to a function."""
+    return tuple((entry.name, about(entry, function)) for entry in fields(kind))
+
+
+@cache
+def _alike_in(kind: Any) -> tuple[str, ...]:
+    return tuple(entry.name for entry in fields(kind) if not about(entry).per_rank)
 
 
 def alike(options: Any) -> dict[str, Any]:
     """What has to be the same on every rank, of a dataclass of options."""
-    names = [entry.name for entry in fields(options) if not about(entry).per_rank]
-    return {name: getattr(options, name) for name in names}
-
-
-def is_default(entry: Field[Any], value: Any) -> bool:
-    """Whether a value, of whatever type, is the default."""
-    try:
-        return bool(value == entry.default)
-    except ValueError:  # of an array
-        return False
+    kind: Any = type(options)
+    return {name: getattr(options, name) for name in _alike_in(kind)}
 
 
 def chosen(kind: type, function: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The keywords that a function was called with.
+    """The options of a call: the keywords that were given, and the defaults of the others.
 
     Raises:
         TypeError: the function has no such keyword, as Python would say it.
     """
-    names = {entry.name for entry, _ in options_of(kind, function)}
+    defaults = {entry.name: known.default for entry, known in options_of(kind, function)}
     for name in given:
-        if name not in names:
+        if name not in defaults:
             raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
-    return dict(given)
+    return defaults | dict(given)
 
 
 def takes(kind: type, function: str) -> Callable[[F], F]:
@@ -130,10 +142,10 @@ def takes(kind: type, function: str) -> Callable[[F], F]:
             inspect.Parameter(
                 entry.name,
                 inspect.Parameter.KEYWORD_ONLY,
-                default=entry.default,
+                default=known.default,
                 annotation=entry.type,
             )
-            for entry, _ in taken
+            for entry, known in taken
         ]
         vars(call)["__signature__"] = signature.replace(parameters=[*named, *keywords])
         if call.__doc__ is not None:

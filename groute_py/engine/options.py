@@ -6,13 +6,13 @@ A new option is a field here. `tests/repository/option_tables.py` then writes th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from groute_py.arguments import check_cutoff, check_number, file_path, plain
-from groute_py.engine.option import EVERYWHERE, check_option, option
-from groute_py.errors import InputError
+from groute_py.arguments import check_cutoff, check_number, check_whole_number, file_path, plain
+from groute_py.engine.option import EVERYWHERE, Option, checks_of, option, options_of
+from groute_py.errors import InputError, SetupError
 from groute_py.partition.cutting import Cutting
 from groute_py.turns.suffix import check_turns
 
@@ -30,6 +30,29 @@ NEAREST_TOO = (*EVERYWHERE, "nearest")
 
 REACH_TOO = (*NEAREST_TOO, "isochrone")
 """The functions that take what `groute_py.isochrone` takes."""
+
+ROWS = ("apsp", "matrix")
+"""The functions that solve for rows of distances."""
+
+ROUTES_TOO = (*ROWS, "route")
+"""Those that take what `groute_py.route` takes."""
+
+MEASURES_TOO = (*ROUTES_TOO, "centrality")
+"""Those that take what all functions of `groute_py.centrality` take."""
+
+METHODS = {
+    "floyd": "blocked Floyd-Warshall on the whole matrix",
+    "heap": "Dijkstra with a heap and decrease-key, a source for each warp or core",
+    "batch": "near-far Δ-stepping, a source for each block or core",
+    "sweep": "a contraction hierarchy, then sweeps from several sources at once",
+    "single": "near-far Δ-stepping by all of a GPU, one source after the other",
+}
+"""The methods for rows by name."""
+
+DEVICES = ("auto", "cpu", "cuda")
+
+CONTRACTING = ("auto", "contraction", "sweep")
+"""The algorithms that a hierarchy is for."""
 
 
 def _check_algorithm(name: Any) -> None:
@@ -55,6 +78,12 @@ def _check_time_limit(seconds: Any) -> None:
         )
 
 
+def _check_memory_limit(nbytes: Any) -> None:
+    check_whole_number("memory limit", nbytes)
+    if nbytes <= 0:
+        raise InputError(f"the memory limit must be positive, not {nbytes}")
+
+
 def _check_coordinates(path: Any) -> None:
     file_path("coordinates", path)
 
@@ -73,6 +102,16 @@ class Options:
         of=ONE_SOURCE,
         metavar="NAME",
         check=_check_algorithm,
+        others=[
+            Option(
+                "The method; auto takes the shortest estimated time.",
+                details="`auto` shows the estimates. `single` needs a GPU",
+                in_python="See [the methods](command-line.md#apsp)",
+                of=ROWS,
+                choices=("auto", *METHODS),
+                default="auto",
+            )
+        ],
     )
     delta: float | None = option(
         None,
@@ -89,9 +128,21 @@ class Options:
         "auto",
         "The processor; auto takes a GPU if CUDA finds one.",
         details="A GPU that is full or reserved by another process is an error",
-        choices=("auto", "cpu", "cuda"),
+        choices=DEVICES,
         per_rank=True,
         of=(*REACH_TOO, "query"),
+        others=[
+            Option(
+                "The processor; auto takes a GPU if CUDA finds one, but the CPU for little work.",
+                details="Work is little if one rank finishes it before a GPU is ready. A GPU that "
+                "is full or reserved by another process is an error",
+                in_python="Work is little if one rank finishes it before a GPU is ready",
+                of=MEASURES_TOO,
+                choices=DEVICES,
+                per_rank=True,
+                default="auto",
+            )
+        ],
     )
     partition: str = option(
         "arcs",
@@ -105,6 +156,15 @@ class Options:
         "Find the shortest-path tree too.",
         off="Find distances only.",
         details="Not with `--target`",
+        others=[
+            Option(
+                "Find the predecessors too, which are the shortest-path trees.",
+                flag="--paths",
+                in_python="Not with `floyd` and float weights",
+                of=ROWS,
+                default=False,
+            )
+        ],
     )
     reverse: bool = option(
         False,
@@ -113,6 +173,16 @@ class Options:
         "that comes next",
         in_python="See [Distances to a vertex](#distances-to-a-vertex)",
         of=(*EVERYWHERE, "isochrone", "query"),
+        others=[
+            Option(
+                "Solve for the distances to the sources instead of from them.",
+                details="Predecessors are then the vertices that come next on the way to the "
+                "source",
+                in_python="See [Distances to a vertex](#distances-to-a-vertex)",
+                of=MEASURES_TOO,
+                default=False,
+            )
+        ],
     )
     turns: Any = option(
         None,
@@ -124,7 +194,7 @@ class Options:
         metavar="FILE",
         per_rank=True,
         check=check_turns,
-        of=("sssp", "open", "nearest", "isochrone", "query"),
+        of=("sssp", "open", "nearest", "isochrone", "query", *ROUTES_TOO),
     )
     cutoff: float | None = option(
         None,
@@ -193,6 +263,15 @@ class Options:
         details="See [prepared graphs](prepared.md)",
         in_python="See [prepared graphs](prepared.md)",
         of=ONE_SOURCE,
+        others=[
+            Option(
+                "Contract the graph first, and keep it in the cache, if it suits.",
+                details="For `auto` and `sweep`. See [prepared graphs](prepared.md)",
+                in_python="For `auto` and `sweep`. See [prepared graphs](prepared.md)",
+                of=ROWS,
+                default=False,
+            )
+        ],
     )
     hops: bool = option(
         False,
@@ -200,9 +279,18 @@ class Options:
         of=("open",),
         terminal=False,
     )
+    memory_limit: int | None = option(
+        None,
+        "How much of the GPU's memory may be used, in bytes; on a CPU, by the matrix of floyd.",
+        details="A unit may follow, as in `20G` or `512Mi`",
+        of=MEASURES_TOO,
+        unset="all that is free",
+        metavar="SIZE",
+        check=_check_memory_limit,
+    )
 
     def __post_init__(self) -> None:
-        for name in ("delta", "cutoff", "time_limit_s"):
+        for name in ("delta", "cutoff", "time_limit_s", "memory_limit"):
             object.__setattr__(self, name, plain(getattr(self, name)))
 
     @property
@@ -218,14 +306,49 @@ class Options:
     @property
     def keeps_prepared(self) -> bool:
         """Whether the hierarchy of a file is to be kept in the cache, or read from there."""
-        return self.prepare and self.algorithm in ("auto", "contraction") and not self.hops
+        return self.prepare and not self.hops and self.algorithm in CONTRACTING
 
-    def check(self) -> None:
-        """Raise `InputError` for values that make no sense."""
-        for entry in fields(self):
-            check_option(entry, getattr(self, entry.name))
+    def restricted(self, function: str) -> Options:
+        """Those that a function takes; all others have their defaults."""
+        return Options(**{e.name: getattr(self, e.name) for e, _ in options_of(Options, function)})
+
+    def of_rows(self) -> dict[str, Any]:
+        """What `groute_py.apsp` takes of a method and of its answer."""
+        return {"algorithm": self.algorithm, "predecessors": self.predecessors}
+
+    def refuse_cutoff(self, job: str) -> None:
+        """Raise `InputError` if a cutoff is given, which a job has no use for."""
+        if self.cutoff is not None:
+            raise InputError(f"cutoff: for sssp and nearest, not for {job}; open without it")
+
+    def refuse_turns(self, job: str) -> None:
+        """Raise `InputError` if turns are given, which a job does not take."""
         if self.turns is not None:
+            raise InputError(f"turns: not for {job}; open without them")
+
+    def check(self, function: str = "open") -> None:
+        """Raise `InputError` for values that make no sense to a function.
+
+        Raises `SetupError` where rows are to be solved for on a GPU and there is none.
+        """
+        for name, known in checks_of(Options, function):
+            if (value := getattr(self, name)) is not known.default:
+                known.refuse(name, value)
+        if function in MEASURES_TOO:
+            self._check_for_rows(function)
+        elif self.turns is not None:
             self._check_with_turns()
+
+    def _check_for_rows(self, function: str) -> None:
+        from groute_py.device.registry import gpu_problem
+
+        if function in ROWS and self.turns is not None and self.predecessors:
+            raise InputError(
+                "with turns there are no predecessors, as the shortest paths are no tree; leave "
+                "them out (--paths, predecessors=False), and find paths by route"
+            )
+        if self.device == "cuda" and (problem := gpu_problem()) is not None:
+            raise SetupError(f"no GPU can be used: {problem}")
 
     def _check_with_turns(self) -> None:
         if self.hops:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,8 +12,9 @@ from typing import Any, Self
 import numpy as np
 
 from groute_py.arguments import as_index
-from groute_py.comm.agree import collective, on_root, refuse_difference
+from groute_py.comm.agree import on_root, refuse_difference
 from groute_py.comm.base import Channel
+from groute_py.device.base import Device
 from groute_py.engine.loading import LoadedGraph, load_graph
 from groute_py.engine.options import Options
 from groute_py.engine.reporting import report
@@ -23,14 +24,12 @@ from groute_py.errors import (
     GrouteError,
     InputError,
     NegativeCycleError,
-    RunError,
     everywhere,
     quote,
     quoted,
 )
 from groute_py.graph.facts import Facts
 from groute_py.graph.ids import Numbering
-from groute_py.io.mapped_file import MappedFile
 from groute_py.results.result import Result
 from groute_py.results.statement import Statement
 from groute_py.results.with_turns import in_vertices
@@ -43,8 +42,8 @@ class SourceSolver:
     """A graph on the devices of all ranks, for solves from one source after another.
 
     With several ranks all of them open it, solve and close together: it and its methods are
-    collective, and the calls must come in the same order. With one rank several threads may share
-    it; they solve one after another. As a context manager it is closed at the end of the block.
+    collective, and the calls must come in the same order. As a context manager it is closed at the
+    end of the block.
 
     Args:
         supply: the graph, wherever it lies; with ``options.reverse`` its arcs are turned round, and
@@ -58,20 +57,9 @@ class SourceSolver:
 
     def __init__(self, supply: Supply, channel: Channel, options: Options) -> None:
         self._channel = channel
-        self._file: MappedFile | None = None
-        self._is_watched = False
-        self._lock, self._thread, self._closed = threading.Lock(), 0, False
         self._graph = load_graph(supply, channel, options)
         self._solving = Solving(self._graph)
         self._layout, self._numbering = _vertices_in(supply, self._graph)
-
-    def watch(self, file: MappedFile | None) -> None:
-        """Let every method raise an error once a file is written to. Collective.
-
-        Args:
-            file: of which the graph is mapped, or None; only rank 0's counts.
-        """
-        self._file, self._is_watched = file, self._channel.broadcast(file is not None)
 
     def sssp(
         self, source: int, targets: Sequence[int] = (), *, brings_tree: bool = True
@@ -92,25 +80,15 @@ class SourceSolver:
             InputError: the source or a target is not a vertex, or differs between ranks.
             NegativeCycleError: one can be reached from the source.
             TimeLimitError: the time limit passed.
-            RunError: a distance does not fit in 64 bits, or the solver is closed.
+            RunError: a distance does not fit in 64 bits.
         """
-        with self.alone(), self.turned_back():
-            return self._solve(source, targets, brings_tree)
+        with self.turned_back():
+            return self._solve(source, targets, brings_tree=brings_tree)
 
-    @contextmanager
-    def alone(self) -> Iterator[None]:
-        """Keep other threads out during the block, which solves.
-
-        Raises:
-            RunError: the solver is closed, the file that it watches was changed, or a
-                handler of a signal has interrupted its solve.
-        """
-        with self._locked():
-            if self._closed:
-                raise everywhere(RunError("this solver is closed; open the graph again"))
-            self._check_file()
-            yield
-            self._check_file()
+    def within(self, source: int, limit: float) -> Result | None:
+        """As `sssp`, without a tree; vertices that are farther than a limit stay unreached."""
+        with self.turned_back():
+            return self._solve(source, (), brings_tree=False, cutoff=limit, finds_tree=False)
 
     @contextmanager
     def turned_back(self) -> Iterator[None]:
@@ -137,6 +115,11 @@ class SourceSolver:
         return self._graph.geography.attribution
 
     @property
+    def device(self) -> Device:
+        """This rank's device, which holds its share."""
+        return self._graph.device
+
+    @property
     def gpu(self) -> str | None:
         """The UUID of this rank's GPU, None on a CPU."""
         return self._graph.device.uuid
@@ -146,38 +129,8 @@ class SourceSolver:
         return self._graph.device.proves(statement)
 
     def close(self) -> None:
-        """Free the devices when no other thread solves any more. Nothing can be solved afterwards.
-
-        Raises:
-            RunError: a handler of a signal has interrupted a solve.
-        """
-        with self._locked():
-            self._closed = True
-            self._release()
-
-    def _release(self) -> None:
-        """Drop what is on the device; collective."""
-        self._file = None
+        """Free the devices; nothing can be solved afterwards. Collective."""
         self._graph.close()
-
-    def _check_file(self) -> None:
-        """Raise `RunError` if the graph's file was written to; collective."""
-        if self._is_watched:
-            with collective(self._channel):
-                if self._file is not None:
-                    self._file.check()
-
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        """Keep other threads out during the block."""
-        if self._thread == threading.get_ident():
-            raise RunError("this solver is solving already; a handler of a signal cannot use it")
-        with self._lock:
-            self._thread = threading.get_ident()
-            try:
-                yield
-            finally:
-                self._thread = 0
 
     def __enter__(self) -> Self:
         return self
@@ -190,7 +143,15 @@ class SourceSolver:
         if error is None or self._channel.size == 1 or is_everywhere:
             self.close()
 
-    def _solve(self, source: int, targets: Sequence[int], brings_tree: bool) -> Result | None:
+    def _solve(
+        self,
+        source: int,
+        targets: Sequence[int],
+        *,
+        brings_tree: bool = True,
+        cutoff: float = math.inf,
+        finds_tree: bool = True,
+    ) -> Result | None:
         graph, channel, watch = self._graph, self._channel, Stopwatch()
         if graph.mode.linked is not None:
             graph.mode.linked.wake()
@@ -199,7 +160,8 @@ class SourceSolver:
         ends = self._layout.ends(np.array(targets, np.int64))
         own_source, *own = graph.own_of([*begin.tolist(), *ends.tolist()])
         wanted = np.array([v for v in own if v is not None], np.int64) if targets else None
-        query = Query(own_source, wanted, time.monotonic() + graph.plan.time_limit_s)
+        deadline = time.monotonic() + graph.plan.time_limit_s
+        query = Query(own_source, wanted, deadline, min(cutoff, graph.plan.cutoff), finds_tree)
         before = channel.bytes_sent.copy()
         channel.gather(None)  # so that no rank's time holds another's last download
         outcome = self._solving.solve(query, watch)
@@ -274,7 +236,7 @@ def _index_of(role: str, vertex: Any) -> int:
         if isinstance(vertex, str):
             way_out = f"; graph.numbering.index_of({quote(vertex)}) is that of an id"
         elif role == "source" and isinstance(vertex, Iterable):
-            way_out = "; for several sources take apsp, or sssp with sources=[0, 1]"
+            way_out = "; for several sources take apsp"
         raise InputError(
             f"{role} {quote(vertex)} is no index of a vertex, which is an integer{way_out}"
         ) from problem

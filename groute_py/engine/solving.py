@@ -28,11 +28,15 @@ class Query(NamedTuple):
         source: its local number; None if another rank owns it.
         targets: those that this rank owns, in local numbers; None if all vertices are wanted.
         deadline: `time.monotonic` at which to give up.
+        cutoff: distances beyond it are not wanted; the same on every rank.
+        finds_tree: whether predecessors are wanted where the options have them; likewise.
     """
 
     source: int | None
     targets: NDArray[np.int64] | None
     deadline: float
+    cutoff: float = math.inf
+    finds_tree: bool = True
 
 
 class Outcome(NamedTuple):
@@ -81,7 +85,8 @@ class Solving:
             if graph.mode.whole is not None:
                 graph.mode.whole.count()  # not sooner: all ranks wait for the answer
                 fused.record_counts(graph.device)
-            if graph.plan.options.predecessors or graph.plan.may_sink:
+            finds_tree = query.finds_tree and graph.plan.options.predecessors
+            if finds_tree or graph.plan.may_sink:
                 with watch.phase("predecessors"):
                     claiming = self._claim(query.deadline)
                 outcome = outcome._replace(votes=outcome.votes + claiming)
@@ -110,10 +115,10 @@ class Solving:
         graph, plan, channel = self._graph, self._graph.plan, self._graph.channel
         targets = query.targets is not None
         buckets = plan.buckets(graph.distance_type, together=graph.together, targets=targets)
-        record = plan.records(together=graph.together)
+        record = query.finds_tree and plan.records(together=graph.together)
         pace = Pace(plan.lead(targets=targets), query.deadline)
         task, watch = self._task(query), self._watch()
-        graph.device.start(query.source, buckets, plan.cutoff, record=record)
+        graph.device.start(query.source, buckets, query.cutoff, record=record)
         votes = 0
         if graph.mode.whole is not None:
             overflowed = fused.run(graph.mode.whole, channel, pace)

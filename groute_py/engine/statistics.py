@@ -86,11 +86,13 @@ class Statistics:
         self.rounds = sum(report.counters.slices for report in reports)
         self.steps = sum(report.counters.steps for report in reports)
         self.bytes_sent = [report.bytes_sent for report in reports]
-        phases = {phase for report in reports for phase in report.seconds}
-        self.seconds = {
-            phase: max(report.seconds.get(phase, 0.0) for report in reports)
-            for phase in sorted(phases)
-        }
+        self.seconds = dict(sorted(reports[0].seconds.items()))
+        if len(reports) > 1:
+            phases = {phase for report in reports for phase in report.seconds}
+            self.seconds = {
+                phase: max(report.seconds.get(phase, 0.0) for report in reports)
+                for phase in sorted(phases)
+            }
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON; an infinite Δ becomes null."""

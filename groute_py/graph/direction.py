@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
+from groute_py.errors import NegativeCycleError
 from groute_py.graph.csr import Graph
 
 
@@ -28,3 +29,7 @@ class Direction(Enum):
     def of(self, graph: Graph) -> Graph:
         """The graph whose arcs lead in this direction, of one whose arcs lead forward."""
         return graph.reversed() if self is Direction.BACKWARD else graph
+
+    def of_cycle(self, error: NegativeCycleError) -> NegativeCycleError:
+        """The cycle of the graph as it was given, of one of the graph in this direction."""
+        return error.reversed() if self is Direction.BACKWARD else error

@@ -10,13 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.comm.base import Channel
 from groute_py.device.rows import RowBlock
 from groute_py.errors import too_late
-from groute_py.graph.csr import Graph
 from groute_py.jobs.groups import Found, Group
-from groute_py.many.choose import Choice
-from groute_py.many.request import Request
 from groute_py.many.solve import Solving
 from groute_py.results.result import public_distances
 
@@ -28,31 +24,27 @@ class Rows:
     """See `groute_py.jobs.groups.Finder`; with paths whole rows come to the host.
 
     Args:
-        graph: of one precision.
-        request: for the memory limit.
-        choice: the method, which solves row by row.
-        channel: connects the ranks.
+        solving: solves row by row.
     """
 
-    def __init__(self, graph: Graph, request: Request, choice: Choice, channel: Channel) -> None:
-        self._graph, self._request, self._choice = graph, request, choice
-        self._channel, self.label = channel, choice.device
+    def __init__(self, solving: Solving) -> None:
+        self._solving, self.label = solving, solving.label
 
     def find(
         self, groups: list[Group], height: NDArray[Any] | None, *, paths: bool, deadline: float
     ) -> Generator[Found, None, None]:
-        solving = Solving(self._graph, height, self._request, self._choice, self._channel)
+        """As `groute_py.jobs.groups.Finder.find`; the solver has the potentials already."""
         for start in range(0, len(groups), SOURCES_AT_ONCE):
             some = groups[start : start + SOURCES_AT_ONCE]
             sources = np.array([group.source for group in some])
             columns = None if paths else np.unique(np.concatenate([g.targets for g in some]))
-            with closing(solving.blocks(sources, columns)) as blocks:
+            with closing(self._solving.blocks(sources, columns)) as blocks:
                 for block in blocks:
                     yield from _picked(block, some, columns)
                     done = start + block.first + block.count
                     if done < len(groups) and time.monotonic() > deadline:
                         raise too_late()
-            self.label = solving.label
+            self.label = self._solving.label
 
 
 def _picked(

@@ -49,19 +49,19 @@ def beside(before: NDArray[Any], layout: Layout) -> NDArray[np.int64]:
 
 
 def as_given(
-    error: NegativeCycleError, solved: list[Graph], *, to_facility: bool
+    error: NegativeCycleError, solved: Graph | None, *, to_facility: bool
 ) -> NegativeCycleError:
     """The cycle of a solve as one of the graph that was given.
 
     Args:
         error: its vertices are places.
-        solved: one graph on rank 0, perhaps expanded by turns; none elsewhere.
+        solved: the graph on rank 0, perhaps expanded by turns; None elsewhere.
         to_facility: the arcs of the graph are turned round.
     """
     ids = None
-    for graph in solved:
-        error = layout_of(graph).cycle(error)
-        ids = graph.numbering.ids_of(np.array(error.cycle)).tolist()
+    if solved is not None:
+        error = layout_of(solved).cycle(error)
+        ids = solved.numbering.ids_of(np.array(error.cycle)).tolist()
     again = NegativeCycleError(error.cycle, error.weight, ids=ids)
     again.on_all_ranks = error.on_all_ranks
     return again.reversed() if to_facility else again

@@ -1,14 +1,14 @@
 """What lies within limits of some sources: vertices, and arcs cut where the limits fall.
 
-For what is within reach of any source one solve begins at a root with an arc of weight 0 to each
-source; for each source by itself there is a solve of its own. Both end at the last limit.
+For what is within reach of any of several sources one solve begins at a root with an arc of weight
+0 to each; else there is a solve from each source. All end at the last limit.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -16,40 +16,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.arguments import check_number, check_truth, plain
-from groute_py.comm.agree import collective, on_root, refuse_difference
-from groute_py.comm.base import Channel
-from groute_py.comm.connect import connect
+from groute_py.comm.agree import at_root, on_root
 from groute_py.engine.keywords import IsochroneKeywords
-from groute_py.engine.option import chosen, takes
+from groute_py.engine.option import takes
 from groute_py.engine.options import Options
+from groute_py.engine.solver import SourceSolver
 from groute_py.errors import InputError, quote
 from groute_py.graph.csr import Graph
 from groute_py.graph.size import Size
 from groute_py.hierarchy.prepared import without_hierarchy
 from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
-from groute_py.jobs.deadline import deadline_in, until
 from groute_py.jobs.isochrone_with_turns import ArcBegins
 from groute_py.jobs.isochrones import Isochrones
-from groute_py.many.apsp import Progress
+from groute_py.many.device_choice import placed
 from groute_py.many.rooted import rooted
-from groute_py.many.rows import solve_each
-from groute_py.many.sources import as_vertices, checked
+from groute_py.many.sources import Vertices, vertices_in
 from groute_py.many.storage.parts import UNITS, Part
 from groute_py.many.storage.record import run_of
 from groute_py.many.storage.store import Store
 from groute_py.maps.places import Coordinates, Places, has_places, places_of
 from groute_py.maps.reach import Reach
 from groute_py.memory.host import bytes_of, refuse_beyond
-from groute_py.results.result import reached_in
-from groute_py.source.graph_source import GraphSource
+from groute_py.results.result import Result, reached_in
+from groute_py.results.with_turns import solved_form as solved_result
+from groute_py.solver.opened import Opened, Work, opened_by
+from groute_py.source.whole import Whole
 from groute_py.turns.expanded import ExpandedGraph, layout_of, solved_form
 
 if TYPE_CHECKING:
     from mpi4py import MPI
-
-Given = tuple[Graph, NDArray[np.int64], Places | None]
-"""A graph, the sources, and where the vertices lie if that is known."""
 
 GREATEST_LIMIT = 2**63
 """No distance of integers is as great."""
@@ -58,7 +54,7 @@ GREATEST_LIMIT = 2**63
 @takes(Options, "isochrone")
 def isochrone(
     graph: GraphLike,
-    sources: Sequence[int] | NDArray[Any],
+    sources: Vertices,
     limits: Sequence[float] | float,
     *,
     each: bool = False,
@@ -94,147 +90,116 @@ def isochrone(
     >>> found.counts, found.pieces(found.reaches[0]).ends.tolist()
     ([2, 3], [1.0, 0.25, 1.0, 0.25])
     """
-    choices = Options(**chosen(Options, "isochrone", options))
-    channel = connect(comm)
-    with collective(channel):
-        choices.check()
-        wanted = as_limits(limits)
-        check_truth("each", each)
-        check_truth("planar", planar)
-    refuse_difference(channel, {"function": "isochrone", "each": each, "limits": wanted})
-
-    def load() -> Given:
-        whole = GraphSource(graph, Columns(tail, head, weight), turns=choices.turns).graph()
-        places = None
-        if planar or has_places(whole, coordinates, beside=graph):
-            places = places_of(whole, coordinates, planar=planar, beside=graph)
-        return whole, as_vertices(sources), places
-
-    return solve_isochrone(channel, load, wanted, choices, each=each)
+    columns = Columns(tail, head, weight)
+    with opened_by("isochrone", graph, options, columns, comm, predecessors=False) as opened:
+        find = partial(known_places, coordinates=coordinates, planar=planar, beside=graph)
+        return opened.answer(IsochroneJob(sources, limits, each, planar, find))
 
 
-def solve_isochrone(
-    channel: Channel,
-    load: Callable[[], Given],
-    limits: tuple[float, ...],
-    options: Options,
-    *,
-    each: bool,
-    is_reversed: bool = False,
-    progress: Progress | None = None,
-    keep: Store | None = None,
-) -> Isochrones | None:
-    """The answer of `isochrone` on rank 0, None elsewhere. Collective.
-
-    Args:
-        channel: connects the ranks.
-        load: gives the graph, the sources and the places; called on rank 0.
-        limits: ascending, of `as_limits`.
-        options: how to solve.
-        each: as for `isochrone`.
-        is_reversed: whether the arcs of the graph that ``load`` gives are turned round already.
-        progress: is given the solves that are done, and how many there are.
-        keep: keeps the reach of each source as it is found; those that it has are not solved for.
-    """
-    kept: list[tuple[Graph, _Asked]] = []
-
-    def begin() -> list[int]:
-        graph, sources, places = load()
-        turn = options.reverse and not is_reversed
-        asked = _Asked(graph.reversed() if turn else graph.to_host(), sources, places)
-        solved = solved_form(asked.graph)
-        starts = layout_of(asked.graph).begins(asked.sources)
-        _refuse_memory(solved, each=each)
-        if not each:
-            # a limit ends a solve early, but not a sweep over a hierarchy
-            solved = rooted(without_hierarchy(solved), starts)
-        kept.append((solved, asked))
-        return starts.tolist() if each else [solved.vertex_count - 1]
-
-    def run() -> dict[str, Any]:
-        choices = {"job": "isochrone", "limits": list(limits), "reverse": options.reverse}
-        return run_of(kept[0][0], {"sources": kept[0][1].sources}, choices)
-
-    begins = on_root(channel, begin)
-    left = np.arange(len(begins))
-    if keep is not None:
-        left = keep.begin(channel, run, len(begins))
-    sources = kept[0][1].sources.tolist() if kept else []
-    known = _reaches_in([] if keep is None else keep.parts, sources)
-    solved = kept[0][0] if kept else None
-    choices = replace(options, predecessors=False, reverse=False, turns=None, cutoff=limits[-1])
-    how: dict[str, Any] = {"each": each, "keep": keep, "progress": progress}
-    asked = kept[0][1] if kept else None
-    reaches, statistics = _solved(channel, solved, asked, begins, left.tolist(), choices, **how)
-    if asked is None:
+def known_places(
+    graph: Graph, coordinates: Coordinates, *, planar: bool, beside: object = None
+) -> Places | None:
+    """Where the vertices of a graph lie, if that is known; see `places_of`."""
+    if not (planar or has_places(graph, coordinates, beside=beside)):
         return None
-    known |= reaches
-    every = tuple(known[place] for place in range(len(begins)))
-    answer = asked.sources, limits, every, options.reverse, asked.places, statistics
-    return Isochrones(*answer, asked.roads)
+    return places_of(graph, coordinates, planar=planar, beside=beside)
 
 
-class _Asked:
-    """The graph as it is solved, perhaps expanded by turns, and what is asked of it; on rank 0."""
+@dataclass(frozen=True, eq=False)
+class IsochroneJob:
+    """What lies within limits of some sources.
 
-    def __init__(self, graph: Graph, sources: NDArray[np.int64], places: Places | None) -> None:
-        self.graph, self.places, self._layout = graph, places, layout_of(graph)
-        self.sources = checked(sources, self._layout.vertex_count, graph.name)
-        self._begins = ArcBegins(graph) if isinstance(graph, ExpandedGraph) else None
-        self.roads = graph if self._begins is None else self._begins.roads
-        _refuse_negative(self.roads)
-
-    def reach(self, source: int, distances: NDArray[Any]) -> Reach:
-        """What is within reach, by the distances of all places."""
-        of_vertices = self._layout.at_ends(distances)
-        vertices = np.flatnonzero(reached_in(of_vertices))
-        begins = None if self._begins is None else self._begins.of(vertices, distances)
-        return Reach(source, vertices, of_vertices[vertices], begins)
-
-
-def _solved(
-    channel: Channel,
-    graph: Graph | None,
-    asked: _Asked | None,
-    begins: list[int],
-    left: list[int],
-    options: Options,
-    *,
-    each: bool,
-    keep: Store | None,
-    progress: Progress | None,
-) -> tuple[dict[int, Reach], dict[str, Any]]:
-    """The reaches that are left to be found, on rank 0, and statistics of the last one. Collective.
-
-    Args:
-        channel: connects the ranks.
-        graph: on rank 0, perhaps with a root.
-        asked: on rank 0.
-        begins: where solves begin: at each source, or at the root, the last vertex.
-        left: the places of those that are left, among all.
-        options: for each solve.
-        each, keep, progress: as for `solve_isochrone`.
+    Attributes:
+        sources, limits, each, planar: as for `isochrone`.
+        places: finds where the vertices of the graph lie; called on rank 0.
     """
-    reaches: dict[int, Reach] = {}
-    statistics: dict[str, Any] = {"devices": []}
-    done = len(begins) - len(left)
-    if each:  # one solve minds the limit itself
-        progress = until(channel, deadline_in(options.time_limit_s), progress)
-    if progress is not None and done:
-        progress(done, len(begins))  # else they would count as fast ones
-    results = solve_each(graph, [begins[place] for place in left], options, channel)
-    for place, result in zip(left, results, strict=True):
-        if result is not None and asked is not None:
-            source = int(asked.sources[place]) if each else -1
-            distances = result.distances if each else result.distances[:-1]
-            reaches[place] = asked.reach(source, distances)
-            statistics = result.statistics
+
+    sources: Vertices
+    limits: Any
+    each: bool = False
+    planar: bool = False
+    places: Callable[[Graph], Places | None] = lambda _: None
+
+    def alike(self) -> dict[str, Any]:
+        return {"function": "isochrone", "each": self.each, "limits": as_limits(self.limits)}
+
+    def check(self, options: Options) -> None:
+        options.refuse_cutoff("isochrone")
+        as_limits(self.limits)
+        check_truth("each", self.each)
+        check_truth("planar", self.planar)
+
+    def run(self, opened: Opened, work: Work) -> Isochrones | None:
+        channel, _ = opened.channel, opened.supply()
+        start = at_root(channel, lambda: _Start(opened.graph(), self))
+        sources = channel.broadcast([] if start is None else start.sources.tolist())
+        opened.place_little()
+        if self.each:
+            reaches, statistics = self._of_each(opened, start, sources, work)
+        else:
+            result = self._from_any(opened, start, sources)
+            statistics = {} if result is None else result.statistics
+            reaches = [] if start is None or result is None else [start.reach(-1, result.distances)]
+        if start is None:
+            return None
+        about = as_limits(self.limits), tuple(reaches), opened.options.reverse
+        return Isochrones(start.sources, *about, start.places, statistics, start.roads)
+
+    def _from_any(self, opened: Opened, start: _Start | None, sources: list[int]) -> Result | None:
+        """The distances of all places from the nearest source, on rank 0. Collective."""
+        limit = as_limits(self.limits)[-1]
+        if len(sources) == 1:
+            return _in_places(opened.trees.within(sources[0], limit))
+        opened.make_room()
+        begun = at_root(opened.channel, lambda: None if start is None else start.rooted())
+        how: dict[str, Any] = {
+            "predecessors": False,
+            "reverse": False,
+            "turns": None,
+            "cutoff": limit,
+        }
+        options = replace(opened.options.restricted("isochrone"), **how)
+        if opened.channel.size == 1 and begun is not None:
+            options = placed(begun, options)
+        with SourceSolver(Whole(begun), opened.channel, options) as solver:
+            result = solver.sssp(solver.facts.vertex_count - 1)
+        return None if result is None else replace(result, distances=result.distances[:-1])
+
+    def _of_each(
+        self, opened: Opened, start: _Start | None, sources: list[int], work: Work
+    ) -> tuple[list[Reach], dict[str, Any]]:
+        """The reach of each source, and statistics of the last solve, on rank 0. Collective."""
+        channel, keep, total = opened.channel, work.keep, len(sources)
+        limits = as_limits(self.limits)
+
+        def run() -> dict[str, Any]:
+            assert start is not None
+            choices: dict[str, Any] = {"job": "isochrone", "limits": list(limits)}
+            choices["reverse"] = opened.options.reverse
+            return run_of(solved_form(start.graph), {"sources": start.sources}, choices)
+
+        left, known = np.arange(total), dict[int, Reach]()
         if keep is not None:
-            on_root(channel, partial(_keep, keep, place, reaches))
-        done += 1
-        if progress is not None:
-            progress(done, len(begins))
-    return reaches, statistics
+            left = keep.begin(channel, run, total)
+            known = _reaches_in(keep.parts, sources)
+        progress = opened.until(opened.deadline(), work.progress)
+        if progress is not None and len(left) < total:
+            progress(total - len(left), total)  # else they would count as fast ones
+        statistics: dict[str, Any] = {"devices": []}
+        for done, place in enumerate(left.tolist(), total - len(left) + 1):
+            result = _in_places(opened.trees.within(sources[place], limits[-1]))
+            if result is not None and start is not None:
+                known[place] = start.reach(sources[place], result.distances)
+                statistics = result.statistics
+            if keep is not None:
+                on_root(channel, partial(_keep, keep, place, known))
+            if progress is not None:
+                progress(done, total)
+        return [known[place] for place in range(len(known))], statistics
+
+
+def _in_places(result: Result | None) -> Result | None:
+    return None if result is None else solved_result(result)
 
 
 def _keep(keep: Store, place: int, reaches: dict[int, Reach]) -> None:
@@ -264,6 +229,38 @@ def _reaches_in(parts: Sequence[Part], sources: Sequence[int]) -> dict[int, Reac
     return reaches
 
 
+class _Start:
+    """Where paths begin in the graph as it is solved, perhaps expanded by turns; on rank 0.
+
+    Attributes:
+        graph: as it is solved.
+        sources: int64, shape (k,).
+        places: of the vertices, if that is known.
+        roads: the graph without its expansion.
+    """
+
+    def __init__(self, graph: Graph, job: IsochroneJob) -> None:
+        self.graph, self._layout = graph, layout_of(graph)
+        self.sources = vertices_in(graph, job.sources)
+        self.places = job.places(graph)
+        self._begins = ArcBegins(graph) if isinstance(graph, ExpandedGraph) else None
+        self.roads = graph if self._begins is None else self._begins.roads
+        _refuse_negative(self.roads)
+        _refuse_memory(solved_form(graph), has_root=not job.each and len(self.sources) > 1)
+
+    def rooted(self) -> Graph:
+        """The graph with a root before the sources; not prepared, so that a limit ends a solve."""
+        solved = without_hierarchy(solved_form(self.graph))
+        return rooted(solved, self._layout.begins(self.sources))
+
+    def reach(self, source: int, distances: NDArray[Any]) -> Reach:
+        """What is within reach, by the distances of all places."""
+        of_vertices = self._layout.at_ends(distances)
+        vertices = np.flatnonzero(reached_in(of_vertices))
+        begins = None if self._begins is None else self._begins.of(vertices, distances)
+        return Reach(source, vertices, of_vertices[vertices], begins)
+
+
 def as_limits(limits: Any) -> tuple[float, ...]:
     """Limits as a user gives them: ascending, each once.
 
@@ -285,11 +282,11 @@ def as_limits(limits: Any) -> tuple[float, ...]:
     return tuple(sorted(set(found)))
 
 
-def _refuse_memory(graph: Graph, *, each: bool) -> None:
+def _refuse_memory(graph: Graph, *, has_root: bool) -> None:
     """Refuse what takes too much memory, however small a reach is."""
     size = Size(graph.vertex_count, graph.arc_count)
-    needed = bytes_of("isochrones" if each else "isochrone without a reach", size, 0)
-    copy = "" if each else ", and a copy of the arcs,"
+    needed = bytes_of("isochrone without a reach" if has_root else "isochrones", size, 0)
+    copy = ", and a copy of the arcs," if has_root else ""
     what = f"the distances of {size.vertices:,} vertices{copy}"
     refuse_beyond(needed, what, "give the job more memory")
 

@@ -7,87 +7,70 @@ need no memory, whatever the number of facilities.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.comm.base import Channel
 from groute_py.device.base import bound_within, unreached
 from groute_py.device.rows import RowBlock
 from groute_py.engine.options import Options
-from groute_py.errors import NegativeCycleError
-from groute_py.graph.csr import Graph
+from groute_py.graph.direction import Direction
 from groute_py.graph.facts import facts_of
 from groute_py.graph.size import Size
-from groute_py.jobs.deadline import deadline_in, until
 from groute_py.jobs.facilities import NearestFacilities, by_id
-from groute_py.jobs.facilities_with_turns import as_given, beside
-from groute_py.many.apsp import Job, Loaded, Progress, deliver, prepare
-from groute_py.many.request import Request
-from groute_py.many.sources import checked
+from groute_py.jobs.facilities_with_turns import beside
+from groute_py.many.apsp import Ends, Job, deliver
+from groute_py.many.sources import Vertices, vertices_in
 from groute_py.many.storage.record import run_of
 from groute_py.many.storage.store import Store
 from groute_py.memory.host import bytes_of, refuse_beyond
 from groute_py.results.result import public_distances
-from groute_py.turns.expanded import layout_of, solved_form
+from groute_py.solver.opened import Opened, Work
+from groute_py.turns.expanded import layout_of
 
 
-def solve_k_nearest(
-    channel: Channel,
-    load: Callable[[], tuple[Graph, NDArray[np.int64]]],
-    options: Options,
-    *,
-    k: int,
-    to_facility: bool,
-    is_reversed: bool = False,
-    progress: Progress | None = None,
-    keep: Store | None = None,
+def k_nearest(
+    opened: Opened, facilities: Vertices, work: Work, *, k: int, to_facility: bool
 ) -> NearestFacilities | None:
-    """The answer of `groute_py.nearest` with ``k`` > 1 on rank 0, None elsewhere. Collective.
+    """Answer `groute_py.nearest` with ``k`` > 1 on rank 0; None elsewhere. Collective.
+
+    Facilities that an earlier run has taken in are not solved for.
 
     Args:
-        channel, load, options, to_facility, is_reversed: as for
-            `groute_py.jobs.nearest.solve_from_facilities`.
-        k: facilities of each vertex.
-        progress: is given the rows that are done, and how many there are.
-        keep: keeps now and then what is left of the rows so far; facilities that it has taken in
-            are not solved for.
+        opened: in any direction.
+        facilities, k, to_facility: as for `groute_py.nearest`.
+        work: keeps now and then what is left of the rows so far.
     """
-    deadline = deadline_in(options.time_limit_s)
-    kept: list[Graph] = []
+    channel, options, direction = opened.channel, opened.options, Direction(to_facility)
+    deadline = opened.deadline()
+    rows = Options(device=options.device, predecessors=True, memory_limit=options.memory_limit)
+    opened.supply()
 
-    def begin() -> Loaded:
-        graph, facilities = load()
-        graph = graph.reversed() if to_facility != is_reversed else graph
+    def ends() -> Ends:
+        graph = opened.graph(opened.supplied)
         options.check_against(facts_of(graph))
-        layout = layout_of(graph)
-        facilities = checked(facilities, layout.vertex_count, graph.name, "facility")
-        what = f"{k:,} facilities of each of {layout.vertex_count:,} vertices"
-        needed = bytes_of("k nearest", Size(layout.vertex_count, graph.arc_count), k)
-        refuse_beyond(needed, what, "ask for fewer")
-        kept.append(graph)
-        return Loaded(solved_form(graph), layout.begins(by_id(graph, facilities)))
+        some = vertices_in(graph, facilities, "facility")
+        count = layout_of(graph).vertex_count
+        needed = bytes_of("k nearest", Size(count, graph.arc_count), k)
+        refuse_beyond(needed, f"{k:,} facilities of each of {count:,} vertices", "ask for fewer")
+        return Ends(by_id(graph, some))
 
-    request = Request(device=options.device, predecessors=True, destination="nowhere")
-    try:
-        job = prepare(channel, begin, request)
-    except NegativeCycleError as error:
-        raise as_given(error, kept, to_facility=to_facility) from None
+    job = replace(opened.rows(ends, rows, direction), by_place=True)
 
     def run() -> dict[str, Any]:
         cutoff = None if options.cutoff == math.inf else options.cutoff
         choices = {"job": "nearest", "k": k, "to_facility": to_facility, "cutoff": cutoff}
-        return run_of(job.graph, {"facilities": job.sources}, choices)
+        return run_of(job.whole.digest, {"facilities": job.begins}, choices)
 
     missing = np.arange(len(job.sources))
-    if keep is not None:
-        missing = keep.begin(channel, run, len(missing))
-    smallest = Smallest(kept[0], job, k, keep) if channel.rank == 0 else None
-    if keep is not None:
-        keep.load_into(channel, {} if smallest is None else smallest.columns)
-    label = deliver(channel, job, missing, smallest, until(channel, deadline, progress))
+    if work.keep is not None:
+        missing = work.keep.begin(channel, run, len(missing))
+    smallest = Smallest(job, k, work.keep) if channel.rank == 0 else None
+    if work.keep is not None:
+        work.keep.load_into(channel, {} if smallest is None else smallest.columns)
+    label = deliver(channel, job, missing, smallest, opened.until(deadline, work.progress))
     if smallest is None:
         return None
     return smallest.answer(label, cutoff=options.cutoff, to_facility=to_facility)
@@ -97,14 +80,13 @@ class Smallest:
     """The k smallest entries of each column of the rows; see `groute_py.many.apsp.Sink`.
 
     Args:
-        graph: that is solved, perhaps expanded by turns; each vertex counts where its paths end.
         job: whose sources are the facilities in the order of their ids.
         k: entries of a column.
         keep: is given what there is; or None.
     """
 
-    def __init__(self, graph: Graph, job: Job, k: int, keep: Store | None = None) -> None:
-        self._graph, self._layout, self._job, self._keep = graph, layout_of(graph), job, keep
+    def __init__(self, job: Job, k: int, keep: Store | None = None) -> None:
+        self._layout, self._job, self._keep = job.layout, job, keep
         shape, is_float = (self._layout.vertex_count, k), job.graph.weights.dtype.kind == "f"
         self._nothing = unreached(np.dtype(np.float64 if is_float else np.int64))
         self._distances = np.full(shape, self._nothing)
@@ -143,7 +125,7 @@ class Smallest:
         known = self._owners >= 0
         if cutoff is not None:
             known &= distances <= bound_within(cutoff, distances.dtype)
-        facilities = np.where(known, self._layout.vertices(self._job.sources)[self._owners], -1)
+        facilities = np.where(known, self._job.sources[self._owners], -1)
         statistics = {
             "algorithm": self._job.choice.algorithm,
             "reason": self._job.choice.reason,
@@ -155,6 +137,6 @@ class Smallest:
             np.where(known, self._before, -1).astype(np.int64),
             to_facility,
             statistics,
-            self._graph.numbering,
-            self._graph.attribution,
+            self._job.whole.numbering,
+            self._job.whole.attribution,
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -12,21 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.arguments import file_path
-from groute_py.comm.agree import collective, on_root, refuse_difference
+from groute_py.comm.agree import on_root
 from groute_py.comm.base import Channel
-from groute_py.comm.connect import connect
 from groute_py.engine.keywords import MatrixKeywords
-from groute_py.engine.option import chosen, takes
+from groute_py.engine.option import takes
+from groute_py.engine.options import Options
 from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
-from groute_py.many.apsp import Loaded, Progress, collect, prepare
-from groute_py.many.request import Request
-from groute_py.many.row_graph import KeptRowGraph
-from groute_py.many.sources import as_vertices
+from groute_py.jobs.rows import RowsJob
+from groute_py.many.apsp import Job, Progress, collect
+from groute_py.many.sources import Vertices
 from groute_py.many.storage.forms import check_output
 from groute_py.many.to_file import save
-from groute_py.source.graph_source import GraphSource
-from groute_py.system.trace import span
+from groute_py.solver.opened import Opened, Work, opened_by
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -58,11 +55,11 @@ class Matrix:
     attribution: str = ""
 
 
-@takes(Request, "matrix")
+@takes(Options, "matrix")
 def matrix(
     graph: GraphLike,
-    sources: Sequence[int] | NDArray[Any],
-    targets: Sequence[int] | NDArray[Any],
+    sources: Vertices,
+    targets: Vertices,
     *,
     tail: Any = None,
     head: Any = None,
@@ -84,7 +81,7 @@ def matrix(
         tail, head, weight, comm: as for `groute_py.sssp`.
         output: save the distances in this ``.npy`` file as they are found, and map those of the
             answer from it; not with predecessors. Ranks of one host write their rows themselves.
-        **options: how to solve, see `groute_py.many.request.Request`.
+        **options: how to solve, see `groute_py.engine.options.Options`.
 
     Returns:
         A `Matrix` on rank 0; None on the other ranks.
@@ -98,68 +95,52 @@ def matrix(
     >>> matrix(([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]), [0, 1], [2], device="cpu").distances.tolist()
     [[7], [3]]
     """
-    request = Request(**chosen(Request, "matrix", options), destination="nowhere")
-    channel = connect(comm)
-    with collective(channel):
-        request.check()
-    path = as_output(channel, output, predecessors=request.predecessors)
-    refuse_difference(channel, {"function": "matrix", "output": path})
-
-    def load() -> Loaded:
-        columns = Columns(tail, head, weight)
-        source = GraphSource(graph, columns, turns=request.turns, prepare=request.keeps_prepared)
-        return Loaded.read(source, request)._replace(sources=as_vertices(sources))
-
-    return solve_matrix(channel, load, targets, request, output=path)
+    with opened_by("matrix", graph, options, Columns(tail, head, weight), comm) as opened:
+        job = MatrixJob(sources, targets, output=output, **opened.options.of_rows())
+        return opened.answer(job)
 
 
-def as_output(
-    channel: Channel, output: str | os.PathLike[str] | None, *, predecessors: bool
-) -> Path | None:
-    """The file of a matrix, which can be written; collective.
+@dataclass(frozen=True, eq=False)
+class MatrixJob:
+    """The distances from some sources to some targets; fields as for `matrix`."""
 
-    Raises:
-        InputError, SetupError: it cannot, or cannot hold predecessors.
-    """
-    with collective(channel):
-        path = None if output is None else file_path("output", output)
+    sources: Vertices
+    targets: Vertices
+    algorithm: str = "auto"
+    predecessors: bool = False
+    output: str | os.PathLike[str] | None = None
 
-    def check() -> None:
-        if path is not None:
-            check_output(path, predecessors=predecessors, suffixes=(".npy",))
+    def alike(self) -> dict[str, Any]:
+        return self._rows.alike() | {"output": self._path}
 
-    on_root(channel, check)
-    return path
+    def check(self, options: Options) -> None:
+        self._rows.check(options)
+        _ = self._path  # which may be no name of a file
 
+    def run(self, opened: Opened, work: Work) -> Matrix | None:
+        def check() -> None:
+            if self._path is not None:
+                check_output(self._path, predecessors=self.predecessors, suffixes=(".npy",))
 
-def solve_matrix(
-    channel: Channel,
-    load: Callable[[], Loaded],
-    targets: Sequence[int] | NDArray[Any],
-    request: Request,
-    progress: Progress | None = None,
-    kept: KeptRowGraph | None = None,
-    output: Path | None = None,
-) -> Matrix | None:
-    """The answer of `matrix` on rank 0, None elsewhere. Collective.
+        on_root(opened.channel, check)
+        return self._rows.run(opened, work)
 
-    Args:
-        channel: connects the ranks.
-        load: gives the graph and the sources; called on rank 0.
-        targets: as for `matrix`; rank 0's count.
-        request: how to solve.
-        progress: is given the rows that are done, and how many there are.
-        kept: as for `prepare`.
-        output: the ``.npy`` file for the distances; None for the memory of rank 0.
-    """
-    with span("method"):
-        job = prepare(channel, load, request, lambda _: as_vertices(targets, "target"), kept)
-    if output is None:
-        rows = collect(channel, job, progress)
-    else:
-        rows = save(channel, job, output, progress)
-    if rows is None:
-        return None
-    assert job.targets is not None
-    found = rows.distances, rows.predecessors, rows.statistics, rows.reverse, rows.attribution
-    return Matrix(job.sources, job.targets, *found)
+    @property
+    def _path(self) -> Path | None:
+        return None if self.output is None else file_path("output", self.output)
+
+    @property
+    def _rows(self) -> RowsJob[Matrix | None]:
+        how: dict[str, Any] = {"algorithm": self.algorithm, "predecessors": self.predecessors}
+        return RowsJob("matrix", self.sources, self._deliver, self.targets, **how)
+
+    def _deliver(self, channel: Channel, job: Job, progress: Progress | None) -> Matrix | None:
+        if self._path is None:
+            rows = collect(channel, job, progress)
+        else:
+            rows = save(channel, job, self._path, progress)
+        if rows is None:
+            return None
+        assert job.targets is not None
+        found = rows.distances, rows.predecessors, rows.statistics, rows.reverse, rows.attribution
+        return Matrix(job.sources, job.targets, *found)

@@ -9,24 +9,22 @@ facilities, without a root: see `groute_py.jobs.nearest_sweep`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Unpack
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.arguments import check_whole_number
-from groute_py.comm.agree import collective, on_root, refuse_difference
-from groute_py.comm.base import Channel
-from groute_py.comm.connect import connect
+from groute_py.comm.agree import at_root
 from groute_py.device.base import unreached
 from groute_py.engine.keywords import NearestKeywords
-from groute_py.engine.option import chosen, takes
+from groute_py.engine.option import takes
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.errors import InputError, NegativeCycleError
 from groute_py.graph.csr import Graph
+from groute_py.graph.direction import Direction
 from groute_py.graph.size import Size
 from groute_py.hierarchy.prepared import without_hierarchy
 from groute_py.interop.graph_like import GraphLike
@@ -34,17 +32,15 @@ from groute_py.io.tables.columns import Columns
 from groute_py.jobs.device_nearest import left_on_gpu
 from groute_py.jobs.facilities import NearestFacilities, by_id
 from groute_py.jobs.facilities_with_turns import as_given, of_vertices
-from groute_py.jobs.k_nearest import solve_k_nearest
-from groute_py.jobs.nearest_sweep import NearestSweep
-from groute_py.many.apsp import Progress
+from groute_py.jobs.k_nearest import k_nearest
+from groute_py.jobs.nearest_sweep import swept
 from groute_py.many.device_choice import placed
 from groute_py.many.nearest import origins_of
 from groute_py.many.rooted import rooted
-from groute_py.many.sources import as_vertices, checked
-from groute_py.many.storage.store import Store
+from groute_py.many.sources import Vertices, vertices_in
 from groute_py.memory.host import bytes_of, refuse_beyond
 from groute_py.results.result import Result
-from groute_py.source.graph_source import GraphSource
+from groute_py.solver.opened import Opened, Work, opened_by
 from groute_py.source.whole import Whole
 from groute_py.turns.expanded import layout_of
 
@@ -62,7 +58,7 @@ MOST_FACILITIES = 2**31 - 1
 @takes(Options, "nearest")
 def nearest(
     graph: GraphLike,
-    facilities: Sequence[int] | NDArray[Any],
+    facilities: Vertices,
     *,
     k: int = 1,
     to_facility: bool = False,
@@ -105,118 +101,93 @@ def nearest(
     >>> nearest(path, [0, 2], k=2, device="cpu").distances.tolist()[3]
     [4, 12]
     """
-    choices = Options(**chosen(Options, "nearest", options))
-    channel = connect(comm)
-    with collective(channel):
-        choices.check()
-        check_k(k)
-    refuse_difference(channel, {"function": "nearest", "to_facility": to_facility, "k": k})
-
-    def load() -> tuple[Graph, NDArray[np.int64]]:
-        whole = GraphSource(graph, Columns(tail, head, weight), turns=choices.turns).graph()
-        return whole, as_vertices(facilities, "facility")
-
-    return solve_nearest(channel, load, choices, k=k, to_facility=to_facility)
+    with opened_by("nearest", graph, options, Columns(tail, head, weight), comm) as opened:
+        stays = not opened.options.download
+        return opened.answer(NearestJob(facilities, k, to_facility, stays))
 
 
-def check_k(k: Any) -> None:
-    """Raise `InputError` unless it is a number of facilities."""
-    check_whole_number("k", k)
-    if not 0 < k <= MOST_FACILITIES:
-        raise InputError(f"k must be at least 1 and at most {MOST_FACILITIES:,}, not {k}")
+@dataclass(frozen=True, eq=False)
+class NearestJob:
+    """The nearest facilities of each vertex; fields as for `nearest`.
 
+    ``to_facility`` alone says the direction, whatever that of the open graph is.
 
-def solve_nearest(
-    channel: Channel,
-    load: Callable[[], tuple[Graph, NDArray[np.int64]]],
-    options: Options,
-    *,
-    k: int,
-    to_facility: bool,
-    is_reversed: bool = False,
-    progress: Progress | None = None,
-    keep: Store | None = None,
-    sweep: NearestSweep | None = None,
-) -> NearestFacilities | None:
-    """The answer of `nearest` on rank 0, None elsewhere. Collective.
-
-    Args:
-        channel, load, options, to_facility, is_reversed: as for `solve_from_facilities`.
-        k: facilities of each vertex.
-        progress, keep: as for `solve_k_nearest`; of more than one facility only.
-        sweep: as for `solve_from_facilities`.
+    Attributes:
+        stays: whether the answer has to stay on the GPU.
     """
-    way = {"to_facility": to_facility, "is_reversed": is_reversed}
-    if k == 1:
-        return solve_from_facilities(channel, load, options, **way, sweep=sweep)
 
-    def check() -> None:
-        if not options.download:
+    facilities: Vertices
+    k: int = 1
+    to_facility: bool = False
+    stays: bool = False
+
+    def alike(self) -> dict[str, Any]:
+        return {"function": "nearest", "to_facility": self.to_facility, "k": self.k}
+
+    def check(self, options: Options) -> None:
+        check_whole_number("k", self.k)
+        if not 0 < self.k <= MOST_FACILITIES:
+            raise InputError(f"k must be at least 1 and at most {MOST_FACILITIES:,}, not {self.k}")
+        if self.stays and self.k > 1:
             raise InputError("download=False: with k = 1 only; leave one of them out")
 
-    on_root(channel, check)
-    return solve_k_nearest(channel, load, options, k=int(k), progress=progress, keep=keep, **way)
+    def run(self, opened: Opened, work: Work) -> NearestFacilities | None:
+        if self.k > 1:
+            way, k = self.to_facility, int(self.k)
+            return k_nearest(opened, self.facilities, work, k=k, to_facility=way)
+        channel, _ = opened.channel, opened.supply()
+        facilities = at_root(channel, lambda: self._facilities_in(opened))
+        if channel.size == 1 and facilities is not None:
+            found = swept(opened, facilities, to_facility=self.to_facility)
+            if found is not None:
+                return found
+        return self._from_root(opened, facilities)
 
+    def _facilities_in(self, opened: Opened) -> NDArray[np.int64]:
+        return vertices_in(opened.graph(opened.supplied), self.facilities, "facility")
 
-def solve_from_facilities(
-    channel: Channel,
-    load: Callable[[], tuple[Graph, NDArray[np.int64]]],
-    options: Options,
-    *,
-    to_facility: bool,
-    is_reversed: bool = False,
-    sweep: NearestSweep | None = None,
-) -> NearestFacilities | None:
-    """The answer of `nearest` on rank 0, None elsewhere. Collective.
+    def _from_root(
+        self, opened: Opened, facilities: NDArray[np.int64] | None
+    ) -> NearestFacilities | None:
+        """Answer by a solve from a root before all facilities, which rank 0 has."""
+        channel = opened.channel
+        opened.make_room()
+        begun = at_root(channel, lambda: self._rooted(opened, facilities))
+        trees = channel.broadcast(begun is not None and _may_sink(begun.graph))
+        options = replace(opened.options.restricted("nearest"), predecessors=trees, turns=None)
+        if channel.size == 1 and begun is not None:
+            options = placed(begun.graph, options)
+        try:
+            supply = Whole(None if begun is None else begun.solved)
+            with SourceSolver(supply, channel, options) as solver:
+                result = solver.sssp(solver.facts.vertex_count - 1)
+        except NegativeCycleError as error:
+            solved = None if begun is None else begun.graph
+            raise as_given(error, solved, to_facility=self.to_facility) from None
+        if result is None or begun is None:
+            return None
+        how = {"to_facility": self.to_facility}
+        found = on_facilities(begun.graph, begun.facilities, result, **how)
+        return found if options.download else left_on_gpu(found)
 
-    Args:
-        channel: connects the ranks.
-        load: gives the graph and the facilities; called on rank 0.
-        options: how to solve.
-        to_facility: as for `nearest`.
-        is_reversed: whether the arcs of the graph that ``load`` gives are turned round already.
-        sweep: of that graph, which an open solver keeps; None for a new one.
-    """
-    sweep = sweep or NearestSweep(channel)
-    kept: list[tuple[Graph, NDArray[np.int64]]] = []
-    found_by_sweep: list[NearestFacilities] = []
-
-    def begin() -> tuple[Whole, bool] | None:
-        graph, facilities = load()
-        turned = to_facility != is_reversed
-        count = layout_of(graph).vertex_count
-        facilities = checked(facilities, count, graph.name, "facility")
-        if sweep.suits(graph, options):
-            way = {"to_facility": to_facility, "turned": turned}
-            if (found := sweep.solve(graph, facilities, options, **way)) is not None:
-                found_by_sweep.append(found)
-                return None
-        graph = graph.reversed() if turned else graph.to_host()
-        needed = bytes_of("nearest", Size(graph.vertex_count, graph.arc_count))
+    def _rooted(self, opened: Opened, facilities: NDArray[np.int64] | None) -> _Rooted:
+        assert facilities is not None
+        graph = opened.graph(Direction(self.to_facility))
         what = f"the facilities of {graph.vertex_count:,} vertices, and a copy of the arcs,"
+        needed = bytes_of("nearest", Size(graph.vertex_count, graph.arc_count))
         refuse_beyond(needed, what, "give the job more memory")
-        kept.append((graph, facilities))
         # a cutoff ends a solve early, but not a sweep over a hierarchy
-        swept = options.cutoff is None and len(facilities) <= MOST_SWEPT
-        solved = graph if swept else without_hierarchy(graph)
-        return Whole(rooted(solved, layout_of(graph).begins(facilities))), _may_sink(graph)
+        sweeps = opened.options.cutoff is None and len(facilities) <= MOST_SWEPT
+        whole = graph if sweeps else without_hierarchy(graph)
+        return _Rooted(graph, facilities, rooted(whole, layout_of(graph).begins(facilities)))
 
-    begun = on_root(channel, begin)
-    if begun is None:
-        return found_by_sweep[0]
-    supply, trees = begun
-    options = replace(options, predecessors=trees, reverse=False, turns=None)
-    if channel.size == 1:
-        options = placed(kept[0][0], options)
-    try:
-        with SourceSolver(supply, channel, options) as solver:
-            result = solver.sssp(solver.facts.vertex_count - 1)
-    except NegativeCycleError as error:
-        raise as_given(error, [graph for graph, _ in kept], to_facility=to_facility) from None
-    if result is None:
-        return None
-    found = on_facilities(*kept[0], result, to_facility=to_facility)
-    return found if options.download else left_on_gpu(found)
+
+class _Rooted(NamedTuple):
+    """A graph, perhaps expanded by turns, its facilities, and the graph with a root before them."""
+
+    graph: Graph
+    facilities: NDArray[np.int64]
+    solved: Graph
 
 
 def on_facilities(

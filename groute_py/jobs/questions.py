@@ -25,9 +25,9 @@ from groute_py.errors import GrouteError, InputError, quote, quoted
 from groute_py.graph.ids import Lookup
 from groute_py.io.untrusted import json_object
 from groute_py.jobs import reach_answers
-from groute_py.jobs.deadline import deadline_in
 from groute_py.jobs.solver import Solver
 from groute_py.results.result import reached_in
+from groute_py.solver.opened import deadline_in
 
 FORMS: tuple[tuple[set[str], tuple[str, ...]], ...] = (
     ({"source", "target"}, ("path",)),

@@ -3,39 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.comm.agree import collective, on_root, refuse_difference
-from groute_py.comm.base import Channel
-from groute_py.comm.connect import connect
+from groute_py.comm.agree import on_root
 from groute_py.engine.keywords import RouteKeywords
-from groute_py.engine.option import chosen, takes
+from groute_py.engine.option import takes
+from groute_py.engine.options import Options
 from groute_py.errors import InputError
 from groute_py.graph.array_like import host_array
 from groute_py.graph.csr import Graph
-from groute_py.hierarchy.prepared import PreparedFile, file_of_prepared
 from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.router import Router
 from groute_py.jobs.routes import Routes
-from groute_py.many.apsp import Progress
-from groute_py.many.request import Request
 from groute_py.many.sources import as_vertices, checked
-from groute_py.many.storage.store import Store
-from groute_py.source.every_rank import on_every_rank
-from groute_py.source.graph_source import GraphSource
+from groute_py.solver.opened import Opened, Work, opened_by
 
 if TYPE_CHECKING:
     from mpi4py import MPI
 
-Pairs = Sequence[tuple[int, int]] | NDArray[Any]
-"""A source and a target each, shape (k, 2)."""
+Pairs = Sequence[tuple[int, int]] | NDArray[Any] | Callable[[Graph], NDArray[np.int64]]
+"""A source and a target each, shape (k, 2), or what finds them in the graph."""
 
 
-@takes(Request, "route")
+@takes(Options, "route")
 def route(
     graph: GraphLike,
     pairs: Pairs,
@@ -60,7 +55,7 @@ def route(
         pairs: integers, shape (k, 2): a source and a target each, from 0.
         paths: whether to find the paths too.
         tail, head, weight, comm: as for `groute_py.sssp`.
-        **options: how to solve, see `groute_py.many.request.Request`.
+        **options: how to solve, see `groute_py.engine.options.Options`.
 
     Returns:
         A `Routes` on rank 0; None on the other ranks.
@@ -75,51 +70,32 @@ def route(
     >>> routes.distances.tolist()[0], routes.reached.tolist(), routes.paths[0].tolist()
     (7, [True, False], [0, 1, 2])
     """
-    request = Request(**chosen(Request, "route", options))
-    channel = connect(comm)
-    with collective(channel):
-        request.check()
-    refuse_difference(channel, {"function": "route", "paths": paths})
-
-    def load() -> tuple[Graph, NDArray[np.int64]]:
-        whole = GraphSource(graph, Columns(tail, head, weight), turns=request.turns).graph()
-        return whole, as_pairs(pairs, whole)
-
-    return solve_routes(channel, load, request, paths=paths)
+    with opened_by("route", graph, options, Columns(tail, head, weight), comm) as opened:
+        return opened.answer(RouteJob(pairs, paths))
 
 
-def solve_routes(
-    channel: Channel,
-    load: Callable[[], tuple[Graph, NDArray[np.int64]]],
-    request: Request,
-    *,
-    paths: bool,
-    progress: Progress | None = None,
-    keep: Store | None = None,
-) -> Routes | None:
-    """The answer of `route` on rank 0, None elsewhere. Collective.
+@dataclass(frozen=True, eq=False)
+class RouteJob:
+    """Shortest paths between many pairs; fields as for `route`."""
 
-    Args:
-        channel: connects the ranks.
-        load: gives the graph and the pairs; called on rank 0.
-        request: how to solve.
-        paths: as for `route`.
-        progress, keep: as for `groute_py.jobs.router.Router.solve`.
-    """
-    whole: list[Graph] = []
+    pairs: Pairs
+    paths: bool = False
 
-    def turned(graph: Graph) -> Graph:
-        return graph.reversed() if request.reverse else graph.to_host()
+    def alike(self) -> dict[str, Any]:
+        return {"function": "route", "paths": self.paths}
 
-    def begin() -> tuple[PreparedFile | None, NDArray[np.int64]]:
-        graph, pairs = load()
-        whole.append(turned(graph))
-        return file_of_prepared(graph), pairs
+    def check(self, options: Options) -> None:
+        options.refuse_cutoff("route")
+        options.check("route")
 
-    file, pairs = on_root(channel, begin)
-    graph = on_every_rank(channel, next(iter(whole), None), file, turned)
-    assert graph is not None
-    return Router(channel, graph, request).solve(pairs, paths=paths, progress=progress, keep=keep)
+    def run(self, opened: Opened, work: Work) -> Routes | None:
+        channel, _ = opened.channel, opened.supply()
+        pairs = on_root(channel, lambda: as_pairs(self.pairs, opened.graph(opened.supplied)))
+        kept = opened.everywhere()
+        router = opened.part("route", lambda: Router(channel, kept, opened.options))
+        graph = opened.graph() if channel.rank == 0 else None
+        how: dict[str, Any] = {"paths": self.paths, "deadline": opened.deadline()}
+        return router.solve(pairs, graph, **how, progress=work.progress, keep=work.keep)
 
 
 def as_pairs(pairs: Pairs, graph: Graph) -> NDArray[np.int64]:
@@ -128,7 +104,7 @@ def as_pairs(pairs: Pairs, graph: Graph) -> NDArray[np.int64]:
     Raises:
         InputError: they are of another shape, are no vertices of the graph, or are none at all.
     """
-    found = as_vertices(host_array(pairs), "pair")
+    found = pairs(graph) if callable(pairs) else as_vertices(host_array(pairs), "pair")
     if found.ndim != 2 or found.shape[1] != 2 or not len(found):
         raise InputError(
             f"pairs must be a source and a target each, shape (k, 2), not {found.shape}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterable
 from contextlib import closing
@@ -16,9 +15,10 @@ from numpy.typing import NDArray
 from groute_py.comm.agree import collective, on_root
 from groute_py.comm.base import Channel
 from groute_py.device.registry import gpu_problem
+from groute_py.engine.options import Options
 from groute_py.errors import NegativeCycleError
 from groute_py.graph.csr import Graph
-from groute_py.graph.facts import facts_of
+from groute_py.graph.direction import Direction
 from groute_py.hierarchy.prepared import hierarchy_of
 from groute_py.jobs.by_rows import Rows
 from groute_py.jobs.by_search import Searches
@@ -27,13 +27,11 @@ from groute_py.jobs.rounds import in_rounds
 from groute_py.jobs.routes import Routes
 from groute_py.many.apsp import Progress
 from groute_py.many.choose import choose
-from groute_py.many.precision import one_precision
-from groute_py.many.request import Request
+from groute_py.many.row_graph import KeptRowGraph
 from groute_py.many.solve import heights
 from groute_py.many.storage.parts import Part
 from groute_py.many.storage.record import run_of
 from groute_py.many.storage.store import Store
-from groute_py.turns.expanded import layout_of, solved_form
 
 BY_ROWS = "routes are found row by row"
 """Why no matrix of all pairs is made for them."""
@@ -44,25 +42,25 @@ class Router:
 
     Args:
         channel: connects the ranks.
-        graph: the same on every rank; with ``request.reverse`` its arcs are turned round.
-        request: of which the device, the memory limit and the direction count.
+        kept: the graph, and what rows have left on the devices.
+        options: of which the device and the memory limit count.
     """
 
-    def __init__(self, channel: Channel, graph: Graph, request: Request) -> None:
-        self._channel, self._request = channel, request
-        self._whole, self._layout = graph, layout_of(graph)
-        self._given = graph.weights.dtype
-        self._graph = one_precision(solved_form(graph).to_host())
-        self._facts = facts_of(self._graph)
-        self._can_use_gpu = request.device != "cpu" and gpu_problem() is None
+    def __init__(self, channel: Channel, kept: KeptRowGraph, options: Options) -> None:
+        assert kept.graph is not None
+        self._channel, self._kept, self._whole = channel, kept, kept.graph
+        self._options = replace(options, algorithm="auto", predecessors=False)
+        self._layout, self._facts = self._whole.layout, self._whole.facts
+        self._can_use_gpu = options.device != "cpu" and gpu_problem() is None
         self._searches: Searches | None = None
 
     def solve(
         self,
         pairs: NDArray[np.int64],
+        graph: Graph | None,
         *,
         paths: bool,
-        deadline: float = math.inf,
+        deadline: float,
         progress: Progress | None = None,
         keep: Store | None = None,
     ) -> Routes | None:
@@ -70,6 +68,7 @@ class Router:
 
         Args:
             pairs: of vertices, shape (k, 2), at least one; the same on every rank.
+            graph: that the answer is of, on rank 0.
             paths: whether to find them too.
             deadline: `time.monotonic` at which to give up.
             progress: is given the sources that are done, and how many there are.
@@ -85,14 +84,14 @@ class Router:
         height = self._height(groups)
         left = groups if keep is None else self._left(keep, pairs, groups, paths=paths)
         with collective(self._channel):
-            finder = self._finder(len(groups), paths=paths)
+            finder = self._finder(len(groups), height, paths=paths)
             own = left[self._channel.rank :: self._channel.size]
             parts = finder.find(own, height, paths=paths, deadline=deadline)
         with closing(parts):
             counts = len(left), len(groups)
             take = None if keep is None else partial(_keep, keep, groups)
             found = in_rounds(self._channel, parts, *counts, take, progress)
-        if found is None:
+        if found is None or graph is None:
             return None
         if keep is not None:
             found += [_found_in(part, paths=paths) for part in keep.parts]
@@ -101,7 +100,7 @@ class Router:
             "sources": len(groups),
             "seconds": time.monotonic() - begun,
         }
-        return self._joined(pairs, found, statistics)
+        return self._joined(pairs, found, graph, statistics)
 
     def _left(
         self, keep: Store, pairs: NDArray[np.int64], groups: list[Group], *, paths: bool
@@ -113,20 +112,25 @@ class Router:
     def _run(self, pairs: NDArray[np.int64], *, paths: bool) -> dict[str, Any]:
         """What kept routes belong to."""
         ends = {"sources": pairs[:, 0], "targets": pairs[:, 1]}
-        choices = {"job": "route", "paths": paths, "reverse": self._request.reverse}
-        return run_of(self._graph, ends, choices)
+        choices = {"job": "route", "paths": paths, "reverse": self._reverse}
+        return run_of(self._whole.digest, ends, choices)
 
-    def _finder(self, sources: int, *, paths: bool) -> Finder:
+    @property
+    def _reverse(self) -> bool:
+        return self._whole.direction is Direction.BACKWARD
+
+    def _finder(self, sources: int, height: NDArray[Any] | None, *, paths: bool) -> Finder:
         """A GPU where there is one, but what the cores have done before it is ready stays there."""
+        graph = self._whole.graph
         if self._can_use_gpu:
-            request = replace(self._request, predecessors=paths)
-            known = hierarchy_of(self._graph) is not None
-            ranks = self._channel.size
-            choice = choose(request, self._facts, sources, ranks, BY_ROWS, prepared=known)
+            options = replace(self._options, predecessors=paths)
+            known, ready = hierarchy_of(graph) is not None, self._kept.in_place(options)
+            how: dict[str, Any] = {"prepared": known, "in_place": ready}
+            choice = choose(options, self._facts, sources, self._channel.size, BY_ROWS, **how)
             if choice.device == "cuda":
-                return Rows(self._graph, request, choice, self._channel)
+                return Rows(self._kept.solving(graph, height, options, choice, self._channel))
         if self._searches is None:
-            self._searches = Searches(self._graph, self._facts)
+            self._searches = Searches(graph, self._facts)
         return self._searches
 
     def _height(self, groups: list[Group]) -> NDArray[Any] | None:
@@ -137,10 +141,9 @@ class Router:
 
         def found() -> NDArray[Any] | None:
             try:
-                return heights(self._graph, self._given, self._request, sources)
+                return heights(self._whole.graph, self._whole.given, self._options, sources)
             except NegativeCycleError as error:
-                found = self._layout.cycle(error)
-                raise (found.reversed() if self._request.reverse else found) from None
+                raise self._whole.direction.of_cycle(self._layout.cycle(error)) from None
 
         return on_root(self._channel, found)
 
@@ -149,19 +152,24 @@ class Router:
         return np.stack([layout.begins(pairs[:, 0]), layout.ends(pairs[:, 1])], axis=1)
 
     def _joined(
-        self, pairs: NDArray[np.int64], every: Iterable[Found], statistics: dict[str, Any]
+        self,
+        pairs: NDArray[np.int64],
+        every: Iterable[Found],
+        graph: Graph,
+        statistics: dict[str, Any],
     ) -> Routes:
         """What all ranks have found, in the order of the pairs."""
-        kind = self._graph.weights.dtype if self._graph.weights.dtype.kind == "f" else np.int64
+        weight_type = self._facts.weight_type
+        kind = weight_type if weight_type.kind == "f" else np.int64
         distances: NDArray[Any] = np.empty(len(pairs), kind)
         paths: list[Any] = [None] * len(pairs)
         for part in every:
             distances[part.places] = part.distances
             for place, path in zip(part.places.tolist(), part.paths or (), strict=False):
                 path = self._layout.path(path)
-                paths[place] = path[::-1] if self._request.reverse else path
-        asked, graph = paths if paths[0] is not None else None, self._whole
-        about = graph.numbering, graph, self._request.reverse
+                paths[place] = path[::-1] if self._reverse else path
+        asked = paths if paths[0] is not None else None
+        about = graph.numbering, graph, self._reverse
         return Routes(pairs, distances, asked, statistics, *about)
 
 

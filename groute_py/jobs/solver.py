@@ -3,46 +3,37 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from types import TracebackType
+from typing import Any, Self
 
-from numpy.typing import NDArray
-
-from groute_py.comm.agree import collective, on_root, refuse_difference
-from groute_py.comm.base import Channel
-from groute_py.engine.option import options_of
-from groute_py.engine.options import Options
-from groute_py.engine.solver import SourceSolver
+from groute_py.centrality.job import measured
+from groute_py.centrality.scores import ArcScores, Scores
+from groute_py.comm.agree import at_root, on_root, refuse_difference
 from groute_py.errors import InputError, everywhere
 from groute_py.graph.csr import Graph
-from groute_py.hierarchy.prepared import PreparedFile, PreparedGraph
-from groute_py.jobs.centrality_solver import CentralitySolver
-from groute_py.jobs.deadline import until
+from groute_py.graph.direction import Direction
+from groute_py.graph.facts import Facts
+from groute_py.graph.ids import Numbering
+from groute_py.hierarchy.prepared import PreparedGraph
 from groute_py.jobs.facilities import NearestFacilities
-from groute_py.jobs.isochrone import Given, as_limits, solve_isochrone
+from groute_py.jobs.isochrone import IsochroneJob, known_places
 from groute_py.jobs.isochrones import Isochrones
-from groute_py.jobs.matrix import Matrix, as_output, solve_matrix
-from groute_py.jobs.nearest import check_k, solve_nearest
-from groute_py.jobs.nearest_sweep import NearestSweep
-from groute_py.jobs.route import Pairs, as_pairs
-from groute_py.jobs.router import Router
+from groute_py.jobs.matrix import Matrix, MatrixJob
+from groute_py.jobs.nearest import NearestJob
+from groute_py.jobs.route import Pairs, RouteJob
 from groute_py.jobs.routes import Routes
-from groute_py.many.apsp import Loaded, Progress, collect, prepare
-from groute_py.many.request import Request
-from groute_py.many.row_graph import KeptRowGraph
+from groute_py.jobs.rows import apsp_job
+from groute_py.jobs.tree import TreeJob
 from groute_py.many.rows import SourceRows
-from groute_py.many.sources import as_vertices
-from groute_py.maps.places import has_places, places_of
+from groute_py.many.sources import Vertices
 from groute_py.results.result import Result
-from groute_py.source.base import Supply
-from groute_py.source.every_rank import on_every_rank
-from groute_py.source.shared import SharedFile
-from groute_py.source.whole import Whole
+from groute_py.solver.opened import Opened
 
 
-class Solver(CentralitySolver):
+class Solver:
     """A graph that stays loaded on all ranks, as `groute_py.open` returns it.
 
     With several ranks all of them open it, call its methods and close it together: it and they are
@@ -52,33 +43,50 @@ class Solver(CentralitySolver):
     Vertices are counted from 0. The device, the direction (``reverse``), ``turns``, ``hops`` and
     ``time_limit_s`` hold for all methods. Other options are for `sssp` and `bfs`; ``cutoff`` is for
     `sssp` and `nearest`, and an error of the others. Methods other than `sssp` take the whole graph
-    to all ranks when one of them is first called. Between calls of `matrix` and `apsp` the whole
-    graph stays on all ranks, and on their devices, until another method is called.
+    to all ranks when one of them is first called. What a method has made of the graph, and put on
+    the devices, stays for the next call.
 
     Args:
-        supply: the graph, wherever it lies; with ``options.reverse`` its arcs are turned round, and
-            with ``options.turns`` it is expanded.
-        channel: connects the ranks.
-        options: the same on every rank.
+        opened: the graph; its shares are loaded.
 
     Raises:
         InputError, SetupError: the same one on every rank.
     """
 
-    def __init__(self, supply: Supply, channel: Channel, options: Options) -> None:
-        super().__init__(supply, channel, options)
-        self._given = None if options.reverse else supply
-        self._hop_solver: SourceSolver | None = None
-        self._router: Router | None = None
-        self._nearest = NearestSweep(channel, self._graph.device)
-        self._rows = KeptRowGraph()
+    def __init__(self, opened: Opened) -> None:
+        self._opened = opened
+        _ = opened.trees  # which loads the shares
 
-    @contextmanager
-    def alone(self) -> Iterator[None]:
-        """As in `SourceSolver`; what rows alone need does not stay: the block may need the room."""
-        with super().alone():
-            self._rows.drop()
-            yield
+    @property
+    def facts(self) -> Facts:
+        """Counts and weights of the graph."""
+        return self._opened.trees.facts
+
+    @property
+    def numbering(self) -> Numbering | None:
+        """The ids of the vertices on rank 0, None elsewhere."""
+        return self._opened.trees.numbering
+
+    @property
+    def attribution(self) -> str:
+        """Whom answers have to name, on rank 0; "" for nobody."""
+        return self._opened.trees.attribution
+
+    @property
+    def gpu(self) -> str | None:
+        """The UUID of this rank's GPU, None on a CPU."""
+        return self._opened.trees.gpu
+
+    def sssp(self, source: int, targets: Sequence[int] = ()) -> Result | None:
+        """Shortest paths from ``source``; see `groute_py.sssp`.
+
+        Raises:
+            InputError: the source or a target is not a vertex, or differs between ranks.
+            NegativeCycleError: one can be reached from the source.
+            TimeLimitError: the time limit passed.
+            RunError: a distance does not fit in 64 bits, or the solver is closed.
+        """
+        return self._opened.answer(TreeJob(source, targets))
 
     def bfs(self, source: int, targets: Sequence[int] = ()) -> Result | None:
         """The least number of arcs from ``source``; see `groute_py.bfs`.
@@ -88,20 +96,10 @@ class Solver(CentralitySolver):
         Raises:
             InputError, TimeLimitError, RunError: as `sssp`.
         """
-        if self._options.hops:
-            return self.sssp(source, targets)
-        with self.alone():
-            self._begin("bfs")
-            self._refuse_turns("bfs")
-            if self._hop_solver is None:
-                self._hop_solver = self._without_weights()
-            return self._hop_solver.sssp(source, targets)
+        return self._opened.answer(TreeJob(source, targets, "bfs"))
 
     def apsp(
-        self,
-        sources: Sequence[int] | NDArray[Any] | None = None,
-        *,
-        predecessors: bool = False,
+        self, sources: Vertices | None = None, *, predecessors: bool = False
     ) -> SourceRows | None:
         """Rows of distances from many sources, or from all vertices; see `groute_py.apsp`.
 
@@ -111,22 +109,12 @@ class Solver(CentralitySolver):
             TimeLimitError: the time limit passed.
             RunError: a distance does not fit in 64 bits, or the solver is closed.
         """
-        with super().alone(), self.turned_back():
-            self._begin("apsp", predecessors=predecessors)
-
-            def load() -> Loaded:
-                begins = None if sources is None else as_vertices(sources)
-                return Loaded(self._own_graph(), begins, file=self._own_file())
-
-            request = self._request(predecessors=predecessors)
-            job = prepare(self._channel, load, request, kept=self._rows)
-            rows = collect(self._channel, job, self._watch())
-        return None if rows is None else replace(rows, reverse=self._options.reverse)
+        return self._opened.answer(apsp_job(sources, predecessors=predecessors))
 
     def matrix(
         self,
-        sources: Sequence[int] | NDArray[Any],
-        targets: Sequence[int] | NDArray[Any],
+        sources: Vertices,
+        targets: Vertices,
         *,
         predecessors: bool = False,
         output: str | os.PathLike[str] | None = None,
@@ -138,21 +126,11 @@ class Solver(CentralitySolver):
                 cannot be written.
             NegativeCycleError, TimeLimitError, RunError: as for `apsp`; or the disk is full.
         """
-        with super().alone(), self.turned_back():
-            self._begin("matrix", predecessors=predecessors, output=output and str(output))
-            path = as_output(self._channel, output, predecessors=predecessors)
-
-            def load() -> Loaded:
-                return Loaded(self._own_graph(), as_vertices(sources), file=self._own_file())
-
-            request = self._request(predecessors=predecessors, destination="nowhere")
-            found = solve_matrix(
-                self._channel, load, targets, request, self._watch(), self._rows, path
-            )
-        return None if found is None else replace(found, reverse=self._options.reverse)
+        job = MatrixJob(sources, targets, predecessors=predecessors, output=output)
+        return self._opened.answer(job)
 
     def nearest(
-        self, facilities: Sequence[int] | NDArray[Any], *, k: int = 1, to_facility: bool = False
+        self, facilities: Vertices, *, k: int = 1, to_facility: bool = False
     ) -> NearestFacilities | None:
         """The nearest facilities of each vertex; see `groute_py.nearest`.
 
@@ -165,24 +143,7 @@ class Solver(CentralitySolver):
             NegativeCycleError: one can be reached from a facility.
             TimeLimitError, RunError: as for `apsp`.
         """
-        taken = [entry.name for entry, _ in options_of(Options, "nearest")]
-        options = Options(**{name: getattr(self._options, name) for name in taken})
-        with self.alone():
-            refuse_difference(
-                self._channel, {"method": "nearest", "to_facility": to_facility, "k": k}
-            )
-            with collective(self._channel):
-                check_k(k)
-            options = replace(options, download=options.download or k > 1)
-            return solve_nearest(
-                self._channel,
-                lambda: (self._own_graph(), as_vertices(facilities, "facility")),
-                options,
-                k=k,
-                to_facility=to_facility,
-                is_reversed=self._options.reverse,
-                sweep=self._nearest,
-            )
+        return self._opened.answer(NearestJob(facilities, k, to_facility))
 
     def route(self, pairs: Pairs, *, paths: bool = False) -> Routes | None:
         """Shortest paths between many pairs; see `groute_py.route`.
@@ -191,18 +152,11 @@ class Solver(CentralitySolver):
             InputError: an end is not a vertex.
             NegativeCycleError, TimeLimitError, RunError: as for `apsp`.
         """
-        with self.alone():
-            self._begin("route", paths=paths)
-            found = on_root(self._channel, lambda: as_pairs(pairs, self._own_graph()))
-            if self._router is None:
-                graph = self._graph_everywhere()
-                request = self._request(predecessors=False, reverse=self._options.reverse)
-                self._router = Router(self._channel, graph, request)
-            return self._router.solve(found, paths=paths, deadline=self._deadline())
+        return self._opened.answer(RouteJob(pairs, paths))
 
     def isochrone(
         self,
-        sources: Sequence[int] | NDArray[Any],
+        sources: Vertices,
         limits: Sequence[float] | float,
         *,
         each: bool = False,
@@ -216,28 +170,62 @@ class Solver(CentralitySolver):
             InputError: a source is not a vertex, or a weight or the cost of a turn is negative.
             TimeLimitError, RunError: as for `apsp`.
         """
+        opened = self._opened
+        known = opened.options.coordinates
+        places = partial(known_places, coordinates=known, planar=planar, beside=opened.source.what)
+        return opened.answer(IsochroneJob(sources, limits, each, planar, places))
 
-        def load() -> Given:
-            graph, path, places = self._own_graph(), self._options.coordinates, None
-            if planar or has_places(graph, path):
-                places = places_of(graph, path, planar=planar)
-            return graph, as_vertices(sources), places
+    def closeness(
+        self, sources: Vertices | None = None, *, normalized: bool = False
+    ) -> Scores | None:
+        """See `groute_py.centrality.closeness`."""
+        found: Scores | None = measured(self._opened, "closeness", sources, normalized=normalized)
+        return found
 
-        taken = [entry.name for entry, _ in options_of(Options, "isochrone")]
-        options = Options(**{name: getattr(self._options, name) for name in taken})
-        with self.alone():
-            self._begin("isochrone", each=each)
-            with collective(self._channel):
-                wanted = as_limits(limits)
-            refuse_difference(self._channel, {"limits": wanted})
-            return solve_isochrone(
-                self._channel,
-                load,
-                wanted,
-                options,
-                each=each,
-                is_reversed=self._options.reverse,
-            )
+    def harmonic(
+        self, sources: Vertices | None = None, *, normalized: bool = False
+    ) -> Scores | None:
+        """See `groute_py.centrality.harmonic`."""
+        found: Scores | None = measured(self._opened, "harmonic", sources, normalized=normalized)
+        return found
+
+    def eccentricity(self, sources: Vertices | None = None) -> Scores | None:
+        """See `groute_py.centrality.eccentricity`."""
+        found: Scores | None = measured(self._opened, "eccentricity", sources)
+        return found
+
+    def diameter(self, sources: Vertices | None = None) -> Any:
+        """See `groute_py.centrality.diameter`."""
+        return measured(self._opened, "diameter", sources)
+
+    def radius(self, sources: Vertices | None = None) -> Any:
+        """See `groute_py.centrality.radius`."""
+        return measured(self._opened, "radius", sources)
+
+    def mean(self, sources: Vertices | None = None) -> float | None:
+        """See `groute_py.centrality.mean`."""
+        found: float | None = measured(self._opened, "mean", sources)
+        return found
+
+    def betweenness(
+        self,
+        sources: Vertices | None = None,
+        *,
+        normalized: bool = False,
+        endpoints: bool = False,
+    ) -> Scores | None:
+        """See `groute_py.centrality.betweenness`; an error with ``reverse``."""
+        how = {"normalized": normalized, "endpoints": endpoints}
+        found: Scores | None = measured(self._opened, "betweenness", sources, **how)
+        return found
+
+    def edge_betweenness(
+        self, sources: Vertices | None = None, *, normalized: bool = False
+    ) -> ArcScores | None:
+        """See `groute_py.centrality.edge_betweenness`; an error with ``reverse``."""
+        name, how = "edge_betweenness", {"normalized": normalized}
+        found: ArcScores | None = measured(self._opened, name, sources, **how)
+        return found
 
     def with_weights(self, weights: Any) -> Solver:
         """A solver of the same vertices and arcs with other weights; collective.
@@ -254,15 +242,16 @@ class Solver(CentralitySolver):
                 opened with ``reverse``, which parts the arcs from that order.
             RunError: the solver is closed.
         """
-        if self._given is None:
+        opened = self._opened
+        if not opened.keeps_order:
             raise everywhere(
                 InputError("with_weights: open without reverse, and call reversed() of the new one")
             )
-        with self.alone():
-            refuse_difference(self._channel, {"method": "with_weights"})
-            self._refuse_turns("with_weights")
-            forward = on_root(self._channel, lambda: Whole(self._weighed(weights)))
-        return self._opened(forward, reverse=self._options.reverse)
+        with opened.alone():
+            refuse_difference(opened.channel, {"function": "with_weights"})
+            on_root(opened.channel, lambda: opened.options.refuse_turns("with_weights"))
+            forward = at_root(opened.channel, lambda: self._weighed(weights))
+        return self._opened_anew(forward, opened.direction)
 
     def reversed(self) -> Solver:
         """A solver of the other direction: with ``reverse`` if this one is without; collective.
@@ -273,75 +262,38 @@ class Solver(CentralitySolver):
             InputError: the graph does not suit the options.
             RunError: the solver is closed.
         """
-        with self.alone():
-            refuse_difference(self._channel, {"method": "reversed"})
-            if self._given is None:
-                turned = on_root(self._channel, lambda: Whole(self._supply.graph().reversed()))
-                return self._with_options(turned, None, reverse=not self._options.reverse)
-            forward = on_root(self._channel, lambda: Whole(self._forward()))
-        return self._opened(forward, reverse=not self._options.reverse)
+        opened = self._opened
+        with opened.alone():
+            refuse_difference(opened.channel, {"function": "reversed"})
+            forward = at_root(opened.channel, opened.given)
+        return self._opened_anew(forward, opened.direction.other)
 
-    def _release(self) -> None:
-        self._rows.drop()
-        self._nearest.drop()
-        self._router = None
-        # collective: an error of another rank may come of it
-        if self._hop_solver is not None:
-            self._hop_solver.close()
-        super()._release()
+    def close(self) -> None:
+        """Free the devices when no other thread solves any more. Nothing can be solved afterwards.
 
-    def _graph_everywhere(self) -> Graph:
-        """The whole graph on every rank; collective."""
-        whole: list[Graph] = []
+        Raises:
+            RunError: a handler of a signal has interrupted a solve.
+        """
+        self._opened.close()
 
-        def found() -> PreparedFile | SharedFile | None:
-            whole.append(self._own_graph())
-            return self._own_file()
+    def __enter__(self) -> Self:
+        return self
 
-        file = on_root(self._channel, found)
-        graph = on_every_rank(self._channel, next(iter(whole), None), file, lambda graph: graph)
-        assert graph is not None
-        return graph
+    def __exit__(
+        self, kind: object, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close, unless this rank fails while others go on, which ends the job."""
+        self._opened.__exit__(kind, error, trace)
 
-    def _own_file(self) -> PreparedFile | SharedFile | None:
-        """The file that has the whole graph, on rank 0."""
-        return None if self._options.hops else self._supply.file()
-
-    def _opened(self, forward: Whole, *, reverse: bool) -> Solver:
-        """One with the same options; ``forward`` has the arcs in the order that was given."""
-        supply: Supply = forward
-        if reverse:
-            supply = on_root(self._channel, lambda: Whole(forward.graph().reversed()))
-        return self._with_options(supply, forward, reverse=reverse)
-
-    def _with_options(self, supply: Supply, given: Supply | None, *, reverse: bool) -> Solver:
-        """One of ``supply`` with the same options, which watches the same file."""
-        found = Solver(supply, self._channel, replace(self._options, reverse=reverse))
-        found.watch(self._file)
-        found._given = given
-        return found
-
-    def _forward(self) -> Graph:
-        """The graph that was given."""
-        assert self._given is not None
-        return self._given.graph()
+    def _opened_anew(self, forward: Graph | None, direction: Direction) -> Solver:
+        """One with the same options, of a graph that rank 0 has; collective."""
+        opened = self._opened
+        options = replace(opened.options, reverse=direction is Direction.BACKWARD)
+        return Solver(opened.following(forward, options))
 
     def _weighed(self, weights: Any) -> Graph:
-        graph = self._forward()
+        opened = self._opened
+        graph = opened.given()
         if isinstance(graph, PreparedGraph):
-            return graph.with_weights(weights, device=self._options.device)
+            return graph.with_weights(weights, device=opened.options.device)
         return graph.with_weights(weights)
-
-    def _without_weights(self) -> SourceSolver:
-        """For `bfs`; collective."""
-        unit = on_root(self._channel, lambda: Whole(self._own_graph().with_unit_weights()))
-        taken = [entry.name for entry, _ in options_of(Options, "bfs")]
-        same = {name: getattr(self._options, name) for name in taken}
-        return SourceSolver(unit, self._channel, Options(**same, algorithm="bfs", hops=True))
-
-    def _request(self, **choices: Any) -> Request:
-        """Of which the graph is turned round and expanded by turns already where it is to be."""
-        return Request(device=self._options.device, turns=self._options.turns, **choices)
-
-    def _watch(self) -> Progress | None:
-        return until(self._channel, self._deadline())

@@ -9,30 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.algorithms import contraction
-from groute_py.comm.agree import collective, on_root, refuse_difference
+from groute_py.comm.agree import collective, on_root
 from groute_py.comm.base import Channel
-from groute_py.device.registry import kind_of
 from groute_py.device.rows import RowBlock
 from groute_py.device.summary import Wanted
-from groute_py.engine.option import alike
-from groute_py.engine.preparing import UnsuitableError, contract
+from groute_py.engine.options import Options
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
-from groute_py.graph.ids import Numbering
-from groute_py.hierarchy.prepared import PreparedFile
 from groute_py.many.apart import why_apart
 from groute_py.many.asked import Asked, asked_of
 from groute_py.many.choose import Choice
 from groute_py.many.gathered import gathered
 from groute_py.many.reduce import OwnRows, Reduction
-from groute_py.many.request import Request
 from groute_py.many.row_graph import KeptRowGraph, RowGraph
 from groute_py.many.rows import SourceRows
 from groute_py.many.slices import slices
@@ -40,10 +33,6 @@ from groute_py.many.solve import Solving
 from groute_py.many.storage.store import Store
 from groute_py.memory.host import refuse_beyond
 from groute_py.results.result import public_distances
-from groute_py.source.every_rank import on_every_rank
-from groute_py.source.graph_source import GraphSource
-from groute_py.source.shared import SharedFile
-from groute_py.system.clock import phase
 from groute_py.system.trace import count, span
 from groute_py.turns.layout import Layout
 
@@ -71,34 +60,34 @@ class Job:
     """Many sources of one graph, on every rank.
 
     Attributes:
-        graph: the whole graph, as it is solved.
+        whole: the graph.
         height: Johnson's potentials where weights may be negative.
         sources: int64, shape (k,).
-        request: what is asked for.
+        options: what is asked for.
         choice: the method.
         targets: int64, shape (t,), whose columns of the rows are wanted; None for all vertices.
-        layout: of the vertices in ``graph``, which turns may have expanded.
-        numbering: of the vertices.
-        attribution: whom outputs name, as in a `Graph`.
-        kept: what stays for the next job on the graph, if anything does.
+        kept: what stays for the next job on the graph.
+        by_place: whether whole rows have a column for each place of an expansion by turns.
     """
 
-    graph: Graph
+    whole: RowGraph
     height: NDArray[Any] | None
     sources: NDArray[np.int64]
-    request: Request
+    options: Options
     choice: Choice
     targets: NDArray[np.int64] | None
-    layout: Layout
-    numbering: Numbering
-    attribution: str
     kept: KeptRowGraph
+    by_place: bool = False
 
     @property
-    def digest(self) -> str:
-        """Identifies the arcs that are solved."""
-        assert self.kept.graph is not None
-        return self.kept.graph.digest
+    def graph(self) -> Graph:
+        """The graph as it is solved."""
+        return self.whole.graph
+
+    @property
+    def layout(self) -> Layout:
+        """Of the vertices in ``graph``, which turns may have expanded."""
+        return self.whole.layout
 
     @property
     def facts(self) -> Facts:
@@ -115,102 +104,65 @@ class Job:
         """Which columns of the rows are wanted there, shape (width,); None for all."""
         if self.targets is not None:
             return self.layout.ends(self.targets)
-        return self.layout.all_ends() if self.layout.is_expanded else None
+        return self.layout.all_ends() if self.layout.is_expanded and not self.by_place else None
 
     @property
     def width(self) -> int:
         """Entries of a row."""
-        return self.layout.vertex_count if self.targets is None else len(self.targets)
+        if self.targets is not None:
+            return len(self.targets)
+        return self.graph.vertex_count if self.by_place else self.layout.vertex_count
 
 
-class Loaded(NamedTuple):
-    """What a job begins with, on rank 0.
+class Ends(NamedTuple):
+    """The vertices between which a job's distances are, on rank 0.
 
     Attributes:
-        graph: prepared or not.
-        sources: None for all vertices.
-        reason: for its hierarchy or against one, where one was asked for.
-        file: that has the graph, for other ranks to map it; None if there is none.
+        sources: int64, shape (k,); None for all vertices.
+        targets: int64, shape (t,), whose columns alone are wanted; None for all vertices.
     """
 
-    graph: Graph
-    sources: NDArray[np.int64] | None = None
-    reason: str = ""
-    file: PreparedFile | SharedFile | None = None
-
-    @classmethod
-    def read(cls, source: GraphSource, request: Request) -> Loaded:
-        """Read the graph of a request on the calling rank, and contract it where that is wanted.
-
-        Raises:
-            InputError: the graph is not valid.
-            SetupError: the device cannot be used.
-        """
-        kind = kind_of(request.device, contraction.ALGORITHM.devices) if source.prepare else ""
-        with phase("read"):
-            whole = source.whole()
-        reason = ""
-        if source.prepare:
-            try:
-                reason = contract(whole, kind, request.memory_limit)
-            except UnsuitableError as problem:
-                reason = f"not contracted: {problem}"
-        return cls(whole.graph(), reason=reason, file=whole.file())
+    sources: NDArray[np.int64] | None
+    targets: NDArray[np.int64] | None = None
 
 
 def prepare(
     channel: Channel,
-    load: Callable[[], Loaded],
-    request: Request,
-    targets_in: Callable[[Graph], NDArray[np.int64]] | None = None,
-    kept: KeptRowGraph | None = None,
+    kept: KeptRowGraph,
+    ends: Callable[[], Ends],
+    options: Options,
+    destination: str = "nowhere",
+    why: str = "",
 ) -> Job:
-    """Read the graph, choose the method, and give both to every rank. Collective.
-
-    A graph in a prepared or a native file is mapped by the ranks that see it.
+    """Choose the method for rows of a graph that every rank has. Collective.
 
     Args:
         channel: connects the ranks.
-        load: gives the graph and the sources; called on rank 0.
-        request: the same on every rank, but for what may differ by rank.
-        targets_in: gives the targets in the graph, whose columns alone are wanted; called on rank
-            0. None for all vertices.
-        kept: what an earlier job on the same graph has left, and this one leaves; the request must
-            have the same direction and turns.
+        kept: the graph, and what an earlier job on it has left.
+        ends: gives the sources and targets; called on rank 0.
+        options: the same on every rank, but for what may differ by rank.
+        destination: of whole rows, as for `groute_py.many.estimates.estimates`.
+        why: the reason for the graph's hierarchy or against one, on rank 0.
 
     Raises:
         InputError, SetupError: what is asked for cannot be done, or differs between ranks.
         NegativeCycleError: a source reaches one.
     """
-    with collective(channel):
-        request.check()
-    refuse_difference(channel, alike(request))
-    kept = kept or KeptRowGraph()
-    apart = kept.apart(request.device, lambda: why_apart(channel, request))
-    known, made = kept.graph, partial(RowGraph.of, reverse=request.reverse)
-    new: list[RowGraph] = []
-
-    def found() -> tuple[PreparedFile | SharedFile | None, Asked]:
-        graph, sources, why, file = load()
-        targets = None if targets_in is None else targets_in(graph)
-        one = known or made(graph)
-        new.append(one)
-        ready = kept.in_place(request)
-        asked = asked_of(one, sources, targets, request, channel.size, apart, ready)
-        if why:
-            choice = replace(asked.choice, reason=f"{asked.choice.reason}; {why}")
-            asked = asked._replace(choice=choice)
-        return file, asked
-
-    file, asked = on_root(channel, found)
-    if known is None:
-        first: RowGraph | None = next(iter(new), None)  # on rank 0
-        kept.graph = on_every_rank(channel, first, file, made)
+    apart = kept.apart(options.device, lambda: why_apart(channel, options))
     one = kept.graph
     assert one is not None
-    about = one.layout, one.numbering, one.attribution
-    ends = asked.sources, request, asked.choice, asked.targets
-    return Job(one.graph, asked.height, *ends, *about, kept)
+
+    def found() -> Asked:
+        ready = kept.in_place(options)
+        asked = asked_of(one, *ends(), options, channel.size, apart, ready, destination)
+        if not why:
+            return asked
+        reason = f"{asked.choice.reason}; {why}"
+        return asked._replace(choice=replace(asked.choice, reason=reason))
+
+    asked = on_root(channel, found)
+    ends_of = asked.sources, options, asked.choice, asked.targets
+    return Job(one, asked.height, *ends_of, kept)
 
 
 def collect(channel: Channel, job: Job, progress: Progress | None = None) -> SourceRows | None:
@@ -242,7 +194,7 @@ def deliver(
 
     def hand_over(block: RowBlock | None, spans: Spans) -> None:
         with span("download"):
-            rows = gathered(channel, block, job.width, predecessors=job.request.predecessors)
+            rows = gathered(channel, block, job.width, predecessors=job.options.predecessors)
         with collective(channel), span("write"):
             if sink is not None:
                 _take(sink, job, positions, spans, rows)
@@ -338,7 +290,7 @@ class Collected:
         shape = len(job.sources), job.width
         kind = job.graph.weights.dtype if job.graph.weights.dtype.kind == "f" else np.int64
         self._distances: NDArray[Any] = np.empty(shape, kind)
-        self._parents = np.empty(shape, np.int32) if job.request.predecessors else None
+        self._parents = np.empty(shape, np.int32) if job.options.predecessors else None
 
     def take(self, positions: NDArray[np.int64], block: RowBlock) -> None:
         self._distances[positions] = public_distances(block.distances)
@@ -358,7 +310,7 @@ def answer_of(
     choice = job.choice
     statistics = {"algorithm": choice.algorithm, "reason": choice.reason, "device": label}
     rows = job.sources, distances, parents
-    return SourceRows(*rows, statistics, job.request.reverse, job.attribution)
+    return SourceRows(*rows, statistics, bool(job.whole.direction.value), job.whole.attribution)
 
 
 def _take(
@@ -384,7 +336,7 @@ def _add_other_ranks(channel: Channel, rows: OwnRows, found: Reduction) -> None:
 
 
 def _solving(job: Job, channel: Channel) -> Solving:
-    return job.kept.solving(job.graph, job.height, job.request, job.choice, channel)
+    return job.kept.solving(job.graph, job.height, job.options, job.choice, channel)
 
 
 def part_of(job: Job, positions: NDArray[np.int64], rank: int, ranks: int) -> NDArray[np.int64]:
@@ -406,7 +358,7 @@ def part_of(job: Job, positions: NDArray[np.int64], rank: int, ranks: int) -> ND
 
 def _refuse_memory(job: Job) -> None:
     """Refuse rows that do not fit in memory, before any work."""
-    width = 8 + 4 * job.request.predecessors
+    width = 8 + 4 * job.options.predecessors
     if job.graph.weights.dtype == np.float32:
         width -= 4
     needed, what = len(job.sources) * job.width * width, f"rows of {job.width:,} vertices"

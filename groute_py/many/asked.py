@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.engine.options import Options
 from groute_py.errors import InputError, NegativeCycleError, quoted
 from groute_py.hierarchy.prepared import hierarchy_of
 from groute_py.many.choose import Choice, choose
-from groute_py.many.request import Request
 from groute_py.many.row_graph import RowGraph
 from groute_py.many.solve import heights
 from groute_py.many.sources import checked
@@ -29,14 +29,15 @@ def asked_of(
     one: RowGraph,
     sources: NDArray[np.int64] | None,
     targets: NDArray[np.int64] | None,
-    request: Request,
+    options: Options,
     ranks: int,
     apart: str | None,
     in_place: Choice | None = None,
+    destination: str = "nowhere",
 ) -> Asked:
     """What all ranks are to do; made on rank 0.
 
-    ``in_place`` is as for `choose`.
+    ``in_place`` and ``destination`` are as for `choose`.
     """
     layout, whole = one.layout, one.graph
     facts, count = one.facts, layout.vertex_count
@@ -47,13 +48,13 @@ def asked_of(
     if targets is not None:
         targets = checked(targets, count, facts.name, "target")
     prepared = hierarchy_of(whole) is not None
-    asked = request, facts, len(every), ranks, apart
-    choice = choose(*asked, prepared=prepared, in_place=in_place)
+    asked = options, facts, len(every), ranks, apart
+    choice = choose(*asked, prepared=prepared, in_place=in_place, destination=destination)
     if not facts.has_negative:
         return Asked(every, targets, choice, None)
     try:
-        height = heights(whole, one.given, request, layout.begins(every))
+        height = heights(whole, one.given, options, layout.begins(every))
     except NegativeCycleError as error:
         found = layout.cycle(error)
-        raise (found.reversed() if request.reverse else found) from None
+        raise one.direction.of_cycle(found) from None
     return Asked(every, targets, choice, height)

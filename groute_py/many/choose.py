@@ -7,12 +7,12 @@ import sys
 from dataclasses import dataclass, replace
 
 from groute_py.device.registry import gpu_problem
+from groute_py.engine.options import Options
 from groute_py.errors import InputError, SetupError
 from groute_py.graph.facts import Facts
 from groute_py.hierarchy.suits import cannot
 from groute_py.many.estimates import Gpu, estimates
 from groute_py.many.precision import row_types
-from groute_py.many.request import Request
 from groute_py.memory.gpus import free_gpu_bytes
 from groute_py.system.environment import local_rank
 from groute_py.system.memory_limits import available_bytes
@@ -37,7 +37,7 @@ class Choice:
 
 
 def choose(
-    request: Request,
+    options: Options,
     facts: Facts,
     count: int,
     ranks: int = 1,
@@ -45,39 +45,40 @@ def choose(
     *,
     prepared: bool = False,
     in_place: Choice | None = None,
+    destination: str = "nowhere",
 ) -> Choice:
     """The method for ``count`` sources of a graph.
 
     Args:
-        request: what is asked for.
+        options: what is asked for.
         facts: of the graph.
         count: sources.
         ranks: how many there are.
         apart: why the ranks' GPUs cannot hold one matrix together, if so.
         prepared: whether the graph has been contracted.
         in_place: of an earlier job like this, whose method has its graph on the device still.
+        destination: of whole rows, as for `estimates`.
 
     Raises:
         InputError: the method that is asked for cannot do this; says why.
         SetupError: it needs a GPU, and there is none.
     """
-    device = request.device
+    device = options.device
     if device == "auto":
-        device = _device(request, facts, count, ranks, in_place)
-    problem = apart or _floyd_problem(request, facts, device, ranks)
-    if request.algorithm != "auto":
-        if request.algorithm == "single" and device == "cpu":
+        device = _device(options, facts, count, ranks, in_place)
+    problem = apart or _floyd_problem(options, facts, device, ranks)
+    if options.algorithm != "auto":
+        if options.algorithm == "single" and device == "cpu":
             raise InputError("single is a method for GPUs; on the CPU use batch or heap")
-        if request.algorithm == "floyd" and problem is not None:
+        if options.algorithm == "floyd" and problem is not None:
             raise InputError(f"Floyd-Warshall cannot do this: {problem}")
         unlike = cannot(replace(facts, least=max(facts.least, 0)))  # potentials lift negative ones
-        if request.algorithm == "sweep" and unlike is not None:
+        if options.algorithm == "sweep" and unlike is not None:
             raise InputError(f"sweep cannot do this: {unlike}")
-        return Choice(request.algorithm, device, "asked for")
-    gpu = own_figures(request.memory_limit, facts) if device == "cuda" else None
-    trees = request.predecessors
+        return Choice(options.algorithm, device, "asked for")
+    gpu = own_figures(options.memory_limit, facts) if device == "cuda" else None
+    trees = options.predecessors
     stays = in_place.algorithm if in_place is not None and in_place.device == device else None
-    destination = request.destination
     seconds = estimates(
         *(facts, count, gpu, ranks, destination),
         predecessors=trees,
@@ -92,34 +93,34 @@ def choose(
     return Choice(min(seconds, key=lambda name: seconds[name]), device, reason)
 
 
-def _device(request: Request, facts: Facts, count: int, ranks: int, in_place: Choice | None) -> str:
+def _device(options: Options, facts: Facts, count: int, ranks: int, in_place: Choice | None) -> str:
     """A GPU where there is one, but what the CPU has done before a GPU is ready stays there."""
     problem = gpu_problem()
-    if request.algorithm == "single" and problem is not None:
+    if options.algorithm == "single" and problem is not None:
         raise SetupError(f"single is a method for GPUs, and none can be used: {problem}")
     if problem is not None:
         return "cpu"
-    if request.algorithm == "single" or (in_place is not None and in_place.device == "cuda"):
+    if options.algorithm == "single" or (in_place is not None and in_place.device == "cuda"):
         return "cuda"
     seconds = estimates(facts, count, None)
-    on_cpu = seconds.get(request.algorithm, min(seconds.values()))
+    on_cpu = seconds.get(options.algorithm, min(seconds.values()))
     return "cpu" if ranks == 1 and on_cpu < READY_S else "cuda"
 
 
-def _floyd_problem(request: Request, facts: Facts, device: str, ranks: int) -> str | None:
+def _floyd_problem(options: Options, facts: Facts, device: str, ranks: int) -> str | None:
     """Why Floyd–Warshall cannot be taken, if so."""
-    if request.predecessors and facts.weight_type.kind == "f":
+    if options.predecessors and facts.weight_type.kind == "f":
         return "its float sums are not rounded from the source outwards, which predecessors need"
     width = row_types(facts, device)[0].itemsize
     padded = 128 * math.ceil(facts.vertex_count / 128)
     needed, available = padded**2 * width, available_bytes()
     host = sys.maxsize if available is None else available
     if device == "cpu":
-        host = min(host, request.memory_limit or host)
+        host = min(host, options.memory_limit or host)
         if needed <= host:
             return None
         return f"the matrix takes {needed:,} bytes, and {host:,} are free"
-    gpu = gpu_bytes(request.memory_limit)
+    gpu = gpu_bytes(options.memory_limit)
     if needed <= ranks * gpu:
         return None
     if ranks == 1 and gpu >= LEAST_ROWS * padded * width and needed - gpu <= host:

@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.base import Channel
+from groute_py.engine.options import Options
 from groute_py.graph.csr import Graph
+from groute_py.graph.direction import Direction
 from groute_py.graph.facts import Facts, facts_of
 from groute_py.graph.ids import Numbering
 from groute_py.many.choose import Choice
 from groute_py.many.precision import one_precision
-from groute_py.many.request import Request
 from groute_py.many.solve import Solving
 from groute_py.many.storage.record import digest_of
 from groute_py.turns.expanded import layout_of, solved_form
@@ -31,6 +32,7 @@ class RowGraph:
         graph: of one precision, turned round and expanded by turns if that was asked for.
         facts: of it.
         given: the type of the weights that were given, before they were of one precision.
+        direction: of the rows, in the graph as it was given.
         layout: of the vertices in ``graph``, which turns may have expanded.
         numbering: of the vertices.
         attribution: whom outputs name, as in a `Graph`.
@@ -39,6 +41,7 @@ class RowGraph:
     graph: Graph
     facts: Facts
     given: np.dtype[Any]
+    direction: Direction
     layout: Layout
     numbering: Numbering
     attribution: str
@@ -49,12 +52,12 @@ class RowGraph:
         return digest_of(self.graph)
 
     @classmethod
-    def of(cls, graph: Graph, *, reverse: bool) -> RowGraph:
-        """Made of a graph as it was given."""
-        if reverse:
+    def of(cls, graph: Graph, direction: Direction, wanted: Direction) -> RowGraph:
+        """Made for rows in a wanted direction, of a graph that has arcs of some direction."""
+        if wanted is not direction:
             graph = graph.reversed()
         whole = one_precision(solved_form(graph).to_host())
-        about = layout_of(graph), graph.numbering, graph.attribution
+        about = wanted, layout_of(graph), graph.numbering, graph.attribution
         return cls(whole, facts_of(whole), graph.weights.dtype, *about)
 
 
@@ -78,17 +81,17 @@ class KeptRowGraph:
             self._apart[device] = found()
         return self._apart[device]
 
-    def in_place(self, request: Request) -> Choice | None:
-        """The method that is ready to answer a request like an earlier one, if one is."""
+    def in_place(self, options: Options) -> Choice | None:
+        """The method that is ready to solve as for an earlier job, if one is."""
         if self._solving is None or not self._solving[2].is_open:
             return None
-        return self._solving[1] if self._solving[0] == _likeness(request) else None
+        return self._solving[1] if self._solving[0] == _likeness(options) else None
 
     def solving(
         self,
         graph: Graph,
         height: NDArray[Any] | None,
-        request: Request,
+        options: Options,
         choice: Choice,
         channel: Channel,
     ) -> Solving:
@@ -97,16 +100,16 @@ class KeptRowGraph:
         With potentials, which depend on the sources, it is not kept.
 
         Args:
-            graph, height, request, choice, channel: as for `Solving`; the graph and the channel are
+            graph, height, options, choice, channel: as for `Solving`; the graph and the channel are
                 always the same.
         """
-        like, same = _likeness(request), (choice.algorithm, choice.device)
+        like, same = _likeness(options), (choice.algorithm, choice.device)
         if height is None and self._solving is not None:
             before, by, kept = self._solving
             if before == like and (by.algorithm, by.device) == same:
                 return kept
         self._solving = None  # before the next one needs the room
-        found = Solving(graph, height, request, choice, channel, stays=height is None)
+        found = Solving(graph, height, options, choice, channel, stays=height is None)
         if height is None:
             self._solving = like, choice, found
         return found
@@ -116,6 +119,6 @@ class KeptRowGraph:
         self.graph = self._solving = None
 
 
-def _likeness(request: Request) -> tuple[Any, ...]:
-    """What of a request a solver depends on."""
-    return request.algorithm, request.predecessors, request.memory_limit
+def _likeness(options: Options) -> tuple[Any, ...]:
+    """What of the options a solver depends on."""
+    return options.algorithm, options.predecessors, options.memory_limit

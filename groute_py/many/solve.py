@@ -28,7 +28,6 @@ from groute_py.many.engine_rows import EngineRows
 from groute_py.many.floyd_rows import CpuFloyd
 from groute_py.many.johnson import lifted, out_of_range, potentials, reweighted
 from groute_py.many.precision import row_types
-from groute_py.many.request import Request
 from groute_py.many.single_rows import SingleRows
 from groute_py.results.result import public_distances
 from groute_py.system.environment import local_rank
@@ -59,7 +58,7 @@ class Solving:
     Args:
         graph: in host memory.
         height: Johnson's potentials where weights may be negative, else None.
-        request: what is asked for.
+        options: what is asked for.
         choice: the method.
         channel: connects the ranks, which solve for some of the sources each; collective only where
             their GPUs hold one matrix together.
@@ -70,7 +69,7 @@ class Solving:
         self,
         graph: Graph,
         height: NDArray[Any] | None,
-        request: Request,
+        options: Options,
         choice: Choice,
         channel: Channel,
         *,
@@ -78,7 +77,7 @@ class Solving:
     ) -> None:
         # the engine would take a graph's hierarchy, whatever method was asked for
         self._graph = without_hierarchy(graph) if height is None else reweighted(graph, height)
-        self._height, self._request, self._choice = height, request, choice
+        self._height, self._options, self._choice = height, options, choice
         self._hierarchy = hierarchy_of(graph) if height is None else None
         self._channel = channel
         self._facts = facts_of(self._graph)
@@ -214,11 +213,11 @@ class Solving:
         The last resort: others refuse every row in which a sum did not fit in 64 bits.
         """
         arcs = CpuGraph(self._graph, self._types[-1])
-        return CpuHeaps(arcs, predecessors=self._request.predecessors)
+        return CpuHeaps(arcs, predecessors=self._options.predecessors)
 
     def opened(self, distance_type: np.dtype[Any]) -> RowSolver:
         """The method with the graph in place, which weighs nothing below zero."""
-        predecessors = self._request.predecessors
+        predecessors = self._options.predecessors
         if self._choice.device == "cuda":
             return self._opened_on_gpu(distance_type)
         if self._choice.algorithm == "sweep":
@@ -233,7 +232,7 @@ class Solving:
     def _opened_sweeps(self, distance_type: np.dtype[Any]) -> RowSolver:
         """Sweeps; a method that takes every graph where `choose` took them for one that resists."""
         arcs = CpuGraph(self._graph, distance_type)
-        trees = self._request.predecessors
+        trees = self._options.predecessors
         with self._tried_sweeps():
             return CpuSweeps(arcs, self._hierarchy, predecessors=trees)
         return EngineRows(self._graph, predecessors=trees)
@@ -245,7 +244,7 @@ class Solving:
         try:
             yield
         except (DenseError, MemoryError) as problem:
-            if self._request.algorithm != "auto":
+            if self._options.algorithm != "auto":
                 raise InputError(f"{problem}; use another --algorithm") from problem
             self._resists = True
 
@@ -254,7 +253,7 @@ class Solving:
         from groute_py.device.cuda.multi_source.graph import CudaGraph
         from groute_py.device.cuda.multi_source.rows import CudaRows, batch_method, heap_method
 
-        limit, predecessors = self._request.memory_limit, self._request.predecessors
+        limit, predecessors = self._options.memory_limit, self._options.predecessors
         if self._choice.algorithm == "single":
             return SingleRows(self._graph, predecessors=predecessors)
         place = local_rank(self._channel.rank)
@@ -272,7 +271,7 @@ class Solving:
         from groute_py.device.cuda.multi_source.floyd.out_of_core import CudaStripFloyd
         from groute_py.device.cuda.multi_source.floyd.ranks import CudaRankFloyd
 
-        greatest, trees = float(self._facts.greatest), self._request.predecessors
+        greatest, trees = float(self._facts.greatest), self._options.predecessors
         if self._channel.size > 1:
             return CudaRankFloyd(graph, self._channel, greatest, predecessors=trees)
         if CudaFloyd.fits(graph, predecessors=trees):
@@ -302,7 +301,7 @@ def batch_delta(facts: Facts) -> float:
 
 
 def heights(
-    graph: Graph, given: np.dtype[Any], request: Request, sources: NDArray[np.int64]
+    graph: Graph, given: np.dtype[Any], options: Options, sources: NDArray[np.int64]
 ) -> NDArray[Any] | None:
     """Potentials for some sources where weights may be negative, else None.
 
@@ -313,4 +312,4 @@ def heights(
     """
     if not graph.arc_count or graph.weights.min() >= 0:
         return None
-    return potentials(graph, Options(device=request.device, predecessors=False), sources, given)
+    return potentials(graph, Options(device=options.device, predecessors=False), sources, given)

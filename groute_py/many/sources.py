@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,15 @@ from numpy.typing import NDArray
 
 from groute_py.errors import FormatError, InputError, quote
 from groute_py.graph.array_like import as_int64, host_array
+from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Numbering
 from groute_py.io.problems import read_sources
 from groute_py.io.text.lines import whole_lines
 from groute_py.system.memory_limits import check_room
+from groute_py.turns.expanded import layout_of
+
+Vertices = Sequence[int] | NDArray[Any] | Callable[[Graph], NDArray[np.int64]]
+"""Vertex indices, or what finds them in the graph."""
 
 SEED = 27491095
 """Of the sources drawn at random: the same ones each time, as --resume needs."""
@@ -75,6 +81,25 @@ def as_vertices(values: Any, role: str = "source") -> NDArray[np.int64]:
     if vertices.dtype.kind not in "iu" and vertices.size:
         raise InputError(f"{plural(role)} must be integers, not {vertices.dtype}")
     return as_int64(vertices, f"one of the {plural(role)}").copy()
+
+
+def indices_in(graph: Graph, values: Vertices, role: str = "source") -> NDArray[np.int64]:
+    """The vertices of a graph that a user names, int64; they may be none of the graph.
+
+    Raises:
+        InputError: they are no integers, or their ids are none of the graph.
+    """
+    return values(graph) if callable(values) else as_vertices(values, role)
+
+
+def vertices_in(graph: Graph, values: Vertices, role: str = "source") -> NDArray[np.int64]:
+    """The vertices of a graph that a user names, int64, shape (k,); at least one.
+
+    Raises:
+        InputError: as `indices_in`; or one is not a vertex.
+    """
+    some = indices_in(graph, values, role)
+    return checked(some, layout_of(graph).vertex_count, graph.name, role)
 
 
 def plural(role: str) -> str:

@@ -115,24 +115,24 @@ def begun(
     types = {"distances": job.graph.weights.dtype}
     if types["distances"].kind != "f":
         types["distances"] = np.dtype(np.int64)
-    if job.request.predecessors:
+    if job.options.predecessors:
         types["predecessors"] = np.dtype(np.int32)
     files = RowFiles(store.path, types, (len(job.sources), job.width))
     store.begin(channel, lambda: _run(job), len(job.sources), files)
     if channel.rank > 0:
         return None
-    ends = Ends(job.numbering, job.sources, job.targets, points or {}, job.attribution)
+    ends = Ends(job.whole.numbering, job.sources, job.targets, points or {}, job.whole.attribution)
     return StoredRows(store, files, ends)
 
 
 def _run(job: Job) -> dict[str, Any]:
-    choices = {"algorithm": job.request.algorithm, "paths": job.request.predecessors}
+    choices = {"algorithm": job.options.algorithm, "paths": job.options.predecessors}
     if job.graph.weights.dtype.kind == "f":
         choices["rounding of sums"] = rounding_of(job.choice.algorithm)
     ends = {"sources": job.sources}
     if job.targets is not None:
         ends["targets"] = job.targets
-    return run_of(job.digest, ends, choices)
+    return run_of(job.whole.digest, ends, choices)
 
 
 def _write_rows(

@@ -9,12 +9,13 @@ import networkx as nx
 import numpy as np
 
 from groute_py.centrality.accumulation import Accumulated, accumulated
-from groute_py.centrality.choices import Choices
 from groute_py.centrality.distances import Reduced, reduced
 from groute_py.comm.solo import SoloChannel
+from groute_py.engine.options import Options
 from groute_py.graph.csr import Graph
 from groute_py.networkx.graph import BackendGraph, Node
 from groute_py.networkx.solves import networkx_errors, vertex_of
+from groute_py.solver.opened import Opened, source_of
 from groute_py.system.settings import settings
 
 
@@ -46,10 +47,8 @@ def rows_of(
     """
     arcs = non_negative(graph.arcs(weight))
     sources = None if nodes is None else np.array([vertex_of(graph, node) for node in nodes])
-    choices = Choices(reverse=reverse, device=settings().device)
     with networkx_errors():
-        channel, load = SoloChannel(), lambda: (arcs, sources)
-        found = reduced(channel, load, choices, measure)
+        found = reduced(_opened(arcs, reverse=reverse), sources, measure)
     assert found is not None
     return found
 
@@ -70,12 +69,16 @@ def dependencies_of(
     """
     arcs = graph.arcs(weight)
     sources = None if nodes is None else np.array([vertex_of(graph, node) for node in nodes])
-    choices = Choices(weighted=weight is not None, device=settings().device)
     with networkx_errors():
-        channel, load = SoloChannel(), lambda: (arcs, sources)
-        found = accumulated(channel, load, choices, by_arc=by_arc, endpoints=endpoints)
+        opened = _opened(arcs, hops=weight is None)
+        found = accumulated(opened, sources, by_arc=by_arc, endpoints=endpoints)
     assert found is not None
     return found
+
+
+def _opened(arcs: Graph, *, reverse: bool = False, hops: bool = False) -> Opened:
+    options = Options(device=settings().device, reverse=reverse, hops=hops)
+    return Opened(source_of(arcs, options), SoloChannel(), options)
 
 
 def non_negative(arcs: Graph) -> Graph:

@@ -163,5 +163,3 @@ def test_arrays_in_memory() -> None:
     block = groute_py.matrix(graph, [0, 1], [2], device="cpu")
     assert block is not None
     assert block.attribution == OPENSTREETMAP
-    rows = groute_py.sssp(graph, sources=[0], device="cpu")
-    assert rows.attribution == OPENSTREETMAP  # type: ignore[union-attr]

@@ -151,7 +151,7 @@ def test_the_table(run: Run, small: Path) -> None:
         (["radius", "GRAPH", "--top", "3"], "radius does not take --top"),
         (["closeness", "GRAPH", "-o", "scores.txt"], "unknown suffix '.txt'"),
         (["closeness", "GRAPH", "-o", "nowhere/scores.csv"], "does not exist"),
-        (["closeness", "GRAPH", "-o", "GRAPH"], "unknown suffix '.gr'"),
+        (["closeness", "GRAPH", "-o", "GRAPH"], "is both GRAPH and --output"),
         (["closeness", "GRAPH", "--sources", "9"], "source 9 is not a vertex"),
         (["closeness", "GRAPH", "--memory-limit", "much"], "is no size"),
         (["closeness", "GRAPH", "--device", "tpu"], "device 'tpu' is unknown"),

@@ -22,7 +22,7 @@ from groute_py.io.registry import write_graph
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.solver import Solver
 from groute_py.results.result import read_result
-from groute_py.source.graph_source import GraphSource
+from groute_py.solver.opened import Opened, source_of
 
 NAMED = "© some people"
 
@@ -210,8 +210,9 @@ class TestResults:
         options = Options(device="cpu")
 
         def solve(channel: object) -> object:
-            supply = GraphSource(path, columns=Columns(weight=weight)).supply(channel)  # type: ignore[arg-type]
-            with Solver(supply, channel, options) as solver:  # type: ignore[arg-type]
+            source = source_of(path, options, Columns(weight=weight))
+            opened = Opened(source, channel, options)  # type: ignore[arg-type]
+            with Solver(opened) as solver:
                 return solver.sssp(0)
 
         first, *others = on_ranks(ranks, solve)

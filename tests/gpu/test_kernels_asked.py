@@ -12,10 +12,9 @@ from support.skips import EMULATED, needs_gpu
 
 import groute_py
 from groute_py import Graph, centrality
-from groute_py.engine.options import Options
+from groute_py.engine.options import METHODS, Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.kernels import ahead, source
-from groute_py.many.request import METHODS
 from groute_py.source.whole import Whole
 
 pytestmark = needs_gpu

@@ -16,8 +16,8 @@ from support.skips import needs_gpu
 from groute_py import InputError, Result, apsp, generate, prepare, verify
 from groute_py.comm.solo import SoloChannel
 from groute_py.device.summary import Wanted
+from groute_py.engine.options import Options
 from groute_py.many.choose import Choice
-from groute_py.many.request import Request
 from groute_py.many.solve import Solving
 from groute_py.results.result import public_distances
 
@@ -107,8 +107,8 @@ def test_sweeps_that_stay_have_room_for_whole_rows(monkeypatch: pytest.MonkeyPat
     room = levels_bytes_in(hierarchy, np.dtype(np.int32)) - 1
     monkeypatch.setattr(CudaGraph, "free_bytes", room)
     monkeypatch.setattr(sweeps, "MEMORY_SHARE", 100)  # room for batches is not in question
-    request, swept = Request("auto", "cuda"), Choice("sweep", "cuda", "")
-    solving = Solving(road, None, request, swept, SoloChannel(), stays=True)
+    options, swept = Options(device="cuda", predecessors=False), Choice("sweep", "cuda", "")
+    solving = Solving(road, None, options, swept, SoloChannel(), stays=True)
     expected = scipy_distances(road, 3)
     for targets in (np.array([4]), np.arange(3600), None):
         (block,) = solving.blocks(sources, targets)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,19 +12,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.graphs import graph_of, graphs, random_graph, scipy_distances
 from support.local_ranks import on_ranks
+from support.opening import job_on
 from support.row_checks import check_rows
 
 import groute_py
-from groute_py import Graph, InputError, NegativeCycleError, SourceRows, api
-from groute_py.comm.solo import SoloChannel
+from groute_py import Graph, InputError, NegativeCycleError, SourceRows
 from groute_py.device.summary import Wanted
+from groute_py.engine.options import METHODS, Options
 from groute_py.graph.facts import facts_of
 from groute_py.graph.ids import Numbering
 from groute_py.many import choose as many_choose
-from groute_py.many.apsp import Loaded, collect, prepare, reduce
+from groute_py.many.apsp import collect, reduce
 from groute_py.many.choose import choose
 from groute_py.many.estimates import Gpu
-from groute_py.many.request import METHODS, Request
 from groute_py.many.sources import sources_of
 from groute_py.memory import host
 
@@ -133,11 +132,9 @@ def test_a_cycle_of_weight_zero(device: str, method: str) -> None:
 def test_on_ranks(device: str, ranks: int) -> None:
     graph = random_graph(150, 500, seed=ranks, greatest=9)
     wanted = np.array([7, 7, 149, 0, 20, 3, 1])
-    request = Request(device=device, predecessors=True)
 
     def work(channel: Any) -> SourceRows | None:
-        job = prepare(channel, lambda: Loaded(graph, wanted), request)
-        return collect(channel, job)
+        return collect(channel, job_on(channel, graph, wanted, device=device, predecessors=True))
 
     rows, *others = on_ranks(ranks, work)
     assert others == [None] * (ranks - 1)
@@ -151,7 +148,7 @@ def test_reductions(ranks: int) -> None:
     graph = random_graph(60, 150, seed=5, greatest=9)
 
     def work(channel: Any) -> Any:
-        job = prepare(channel, lambda: Loaded(graph, None), Request(device="cpu"))
+        job = job_on(channel, graph, device="cpu")
         return reduce(channel, job, Wanted(histogram=True))
 
     (found, _), *others = on_ranks(ranks, work)
@@ -175,7 +172,7 @@ def test_a_histogram_of_negative_distances() -> None:
     chain = Graph.from_arrays([0, 1, 2, 3, 3], [1, 2, 3], [-3, -4, 100])
 
     def work(channel: Any) -> Any:
-        job = prepare(channel, lambda: Loaded(chain, None), Request(device="cpu"))
+        job = job_on(channel, chain, device="cpu")
         return reduce(channel, job, Wanted(histogram=True))
 
     found, _ = on_ranks(1, work)[0]
@@ -188,33 +185,11 @@ def test_a_batch_whose_solves_all_fail_ends(ranks: int) -> None:
     heavy = Graph.from_arrays(np.arange(9), np.arange(1, 9) % 8, np.full(8, 9 * 10**18))
 
     def work(channel: Any) -> None:
-        job = prepare(channel, lambda: Loaded(heavy, None), Request("batch", "cpu"))
+        job = job_on(channel, heavy, algorithm="batch", device="cpu")
         with pytest.raises(groute_py.RunError, match="does not fit"):
             collect(channel, job)
 
     on_ranks(ranks, work)
-
-
-def test_sources_of_sssp(device: str) -> None:
-    graph = random_graph(50, 200, seed=2, greatest=9)
-    rows = groute_py.sssp(graph, sources=[3, 49], device=device)
-    assert isinstance(rows, SourceRows)
-    assert rows.predecessors is not None
-    check_rows(graph, rows)
-    assert rows.path(3, 3) == [3]
-
-
-def test_options_of_several_sources() -> None:
-    """Those that the docstring of `sssp` lists, with the defaults of `sssp`."""
-    words = {"turns": [], "algorithm": "batch"}
-    found = on_ranks(2, lambda channel: api._request(channel, {} if channel.rank else words))
-    assert [request.predecessors for request in found] == [False, False]
-    assert (found[0].turns, found[0].algorithm) == ([], "batch")
-    assert api._request(SoloChannel(), {"predecessors": True, "turns": []}).predecessors
-    documented = (groute_py.sssp.__doc__ or "").partition("sources:")[2].partition("targets:")[0]
-    listed = set(re.findall("``([a-z]+)``", documented.partition("Of the")[2]))
-    assert listed == {"algorithm", "device", "predecessors", "reverse", "turns", "prepare"}
-    assert listed == api._of_request({}).keys()
 
 
 def test_paths_of_rows() -> None:
@@ -246,16 +221,6 @@ def test_paths_of_rows() -> None:
 def test_wrong_arguments(arguments: dict[str, Any], problem: str) -> None:
     with pytest.raises(InputError, match=problem):
         groute_py.apsp(graph_of(3, [(0, 1, 1)]), **({"device": "cpu"} | arguments))
-
-
-def test_wrong_arguments_of_sssp() -> None:
-    graph = graph_of(3, [(0, 1, 1)])
-    with pytest.raises(InputError, match="either a source or sources"):
-        groute_py.sssp(graph)
-    with pytest.raises(InputError, match="either a source or sources"):
-        groute_py.sssp(graph, 0, sources=[1])
-    with pytest.raises(InputError, match=r"cutoff: for one source"):
-        groute_py.sssp(graph, sources=[1], cutoff=3)
 
 
 def test_predecessors_of_floyd_need_integers(device: str) -> None:
@@ -304,8 +269,12 @@ def test_a_matrix_in_strips(device: str, count: int, arcs: int) -> None:
 
 
 def test_the_choice_says_why() -> None:
-    sparse = choose(Request(device="cpu"), facts_of(random_graph(2000, 6000, 1, 9)), 2000, 1)
-    dense = choose(Request(device="cpu"), facts_of(random_graph(100, 60_000, 1, 9)), 100, 1)
+    sparse = choose(
+        Options(device="cpu", predecessors=False), facts_of(random_graph(2000, 6000, 1, 9)), 2000, 1
+    )
+    dense = choose(
+        Options(device="cpu", predecessors=False), facts_of(random_graph(100, 60_000, 1, 9)), 100, 1
+    )
     assert sparse.algorithm != "floyd" == dense.algorithm
     assert "floyd" in sparse.reason
     assert "heap" in sparse.reason
@@ -316,9 +285,9 @@ def test_small_work_stays_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(many_choose, "gpu_bytes", lambda limit: 10**9)
     monkeypatch.setattr(many_choose, "own_figures", lambda *_: Gpu(132, 10**9))
     small, large = (facts_of(random_graph(n, 4 * n, 1, 9)) for n in (50, 20_000))
-    assert choose(Request(), small, 50).device == "cpu"
-    assert choose(Request(), large, 20_000).device == "cuda"
-    assert choose(Request(), small, 50, ranks=2).device == "cuda"
+    assert choose(Options(predecessors=False), small, 50).device == "cpu"
+    assert choose(Options(predecessors=False), large, 20_000).device == "cuda"
+    assert choose(Options(predecessors=False), small, 50, ranks=2).device == "cuda"
 
 
 @given(data=st.data())

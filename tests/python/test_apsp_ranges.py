@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 from support.graphs import graph_of, random_graph
 from support.local_ranks import on_ranks
+from support.opening import job_on
 from support.row_checks import check_rows
 
 import groute_py
 from groute_py import RunError, SourceRows
 from groute_py.comm.solo import SoloChannel
-from groute_py.many.apsp import Loaded, collect, prepare
+from groute_py.engine.options import METHODS, Options
+from groute_py.many.apsp import collect
 from groute_py.many.choose import Choice
-from groute_py.many.request import METHODS, Request
 from groute_py.many.solve import Solving
 from groute_py.results.result import public_distances
 
@@ -110,9 +111,7 @@ def test_all_rows_of_a_run_are_of_one_precision(device: str, rounding: str, rank
     graph = graph_of(7, arcs, "float32")
 
     def work(channel: Any) -> SourceRows | None:
-        return collect(
-            channel, prepare(channel, lambda: Loaded(graph, None), Request(rounding, device))
-        )
+        return collect(channel, job_on(channel, graph, algorithm=rounding, device=device))
 
     if ranks > 1 and rounding == "floyd":
         pytest.skip("several ranks hold a matrix on GPUs only")
@@ -130,8 +129,9 @@ def test_a_type_that_was_too_narrow_is_not_tried_again(
     """Not even where an answer was left before its end, and its solver with it."""
     great = 2**31 - 2
     graph = graph_of(4, [(0, 1, great), (1, 2, great), (2, 3, 5), (3, 0, 2**30)])
-    request, choice = Request("sweep", device), Choice("sweep", device, "asked for")
-    solving = Solving(graph, None, request, choice, SoloChannel(), stays=True)
+    options = Options(algorithm="sweep", device=device, predecessors=False)
+    choice = Choice("sweep", device, "asked for")
+    solving = Solving(graph, None, options, choice, SoloChannel(), stays=True)
     tried: list[Any] = []
     opened = solving.opened
     monkeypatch.setattr(solving, "opened", lambda kind: tried.append(kind) or opened(kind))

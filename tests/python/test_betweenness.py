@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.graphs import graph_of, graphs, random_graph
 from support.local_ranks import on_ranks
+from support.opening import opened_on
 from support.path_counts import PathCounts
 from support.skips import EMULATED, NO_GPU
 
 from groute_py import Graph, InputError, RunError
 from groute_py.centrality import betweenness, edge_betweenness, own_sums
 from groute_py.centrality.accumulation import Accumulated, accumulate, accumulated
-from groute_py.centrality.choices import Choices
 from groute_py.centrality.dependency_job import dependency_job
 from groute_py.centrality.scores import estimated
 from groute_py.comm.solo import SoloChannel
@@ -27,6 +27,7 @@ from groute_py.graph.size import Size
 from groute_py.memory import host
 from groute_py.memory.gpus import SLOT_BYTES, source_bytes
 from groute_py.memory.host import bytes_of
+from groute_py.solver.opened import Work
 from groute_py.system.threads import thread_count
 
 EXAMPLES = 8 if EMULATED else 40
@@ -144,8 +145,8 @@ def test_inner_vertices(device: str) -> None:
 def sums(
     channel: Any, graph: Graph, device: str, sources: Any = None, **more: Any
 ) -> Accumulated | None:
-    choices = Choices(device=device, weighted=more.pop("weighted", True))
-    return accumulated(channel, lambda: (graph, sources), choices, errors=True, **more)
+    opened = opened_on(channel, graph, device=device, hops=not more.pop("weighted", True))
+    return accumulated(opened, sources, errors=True, **more)
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4])
@@ -216,15 +217,6 @@ def test_a_cycle_of_weight_zero(device: str) -> None:
     with pytest.raises(InputError, match="a cycle of weight 0, 1 → 2 → 3 → 1, around"):
         betweenness(graph, device=device)
     assert betweenness(graph, weighted=False, device=device) is not None
-
-
-def test_a_cycle_of_weight_zero_that_no_source_reaches(device: str) -> None:
-    graph = graph_of(5, [(0, 1, 2), (1, 2, 1), (3, 4, 0), (4, 3, 0), (3, 1, 0)])
-    found = betweenness(graph, sources=[0, 1, 2], device=device)
-    assert found is not None
-    assert found.values.tolist()[3:] == [0, 0]
-    with pytest.raises(InputError, match="a cycle of weight 0, 3 → 4 → 3, around"):
-        betweenness(graph, sources=[0, 4], device=device)
 
 
 def test_a_cycle_that_rounding_makes(device: str) -> None:
@@ -300,6 +292,15 @@ def test_memory_that_does_not_suffice(monkeypatch: pytest.MonkeyPatch) -> None:
         betweenness(graph_of(3, [(0, 1, 1)]), device="cpu")
 
 
+def test_a_cycle_of_weight_zero_that_no_source_reaches(device: str) -> None:
+    graph = graph_of(5, [(0, 1, 2), (1, 2, 1), (3, 4, 0), (4, 3, 0), (3, 1, 0)])
+    found = betweenness(graph, sources=[0, 1, 2], device=device)
+    assert found is not None
+    assert found.values.tolist()[3:] == [0, 0]
+    with pytest.raises(InputError, match="a cycle of weight 0, 3 → 4 → 3, around"):
+        betweenness(graph, sources=[0, 4], device=device)
+
+
 def test_sums_that_rank_0_cannot_collect(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is refused on all ranks before any of them solves."""
     monkeypatch.setattr(host, "available_bytes", lambda: 4700)
@@ -308,7 +309,7 @@ def test_sums_that_rank_0_cannot_collect(monkeypatch: pytest.MonkeyPatch) -> Non
 
     def work(channel: Any) -> str:
         with pytest.raises(InputError) as caught:
-            accumulated(channel, lambda: (graph, None), Choices(device="cpu"))
+            accumulated(opened_on(channel, graph, device="cpu"), None)
         return str(caught.value)
 
     (says,) = set(on_ranks(3, work))
@@ -320,9 +321,8 @@ def test_memory_as_planned(by_arc: bool) -> None:
     """What a run takes at most is not more than what the plan says, nor much less."""
     graph = generate("road:80x80")
     some = np.arange(8)
-    job = dependency_job(
-        SoloChannel(), lambda: (graph, some), Choices(device="cpu"), by_arc=by_arc, errors=True
-    )
+    opened = opened_on(SoloChannel(), graph, device="cpu")
+    job = dependency_job(opened, some, by_arc=by_arc, errors=True)
     accumulate(SoloChannel(), job)
     size = Size(graph.vertex_count, graph.arc_count)
     sums = 2 * (size.arcs if by_arc else size.vertices)
@@ -369,12 +369,8 @@ def test_the_device_by_the_work() -> None:
 def test_progress() -> None:
     done: list[tuple[int, int]] = []
     graph = random_graph(50, 100, seed=1, greatest=1)
-    found = accumulated(
-        SoloChannel(),
-        lambda: (graph, None),
-        Choices(device="cpu", weighted=False),
-        progress=lambda *both: done.append(both),
-    )
+    opened = opened_on(SoloChannel(), graph, device="cpu", hops=True)
+    found = accumulated(opened, None, Work(lambda *both: done.append(both)))
     assert found is not None
     assert done[-1] == (50, 50)
     assert estimated(found, normalized=True)[1] is None

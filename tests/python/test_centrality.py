@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.graphs import all_lengths, arcs_by_id, graph_of, graphs, random_graph
 from support.local_ranks import on_ranks
+from support.opening import opened_on
 from support.skips import EMULATED
 
 import groute_py
@@ -25,13 +26,13 @@ from groute_py import (
     generate,
 )
 from groute_py.centrality import bounds
-from groute_py.centrality.choices import Choices
 from groute_py.centrality.distances import Reduced, reduced
 from groute_py.comm.solo import SoloChannel
 from groute_py.device.base import unreached
 from groute_py.graph.symmetrize import mirrored
 from groute_py.kernels.cpu.reciprocals import CHUNK, sum_reciprocals
 from groute_py.many import choose
+from groute_py.solver.opened import Work
 
 EXAMPLES = 8 if EMULATED else 40
 
@@ -99,7 +100,7 @@ def test_float_weights(device: str, graph: Graph) -> None:
 
 
 def asked(channel: Any, graph: Graph, device: str, measure: str, sources: Any) -> Reduced | None:
-    return reduced(channel, lambda: (graph, sources), Choices(device=device), measure)
+    return reduced(opened_on(channel, graph, device=device), sources, measure)
 
 
 @pytest.mark.parametrize("measure", ["closeness", "harmonic", "eccentricity"])
@@ -155,20 +156,20 @@ def test_reciprocals_of_long_rows(device: str, kind: str) -> None:
 def test_the_mean_of_drawn_sources() -> None:
     """The estimate lies within a few standard errors, and has none if all vertices are sources."""
     graph = random_graph(400, 1600, seed=2, greatest=50)
-    choices = Choices(device="cpu")
-    exact = reduced(SoloChannel(), lambda: (graph, None), choices, "mean")
+    opened = opened_on(SoloChannel(), graph, device="cpu")
+    exact = reduced(opened, None, "mean")
     assert exact is not None
     mean, error = exact.mean()
     assert error == 0
     inside = 0
     for seed in range(20):
         drawn = np.random.default_rng(seed).choice(400, 40, replace=False)
-        found = reduced(SoloChannel(), lambda d=drawn: (graph, d), choices, "mean")
+        found = reduced(opened, drawn, "mean")
         assert found is not None
         near, spread = found.mean()
         inside += abs(near - mean) < 2 * spread
     assert inside >= 16
-    alone = reduced(SoloChannel(), lambda: (graph, np.array([3])), choices, "mean")
+    alone = reduced(opened, np.array([3]), "mean")
     assert alone is not None
     assert math.isnan(alone.mean()[1])
 
@@ -272,7 +273,7 @@ def test_bounds_of_symmetric_graphs(
         whole = graph_of(count, arcs_by_id(whole) + arcs_by_id(ring))
     monkeypatch.setattr(bounds, "FEW", 0)
     every = np.arange(count)
-    known = reduced(SoloChannel(), lambda: (whole, every), Choices(device="cpu"), "eccentricity")
+    known = asked(SoloChannel(), whole, "cpu", "eccentricity", every)
     assert known is not None
     assert centrality.diameter(whole, device=device) == known.rows.greatest.max()
     if known.complete:
@@ -285,21 +286,15 @@ def test_bounds_of_symmetric_graphs(
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4])
 @pytest.mark.parametrize("measure", ["diameter", "radius"])
 def test_bounds_leave_few_rows(device: str, ranks: int, measure: str) -> None:
-    graph, choices = (
-        largest_component(generate("road:14x14" if EMULATED else "road:25x25")),
-        Choices(device=device),
-    )
-    every = reduced(SoloChannel(), lambda: (graph, None), choices, "mean")
+    graph = largest_component(generate("road:14x14" if EMULATED else "road:25x25"))
+    every = asked(SoloChannel(), graph, device, "mean", None)
     done: list[int] = []
-
-    def load() -> tuple[Graph, None]:
-        return graph, None
 
     def work(channel: Any) -> Reduced | None:
         def progress(settled: int, count: int) -> None:
             done.append(settled)
 
-        return reduced(channel, load, choices, measure=measure, progress=progress)
+        return reduced(opened_on(channel, graph, device=device), None, measure, Work(progress))
 
     found, *others = on_ranks(ranks, work)
     assert others == [None] * (ranks - 1)

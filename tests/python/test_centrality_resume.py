@@ -15,11 +15,11 @@ import pytest
 from support.graphs import graph_of, random_graph
 from support.keeping import write_at_once
 from support.local_ranks import on_ranks
+from support.opening import opened_on
 
 from groute_py import Graph, InputError, RunError
 from groute_py.centrality import bounds
 from groute_py.centrality.accumulation import accumulated
-from groute_py.centrality.choices import Choices
 from groute_py.centrality.distances import reduced
 from groute_py.cli.resumable import stored
 from groute_py.comm.solo import SoloChannel
@@ -27,6 +27,7 @@ from groute_py.graph.symmetrize import mirrored
 from groute_py.many import slices
 from groute_py.many.storage.parts import PartFile
 from groute_py.many.storage.store import Store
+from groute_py.solver.opened import Work
 
 MEASURES = ("closeness", "harmonic", "betweenness", "edge-betweenness", "diameter")
 
@@ -68,14 +69,14 @@ def solved(
     channel: Any, graph: Graph, measure: str, store: Store | None, device: str, some: Any = None
 ) -> list[Any] | None:
     """All numbers that values are made of, on rank 0."""
-    how: dict[str, Any] = {"store": store}
-    asked = channel, lambda: (graph, some), Choices(device=device)
+    work = Work(keep=store)
+    asked: Any = opened_on(channel, graph, device=device), some
     if measure.endswith("betweenness"):
-        found = accumulated(*asked, by_arc=measure.startswith("edge"), errors=True, **how)
+        found = accumulated(*asked, work, by_arc=measure.startswith("edge"), errors=True)
         if found is None:
             return None
         return [found.totals, found.squares, found.most_paths]
-    rows = reduced(*asked, measure, **how)
+    rows = reduced(*asked, measure, work)
     return None if rows is None else [*rows.rows.arrays.values(), rows.sources]
 
 

@@ -12,14 +12,13 @@ import pytest
 from support.command import run_command
 from support.graphs import graph_of
 from support.local_ranks import on_ranks
+from support.opening import solver_on
 
 import groute_py
 from groute_py import RunError
 from groute_py.comm.base import Channel
-from groute_py.engine.options import Options
 from groute_py.engine.solving import Solving
 from groute_py.jobs.solver import Solver
-from groute_py.source.graph_source import GraphSource
 
 ARCS = 40
 
@@ -60,13 +59,13 @@ def test_every_method_refuses(method: str, suffix: str, tmp_path: Path) -> None:
 def test_a_change_during_a_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = line(1, tmp_path / "line.csr")
     with groute_py.open(path, device="cpu") as solver:
-        solve = solver._solving.solve
+        solve = solver._opened.trees._solving.solve
 
         def late(*arguments: object) -> object:
             os.utime(path, ns=(0, 0))
             return solve(*arguments)
 
-        monkeypatch.setattr(solver._solving, "solve", late)
+        monkeypatch.setattr(solver._opened.trees._solving, "solve", late)
         with pytest.raises(RunError, match="was changed"):
             solver.sssp(0)
 
@@ -122,10 +121,7 @@ def test_the_error_comes_to_all_ranks(tmp_path: Path) -> None:
     path, other = line(1, tmp_path / "line.csr"), line(3, tmp_path / "other.csr")
 
     def work(channel: Channel) -> str:
-        source = GraphSource(path)
-        file = source.watched(channel)
-        with Solver(source.supply(channel), channel, Options(device="cpu")) as solver:
-            solver.watch(file)
+        with solver_on(channel, path, device="cpu") as solver:
             solver.sssp(0)
             if channel.rank == 0:
                 shutil.copyfile(other, path)

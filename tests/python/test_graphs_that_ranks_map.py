@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from support.graphs import random_graph
 from support.local_ranks import on_ranks
+from support.opening import solver_on
 from support.reference import rows_from
 
 from groute_py import (
@@ -27,8 +28,8 @@ from groute_py.hierarchy.prepared import PreparedGraph
 from groute_py.io.cache import Copy
 from groute_py.io.formats import native
 from groute_py.io.tables.columns import Columns
-from groute_py.many.apsp import Loaded, prepare
-from groute_py.many.request import Request
+from groute_py.many.apsp import Ends
+from groute_py.solver.opened import Opened, source_of
 from groute_py.source import every_rank
 from groute_py.source.graph_source import GraphSource
 
@@ -54,7 +55,7 @@ def test_each_rank_maps_a_native_file(
     if column is not None:
         whole = GRAPH.changed(weights=GRAPH.weights[::-1].copy())
     whole = whole.reversed() if reverse else whole
-    request = Request(device="cpu", destination="nowhere", reverse=reverse)
+    has_supply, armed = threading.Barrier(3, timeout=60), threading.Event()
 
     def replace_file() -> None:
         other = GRAPH.weights * 7
@@ -62,15 +63,20 @@ def test_each_rank_maps_a_native_file(
         os.utime(path, (1, 1))
 
     def work(channel: Channel) -> Graph:
-        def load() -> Loaded:
-            loaded = Loaded.read(GraphSource(path, Columns(weight=column)), request)
+        options = Options(device="cpu", predecessors=False, reverse=reverse)
+        source = source_of(path, options, Columns(weight=column))
+        opened = Opened(source, channel, options)
+        opened.supply()
+        if has_supply.wait() == 0:
             if change == "before":
                 replace_file()
-            return loaded._replace(sources=SOURCES)
-
-        return prepare(channel, load, request).graph
+            armed.set()
+        assert armed.wait(60)
+        return opened.rows(lambda: Ends(SOURCES), options).graph
 
     def map_late(file: Path) -> native.Contents:
+        if not armed.is_set():
+            return map_file(file)
         all_see_it.wait()
         with lock:
             mapped.append(file)
@@ -107,8 +113,9 @@ def test_a_solver_on_other_ranks_maps_its_file(
     monkeypatch.setattr(every_rank, "native", SimpleNamespace(graph_in=graph_in))
 
     def work(channel: Channel) -> tuple[Any, ...]:
-        supply = GraphSource(path, columns=Columns(weight=column)).supply(channel)
-        with Solver(supply, channel, Options(device="cpu")) as solver:
+        options = Options(device="cpu")
+        source = source_of(path, options, Columns(weight=column))
+        with Solver(Opened(source, channel, options)) as solver:
             tolls = solver.apsp(SOURCES)
             matrix = solver.matrix(SOURCES, [0, 7])
             routes = solver.route([(int(SOURCES[0]), 7)])
@@ -118,17 +125,15 @@ def test_a_solver_on_other_ranks_maps_its_file(
     np.testing.assert_array_equal(tolls.distances, rows)
     np.testing.assert_array_equal(matrix.distances, rows[:, [0, 7]])
     assert routes.distances.tolist() == [rows[0, 7]]
-    assert mapped == [path] * 4  # once for the rows, once for the routes
+    assert mapped == [path] * 2
 
     def counted(channel: Channel) -> Any:
-        with Solver(
-            GraphSource(path).supply(channel), channel, Options(device="cpu", hops=True)
-        ) as solver:
+        with solver_on(channel, path, device="cpu", hops=True) as solver:
             return solver.apsp(SOURCES)
 
     hops = rows_from(GRAPH.with_unit_weights(), SOURCES)
     np.testing.assert_array_equal(on_ranks(3, counted)[0].distances, hops)
-    assert len(mapped) == 4
+    assert len(mapped) == 2
 
 
 def test_ranks_get_a_hierarchy_that_no_file_keeps(
@@ -139,10 +144,13 @@ def test_ranks_get_a_hierarchy_that_no_file_keeps(
     monkeypatch.setattr(Copy, "write", lambda _, graph: graph)  # a cache that is full
 
     def work(channel: Channel) -> tuple[bool, Any]:
-        supply = GraphSource(path, prepare=True, cache=tmp_path / "cache").supply(channel)
-        with Solver(supply, channel, Options(device="cpu", prepare=True)) as solver:
+        options = Options(device="cpu", prepare=True)
+        opened = Opened(source_of(path, options, cache=tmp_path / "cache"), channel, options)
+        with Solver(opened) as solver:
             rows = solver.apsp([7, 300])
-            return isinstance(solver._graph_everywhere(), PreparedGraph), rows
+            kept = opened.everywhere().graph
+            assert kept is not None
+            return isinstance(kept.graph, PreparedGraph), rows
 
     are_prepared, rows = zip(*on_ranks(3, work), strict=True)
     assert are_prepared == (True, True, True)

@@ -21,16 +21,17 @@ from support.graphs import graph_of, graphs, random_graph
 from support.keeping import raising_at, write_at_once
 from support.kept_rows import listing
 from support.local_ranks import on_ranks
+from support.opening import opened_on
 from support.reference import rows_from, turned_round
 
 import groute_py
 from groute_py import Graph, InputError, Isochrones, RunError, TimeLimitError
 from groute_py.comm.agree import on_root
 from groute_py.comm.base import Channel
-from groute_py.engine.options import Options
-from groute_py.jobs.isochrone import solve_isochrone
+from groute_py.jobs.isochrone import IsochroneJob
 from groute_py.many.storage.parts import PartFile
 from groute_py.many.storage.store import Store
+from groute_py.solver.opened import Work
 
 
 def check(graph: Graph, sources: list[int], found: Isochrones | None, *, each: bool) -> None:
@@ -145,19 +146,14 @@ def test_on_ranks(device: str, ranks: int, each: bool) -> None:
     done: list[tuple[int, int]] = []
 
     def work(channel: Any) -> Isochrones | None:
-        return solve_isochrone(
-            channel,
-            lambda: (graph, np.array(sources), None),
-            (5, 11),
-            Options(device=device),
-            each=each,
-            progress=(lambda *n: done.append(n)) if channel.rank == 0 else None,
-        )
+        opened = opened_on(channel, graph, device=device, predecessors=False)
+        work = Work(lambda *n: done.append(n)) if channel.rank == 0 else Work()
+        return opened.answer(IsochroneJob(sources, (5, 11), each), work)
 
     found, *others = on_ranks(ranks, work)
     assert others == [None] * (ranks - 1)
     check(graph, sources, found, each=each)
-    assert done[-1] == ((3, 3) if each else (1, 1))
+    assert done[-1:] == ([(3, 3)] if each else [])
 
 
 def test_ranks_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,9 +163,9 @@ def test_ranks_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     def work(channel: Any, *, resume: bool) -> Isochrones | None:
         keep = Store(tmp_path / "out.csv", "sources", resume=resume)
-        given, options = (graph, np.array(sources), None), Options(device="cpu")
+        opened = opened_on(channel, graph, device="cpu")
         with closing(keep):
-            found = solve_isochrone(channel, lambda: given, (5, 11), options, each=True, keep=keep)
+            found = opened.answer(IsochroneJob(sources, (5, 11), each=True), Work(keep=keep))
             on_root(channel, keep.finish)
         assert len(keep.missing) == 2
         return found
@@ -254,11 +250,11 @@ def test_a_time_limit() -> None:
 def test_a_time_limit_is_of_all_sources(ranks: int) -> None:
     """Each of them takes a small part of it."""
     graph = random_graph(5000, 20000, seed=2, greatest=9)
-    given, options = (graph, np.arange(5000), None), Options(device="cpu", time_limit_s=0.3)
 
     def work(channel: Channel) -> str:
+        opened = opened_on(channel, graph, device="cpu", time_limit_s=0.3)
         with pytest.raises(TimeLimitError) as caught:
-            solve_isochrone(channel, lambda: given, (50,), options, each=True)
+            opened.answer(IsochroneJob(np.arange(5000), (50,), each=True))
         return str(caught.value)
 
     (said,) = set(on_ranks(ranks, work))

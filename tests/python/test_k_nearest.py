@@ -19,6 +19,7 @@ from support.graphs import graph_of, graphs, random_graph
 from support.keeping import raising_at, row_by_row, write_at_once
 from support.kept_rows import listing
 from support.local_ranks import on_ranks
+from support.opening import opened_on
 from support.reference import check_path, rows_from, turned_round
 
 import groute_py
@@ -31,11 +32,11 @@ from groute_py import (
     TimeLimitError,
 )
 from groute_py.comm.agree import on_root
-from groute_py.engine.options import Options
-from groute_py.jobs.nearest import solve_nearest
+from groute_py.jobs.nearest import NearestJob
 from groute_py.many.storage.parts import PartFile
 from groute_py.many.storage.store import Store
 from groute_py.memory import host
+from groute_py.solver.opened import Work
 
 
 def check(graph: Graph, facilities: list[int], k: int, found: NearestFacilities | None) -> None:
@@ -116,8 +117,8 @@ def test_on_ranks(device: str, ranks: int) -> None:
     facilities = np.array([60, 7, 33, 2, 41])
 
     def work(channel: Any) -> NearestFacilities | None:
-        how: Any = {"k": 3, "to_facility": True}
-        return solve_nearest(channel, lambda: (graph, facilities), Options(device=device), **how)
+        opened = opened_on(channel, graph, device=device)
+        return opened.answer(NearestJob(facilities, 3, to_facility=True))
 
     first, *others = on_ranks(ranks, work)
     assert others == [None] * (ranks - 1)
@@ -136,11 +137,9 @@ def test_ranks_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def work(channel: Any, *, resume: bool) -> NearestFacilities | None:
         cutoff = None if resume else math.inf
         keep = Store(tmp_path / "out.csv", "facilities", resume=resume)
-        how: Any = {"k": 3, "to_facility": True, "keep": keep}
+        opened = opened_on(channel, graph, device="cpu", cutoff=cutoff)
         with closing(keep):
-            found = solve_nearest(
-                channel, lambda: (graph, facilities), Options(device="cpu", cutoff=cutoff), **how
-            )
+            found = opened.answer(NearestJob(facilities, 3, to_facility=True), Work(keep=keep))
             on_root(channel, keep.finish)
         assert resume == (0 < len(keep.missing) < len(facilities))
         return found

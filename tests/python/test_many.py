@@ -13,10 +13,9 @@ from support.local_ranks import on_ranks
 
 from groute_py import UNREACHED, Graph, NegativeCycleError, Result, RunError, apsp, verify
 from groute_py.comm.solo import SoloChannel
-from groute_py.engine.options import Options
+from groute_py.engine.options import METHODS, Options
 from groute_py.many.johnson import potentials, solve_johnson
 from groute_py.many.nearest import solve_nearest
-from groute_py.many.request import METHODS
 from groute_py.many.rows import SourceRows, solve_rows
 
 

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.graphs import graph_of, graphs, random_graph
 from support.local_ranks import on_ranks
+from support.opening import opened_on
 from support.reference import rows_from
 
 import groute_py
@@ -21,12 +22,11 @@ from groute_py.device.cpu import sweeps
 from groute_py.device.cpu.rows import CpuGraph
 from groute_py.device.cpu.sweeps import CpuSweeps
 from groute_py.device.rows import NarrowError
+from groute_py.engine.options import METHODS, Options
 from groute_py.hierarchy.problems import DenseError
-from groute_py.jobs.matrix import solve_matrix
+from groute_py.jobs.matrix import MatrixJob
 from groute_py.many import solve
-from groute_py.many.apsp import Loaded
 from groute_py.many.choose import Choice
-from groute_py.many.request import METHODS, Request
 from groute_py.many.row_graph import KeptRowGraph
 from groute_py.many.solve import Solving
 from groute_py.memory import host
@@ -106,10 +106,10 @@ def test_floats(device: str, method: str, graph: Graph) -> None:
 def test_on_ranks(device: str, ranks: int, reverse: bool) -> None:
     graph = random_graph(150, 500, seed=ranks, greatest=9)
     sources, targets = np.array([7, 7, 149, 0, 20, 3, 1]), np.array([5, 149, 5, 0])
-    request = Request(device=device, predecessors=True, reverse=reverse)
 
     def work(channel: Any) -> Matrix | None:
-        return solve_matrix(channel, lambda: Loaded(graph, sources), targets, request)
+        opened = opened_on(channel, graph, device=device, reverse=reverse)
+        return opened.answer(MatrixJob(sources, targets, predecessors=True))
 
     found, *others = on_ranks(ranks, work)
     assert others == [None] * (ranks - 1)
@@ -168,19 +168,18 @@ def test_a_sum_beyond_int64(device: str) -> None:
 
 
 def test_what_is_in_place_for_the_next_matrix() -> None:
-    """A solver that has answered a request like it, and has not been dropped since."""
-    road, request = groute_py.generate("road:9x9"), Request(device="cpu")
+    """A solver that has answered a options like it, and has not been dropped since."""
+    road, options = groute_py.generate("road:9x9"), Options(device="cpu", predecessors=False)
     swept = Choice("sweep", "cpu", "")
     kept = KeptRowGraph()
-    assert kept.in_place(request) is None
-    solving = kept.solving(road, None, request, swept, SoloChannel())
-    assert kept.in_place(request) is None
+    assert kept.in_place(options) is None
+    solving = kept.solving(road, None, options, swept, SoloChannel())
+    assert kept.in_place(options) is None
     list(solving.blocks(np.array([3])))
-    assert kept.in_place(request) == swept
-    assert kept.in_place(replace(request, destination="file")) == swept
-    assert kept.in_place(replace(request, predecessors=not request.predecessors)) is None
+    assert kept.in_place(options) == swept
+    assert kept.in_place(replace(options, predecessors=not options.predecessors)) is None
     kept.drop()
-    assert kept.in_place(request) is None
+    assert kept.in_place(options) is None
 
 
 def test_what_takes_over_from_sweeps_is_not_in_place_as_these(
@@ -192,18 +191,18 @@ def test_what_takes_over_from_sweeps_is_not_in_place_as_these(
         raise DenseError(100, 90.0)
 
     monkeypatch.setattr(solve, "CpuSweeps", resisting)
-    road, request = groute_py.generate("road:9x9"), Request(device="cpu")
+    road, options = groute_py.generate("road:9x9"), Options(device="cpu", predecessors=False)
     kept, swept = KeptRowGraph(), Choice("sweep", "cpu", "")
-    solving = kept.solving(road, None, request, swept, SoloChannel())
+    solving = kept.solving(road, None, options, swept, SoloChannel())
     list(solving.blocks(np.array([3])))
-    assert kept.in_place(request) is None
-    assert kept.solving(road, None, request, swept, SoloChannel()) is solving
+    assert kept.in_place(options) is None
+    assert kept.solving(road, None, options, swept, SoloChannel()) is solving
 
 
 def test_a_solver_is_gone_before_a_wider_one_opens(monkeypatch: pytest.MonkeyPatch) -> None:
     """A GPU has no room for both."""
-    road, request = groute_py.generate("road:9x9"), Request(device="cpu")
-    solving = Solving(road, None, request, Choice("sweep", "cpu", ""), SoloChannel(), stays=True)
+    road, options = groute_py.generate("road:9x9"), Options(device="cpu", predecessors=False)
+    solving = Solving(road, None, options, Choice("sweep", "cpu", ""), SoloChannel(), stays=True)
     narrow: list[Any] = []
 
     class Narrow(CpuSweeps):

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.graphs import graph_of, graphs, random_graph
 from support.local_ranks import on_ranks
+from support.opening import opened_on
 from support.reference import check_nearest, check_next, nearest_of, rows_from
 
 import groute_py
 from groute_py import Graph, InputError, NearestFacilities, NegativeCycleError, TimeLimitError
-from groute_py.engine.options import Options
-from groute_py.jobs.nearest import solve_from_facilities
+from groute_py.jobs.nearest import NearestJob
 
 
 @settings(max_examples=60)
@@ -78,11 +78,8 @@ def test_on_ranks(device: str, ranks: int, to_facility: bool) -> None:
     facilities = [149, 7, 20, 20, 3]
 
     def work(channel: Any) -> NearestFacilities | None:
-        options = Options(device=device)
-        given = np.array(facilities)
-        return solve_from_facilities(
-            channel, lambda: (graph, given), options, to_facility=to_facility
-        )
+        opened = opened_on(channel, graph, device=device)
+        return opened.answer(NearestJob(facilities, to_facility=to_facility))
 
     found, *others = on_ranks(ranks, work)
     assert others == [None] * (ranks - 1)

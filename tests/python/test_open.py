@@ -82,11 +82,12 @@ def test_what_is_local_is_dropped_though_another_rank_fails(
 
     solver = groute_py.open(GRAPH, device="cpu")
     assert solver.apsp([0]) is not None
-    assert solver._rows.graph is not None
-    monkeypatch.setattr(solver._graph, "close", fail)
+    rows = solver._opened.everywhere()
+    assert rows.graph is not None
+    monkeypatch.setattr(solver._opened.trees, "close", fail)
     with pytest.raises(RunError, match="rank 1 failed"):
         solver.close()
-    assert solver._rows.graph is None
+    assert rows.graph is None
 
 
 @pytest.mark.parametrize("name", ["algorithm", "device", "mode", "order"])
@@ -141,12 +142,6 @@ class TestPrepare:
 
     def test_ranks_must_agree(self) -> None:
         assert alike(Options(prepare=True))["prepare"]
-
-    def test_several_sources(self) -> None:
-        found = groute_py.sssp(GRAPH, sources=[5, 7], prepare=True, device="cpu")
-        plain = groute_py.sssp(GRAPH, sources=[5, 7], device="cpu")
-        assert "contracted" in found.statistics["reason"]
-        np.testing.assert_array_equal(found.distances, plain.distances)
 
     def test_bfs_does_not_take_it(self) -> None:
         done = CliRunner().invoke(commands, ["bfs", "road:20x20", "--prepare"])

@@ -18,7 +18,6 @@ from groute_py import errors
 from groute_py.engine import keywords as keyword_types
 from groute_py.engine.option import options_of
 from groute_py.engine.options import Options
-from groute_py.many.request import Request
 
 FACE = [
     "Customized",
@@ -113,13 +112,12 @@ def test_signatures_show_all_options(function: str) -> None:
     keywords = get_type_hints(getattr(keyword_types, f"{function.capitalize()}Keywords"))
     parameters, text = inspect.signature(call).parameters, inspect.getdoc(call)
     assert text is not None
-    kind = Request if function in ("apsp", "matrix", "route") else Options
-    known, hints = dict(options_of(kind, function)), get_type_hints(kind)
+    known, hints = dict(options_of(Options, function)), get_type_hints(Options)
     assert {entry.name for entry in known} == keywords.keys()
     for entry, option in known.items():
         parameter = parameters[entry.name]
         assert parameter.kind is parameter.KEYWORD_ONLY
-        assert parameter.default is entry.default
+        assert parameter.default is option.default
         assert keywords[entry.name] == hints[entry.name]
         assert f"    {entry.name}: {option.text.split()[0]}" in text
     assert not any(p.kind is p.VAR_KEYWORD for p in parameters.values())
@@ -174,7 +172,6 @@ def loaded_by(code: str) -> list[str]:
         ("from groute_py import GrouteError, InputError", []),
         ("from groute_py import Graph, Result", ["numpy"]),
         ("import groute_py.engine.options", []),
-        ("import groute_py.many.request", []),
         ("from groute_py.system import environment, settings", []),
         ("import groute_py.launch.mpirun", []),
         ("import groute_py.engine.solver, groute_py.source.graph_source", ["numpy"]),

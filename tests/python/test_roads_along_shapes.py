@@ -6,19 +6,18 @@ import base64
 import csv
 import json
 import re
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from support.local_ranks import on_ranks
+from support.opening import opened_on
 
 import groute_py
 from groute_py import Graph, Isochrones
 from groute_py.graph.shapes import Shapes
-from groute_py.jobs.route import solve_routes
-from groute_py.many.request import Request
+from groute_py.jobs.route import RouteJob
 from groute_py.maps.lines import Ground, segments_of, shapes_between
 from groute_py.maps.network import Network
 from groute_py.maps.pieces import whole_arcs
@@ -228,9 +227,12 @@ def test_routes_with_turns_lead_along_shapes(tmp_path: Path, *, reverse: bool) -
     lines, pairs = [], np.array([(2, 0), (0, 2)])
     turned = expanded(bent(), [(0, 1, 2, 5)])
     for ranks, graph in ((1, bent()), (1, turned), (2, turned)):
-        request = Request(device="cpu", reverse=reverse)
-        asked = partial(tuple, (graph, pairs))
-        routes, *_ = on_ranks(ranks, partial(solve_routes, load=asked, request=request, paths=True))
+
+        def work(channel: Any, graph: Graph = graph) -> Any:
+            opened = opened_on(channel, graph, device="cpu", reverse=reverse)
+            return opened.answer(RouteJob(pairs, paths=True))
+
+        routes, *_ = on_ranks(ranks, work)
         assert routes is not None
         routes.save(tmp_path / "lines.geojson", planar=True)
         features = json.loads((tmp_path / "lines.geojson").read_text())["features"]

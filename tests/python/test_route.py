@@ -18,6 +18,7 @@ from support.graphs import graph_of, graphs, random_graph
 from support.keeping import raising_at, row_by_row, write_at_once
 from support.kept_rows import listing
 from support.local_ranks import on_ranks
+from support.opening import opened_on
 from support.reference import check_path, rows_from
 
 import groute_py
@@ -35,14 +36,16 @@ from groute_py.comm.solo import SoloChannel
 from groute_py.device.cpu.hierarchy import CpuHierarchy
 from groute_py.device.cpu.rows import CpuGraph
 from groute_py.device.cpu.searches import TwoSidedSearch, UpSearch
+from groute_py.engine.options import Options
 from groute_py.io.pairs import read_pairs_in
 from groute_py.jobs import by_rows
 from groute_py.jobs.groups import Group
-from groute_py.jobs.route import solve_routes
+from groute_py.jobs.route import RouteJob
 from groute_py.many.choose import Choice
-from groute_py.many.request import Request
+from groute_py.many.solve import Solving
 from groute_py.many.storage.parts import PartFile
 from groute_py.many.storage.store import Store
+from groute_py.solver.opened import Work
 
 
 def check(graph: Graph, pairs: Any, routes: Routes | None, *, reverse: bool = False) -> None:
@@ -143,10 +146,10 @@ def test_on_ranks(device: str, ranks: int, reverse: bool) -> None:
     graph = random_graph(150, 500, seed=ranks, greatest=9)
     pairs = np.random.default_rng(ranks).integers(0, 150, (60, 2))
     pairs[:20, 0] = 7  # many of one source
-    request = Request(device=device, reverse=reverse)
 
     def work(channel: Any) -> Routes | None:
-        return solve_routes(channel, lambda: (graph, pairs), request, paths=True)
+        opened = opened_on(channel, graph, device=device, reverse=reverse)
+        return opened.answer(RouteJob(pairs, paths=True))
 
     routes, *others = on_ranks(ranks, work)
     assert others == [None] * (ranks - 1)
@@ -163,9 +166,9 @@ def test_ranks_go_on(tmp_path: Path, ranks: int, monkeypatch: pytest.MonkeyPatch
 
     def work(channel: Any, *, resume: bool) -> Routes | None:
         keep = Store(tmp_path / "out.csv", "sources", resume=resume)
-        how = {"paths": True, "progress": lambda *n: done.append(n) if channel.rank == 0 else None}
+        work = Work(lambda *n: done.append(n) if channel.rank == 0 else None, keep)
         with closing(keep):
-            found = solve_routes(channel, lambda: (graph, pairs), Request(), keep=keep, **how)
+            found = opened_on(channel, graph).answer(RouteJob(pairs, paths=True), work)
             on_root(channel, keep.finish)
         return found
 
@@ -188,7 +191,7 @@ def test_more_ranks_than_sources(device: str) -> None:
 
     def work(channel: Any) -> Routes | None:
         pairs = np.array([[3, 4]])
-        return solve_routes(channel, lambda: (graph, pairs), Request(device=device), paths=False)
+        return opened_on(channel, graph, device=device).answer(RouteJob(pairs))
 
     check(graph, [[3, 4]], on_ranks(4, work)[0])
 
@@ -271,8 +274,8 @@ def test_a_time_limit_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """It ends a job between two blocks, and one that is complete is no more late."""
     row_by_row(monkeypatch)
     graph, channel = groute_py.generate("road:10x10"), SoloChannel()
-    request = Request(device="cpu", algorithm="heap", destination="nowhere")
-    finder = by_rows.Rows(graph, request, Choice("heap", "cpu", "as asked for"), channel)
+    options, choice = Options(device="cpu", predecessors=False), Choice("heap", "cpu", "")
+    finder = by_rows.Rows(Solving(graph, None, options, choice, channel))
     groups = [Group(source, np.array([0]), np.array([5])) for source in range(64)]
     every = finder.find(groups, None, paths=False, deadline=0.0)
     with pytest.raises(TimeLimitError, match="give more time"):

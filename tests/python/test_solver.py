@@ -14,11 +14,10 @@ import pytest
 from support.graphs import random_graph
 from support.keeping import row_by_row
 from support.local_ranks import on_ranks
+from support.opening import solver_on
 
 import groute_py
-from groute_py import Graph, InputError, RunError, Solver, TimeLimitError, centrality
-from groute_py.engine.options import Options
-from groute_py.source.whole import Whole
+from groute_py import Graph, InputError, RunError, TimeLimitError, centrality
 
 GRAPH = random_graph(60, 240, seed=4, greatest=9)
 ROAD = groute_py.generate("road:12x12")
@@ -52,8 +51,7 @@ def test_centralities(measure: str, how: dict[str, Any]) -> None:
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 def test_on_ranks(ranks: int) -> None:
     def work(channel: Any) -> Any:
-        supply = Whole(ROAD if channel.rank == 0 else None)
-        with Solver(supply, channel, Options(device="cpu")) as solver:
+        with solver_on(channel, ROAD, device="cpu") as solver:
             found = [solver.bfs(3), solver.harmonic([1, 2]), solver.diameter()]
             with solver.with_weights(2 * ROAD.weights) as heavier, heavier.reversed() as turned:
                 found += [heavier.sssp(3), turned.sssp(3)]
@@ -152,12 +150,12 @@ def test_closing_waits_for_a_solve_of_another_thread() -> None:
     begun, ends = Event(), Event()
 
     def solve() -> Any:
-        with solver.alone():
+        with solver._opened.alone():
             with pytest.raises(RunError, match="a handler of a signal"):
                 solver.close()
             begun.set()
             assert ends.wait(60)
-            return solver._solve(5, (), brings_tree=True)
+            return solver._opened.trees.sssp(5)
 
     with ThreadPoolExecutor(2) as pool:
         solving = pool.submit(solve)
@@ -176,7 +174,10 @@ def test_a_closed_solver_holds_nothing_but_the_graph() -> None:
     solver = groute_py.open(ROAD, device="cpu")
     result = solver.sssp(5)
     solver.route([(5, 9)])
-    held = [weakref.ref(solver._graph.device.parts.answer), weakref.ref(solver._router)]
+    opened: Any = solver._opened
+    router = opened.part("route", None)
+    held = [weakref.ref(opened.trees.device.parts.answer), weakref.ref(router)]
+    del router
     solver.close()
     gc.collect()
     assert [one() for one in held] == [None, None]
@@ -200,9 +201,8 @@ def test_the_time_limit_of_one_rank(ranks: int) -> None:
     """It ends the jobs of all, also those that rank 0 sums up."""
 
     def work(channel: Any) -> None:
-        supply = Whole(ROAD if channel.rank == 0 else None)
-        options = Options(device="cpu", time_limit_s=1e-9 if channel.rank == 1 else None)
-        with Solver(supply, channel, options) as solver:
+        limit = 1e-9 if channel.rank == 1 else None
+        with solver_on(channel, ROAD, device="cpu", time_limit_s=limit) as solver:
             for method in (solver.diameter, solver.radius):
                 with pytest.raises(TimeLimitError, match="of 144 sources were done"):
                     method()
@@ -222,7 +222,7 @@ def test_a_closed_solver_drops_its_graph(device: str) -> None:
     with groute_py.open(ROAD, device=device) as solver:
         assert solver.sssp(7) is not None
     with pytest.raises(AssertionError):
-        _ = solver._graph.device.parts  # type: ignore[attr-defined]
+        _ = solver._opened.trees.device.parts  # type: ignore[attr-defined]
     with pytest.raises(RunError, match="is closed"):
         solver.sssp(7)
 

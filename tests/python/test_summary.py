@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.graphs import graph_of, random_graph
+from support.opening import job_on
 from support.skips import needs_compiler
 
 import groute_py
@@ -29,10 +30,10 @@ from groute_py.device.summary import (
     summarize,
     wide,
 )
+from groute_py.engine.options import METHODS
 from groute_py.kernels.source import SUMMARY, options
-from groute_py.many.apsp import Loaded, prepare, reduce
+from groute_py.many.apsp import reduce
 from groute_py.many.reduce import Reduction
-from groute_py.many.request import METHODS, Request
 
 TYPES = ["int32", "int64", "float32", "float64"]
 
@@ -169,7 +170,7 @@ def test_every_method(device: str, name: str, least: int) -> None:
         pytest.skip("single is a method for GPUs")
     graph = without_negative_cycles(random_graph(300, 900, seed=3, greatest=9), least)
     sources = np.array([5, 299, 0, 5, 17])
-    found = reduced(graph, sources, Request(name, device))
+    found = reduced(graph, sources, name, device)
     rows = groute_py.apsp(graph, sources=sources, algorithm=name, device=device)
     assert rows is not None
     for position, row in enumerate(rows.distances):
@@ -187,8 +188,8 @@ def test_a_sum_that_does_not_fit(device: str, name: str) -> None:
         pytest.skip("single is a method for GPUs")
     graph = graph_of(4, [(1, 0, 1), (0, 2, 2**62), (0, 3, 2**62)], "int64")
     with pytest.raises(RunError, match=r"sum of the distances from 0 in .* does not fit in int64"):
-        reduced(graph, np.array([2, 0]), Request(name, device))
-    assert reduced(graph, np.array([2, 3]), Request(name, device)).sums.tolist() == [0, 0]
+        reduced(graph, np.array([2, 0]), name, device)
+    assert reduced(graph, np.array([2, 3]), name, device).sums.tolist() == [0, 0]
 
 
 @pytest.mark.parametrize("name", ["heap", "batch", "single"])
@@ -197,7 +198,7 @@ def test_a_sum_that_nobody_asks_for(device: str, name: str) -> None:
         pytest.skip("single is a method for GPUs")
     channel, graph = SoloChannel(), graph_of(3, [(0, 1, 2**62), (0, 2, 2**62 + 5)], "int64")
     sources = np.array([2, 0])
-    job = prepare(channel, lambda: Loaded(graph, sources), Request(name, device))
+    job = job_on(channel, graph, sources, algorithm=name, device=device)
     found = reduce(channel, job, Wanted(sums=False, histogram=True))
     assert found is not None
     assert found[0].sums.tolist() == [0, 0]
@@ -205,9 +206,9 @@ def test_a_sum_that_nobody_asks_for(device: str, name: str) -> None:
     assert found[0].reached.tolist() == [1, 3]
 
 
-def reduced(graph: Graph, sources: Any, request: Request) -> Reduction:
+def reduced(graph: Graph, sources: Any, algorithm: str, device: str) -> Reduction:
     channel = SoloChannel()
-    job = prepare(channel, lambda: Loaded(graph, sources), request)
+    job = job_on(channel, graph, sources, algorithm=algorithm, device=device)
     found = reduce(channel, job, Wanted(histogram=True))
     assert found is not None
     return found[0]

@@ -11,13 +11,11 @@ from hypothesis import strategies as st
 from support.graphs import graphs
 from support.line_graph import distances_by_arc, labels_of_arcs, pairs_of
 from support.local_ranks import on_ranks
+from support.opening import solver_on
 from support.turn_cases import COSTS, GRAPH, ROWS, TURNS, WAY_BACK, rows_of
 
 import groute_py
 from groute_py import Graph, InputError
-from groute_py.engine.options import Options
-from groute_py.jobs.solver import Solver
-from groute_py.source.graph_source import GraphSource
 
 
 @settings(max_examples=15)
@@ -84,8 +82,7 @@ def test_isochrones_of_a_solver(ranks: int) -> None:
     rows = rows_of(TURNS)
 
     def work(channel: Any) -> Any:
-        supply = GraphSource(GRAPH, turns=rows).supply(channel)
-        with Solver(supply, channel, Options(device="cpu", turns=rows)) as solver:
+        with solver_on(channel, GRAPH, device="cpu", turns=rows) as solver:
             return solver.isochrone([7], [12])
 
     found = on_ranks(ranks, work)[0]

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.graphs import graphs
 from support.local_ranks import on_ranks
+from support.opening import opened_on
 from support.turn_cases import GRAPH, TURNS, check_k_nearest, rows_of, some_turns
 
 import groute_py
 from groute_py import Graph, NearestFacilities
-from groute_py.engine.options import Options
-from groute_py.jobs.nearest import solve_nearest
+from groute_py.jobs.nearest import NearestJob
 from groute_py.turns.expanded import expanded
 
 
@@ -38,9 +37,8 @@ def test_k_nearest_on_ranks(device: str, ranks: int) -> None:
     turns = rows_of(TURNS)
 
     def work(channel: Any) -> NearestFacilities | None:
-        options, how = Options(device=device), {"k": 3, "to_facility": ranks % 2 == 0}
-        towns = expanded(GRAPH, turns), np.array([41, 7, 33, 2])
-        return solve_nearest(channel, lambda: towns, options, **how)
+        opened = opened_on(channel, expanded(GRAPH, turns), device=device)
+        return opened.answer(NearestJob([41, 7, 33, 2], 3, to_facility=ranks % 2 == 0))
 
     first, *others = on_ranks(ranks, work)
     assert others == [None] * (ranks - 1)

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 from support.local_ranks import LocalChannel, on_ranks
+from support.opening import opened_on
 
 import groute_py
 from groute_py import GrouteError, InputError, RunError, csgraph, read_result
 from groute_py.comm.agree import collective, on_root
 from groute_py.interop.networkx import graph_from_networkx
 from groute_py.interop.tables import graph_from_table
-from groute_py.many.apsp import Loaded, prepare
-from groute_py.many.request import Request
+from groute_py.jobs.rows import apsp_job
 
 CALLS: dict[str, tuple[str, str]] = {
     "cutoff": ("sssp(G, 0, cutoff='5')", "cutoff must be a number, not '5'"),
@@ -51,7 +51,7 @@ CALLS: dict[str, tuple[str, str]] = {
     "NumPy's True": ("sssp(G, np.True_)", "source (np.True_|True) is no index"),
     "an id": ("sssp(G, 'Rome')", r"; graph.numbering.index_of\('Rome'\) is that of an id"),
     "ids": ("sssp(G, 0, targets=['Rome'])", r"target 'Rome' is no .*index_of\('Rome'\)"),
-    "a list": ("sssp(G, [0, 1])", r"source \[0, 1\] .* sources take apsp, or sssp with sources="),
+    "a list": ("sssp(G, [0, 1])", r"source \[0, 1\] .* for several sources take apsp"),
     "truths": ("bfs(G, 0, targets=[True, False])", "target True is no index of a vertex"),
     "truths as sources": ("apsp(G, sources=[True])", "sources must be integers, not bool"),
     "no dimensions": ("sssp(G, 0, targets=np.array(1))", "^targets .*: a sequence of integers is"),
@@ -60,9 +60,6 @@ CALLS: dict[str, tuple[str, str]] = {
     "truth": ("groute_py.open(G, hops='no')", "hops must be True or False, not 'no'"),
     "half a truth": ("sssp(G, 0, prepare=1)", "prepare must be True or False, not 1"),
     "truth of rows": ("apsp(G, predecessors=[])", r"predecessors must be True or False, not \[\]"),
-    "neither": ("sssp(G)", "give either a source or sources"),
-    "both": ("sssp(G, 0, sources=[0])", "give either a source or sources"),
-    "of one": ("sssp(G, sources=[0], delta=3)", "delta: for one source, not for several"),
     "sources": ("apsp(G, sources=[[1], [2, 3]])", "not an array of numbers: .*inhomogeneous"),
     "great source": (
         "apsp(G, sources=np.array([1, 2**63], 'u8'))",
@@ -84,7 +81,6 @@ CALLS: dict[str, tuple[str, str]] = {
         "groute_py.matrix(G, [0], [0], output='a\\0b.npy')",
         "output 'a.x00b.npy' is no name of a file: there is a null character in it",
     ),
-    "targets of several": ("sssp(G, sources=[0], targets=5)", "targets 5: a sequence"),
     "coordinates": ("sssp(G, 0, coordinates=3)", "coordinates must be a path, not 3"),
     "long name": ("sssp('a' * 300 + '.gr', 0)", "cannot be read: File name too long"),
 }
@@ -215,10 +211,8 @@ def test_on_one_of_two_ranks(script: Any) -> None:
     wrong = [
         "sssp(G, 0, time_limit_s='x')",
         "sssp(G, 0, cutoff=np.array([3, 4]))",
-        "sssp(G)",
         "sssp(G, 'x')",
         "sssp(G, 0, targets=['x'])",
-        "sssp(G, sources=[0])",
         "sssp(G, 1)",
         "sssp(G, 0, targets=[1])",
         "sssp(G, 0, predecessors=False)",
@@ -236,9 +230,9 @@ def test_ranks_ask_for_the_same_rows() -> None:
     graph = groute_py.generate("road:9x9")
 
     def work(channel: LocalChannel) -> str:
-        limit = 1 << (20 + channel.rank)
+        opened = opened_on(channel, graph, device="cpu", memory_limit=1 << (20 + channel.rank))
         with pytest.raises(InputError) as raised:
-            prepare(channel, lambda: Loaded(graph, None), Request(device="cpu", memory_limit=limit))
+            opened.answer(apsp_job(None))
         return str(raised.value)
 
     said = "rank 1 was called with memory_limit 2097152, rank 0 with 1048576; every rank must call"

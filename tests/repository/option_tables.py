@@ -1,4 +1,4 @@
-"""Writes what is made from `Options` and `Request`, the options of users; `COMMAND` runs it.
+"""Writes what is made from `Options`, the options of users; `COMMAND` runs it.
 
 These are the keywords of Python (`groute_py/engine/keywords.py`), and the tables of the documents
 between ``<!-- options of … -->`` and ``<!-- end of options -->``. With ``--check`` it writes
@@ -10,36 +10,23 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Mapping, Set
-from dataclasses import Field
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from groute_py.cli.options import flag_of
 from groute_py.engine.option import EVERYWHERE, Option, options_of
 from groute_py.engine.options import Options
-from groute_py.many.request import Request
 
 ROOT = Path(__file__).resolve().parents[2]
 
 COMMAND = "python tests/repository/option_tables.py"
 
-OTHERS: dict[str, type] = {
-    "nearest": Options,
-    "isochrone": Options,
-    "apsp": Request,
-    "matrix": Request,
-    "route": Request,
-}
-"""What holds the options of functions whose keywords are not based on those of others."""
-
-KINDS: dict[str, type] = {**dict.fromkeys((*EVERYWHERE, "query"), Options), **OTHERS}
-"""What holds the options of each function of `groute_py`, and of each command."""
+OTHERS = ("nearest", "isochrone", "apsp", "matrix", "route")
+"""The functions whose keywords are not based on those of others."""
 
 KEYWORDS = '''"""The keywords of the public functions, for type checkers and editors.
 
-Made from `groute_py.engine.options` and `groute_py.many.request` by
-{command}.
+Made from `groute_py.engine.options` by {command}.
 """
 
 from __future__ import annotations
@@ -82,7 +69,7 @@ def keywords_of(function: str, parent: str, before: Set[str]) -> str:
     """The TypedDict of a function, without the names that its parent has."""
     text = f"\n\nclass {_typed_dict(function)}({parent}, total=False):\n"
     text += f'    """Of `groute_py.{function}`."""\n\n'
-    for entry, _ in options_of(KINDS[function], function):
+    for entry, _ in options_of(Options, function):
         if entry.name not in before:
             text += f"    {entry.name}: {entry.type}\n"
     return text
@@ -91,32 +78,32 @@ def keywords_of(function: str, parent: str, before: Set[str]) -> str:
 def command_table(command: str) -> str:
     """The options of a command, with all that there is to say of them."""
     rows = ["| option | default | effect |", "|---|---|---|"]
-    for entry, known in options_of(KINDS[command], command):
+    for entry, known in options_of(Options, command):
         if known.terminal:
-            value = "" if isinstance(entry.default, bool) else f" {known.metavar or 'NAME'}"
+            value = "" if isinstance(known.default, bool) else f" {known.metavar or 'NAME'}"
             text = f"{known.off or known.text}{_values(known)}{_sentence(known.details)}"
-            rows.append(f"| `{flag_of(entry)}{value}` | {_default(entry, known)} | {text} |")
+            rows.append(f"| `{flag_of(entry, known)}{value}` | {_default(known)} | {text} |")
     return "\n".join(rows) + "\n"
 
 
 def names_line(command: str) -> str:
     """The options of a command that are those of another; of bfs all but the cutoff."""
-    own = [entry for entry, known in options_of(KINDS[command], command) if known.terminal]
-    names = [flag_of(e) for e in own if (command, e.name) != ("bfs", "cutoff")]
+    own = [one for one in options_of(Options, command) if one[1].terminal]
+    names = [flag_of(*one) for one in own if (command, one[0].name) != ("bfs", "cutoff")]
     return ", ".join(f"`{name}`" for name in names) + "\n"
 
 
 def keywords_line(function: str) -> str:
     """The keywords of a function that are those of another."""
-    return ", ".join(f"`{e.name}`" for e, _ in options_of(KINDS[function], function)) + "\n"
+    return ", ".join(f"`{e.name}`" for e, _ in options_of(Options, function)) + "\n"
 
 
 def python_table(function: str) -> str:
     """The keywords of ``function``, with those to which they belong if that is not all of them."""
     rows = ["| keyword | default | meaning |", "|---|---|---|"]
     every = set(EVERYWHERE) if function in EVERYWHERE else {function}
-    for entry, known in options_of(KINDS[function], function):
-        default = f"`{entry.default!r}`".replace("'", '"')
+    for entry, known in options_of(Options, function):
+        default = f"`{known.default!r}`".replace("'", '"')
         of = tuple(name for name in known.of if name in every)
         only = "" if set(of) == every else f"{_listed(of, 'and')} only"
         unset = f"`None`: {known.unset}" if known.unset else ""
@@ -149,10 +136,10 @@ def _typed_dict(function: str) -> str:
     return f"{function.capitalize()}Keywords"
 
 
-def _default(entry: Field[Any], known: Option) -> str:
-    if isinstance(entry.default, bool):
+def _default(known: Option) -> str:
+    if isinstance(known.default, bool):
         return ""
-    return known.unset if entry.default is None else f"`{entry.default}`"
+    return known.unset if known.default is None else f"`{known.default}`"
 
 
 def _values(known: Option) -> str:

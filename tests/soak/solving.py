@@ -9,14 +9,14 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 from support.local_ranks import on_ranks
+from support.opening import job_on
 
 import groute_py
 from groute_py import Graph, SourceRows, csgraph
 from groute_py.comm.base import Channel
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.many.apsp import Loaded, collect, prepare
-from groute_py.many.request import Request
+from groute_py.many.apsp import collect
 from groute_py.source.whole import Whole
 from groute_py.system.settings import settings
 from soak.case import Case
@@ -61,10 +61,10 @@ def _rows_in_scipy_form(case: Case, graph: Graph) -> list[Row]:
 
 def _all_rows(case: Case, graph: Graph) -> list[Row]:
     sources = np.array(case.sources, np.int64)
-    request = Request(case.method, case.device, case.predecessors)
+    how: dict[str, Any] = {"algorithm": case.method, "predecessors": case.predecessors}
 
     def work(channel: Channel) -> SourceRows | None:
-        return collect(channel, prepare(channel, lambda: Loaded(graph, sources), request))
+        return collect(channel, job_on(channel, graph, sources, device=case.device, **how))
 
     found = on_ranks(case.ranks, work, patience=case.patience, seed=case.number)[0]
     assert found is not None

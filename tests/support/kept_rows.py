@@ -9,15 +9,15 @@ import numpy as np
 
 from groute_py import Graph
 from groute_py.comm.solo import SoloChannel
-from groute_py.many.apsp import Job, Loaded, deliver, prepare
-from groute_py.many.request import Request
+from groute_py.many.apsp import Job, deliver
 from groute_py.many.storage.store import Store
 from groute_py.many.to_file import UNIT, StoredRows, begun
 from support.graphs import scipy_distances
+from support.opening import job_on
 
 
 def job_of(graph: Graph, **wanted: Any) -> Job:
-    return prepare(SoloChannel(), lambda: Loaded(graph, None), Request(device="cpu", **wanted))
+    return job_on(SoloChannel(), graph, device="cpu", **wanted)
 
 
 class Run:

@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 from support.command import as_json, run_command
 from support.graphs import graph_of
+from support.opening import opened_on
 from support.prepared_town import ROAD, method
 
 from groute_py import prepare, write_graph
+from groute_py.comm.solo import SoloChannel
 from groute_py.device.cuda.hierarchy.memory_plan import levels_bytes_in, rows_bytes_in
 from groute_py.device.registry import CONTRACTION
 from groute_py.engine.preparing import UnsuitableError, prepare_graph
@@ -22,9 +24,7 @@ from groute_py.errors import InputError
 from groute_py.graph.facts import facts_of
 from groute_py.graph.size import Size
 from groute_py.hierarchy.hierarchy import Hierarchy
-from groute_py.many.apsp import Loaded
 from groute_py.many.choose import own_figures
-from groute_py.many.request import Request
 from groute_py.memory import contraction
 from groute_py.memory.contraction import (
     NoRoomError,
@@ -33,7 +33,6 @@ from groute_py.memory.contraction import (
     refuse_large_levels,
 )
 from groute_py.memory.gpus import estimate, free_gpu_bytes
-from groute_py.source.graph_source import GraphSource
 
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
 
@@ -85,8 +84,8 @@ def test_the_room_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     room(monkeypatch, 0, None)
     left = iter([0])
     monkeypatch.setattr(contraction, "free_gpu_bytes", lambda *_: next(left))
-    found = read_prepared_if_it_suits_on_gpu(monkeypatch, None)
-    assert found.reason.endswith("contraction takes 0.0 GB of the GPU, 0.0 are free")
+    why = why_prepared_on_gpu(monkeypatch, None)
+    assert why.endswith("contraction takes 0.0 GB of the GPU, 0.0 are free")
 
 
 @pytest.mark.parametrize(("host", "fits"), [(None, True), (0, False)])
@@ -120,17 +119,20 @@ def gpu_with(monkeypatch: pytest.MonkeyPatch, free: int, pooled: int) -> None:
     monkeypatch.setitem(sys.modules, "groute_py.device.cuda.runtime.gpu", fake)
 
 
-def read_prepared_if_it_suits_on_gpu(monkeypatch: pytest.MonkeyPatch, limit: int | None) -> Loaded:
-    """As `apsp` with `prepare` reads it where there is a GPU."""
-    monkeypatch.setattr("groute_py.many.apsp.kind_of", lambda *_: "cuda")
-    return Loaded.read(GraphSource(ROAD, prepare=True), Request(memory_limit=limit))
+def why_prepared_on_gpu(monkeypatch: pytest.MonkeyPatch, limit: int | None) -> str:
+    """Why `apsp` with `prepare` has a hierarchy, or none, where there is a GPU."""
+    monkeypatch.setattr("groute_py.solver.opened.kind_of", lambda *_: "cuda")
+    opened = opened_on(SoloChannel(), ROAD, prepare=True, memory_limit=limit)
+    opened.supply()
+    opened.graph()
+    return opened.why_prepared
 
 
 def test_a_memory_limit_bounds_contraction(monkeypatch: pytest.MonkeyPatch) -> None:
     gpu_with(monkeypatch, 10**9, 0)
-    found = read_prepared_if_it_suits_on_gpu(monkeypatch, 1000)
+    why = why_prepared_on_gpu(monkeypatch, 1000)
     said = "; on the host: contraction takes 0.0 GB of the GPU, 0.0 may be used"
-    assert found.reason.endswith(said)
+    assert why.endswith(said)
 
 
 def test_what_the_pool_keeps_is_free(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,11 +10,11 @@ import pytest
 from support.places import ROOT
 
 from groute_py import InputError
+from groute_py.engine.options import Options
 from groute_py.graph.facts import Facts
 from groute_py.many import choose as many_choose
 from groute_py.many.choose import Choice, choose
 from groute_py.many.estimates import Gpu, estimates
-from groute_py.many.request import Request
 
 H100 = Gpu(132, 75 * 10**9)
 
@@ -66,7 +66,7 @@ def test_what_is_chosen(
     monkeypatch.setattr(many_choose, "gpu_problem", lambda: None)
     monkeypatch.setattr(many_choose, "gpu_bytes", lambda limit: H100.free_bytes)
     monkeypatch.setattr(many_choose, "own_figures", lambda *_: H100)
-    found = choose(Request(device="cuda"), facts(vertices, arcs), count)
+    found = choose(Options(device="cuda", predecessors=False), facts(vertices, arcs), count)
     assert found.algorithm == method
     assert f"{method} " in found.reason
 
@@ -105,12 +105,12 @@ def test_what_is_in_place_need_not_be_opened(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(many_choose, "gpu_problem", lambda: None)
     monkeypatch.setattr(many_choose, "gpu_bytes", lambda limit: H100.free_bytes)
     monkeypatch.setattr(many_choose, "own_figures", lambda *_: H100)
-    assert choose(Request(), road, 3).device == "cpu"
-    found = choose(Request(), road, 3, in_place=swept)
+    assert choose(Options(predecessors=False), road, 3).device == "cpu"
+    found = choose(Options(predecessors=False), road, 3, in_place=swept)
     assert (found.algorithm, found.device) == ("sweep", "cuda")
     assert "(sweep is in place)" in found.reason
 
 
 def test_single_is_for_gpus() -> None:
     with pytest.raises(InputError, match="single is a method for GPUs; on the CPU use batch"):
-        choose(Request("single", "cpu"), facts(100, 200), 5)
+        choose(Options(algorithm="single", device="cpu"), facts(100, 200), 5)

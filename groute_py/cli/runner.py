@@ -1,0 +1,247 @@
+"""Run a command on one graph: connect, check, open, answer, write, and show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from groute_py.cli import show, timing
+from groute_py.cli.apart import check_outputs_apart
+from groute_py.cli.options import cache_value
+from groute_py.cli.places import Ends, Where
+from groute_py.cli.ranks import connected
+from groute_py.cli.resumable import stored
+from groute_py.cli.size import size_of
+from groute_py.cli.trace import begin_trace, check_trace, write_trace
+from groute_py.errors import GrouteError, InputError, everywhere
+from groute_py.system.environment import local_rank, place
+
+if TYPE_CHECKING:
+    from groute_py.comm.base import Channel
+    from groute_py.graph.csr import Graph
+    from groute_py.graph.direction import Direction
+    from groute_py.io.tables.columns import Columns
+    from groute_py.many.sources import Vertices
+    from groute_py.many.storage.store import Store
+    from groute_py.solver.opened import Job, Opened
+
+T = TypeVar("T")
+
+
+class Runner:
+    """A command, from its options to its answer.
+
+    Args:
+        function: whose options it takes.
+        graph: the argument that names the graph.
+        given: the values of all other options; the command takes its own out before.
+        named: what options of vertices name, by their flags.
+        files: others that are read, by the names of their options.
+
+    Attributes:
+        opened: the graph, once it is read.
+        channel, options: as for `groute_py.solver.opened.Opened`.
+        output: the file of the answer, or None.
+        outputs: all files that are written, by their flags.
+        as_json: whether the answer is shown as JSON.
+        resumes: whether the command goes on with what an unfinished run has left.
+        ends: the vertices that options name.
+    """
+
+    channel: Channel
+    opened: Opened
+
+    def __init__(
+        self,
+        function: str,
+        graph: str,
+        given: dict[str, Any],
+        named: Mapping[str, str] | None = None,
+        **files: str | None,
+    ) -> None:
+        timing.begin("import")
+        from groute_py.engine.options import Options
+
+        self.graph, self.function, self._named = graph, function, named or {}
+        self.output: str | None = given.pop("output", None)
+        self.outputs = {"--output": self.output, "--trace": given.pop("trace", None)}
+        self.resumes: bool = given.pop("resume", False)
+        self.as_json: bool = given.pop("as_json")
+        columns: Columns = given.pop("columns")
+        self._columns = columns._replace(undirected=given.pop("undirected"))
+        self._cache = cache_value(given.pop("cache"))
+        self.where: Where = given.pop("where", Where())
+        self.ends = Ends(graph, self.where)
+        self._files = files | {"turns": given.get("turns")}
+        self._new: dict[str, int] = {}
+        try:
+            limit = size_of(given.pop("memory_limit", None))
+        except InputError as problem:
+            raise everywhere(problem) from None
+        self.options = Options(**given, memory_limit=limit)
+
+    def on_root(self, action: Callable[[], T]) -> T:
+        """Run something on rank 0; its result, or its error, is every rank's. Collective."""
+        from groute_py.comm.agree import on_root
+
+        return on_root(self.channel, action)
+
+    def vertices(self, flag: str, role: str) -> Vertices:
+        """What finds the vertices that an option names, once the graph is there."""
+
+        def found(whole: Graph) -> Any:
+            return self.ends.vertices(flag, self._named[flag], whole, role)
+
+        return found
+
+    def connect(
+        self,
+        check: Callable[[], object],
+        job: Job[Any] | None = None,
+        *,
+        keeps: bool = False,
+        draws: bool = False,
+        begins_device: bool = False,
+    ) -> None:
+        """Connect the ranks, and refuse what is wrong before the graph is read. Collective.
+
+        Args:
+            check: what is checked beside the options; called on rank 0.
+            job: that will be answered, if it is known.
+            keeps: whether parts of the answer are kept for ``--resume``.
+            draws: whether places have a use without points too.
+            begins_device: whether a GPU begins while MPI starts, if the graph can be read.
+        """
+        from groute_py.many.storage.folder import check_folder
+
+        def checked() -> None:
+            inputs = self.ends.inputs(self._named, **self._files)
+            check_outputs_apart(inputs, self.outputs)
+            self.options.check(self.function)
+            check()
+            if job is not None:
+                job.check(self.options)
+            if keeps and self.output is not None:
+                check_folder(Path(self.output))
+            self.ends.check(self._named, self._files.get("pairs"), draws=draws)
+
+        if begins_device and self._can_be_read(checked):
+            self._begin_device()
+        self.channel = connected(self.options.time_limit_s)
+        self.on_root(checked)
+        begin_trace(self.channel, self.outputs["--trace"])
+
+    def read(self, direction: Direction | None = None, *, whole: bool = True) -> None:
+        """Find the graph, with a progress bar where rank 0 reads it. Collective.
+
+        Args:
+            direction: of the paths that are solved for; None for any.
+            whole: whether rank 0 needs the whole graph anyway.
+        """
+        from groute_py.graph.direction import Direction
+        from groute_py.solver.opened import Opened, source_of
+
+        timing.begin("read")
+        with show.progress(f"reading {self.graph}") as progress:
+            how = {"cache": self._cache, "progress": progress}
+            source = source_of(self.graph, self.options, self._columns, **how)
+            self.opened = Opened(source, self.channel, self.options)
+            self.opened.supply(direction or Direction.FORWARD, whole=whole)
+        timing.begin("solve")
+
+    def begin(self, job: Job[Any], check: Callable[[], object], **how: bool) -> None:
+        """Connect the ranks for a job on the whole graph, and read it; as `connect`."""
+
+        def checked() -> None:
+            check_trace(self.outputs["--trace"])
+            check()
+
+        self.connect(checked, job, **how)
+        self.read()
+        click.get_current_context().with_resource(self.opened)
+
+    def _can_be_read(self, check: Callable[[], None]) -> bool:
+        """Whether this rank finds nothing that is wrong before the graph is read.
+
+        An error is then that of rank 0, once the ranks are connected; it need not wait for a GPU.
+        """
+        from groute_py.graph.generate import is_spec
+        from groute_py.io.datasets import is_name
+        from groute_py.system.paths import is_there
+
+        try:
+            check()
+        except GrouteError as error:
+            if error.by_signal:
+                raise
+            return False
+        return is_spec(self.graph) or is_name(self.graph) or is_there(self.graph)
+
+    def _begin_device(self) -> None:
+        from groute_py.algorithms.choose import devices_of
+        from groute_py.device.registry import begin
+
+        local = local_rank(place().rank)
+        begin(self.options.device, local, devices_of(self.options.algorithm))
+
+    def answer(
+        self, job: Job[T], write: Callable[[T], object], unit: str = "", title: str = ""
+    ) -> T | None:
+        """Answer a job, and write the answer on rank 0. Collective.
+
+        Args:
+            job: the question.
+            write: writes the answer.
+            unit: of the parts that are kept for ``--resume``, such as ``sources``; "" for none.
+            title: of the progress bar.
+        """
+        from groute_py.solver.opened import Work
+
+        with self.stored(unit) as keep:
+            with show.row_progress(title) if unit else nullcontext() as progress:
+                found = self.opened.answer(job, Work(progress, keep))
+            timing.begin("write")
+
+            def written() -> None:
+                assert found is not None
+                write(found)
+
+            self.on_root(written)
+            self._new = {} if keep is None else {"solved_now": len(keep.missing)}
+        return found
+
+    @contextmanager
+    def stored(self, unit: str, choices: Mapping[str, Any] | None = None) -> Iterator[Store | None]:
+        """Store complete units of the answer in the block, if there are any; as `stored`."""
+        if not unit or self.output is None:
+            yield None
+            return
+        how: dict[str, Any] = {"resume": self.resumes, "choices": choices}
+        with stored(self.channel, Path(self.output), unit, **how) as store:
+            yield store
+
+    def plan(self, job: Job[T]) -> T:
+        """Answer a job that gives something to every rank. Collective."""
+        timing.begin("plan")
+        found = self.opened.answer(job)
+        assert found is not None
+        return found
+
+    def show(
+        self, rows: Callable[[], dict[str, Any]], shown: Callable[..., None] = show.timed_answer
+    ) -> None:
+        """Print the answer, with where the time went. Collective.
+
+        Args:
+            rows: gives the answer by name; called on rank 0.
+            shown: prints them; called as `timed_answer` is.
+        """
+        write_trace(self.channel, self.outputs["--trace"])
+        seconds = timing.seconds_of(self.channel)
+        if self.channel.rank == 0:
+            answer = rows() | self._new | self.ends.rows(as_json=self.as_json)
+            shown(answer, seconds, as_json=self.as_json)

@@ -1,0 +1,127 @@
+"""Rows of distances between vertices: from many sources to all vertices, or to some targets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack
+
+from groute_py.comm.base import Channel
+from groute_py.engine.keywords import ApspKeywords
+from groute_py.engine.option import takes
+from groute_py.engine.options import Options
+from groute_py.interop.graph_like import GraphLike
+from groute_py.io.tables.columns import Columns
+from groute_py.many.apsp import Ends, Job, Progress, collect
+from groute_py.many.rows import SourceRows
+from groute_py.many.sources import Vertices, indices_in
+from groute_py.solver.opened import Opened, Work, opened_by
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+T = TypeVar("T")
+
+Deliver = Callable[[Channel, Job, Progress | None], T]
+"""Solves for the rows of a job, and takes them where they are wanted; collective."""
+
+
+@takes(Options, "apsp")
+def apsp(
+    graph: GraphLike,
+    *,
+    sources: Vertices | None = None,
+    tail: Any = None,
+    head: Any = None,
+    weight: Any = None,
+    comm: MPI.Intracomm | None = None,
+    **options: Unpack[ApspKeywords],
+) -> SourceRows | None:
+    """Shortest paths from all vertices, or from many sources, to all vertices.
+
+    Under ``mpirun`` every rank calls this function; each solves an even part of the sources.
+    Negative weights are replaced by Johnson's potentials (Johnson, 1977).
+
+    The methods are ``floyd`` (blocked Floyd–Warshall: Floyd, 1962; Warshall, 1962), ``heap``
+    (Dijkstra, 1959, with a heap: one source a warp or core), ``batch`` (near–far, one source a
+    thread block or core), ``sweep`` (a contraction hierarchy, several sources a sweep: Delling et
+    al., 2013) and ``single`` (near–far with the whole GPU, one source after another).
+
+    Args:
+        graph: as for `sssp`; every rank holds the whole graph.
+        sources: vertex indices from 0, shape (k,); None for all.
+        tail, head, weight, comm: as for `sssp`.
+        **options: how to solve, see `groute_py.engine.options.Options`;
+            ``help(groute_py.apsp)`` and ``docs/python.md`` list them.
+
+    Returns:
+        A `SourceRows` on rank 0, with distances of shape (k, n) in the types of `sssp`; None on the
+        other ranks.
+
+    Raises:
+        InputError: wrong arguments, the graph is not valid, or the rows do not fit in memory.
+        NegativeCycleError: a negative cycle can be reached from a source.
+        SetupError: the device or the MPI set-up cannot be used.
+        RunError: a distance does not fit in 64 bits.
+
+    >>> rows = apsp(([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]), predecessors=True, device="cpu")
+    >>> rows.distances[0].tolist(), rows.path(0, 2)
+    ([0, 4, 7], [0, 1, 2])
+    """
+    with opened_by("apsp", graph, options, Columns(tail, head, weight), comm) as opened:
+        return opened.answer(apsp_job(sources, **opened.options.of_rows()))
+
+
+def apsp_job(sources: Vertices | None, **how: Any) -> RowsJob[SourceRows | None]:
+    """Whole rows in rank 0's memory; ``how`` as for `RowsJob`."""
+    return RowsJob("apsp", sources, collect, destination="memory", **how)
+
+
+@dataclass(frozen=True, eq=False)
+class RowsJob(Generic[T]):
+    """Rows from sources, whole or of the columns of some targets.
+
+    Attributes:
+        name: of the function or method.
+        sources: None for all vertices.
+        deliver: what is done with the rows.
+        targets: None for all vertices.
+        algorithm, predecessors: as for `groute_py.apsp`.
+        destination: of whole rows; a key of `groute_py.many.estimates.DELIVERY_RATE`.
+        more: what else has to be the same on every rank, by name.
+    """
+
+    name: str
+    sources: Vertices | None
+    deliver: Deliver[T]
+    targets: Vertices | None = None
+    algorithm: str = "auto"
+    predecessors: bool = False
+    destination: str = "nowhere"
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+    def alike(self) -> dict[str, Any]:
+        how = {"algorithm": self.algorithm, "predecessors": self.predecessors}
+        return {"function": self.name, **self.more, **how}
+
+    def check(self, options: Options) -> None:
+        options.refuse_cutoff(self.name)
+        self._options(options).check(self.name)
+
+    def run(self, opened: Opened, work: Work) -> T:
+        opened.supply()
+
+        def ends() -> Ends:
+            graph, sources, targets = opened.graph(opened.supplied), None, None
+            if self.sources is not None:
+                sources = indices_in(graph, self.sources)
+            if self.targets is not None:
+                targets = indices_in(graph, self.targets, "target")
+            return Ends(sources, targets)
+
+        deadline = opened.deadline()
+        job = opened.rows(ends, self._options(opened.options), destination=self.destination)
+        return self.deliver(opened.channel, job, opened.until(deadline, work.progress))
+
+    def _options(self, options: Options) -> Options:
+        return replace(options, algorithm=self.algorithm, predecessors=self.predecessors)

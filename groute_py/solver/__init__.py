@@ -1,0 +1,1 @@
+"""A graph that stays open on all ranks, and what is asked of it."""
