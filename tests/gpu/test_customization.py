@@ -8,6 +8,8 @@ from support.skips import EMULATED, needs_gpu
 
 from groute_py import UNREACHED, GraphError, InputError, customize, generate
 
+pytest.importorskip("pymetis")
+
 pytestmark = needs_gpu
 
 

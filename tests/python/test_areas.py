@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 from matplotlib.path import Path as Outline
-from shapely.geometry import shape
-from shapely.validation import explain_validity
 from support.graphs import graph_of
 
 import groute_py
@@ -21,6 +19,9 @@ from groute_py import Graph, InputError, Isochrones, SetupError
 from groute_py.io import optional_libraries
 from groute_py.maps.areas import Polygon
 from groute_py.maps.reach import ground_in, plane_in
+
+shape = pytest.importorskip("shapely.geometry").shape
+explain_validity = pytest.importorskip("shapely.validation").explain_validity
 
 DEGREE_M = np.radians(1) * 6_371_008.8
 

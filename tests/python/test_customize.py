@@ -13,6 +13,8 @@ from support.skips import EMULATED
 
 from groute_py import UNREACHED, Graph, GraphError, InputError, SetupError, customize, generate
 
+pytest.importorskip("pymetis")
+
 GRAPHS = {
     "one vertex": lambda: graph_of(1, []),
     "one vertex with a loop": lambda: graph_of(1, [(0, 0, 3)]),

@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from matplotlib.path import Path as Outline
-from shapely.geometry import MultiPolygon
-from shapely.validation import explain_validity
 from support.graphs import scipy_distances
 
 import groute_py
 from groute_py.io.coordinates import read_coordinates
+
+MultiPolygon = pytest.importorskip("shapely.geometry").MultiPolygon
+explain_validity = pytest.importorskip("shapely.validation").explain_validity
 
 EARTH_M = 6_371_008.8
 POINTS = [(-73.985, 40.748), (-74.044, 40.689), (-73.778, 40.641)]
