@@ -13,6 +13,9 @@ from groute_py.io.compression import pieces
 from groute_py.io.text.lines import Progress
 from groute_py.system.memory_limits import LITTLE, check_room
 
+MOST_PACKED = 1100
+"""Bytes of arrays for each byte of a file: gzip packs up to 1,032, and graphs pack far worse."""
+
 
 class Arrays:
     """Reads arrays one after another.
@@ -37,6 +40,9 @@ class Arrays:
         """
         dtype = np.dtype(kind)
         wanted, content = count * dtype.itemsize, self._left
+        if wanted > max(LITTLE, MOST_PACKED * self._total):
+            problem = f"promises {wanted:,} bytes of {what.removeprefix('the ')}"
+            raise FormatError(self.path, f"{problem}, and has only {self._total:,} bytes in all")
         is_checked = False
         while len(content) < wanted and self._more(content):
             if len(content) > LITTLE and not is_checked:

@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.lib import format as npy
@@ -39,6 +39,29 @@ make; a few thousand are some ten megabytes."""
 HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 
+class Header(NamedTuple):
+    """The shape and the type of an array, and whether its columns come one after another."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    by_columns: bool
+
+
+def read_headers(path: Path, names: Iterable[str]) -> dict[str, Header]:
+    """The headers of arrays of an archive, which are all that is read of them.
+
+    Raises:
+        OSError: it cannot be read.
+        One of `DAMAGE`: it is damaged.
+    """
+    with zipfile.ZipFile(path) as archive:
+        found = {}
+        for name, member in _members(archive, names).items():
+            with _opened(archive, member) as stream:
+                found[name] = _header(member, stream)
+        return found
+
+
 def read_arrays(path: Path, names: Iterable[str]) -> dict[str, NDArray[Any]]:
     """Arrays of an archive by their names, those of `names` that are there.
 
@@ -48,35 +71,44 @@ def read_arrays(path: Path, names: Iterable[str]) -> dict[str, NDArray[Any]]:
         One of `DAMAGE`: it is damaged.
     """
     with zipfile.ZipFile(path) as archive:
-        there = set(archive.namelist())
-        for name in names:
-            if name in there and f"{name}.npy" not in there:
-                raise ValueError(f"its member {name} is not stored as {name}.npy")
-        members = {name: archive.getinfo(f"{name}.npy") for name in names if f"{name}.npy" in there}
+        members = _members(archive, names)
         size = sum(member.file_size for member in members.values())
         check_room(size, f"{path}: its arrays")
         return {name: _read(archive, member) for name, member in members.items()}
 
 
+def _members(archive: zipfile.ZipFile, names: Iterable[str]) -> dict[str, zipfile.ZipInfo]:
+    there, found = set(archive.namelist()), {}
+    for name in names:
+        if f"{name}.npy" in there:
+            found[name] = archive.getinfo(f"{name}.npy")
+        elif name in there:
+            raise ValueError(f"its member {name} is not stored as {name}.npy")
+    return found
+
+
+def _header(member: zipfile.ZipInfo, stream: IO[bytes]) -> Header:
+    version = npy.read_magic(stream)
+    if version not in HEADERS:
+        raise ValueError(f"{member.filename} is of an unknown .npy version")
+    shape, by_columns, dtype = HEADERS[version](stream)
+    if dtype.hasobject or not dtype.itemsize:
+        raise ValueError(f"{member.filename} has type {dtype}")
+    extents = tuple(integer(f"the shape of {member.filename}", n, 0, INT64.max) for n in shape)
+    size, left = math.prod(extents) * dtype.itemsize, member.file_size - stream.tell()
+    if size != left:
+        problem = f"{member.filename} promises {size:,} bytes of shape {shape}, and has {left:,}"
+        raise ValueError(problem)
+    return Header(extents, dtype, by_columns)
+
+
 def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
     at_once = PACKED_AT_ONCE if member.compress_type == zipfile.ZIP_LZMA else READ_AT_ONCE
     with _opened(archive, member) as stream:
-        version = npy.read_magic(stream)
-        if version not in HEADERS:
-            raise ValueError(f"{member.filename} is of an unknown .npy version")
-        shape, by_columns, dtype = HEADERS[version](stream)
-        if dtype.hasobject or not dtype.itemsize:
-            raise ValueError(f"{member.filename} has type {dtype}")
-        extents = [integer(f"the shape of {member.filename}", n, 0, INT64.max) for n in shape]
-        size, left = math.prod(extents) * dtype.itemsize, member.file_size - stream.tell()
-        if size != left:
-            problem = (
-                f"{member.filename} promises {size:,} bytes of shape {shape}, and has {left:,}"
-            )
-            raise ValueError(problem)
-        content = _content(stream, size, at_once)
+        shape, dtype, by_columns = _header(member, stream)
+        content = _content(stream, math.prod(shape) * dtype.itemsize, at_once)
     order: Any = "F" if by_columns else "C"
-    return np.frombuffer(content, dtype).reshape(extents, order=order)
+    return np.frombuffer(content, dtype).reshape(shape, order=order)
 
 
 @contextmanager

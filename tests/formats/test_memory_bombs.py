@@ -54,6 +54,23 @@ def member_that_is_needed(path: Path) -> None:
     archive(path, SPARSE | {"data.npy": header(f"({3 * 2**25},)")}, zeros="data.npy")
 
 
+def ids_of_nobody(path: Path) -> None:
+    archive(path, SPARSE | {"ids.npy": header(f"({3 * 2**25},)")}, zeros="ids.npy")
+
+
+def a_long_format(path: Path) -> None:
+    content = header("()", f"|S{3 * 2**28}")
+    archive(path, SPARSE | {"format.npy": content}, zeros="format.npy")
+
+
+def zeros_of_offsets(path: Path) -> None:
+    zstd = pytest.importorskip("backports.zstd")
+    with zstd.ZstdFile(path, "wb") as file:
+        file.write(b"\0" + struct.pack("<qq", 0, 3 * 2**25))
+        for _ in range(13):
+            file.write(bytes(64 * MEGABYTE))
+
+
 def member_that_says_less(path: Path) -> None:
     """The archive says that it has few bytes, and it unpacks to gigabytes."""
     member_that_is_needed(path)
@@ -113,10 +130,13 @@ def text(content: bytes, more: bytes = b"", times: int = 0) -> Callable[[Path], 
 
 BOMBS: dict[str, tuple[str, Callable[[Path], None], str]] = {
     "bzip2 of zeros": ("a.sg.bz2", zeros_behind_a_graph, "do not take"),
-    "GAPBS arcs": ("a.sg.gz", many_arcs, "the neighbors would take 805,306,368 bytes"),
-    "Galois vertices": ("a.galois.gz", galois_vertices, "the ends would take 805,306,368"),
+    "GAPBS arcs": ("a.sg.gz", many_arcs, "promises 805,306,368 bytes of neighbors"),
+    "Galois vertices": ("a.galois.gz", galois_vertices, "promises 805,306,368 bytes of ends"),
     "Parquet span": ("a.parquet", promise, "promises 1,000,000,000 vertices, but has only"),
-    "needed member": ("a.npz", member_that_is_needed, "arrays would take 805,30"),
+    "needed member": ("a.npz", member_that_is_needed, "indices are of shape (1,), not (1006"),
+    "ids": ("a.npz", ids_of_nobody, "its ids are of shape (100663296,), not (2,)"),
+    "long format": ("a.npz", a_long_format, "its format is of shape () and type |S805306368"),
+    "zeros by zstd": ("a.sg.zst", zeros_of_offsets, "promises 805,306,376 bytes of offsets"),
     "lying member": ("a.npz", member_that_says_less, "damaged .npz"),
     "lying bzip2 member": ("a.npz", bzip2_that_says_less, "bytes of shape (100663296,), and has 8"),
     "vertices in METIS": (

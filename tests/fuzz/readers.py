@@ -11,9 +11,13 @@ import numpy as np
 from fuzz.invariants import check_graph, check_round_trip, require, require_same
 from fuzz.seeds import WRITTEN_NS
 from groute_py import Graph, Result, read_graph, sssp, verify
+from groute_py.graph.ids import Numbering
 from groute_py.io.cache import copy_name
 from groute_py.io.coordinates import read_coordinates
+from groute_py.io.formats.tntp import read_trips
 from groute_py.io.graph_file import GraphFile
+from groute_py.io.pairs import read_pairs_in
+from groute_py.io.points import read_point_pairs, read_points
 from groute_py.io.problems import read_pairs, read_sources
 from groute_py.io.tables.vertices import places_in_table
 from groute_py.results import result as results
@@ -72,6 +76,27 @@ def read_table_of_places(path: Path) -> None:
     require(places.shape == (3, 2) and np.isfinite(places).all(), "a place for each vertex")
 
 
+def read_trips_of_zones(path: Path) -> None:
+    """Flows are finite."""
+    trips = read_trips(path)
+    require(len(trips.origins) == len(trips.flows), "a zone for each flow")
+    require(bool(np.isfinite(trips.flows).all()), "flows are finite")
+
+
+def read_table_of_pairs(path: Path) -> None:
+    """Pairs of vertices 1 to 3."""
+    pairs = read_pairs_in(path, Numbering(3, first=1), "three vertices")
+    require(pairs.shape[1:] == (2,) and (pairs >= 0).all() and (pairs < 3).all(), "pairs")
+
+
+def read_places_of_points(path: Path) -> None:
+    """Points, or pairs of them, lie somewhere."""
+    pairs = read_point_pairs(path)
+    for points in (read_points(path),) if pairs is None else pairs:
+        require(points.coordinates.shape == (len(points.names), 2), "a name for each point")
+        require(bool(np.isfinite(points.coordinates).all()), "places are finite")
+
+
 def read_ss(path: Path) -> None:
     """Sources are ids of vertices."""
     require((read_sources(path) >= 0).all(), "sources are not negative")
@@ -91,5 +116,8 @@ READERS: dict[str, Callable[[Path], None]] = {
     "pairs": read_p2p,
     "places": read_places,
     "places in a table": read_table_of_places,
+    "trips": read_trips_of_zones,
+    "pairs in a table": read_table_of_pairs,
+    "points": read_places_of_points,
 }
 """Take the input's path; raise an error of groute-py, or anything else, which is a fault."""

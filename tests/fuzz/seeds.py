@@ -104,6 +104,12 @@ def _text(folder: Path) -> dict[str, Format]:
         "METIS": Format("in.graph", _written(folder, ".graph", TWO_WAY) + metis),
         "PACE": Format("in", pace),
         "dense matrix": Format("in.mat", dense),
+        "TNTP": Format("in_net.tntp", (TNTP,)),
+        "TNTP trips": Format(
+            "in_trips.tntp",
+            (b"<NUMBER OF ZONES> 2\n<END OF METADATA>\nOrigin 1\n 1 : 0.0; 2 : 9.5;\n",),
+            "trips",
+        ),
         "OpenStreetMap XML": Format("in.osm", _extracts(folder, ".osm")),
         "edge list": Format("in.txt", _edge_lists() + _written(folder, ".txt", SPREAD)),
         "GAPBS text": Format("in.wel", (*_written(folder, ".wel", WHOLE), b"0 1\n1 2\n")),
@@ -113,6 +119,17 @@ def _text(folder: Path) -> dict[str, Format]:
             "in.v", (b"1\n2\n9\n11\n",), "vertices", {"in.e": b"1 2 0.5\n2 9 1.5\n"}
         ),
     }
+
+
+TNTP = b"""<NUMBER OF ZONES> 2
+<NUMBER OF NODES> 3
+<FIRST THRU NODE> 3
+<NUMBER OF LINKS> 2
+<END OF METADATA>
+~ init_node term_node capacity length free_flow_time b power speed toll link_type ;
+1 3 25900.2 6 6 0.15 4 0 0 1 ;
+3 2 9 4 4 0.15 4 0 0 1 ;
+"""
 
 
 def _edge_lists() -> tuple[bytes, ...]:
@@ -126,6 +143,8 @@ def _edge_lists() -> tuple[bytes, ...]:
         b"# ids are names\n007 7 1\n7 08 2\n",
         b"\xef\xbb\xbf1 2 5\n-4 99999999999 7\n",
         b"a b\nb c\nc a\n",
+        b"% sym positive\n% 3 3 3\n1 2 5 108\n2 3 1 109\n",
+        b"# Undirected graph: a.txt\n1\t2\n2\t3\n",
     )
 
 
@@ -138,6 +157,8 @@ def _tables() -> tuple[bytes, ...]:
         many,
         b"Source,Target,Type,Id,Weight\n1,2,Directed,0,1.0\n2,3,Directed,1,2.0\n",
         b"source,target,cost,reverse_cost\n1,2,3.5,-1\n2,3,1.0,1.0\n",
+        b"a_node,b_node,direction,time_ab,time_ba\n1,2,0,6,7\n2,3,1,8,\n",
+        b"from_node,to_node,oneway,length\n1,2,FT,1\n3,2,TF,2\n3,4,N,9\n4,5,B,1\n",
         "from,to,weight\né,b,1\nb,ü,2\n".encode("utf-16"),
     )
 
@@ -247,6 +268,17 @@ def _others(folder: Path) -> dict[str, Format]:
             "in.csv",
             (b"id,x,y\n3,1,2\n1,-7,4.5\n2,0,1e3\n", b"lon;lat;node\n1;2;1\n1;2;2\n3;4;3\n"),
             "places in a table",
+        ),
+        "table of pairs": Format(
+            "in.csv", (b"from,to,trips\n1,3,10\n2,1,5\n", b"1;3\n2;1\n"), "pairs in a table"
+        ),
+        "table of points": Format(
+            "in.csv",
+            (
+                b"name,longitude,latitude\na,7.0,43.0\nb,8,44.5\n",
+                b"from_x\tfrom_y\tto_x\tto_y\n1\t2\t3\t4\n",
+            ),
+            "points",
         ),
         "cached copy": Format("in.csr", (_copy(folder, text),), "cached", {"text.gr": text}),
     }

@@ -7,7 +7,10 @@ that stand twice are parallel arcs. We write CSR, with the file's ids beside it 
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,20 +21,20 @@ from groute_py.errors import FormatError, GraphError, InputError, quoted
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import check_given_ids
 from groute_py.io.file_head import Head
-from groute_py.io.npz import DAMAGE, read_arrays
+from groute_py.io.npz import DAMAGE, Header, read_arrays, read_headers
 from groute_py.io.text.lines import Progress
 from groute_py.io.untrusted import INT64, first_id, integer
 from groute_py.kernels.cpu.build import csr_from_arcs, index_type
 from groute_py.system.atomic_file import replacing
-from groute_py.system.memory_limits import check_vertex_count
+from groute_py.system.memory_limits import NAME_BYTES, check_name_lengths, check_vertex_count
 
 MAGIC = b"PK\3\4"
 READ = ("csr", "csc", "coo")
-MEMBERS = (
-    *("format", "shape", "indptr", "indices", "row", "col", "data"),
-    *("ids", "first_id"),
-)
+FACTS = ("format", "shape", "first_id")
+MEMBERS = ("indptr", "indices", "row", "col", "data", "ids")
 """The arrays that are read, of all that a file may have."""
+MOST_FACTS = 1 << 10
+"""Bytes of each of `FACTS`."""
 
 
 def sniff(head: Head) -> bool:
@@ -46,7 +49,7 @@ def read(path: Path, progress: Progress | None = None) -> Graph:
         FormatError: it is damaged, or no square sparse array.
         GraphError: it is larger than memory.
     """
-    found = _arrays(path)
+    found = _arrays(path, FACTS, _check_facts)
     try:
         form = found["format"].item()
         form = form.decode() if isinstance(form, bytes) else str(form)
@@ -57,6 +60,7 @@ def read(path: Path, progress: Progress | None = None) -> Graph:
         if rows != columns:
             raise FormatError(path, f"a graph needs a square array, not {rows} x {columns}")
         check_vertex_count(path, rows, path.stat().st_size)
+        found |= _arrays(path, MEMBERS, partial(_check_lengths, rows))
         ids, first = found.get("ids"), first_id(found.get("first_id", np.int64(0)), rows)
         if ids is not None:
             check_given_ids(ids)
@@ -75,15 +79,38 @@ def read(path: Path, progress: Progress | None = None) -> Graph:
         raise FormatError(path, f"damaged sparse array: {error}") from error
 
 
-def _arrays(path: Path) -> dict[str, NDArray[Any]]:
+def _arrays(
+    path: Path, names: tuple[str, ...], check: Callable[[dict[str, Header]], None]
+) -> dict[str, NDArray[Any]]:
+    """Some arrays, once their headers have been checked."""
     try:
-        return read_arrays(path, MEMBERS)
+        check(read_headers(path, names))
+        return read_arrays(path, names)
     except GraphError:
         raise
     except OSError as error:  # also of a member that is said to begin before the file
         raise FormatError(path, f"cannot be read: {error.strerror or error}") from error
     except DAMAGE as error:
         raise FormatError(path, f"damaged .npz: {quoted(error)}") from error
+
+
+def _check_facts(headers: dict[str, Header]) -> None:
+    for name, header in headers.items():
+        if math.prod(header.shape) * header.dtype.itemsize > MOST_FACTS:
+            raise ValueError(f"its {name} is of shape {header.shape} and type {header.dtype}")
+
+
+def _check_lengths(count: int, headers: dict[str, Header]) -> None:
+    """Refuse arrays that are longer or shorter than a graph of so many vertices has them."""
+    lengths: dict[str, tuple[int, ...]] = {"indptr": (count + 1,), "ids": (count,)}
+    if "data" in headers:
+        lengths |= dict.fromkeys(("indices", "row", "col"), headers["data"].shape[:1])
+    for name, header in headers.items():
+        if name in lengths and header.shape != lengths[name]:
+            problem = f"its {name} are of shape {header.shape}, not {lengths[name]}"
+            raise ValueError(f"{problem}, which {count:,} vertices need")
+        if name == "ids" and header.dtype.kind == "U":
+            check_name_lengths(count, header.dtype.itemsize // NAME_BYTES)
 
 
 def _csr(form: str, count: int, found: dict[str, NDArray[Any]]) -> tuple[NDArray[Any], ...]:
