@@ -31,15 +31,14 @@ def show_list(folder: str | None, as_json: bool) -> None:
 
     def work() -> None:
         from groute_py.io.cache_limit import copies_in
-        from groute_py.io.cached_names import content_of, kind_of
         from groute_py.system.settings import settings
 
         where, limit = _place(folder), settings().cache_limit
         copies = copies_in(where)
         rows = [
             {
-                "graph": content_of(copy.path),
-                "kind": kind_of(copy.path),
+                "graph": copy.graph,
+                "kind": copy.kind,
                 "bytes": copy.nbytes,
                 "days_since_use": copy.age_s / 86400,
                 "file": copy.path.name,

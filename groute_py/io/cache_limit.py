@@ -16,9 +16,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from groute_py.errors import CacheWarning
+from groute_py.errors import CacheWarning, FormatError
 from groute_py.io.formats import native, prepared
-from groute_py.system.own_files import is_draft, open_plain
+from groute_py.system.own_files import is_draft, open_believed, open_plain
 from groute_py.system.settings import settings
 
 COPY = re.compile(r".*-[0-9a-f]{20}\.(csr|prepared)", re.DOTALL)
@@ -32,8 +32,8 @@ FAMILIES = {"csr": native.KIND.family, "prepared": prepared.KIND.family}
 """How a copy begins, whatever its version."""
 
 
-class Copy(NamedTuple):
-    """A copy in the cache.
+class CachedFile(NamedTuple):
+    """A copy in the cache, or what a process that was killed has left of one.
 
     Attributes:
         path: where it is.
@@ -50,8 +50,27 @@ class Copy(NamedTuple):
         """Seconds since it was used."""
         return max(time.time() - self.used_s, 0.0)
 
+    @property
+    def kind(self) -> str:
+        """``native`` or ``prepared``; ``unfinished`` where its process was killed."""
+        if is_draft(self.path):
+            return "unfinished"
+        return "prepared" if self.path.suffix == prepared.SUFFIX else "native"
 
-def copies_in(folder: Path) -> list[Copy]:
+    @property
+    def graph(self) -> str:
+        """The name of the graph, from the header; where that has none, its file's."""
+        if is_draft(self.path):
+            return ""
+        form = prepared if self.kind == "prepared" else native
+        try:
+            with open_believed(self.path) as file:
+                return str(form.map_open_file(self.path, file).name)
+        except (OSError, FormatError):
+            return self.path.name.rpartition("-")[0]
+
+
+def copies_in(folder: Path) -> list[CachedFile]:
     """All copies in a folder, the one that was used last first; none if there is no folder."""
     return sorted(_copies(folder), key=lambda copy: -copy.used_s)
 
@@ -84,7 +103,7 @@ def refuses(path: Path, nbytes: int) -> bool:
     return True
 
 
-def remove(copy: Copy) -> bool:
+def remove(copy: CachedFile) -> bool:
     """Remove a copy; False where that cannot be."""
     try:
         copy.path.unlink()
@@ -95,7 +114,7 @@ def remove(copy: Copy) -> bool:
     return True
 
 
-def _copies(folder: Path) -> Iterator[Copy]:
+def _copies(folder: Path) -> Iterator[CachedFile]:
     try:
         entries = list(os.scandir(folder))
     except OSError:
@@ -104,12 +123,12 @@ def _copies(folder: Path) -> Iterator[Copy]:
         with suppress(OSError):  # removed meanwhile
             if entry.is_file(follow_symlinks=False):
                 status = entry.stat(follow_symlinks=False)
-                copy = Copy(Path(entry.path), status.st_size, status.st_mtime)
+                copy = CachedFile(Path(entry.path), status.st_size, status.st_mtime)
                 if _is_left(copy) or _is_copy(copy.path):
                     yield copy
 
 
-def _is_left(copy: Copy) -> bool:
+def _is_left(copy: CachedFile) -> bool:
     return is_draft(copy.path) and copy.age_s > LEFT_AFTER_S
 
 

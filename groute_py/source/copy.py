@@ -5,7 +5,7 @@ As with every copy, one that cannot be written breaks nothing: then there is non
 
 from __future__ import annotations
 
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,15 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.base import Channel
-from groute_py.errors import InputError
-from groute_py.graph.ids import Numbering
-from groute_py.graph.read_report import Reading
-from groute_py.io.array_file import Outline, Source
+from groute_py.io.array_file import Outline
 from groute_py.io.cache_limit import refuses, remove_beyond_limit
 from groute_py.io.digests import digests_of
-from groute_py.io.formats import native
-from groute_py.partition.base import Partition
-from groute_py.partition.share import Rows
+from groute_py.source.shared import SharedFile
 from groute_py.system.own_files import open_draft, replacing_copy
 
 
@@ -38,48 +33,25 @@ class NotWrittenError(Exception):
 
 def keep_together(
     channel: Channel,
-    copy: Path,
-    path: Path,
-    source: Source,
-    name: str,
-    numbering: Numbering,
-    cut: Partition,
-    rows: Rows,
-    reading: Reading | None = None,
+    file: SharedFile,
+    layout: Outline,
+    parts: dict[str, tuple[int, NDArray[Any]]],
 ) -> None:
     """Leave a copy if that can be. Collective.
 
     Args:
         channel: connects the ranks.
-        copy: where it shall be; rank 0's counts.
-        path: of the text.
-        source: of the text, as it was when it was read.
-        name: of the graph.
-        numbering: of its vertices.
-        cut: which rows are whose.
-        rows: this rank's, heads in global numbers.
-        reading: how the text was read, if it is a table.
+        file: the text, as it was when it was read, with the place of the copy.
+        layout: of the copy; the same on every rank.
+        parts: this rank's parts of the arrays, each with the element that it begins at.
     """
-    counts = np.cumsum([0, *channel.gather(len(rows.heads))])
+    assert file.copy is not None
     try:
         with ExitStack() as stack:
-            draft = None
-            if channel.rank == 0:
-                with suppress(InputError):  # of a header that would be too long
-                    layout = _layout(source, name, numbering, rows, int(counts[-1]), reading)
-                    draft = _begin(stack, copy, path, layout)
-            draft = channel.broadcast(draft)
-            if draft is None:
+            begun = _begin(stack, file, layout) if channel.rank == 0 else None
+            if (draft := channel.broadcast(begun)) is None:
                 return
-            first_row, first_arc = int(cut.bounds[channel.rank]), int(counts[channel.rank])
-            arrays = {
-                "offsets": (first_row, rows.offsets + first_arc),  # the ends are the same on both
-                "heads": (first_arc, rows.heads),
-                "weights": (first_arc, rows.weights),
-            }
-            if channel.rank == 0 and numbering.ids is not None:
-                arrays["ids"] = (0, numbering.ids)
-            if not all(channel.gather(_write(draft, arrays))):
+            if not all(channel.gather(_write(draft, parts))):
                 raise NotWrittenError  # so that the draft goes
             digests = channel.gather(_digests(draft, channel.rank, channel.size))
             if channel.rank == 0 and not _write(draft, {"digests": (0, _joined(digests))}):
@@ -87,40 +59,22 @@ def keep_together(
     except (NotWrittenError, OSError):
         return
     if channel.rank == 0:
-        remove_beyond_limit(copy.parent)
+        remove_beyond_limit(file.copy.parent)
 
 
-def _layout(
-    source: Source,
-    name: str,
-    numbering: Numbering,
-    rows: Rows,
-    arcs: int,
-    reading: Reading | None,
-) -> Outline:
-    shapes = {
-        "offsets": (numbering.count + 1, rows.offsets.dtype),
-        "heads": (arcs, rows.heads.dtype),
-        "weights": (arcs, rows.weights.dtype),
-    }
-    if numbering.ids is not None:
-        shapes["ids"] = (numbering.count, numbering.ids.dtype)
-    return native.outline(shapes, numbering.first, name, source, reading)
-
-
-def _begin(stack: ExitStack, copy: Path, path: Path, layout: Outline) -> Draft | None:
-    """The file, empty but for its headers; it takes its place when ``stack`` ends well."""
-    if refuses(path, layout.size):
+def _begin(stack: ExitStack, file: SharedFile, layout: Outline) -> Draft | None:
+    """The copy, empty but for its headers; it takes its place when ``stack`` ends well."""
+    if file.copy is None or refuses(file.path, layout.size):
         return None
     try:
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        file = stack.enter_context(replacing_copy(copy, path))
-        file.truncate(layout.size)
+        file.copy.parent.mkdir(parents=True, exist_ok=True)
+        copy = stack.enter_context(replacing_copy(file.copy, file.path))
+        copy.truncate(layout.size)
         for start, text in layout.texts:
-            file.seek(start)
-            file.write(text)
-        file.flush()
-        return Draft(Path(file.name).absolute(), layout)
+            copy.seek(start)
+            copy.write(text)
+        copy.flush()
+        return Draft(Path(copy.name).absolute(), layout)
     except OSError:
         return None
 

@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 
 from groute_py.comm.agree import collective, on_root
 from groute_py.comm.base import Channel
-from groute_py.errors import FormatError
+from groute_py.errors import FormatError, InputError
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, weighed, weighed_together
 from groute_py.graph.geography import Geography
 from groute_py.graph.ids import Numbering
 from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.hierarchy.prepared import PreparedGraph
+from groute_py.io.formats import native
 from groute_py.io.graph_file import GraphFile
 from groute_py.io.rank_piece import Piece
 from groute_py.io.text.arc_reader import first_rounded
@@ -111,17 +112,7 @@ class Pieces:
         tails -= low
         rows = Rows(*rows_from_arcs(int(high - low), tails, heads, weights))
         if self._file.copy is not None:
-            keep_together(
-                channel,
-                self._file.copy,
-                self._file.path,
-                self._file.source,
-                self._name,
-                self._numbering,
-                cut,
-                rows,
-                self._reading,
-            )
+            self._keep(channel, cut, rows)
         return Spread(cut, rows, Order("none"))
 
     def _cut(self, channel: Channel, how: str, tails: NDArray[Any]) -> tuple[Partition, list[int]]:
@@ -130,6 +121,28 @@ class Pieces:
         offsets = offsets_of_all(channel, counts)
         cut = on_root(channel, lambda: partition(offsets, channel.size, how))
         return cut, [int(counts[a:b].sum(dtype=np.int64)) for a, b in pairwise(cut.bounds)]
+
+    def _keep(self, channel: Channel, cut: Partition, rows: Rows) -> None:
+        """Leave a native copy if that can be."""
+        numbering, rank = self._numbering, channel.rank
+        counts = np.cumsum([0, *channel.gather(len(rows.heads))])
+        first_row, first_arc, arcs = int(cut.bounds[rank]), int(counts[rank]), int(counts[-1])
+        parts: dict[str, tuple[int, NDArray[Any]]] = {
+            "offsets": (first_row, rows.offsets + first_arc),  # the ends are the same on both
+            "heads": (first_arc, rows.heads),
+            "weights": (first_arc, rows.weights),
+        }
+        shapes = {
+            "offsets": (numbering.count + 1, rows.offsets.dtype),
+            "heads": (arcs, rows.heads.dtype),
+            "weights": (arcs, rows.weights.dtype),
+        }
+        if numbering.ids is not None:
+            shapes["ids"] = (numbering.count, numbering.ids.dtype)
+            parts |= {"ids": (0, numbering.ids)} if rank == 0 else {}
+        about = numbering.first, self._name, self._file.source, self._reading
+        with suppress(InputError):  # of a header that would be too long
+            keep_together(channel, self._file, native.outline(shapes, *about), parts)
 
     def numbering(self) -> Numbering:
         return self._numbering
