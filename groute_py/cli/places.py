@@ -54,7 +54,7 @@ def place_options(command: F) -> F:
             metavar="DISTANCE",
             callback=_store,
             expose_value=False,
-            help="Refuse points that lie farther from any vertex: metres, or units of the plane.",
+            help="How far points may lie from any vertex: metres, or units of the plane.  [1000 m]",
         ),
         click.option(
             "--planar",

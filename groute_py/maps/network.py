@@ -54,8 +54,9 @@ class Network:
         self.frame = Frame.around(places, longest, stretch)
         if arcs is not None and len(places) <= LINES_UP_TO:
             self._segments = segments_of(arcs, Ground(places, shapes, (stretch, 1.0)))
-            corners = self._segments.ends.reshape(-1, 2)
-            self.frame = Frame.around(np.concatenate([places, corners]), longest, stretch)
+            if shapes is not None:
+                points = np.concatenate([places, self._segments.ends.reshape(-1, 2)])
+                self.frame = Frame.around(points, longest, stretch)
             self.arcs = arcs if self.frame.can_draw(self._segments.ends) else None
         apart = np.sqrt(self.frame.width * self.frame.height / max(len(places), 1))
         self._thick = int(np.clip(apart / 5, 1, longest / 200 + 1))

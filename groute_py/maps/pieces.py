@@ -48,9 +48,10 @@ class Pieces:
 
     def lines(self, places: NDArray[np.float64]) -> NDArray[np.float64]:
         """Both ends of each part if arcs are straight, float64, shape (p, 2, 2)."""
-        tails, ways = places[self.tails], places[self.heads] - places[self.tails]
-        parts = np.stack([self.begins, self.ends], axis=1)
-        return tails[:, np.newaxis] + parts[..., np.newaxis] * ways[:, np.newaxis]
+        tails = places[self.tails]
+        ways = places[self.heads] - tails
+        ends = (tails + share[:, np.newaxis] * ways for share in (self.begins, self.ends))
+        return np.stack(list(ends), axis=1)
 
 
 def whole_arcs(

@@ -115,8 +115,10 @@ def samples(steps: Indices) -> Iterator[tuple[slice, Indices, Floats]]:
 
 def points_along(lines: Floats, owner: Indices, share: Floats) -> Floats:
     """The points that `samples` names, float64, shape (points, 2)."""
-    begins, ways = lines[:, 0], lines[:, 1] - lines[:, 0]
-    return begins[owner] + ways[owner] * share[:, np.newaxis]
+    points = (lines[:, 1] - lines[:, 0])[owner]
+    points *= share[:, np.newaxis]
+    points += lines[owner, 0]
+    return points
 
 
 def stretch_of(places: Floats) -> float:
