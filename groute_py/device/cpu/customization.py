@@ -186,7 +186,8 @@ class CpuCustomization:
         hierarchy, kind = self._hierarchy, self.kind
         lengths = np.empty(len(sources), kind.type)
         rows = hierarchy.offsets, hierarchy.heads, self._depths, self._lengths
-        if customization.climb(sources, targets, *rows, kind.limit, kind.nothing, lengths):
+        limits = hierarchy.level_count, kind.limit, kind.nothing
+        if customization.climb(sources, targets, *rows, *limits, lengths):
             raise NarrowError
         return as_distances(lengths, kind)
 

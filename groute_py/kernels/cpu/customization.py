@@ -283,6 +283,7 @@ def climb(
     heads: Any,
     depths: Any,
     lengths: Any,
+    level_count: int,
     limit: Any,
     nothing: Any,
     out: Any,
@@ -292,6 +293,7 @@ def climb(
     Args:
         sources, targets: numbers, shape (k,).
         offsets, heads, depths, lengths: as for `fill_labels`.
+        level_count: of the tree.
         limit, nothing: the greatest length, and that of no way.
         out: shape (k,), of the type of lengths.
 
@@ -299,10 +301,7 @@ def climb(
         Whether a distance to an ancestor is above the limit; the answers are wrong then.
     """
     number = lengths.dtype.type
-    most = 0
-    for depth in depths:
-        most = max(most, depth)
-    reach = np.full((2, most + 1), nothing, lengths.dtype)
+    reach = np.full((2, level_count), nothing, lengths.dtype)
     is_wide = False
     for pair in range(len(out)):
         for side in range(2):
