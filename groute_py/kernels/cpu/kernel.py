@@ -78,7 +78,8 @@ def inlined_kernel(function: Callable[..., Any]) -> Any:
 
 def load_compiler() -> None:
     """Load Numba now, in this thread, which else the first call of a kernel does in its own."""
-    _njit()
+    with _lock:  # Numba cannot be loaded by two threads at once
+        _njit()
 
 
 @cache
