@@ -98,14 +98,14 @@ def save_rows(
         InputError, RunError: as `Store.begin` and `deliver`, or the disk is full.
     """
     with span("lay out"):
-        rows = begun(channel, job, store, points)
+        rows = begin_rows(channel, job, store, points)
     label = _write_rows(channel, job, store, rows, progress)
     with span("finish"):
         on_root(channel, lambda: _on_root(rows).finish())
     return label
 
 
-def begun(
+def begin_rows(
     channel: Channel,
     job: Job,
     store: Store,
@@ -144,7 +144,7 @@ def _write_rows(
     places = on_root(channel, lambda: _on_root(rows).places())
     with ExitStack() as files:
         with collective(channel), span("open"):
-            writer = _opened(places)
+            writer = _open_writer(places)
         if writer is not None:
             files.enter_context(closing(writer))
         writers = channel.gather(writer is not None)
@@ -171,7 +171,7 @@ def _on_root(rows: StoredRows | None) -> StoredRows:
     return rows
 
 
-def _opened(places: list[ArrayPlace]) -> MappedRowWriter | None:
+def _open_writer(places: list[ArrayPlace]) -> MappedRowWriter | None:
     """A writer of this rank, if it sees the files."""
     try:
         return MappedRowWriter(places)

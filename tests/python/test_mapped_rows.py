@@ -35,7 +35,7 @@ POSITIONS = {
 def mapped(monkeypatch: pytest.MonkeyPatch) -> None:
     """As on a disk and on as many cores as mapped rows need."""
     monkeypatch.setattr(row_writer, "thread_count", lambda: row_writer.FEWEST)
-    monkeypatch.setattr(row_writer, "is_kept", lambda _: True)
+    monkeypatch.setattr(row_writer, "has_blocks", lambda _: True)
 
 
 def place_in(folder: Path) -> ArrayPlace:
@@ -164,7 +164,7 @@ def test_nothing_stays_open_of_what_could_not_begin(
     def fails(_: int) -> bool:
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(row_writer, "is_kept", fails)
+    monkeypatch.setattr(row_writer, "has_blocks", fails)
     place, before = place_in(tmp_path), open_files()
     with pytest.raises(OSError, match="Input/output"):
         MappedRowWriter([place, place])

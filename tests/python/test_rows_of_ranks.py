@@ -28,7 +28,7 @@ from groute_py.engine.options import Options
 from groute_py.many import solve, to_file
 from groute_py.many.apsp import part_of
 from groute_py.many.storage import row_writer
-from groute_py.many.storage.row_writer import MappedRowWriter, RowWriter, is_kept
+from groute_py.many.storage.row_writer import MappedRowWriter, RowWriter, has_blocks
 from groute_py.many.storage.row_writer import write_at as pwritten
 from groute_py.many.storage.store import Store
 from groute_py.many.to_file import UNIT, save_rows
@@ -106,7 +106,7 @@ def test_rows_are_mapped_only_where_the_disk_has_their_blocks(
         pwritten(descriptor, place, content)
 
     monkeypatch.setattr(row_writer, "write_at", counted)
-    monkeypatch.setattr(row_writer, "is_kept", lambda _: kept)
+    monkeypatch.setattr(row_writer, "has_blocks", lambda _: kept)
     on_ranks(2, lambda channel: saved(channel, tmp_path / "a.npz", predecessors=True))
     assert len(written) == (0 if kept else 2 * len(SOURCES))
     with np.load(tmp_path / "a.npz") as found:
@@ -116,14 +116,14 @@ def test_rows_are_mapped_only_where_the_disk_has_their_blocks(
 def test_which_files_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with open(tmp_path / "a", "w+b") as file:
         monkeypatch.setattr(row_writer, "file_system", lambda _: "tmpfs")
-        assert not is_kept(file.fileno())
+        assert not has_blocks(file.fileno())
         file.truncate(1 << 20)
-        assert not is_kept(file.fileno())
+        assert not has_blocks(file.fileno())
         file.write(bytes(1 << 20))
         os.fsync(file.fileno())
-        assert is_kept(file.fileno())
+        assert has_blocks(file.fileno())
         monkeypatch.setattr(row_writer, "file_system", lambda _: "nfs4")
-        assert not is_kept(file.fileno())
+        assert not has_blocks(file.fileno())
 
 
 def test_file_systems(tmp_path: Path) -> None:

@@ -56,8 +56,8 @@ class RunFolder:
 
     def __init__(self, path: Path, *, create: bool) -> None:
         self.path = path
-        made = create and _made(path)
-        self._descriptor = _opened(path)
+        made = create and _make(path)
+        self._descriptor = _open(path)
         try:
             if not made or _names(self._descriptor):
                 _check_own(path, self._descriptor)
@@ -118,7 +118,7 @@ def check_folder(output: Path) -> None:
     """Raise `InputError` if there is something at OUT.partial that is not a run's folder."""
     path = folder_of(output)
     try:
-        descriptor = _opened(path)
+        descriptor = _open(path)
     except FileNotFoundError:
         return
     except OSError as problem:
@@ -131,7 +131,7 @@ def check_folder(output: Path) -> None:
         os.close(descriptor)
 
 
-def claimed(output: Path, *, resume: bool) -> RunFolder:
+def claim_folder(output: Path, *, resume: bool) -> RunFolder:
     """The folder of an output, there and in nobody else's hands.
 
     Args:
@@ -189,7 +189,7 @@ def _unusable(path: Path, problem: OSError) -> InputError:
     return InputError(f"{path}: cannot be used: {what}; remove it, or name another --output")
 
 
-def _made(path: Path) -> bool:
+def _make(path: Path) -> bool:
     try:
         path.mkdir()
     except FileExistsError:
@@ -197,7 +197,7 @@ def _made(path: Path) -> bool:
     return True
 
 
-def _opened(path: Path) -> int:
+def _open(path: Path) -> int:
     if path.is_symlink():
         raise InputError(f"{path}: is a link, which is not followed; {_ADVICE}")
     return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)

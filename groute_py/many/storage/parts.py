@@ -89,7 +89,7 @@ class PartFile:
         return place
 
 
-def joined(parts: list[Part]) -> Part:
+def join(parts: list[Part]) -> Part:
     """Parts of the same names as one, at least one."""
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from groute_py.device.rows import RowBlock
 from groute_py.errors import RunError
 from groute_py.many.storage.folder import RunFolder
-from groute_py.many.storage.row_writer import ArrayPlace, RowWriter, boot_id, opened, write_at
+from groute_py.many.storage.row_writer import ArrayPlace, RowWriter, boot_id, open_file, write_at
 
 COMPLETE = b"\1"
 
@@ -83,7 +83,7 @@ class RowFiles:
             raise ValueError(kinds)
         self.complete[:] = marks == COMPLETE[0]
         self._writer = self._open.enter_context(closing(RowWriter(self._places)))
-        self._marks = opened(self.marker)
+        self._marks = open_file(self.marker)
         self._open.callback(os.close, self._marks)
 
     @property

@@ -80,7 +80,7 @@ class RowWriter:
         self._places, self._files = places, list[int]()
         with ExitStack() as files:
             for place in places:
-                file = opened(place.path)
+                file = open_file(place.path)
                 files.callback(os.close, file)
                 status = os.fstat(file)
                 if place.same != (boot_id(), status.st_dev, status.st_ino):
@@ -119,7 +119,7 @@ class MappedRowWriter(RowWriter):
             failed.callback(self.close)
             self._count = min(thread_count(), MOST)
             enough = self._count >= FEWEST
-            self._is_mapped = [enough and is_kept(file) for file in self._files]
+            self._is_mapped = [enough and has_blocks(file) for file in self._files]
             self._windows = dict[int, Window]()
             self._open.callback(self._windows.clear)
             self._threads = ThreadPoolExecutor(self._count)
@@ -214,7 +214,7 @@ def stride_of(positions: NDArray[np.int64]) -> int:
     return int(apart[0]) if apart[0] > 0 and (apart == apart[0]).all() else 0
 
 
-def is_kept(file: int) -> bool:
+def has_blocks(file: int) -> bool:
     """Whether the disk has all blocks of an open file, which is not empty, for it alone."""
     status = os.fstat(file)
     there = 0 < status.st_size <= status.st_blocks * BLOCK
@@ -229,7 +229,7 @@ def convert(place: ArrayPlace, content: NDArray[Any], row: NDArray[Any]) -> None
         content[...] = row
 
 
-def opened(path: Path) -> int:
+def open_file(path: Path) -> int:
     """A file's descriptor, for reading and writing; not through a link."""
     return os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
 

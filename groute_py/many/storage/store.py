@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from groute_py.comm.agree import on_root
 from groute_py.comm.base import Channel
 from groute_py.errors import InputError, RunError
-from groute_py.many.storage.folder import RunFolder, beginning, claimed, folder_of
-from groute_py.many.storage.parts import UNITS, Part, PartFile, joined
+from groute_py.many.storage.folder import RunFolder, beginning, claim_folder, folder_of
+from groute_py.many.storage.parts import UNITS, Part, PartFile, join
 from groute_py.many.storage.record import token_of, write_run
 
 EVERY_S = 1.0
@@ -180,7 +180,7 @@ class Store:
         pending, self._pending = self._pending, []  # none is written twice, whatever interrupts
         if pending:
             with self.writing():
-                self._parts.append(joined(pending))
+                self._parts.append(join(pending))
         if self._state is not None:
             with self.writing():
                 self._parts.replace(self._state)
@@ -255,7 +255,9 @@ class Store:
 
     def _begin(self, run: dict[str, Any]) -> NDArray[np.int64]:
         with ExitStack() as claim:
-            self._folder = claim.enter_context(closing(claimed(self.path, resume=self._resume)))
+            self._folder = claim.enter_context(
+                closing(claim_folder(self.path, resume=self._resume))
+            )
             token = token_of(self._folder, run) if self._resume else secrets.token_hex(8)
             self._files.attach(self._folder, token)
             if not self._resume:
