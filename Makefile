@@ -77,8 +77,7 @@ test-gpus: $(GPU_STAMP)
 	PYTHONPATH=.:tests $(GPU_PYTHON) tests/gpu/several.py
 
 # Ranks and other processes count, and what the kernels' callers run in emulation. Tests take longer
-# while they are watched. Functions that Numba compiles cannot be seen, so the table leaves them out;
-# what the tests of as_python.txt run of them as Python is in the list behind it.
+# while they are watched. Functions that Numba compiles cannot be seen, so the table leaves them out.
 coverage: $(VENV)/$(MPI),test.stamp
 	rm -f .coverage .coverage.*
 	$(MAKE) test PYTEST="$(COVERAGE)"
@@ -86,10 +85,6 @@ coverage: $(VENV)/$(MPI),test.stamp
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage json --quiet --fail-under=0 -o - | $(BIN)/python tests/support/covered.py
 	$(BIN)/coverage report
-	rm -f .coverage
-	NUMBA_DISABLE_JIT=1 $(COVERAGE) $(SPREAD) -m "not slow" @tests/as_python.txt
-	$(BIN)/coverage combine --quiet
-	$(BIN)/coverage report --omit=nothing --include='groute_py/kernels/cpu/*' --fail-under=0
 
 models: $(VENV)/$(MPI),test.stamp
 	$(BIN)/python tests/models/checks.py

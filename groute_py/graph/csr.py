@@ -23,7 +23,7 @@ from groute_py.graph.geography import Geography
 from groute_py.graph.ids import Numbering
 from groute_py.graph.read_report import Reading
 from groute_py.graph.shapes import Shapes, check_shapes
-from groute_py.graph.tails import all_tails
+from groute_py.graph.tails import all_tails, transposed
 from groute_py.system.paths import as_text
 
 WEIGHT_TYPES = tuple(np.dtype(t) for t in ("int32", "uint32", "int64", "float32", "float64"))
@@ -246,9 +246,13 @@ class Graph:
         >>> graph.offsets.tolist(), graph.heads.tolist(), graph.weights.tolist()
         ([0, 0, 1, 3], [0, 0, 1], [4, 9, 3])
         """
-        from groute_py.graph.symmetrize import turned_round  # which compiles
-
-        return turned_round(self.to_host())
+        graph = self.to_host()
+        if not has_more(graph):
+            offsets, heads, weights = transposed(graph.offsets, graph.heads, graph.weights)
+            return graph.changed(offsets=offsets, heads=heads, weights=weights)
+        numbers = np.arange(graph.arc_count)
+        offsets, heads, numbers = transposed(graph.offsets, graph.heads, numbers)
+        return graph.changed(offsets=offsets, heads=heads, **of_arcs(graph, numbers, turned=True))
 
     def tails(self) -> NDArray[np.int64]:
         """The tail of each arc, int64, shape (m,), of a graph in host memory.
@@ -315,6 +319,31 @@ class Graph:
             f"Graph({self.name!r}, {self.vertex_count:,} vertices, {self.arc_count:,} arcs, "
             f"{self.weights.dtype} weights)"
         )
+
+
+def has_more(graph: Graph) -> bool:
+    """Whether there are columns, shapes or ids of arcs."""
+    return bool(graph.columns) or graph.shapes is not None or graph.arc_ids is not None
+
+
+def of_arcs(graph: Graph, arcs: NDArray[Any], *, turned: bool = False) -> dict[str, Any]:
+    """Weights, columns, shapes and ids of some arcs, as arguments of `Graph.changed`.
+
+    Args:
+        graph: on the host.
+        arcs: their numbers, shape (k,).
+        turned: whether tails and heads of them are exchanged.
+    """
+    weights = graph.weights[arcs]
+    return {
+        "weights": weights,
+        "columns": {
+            name: weights if column is graph.weights else column[arcs]
+            for name, column in graph.columns.items()
+        },
+        "shapes": None if graph.shapes is None else graph.shapes.of_arcs(arcs, turned=turned),
+        "arc_ids": None if graph.arc_ids is None else graph.arc_ids[arcs],
+    }
 
 
 def _protected(array: NDArray[Any], values: Any) -> NDArray[Any]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from groute_py.graph.csr import Graph
-from groute_py.graph.more_of_arcs import has_more, of_arcs
+from groute_py.graph.csr import Graph, has_more, of_arcs
 from groute_py.kernels.cpu.rows import ascend, sort_rows
 
 

@@ -1,4 +1,4 @@
-"""Undirected graphs: adding reverse arcs, transposing, and testing for symmetry."""
+"""Undirected graphs: adding reverse arcs, and testing for symmetry."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.graph.csr import Graph
-from groute_py.graph.more_of_arcs import has_more, of_arcs
-from groute_py.graph.tails import all_tails
+from groute_py.graph.csr import Graph, has_more, of_arcs
+from groute_py.graph.tails import all_tails, transposed
 from groute_py.kernels.cpu.build import csr_from_arcs
 
 
@@ -55,17 +54,6 @@ def _mirrored_with_more(graph: Graph, tails: NDArray[Any], other: NDArray[np.boo
     return graph.changed(offsets=offsets, heads=heads, **more)
 
 
-def turned_round(graph: Graph) -> Graph:
-    """The graph, which is on the host, with each arc turned round; see `Graph.reversed`."""
-    if not has_more(graph):
-        offsets, heads, weights = transposed(graph.offsets, graph.heads, graph.weights)
-        return graph.changed(offsets=offsets, heads=heads, weights=weights)
-    numbers = np.arange(graph.arc_count)
-    offsets, heads, numbers = transposed(graph.offsets, graph.heads, numbers)
-    more = of_arcs(graph, numbers, turned=True)
-    return graph.changed(offsets=offsets, heads=heads, **more)
-
-
 def is_symmetric(graph: Graph) -> bool:
     """Whether each arc has a reverse arc of the same weight, as often as it occurs itself.
 
@@ -81,10 +69,3 @@ def is_symmetric(graph: Graph) -> bool:
     tails = all_tails(there[0], there[1].dtype)
     one, other = (w[np.lexsort((w, there[1], tails))] for w in (there[2], back[2]))
     return np.array_equal(one, other)
-
-
-def transposed(
-    offsets: NDArray[np.int64], heads: NDArray[Any], weights: NDArray[Any]
-) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]:
-    """The transposed arcs, each row in the order of its heads."""
-    return csr_from_arcs(len(offsets) - 1, heads, all_tails(offsets, heads.dtype), weights)

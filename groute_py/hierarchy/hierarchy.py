@@ -104,7 +104,7 @@ class Hierarchy:
         A shortcut stands for a path, and the path turned round weighs as much. So what led up
         leads down, and the arcs within the core are transposed.
         """
-        from groute_py.graph.symmetrize import transposed  # which compiles
+        from groute_py.graph.tails import transposed  # which compiles
 
         host = self.to_host()
         core = transposed(host.core_offsets, host.core_heads, host.core_weights)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import InputError, quoted
-from groute_py.graph.symmetrize import transposed
+from groute_py.graph.tails import transposed
 from groute_py.results.result import reached_in
 from groute_py.turns.expanded import ExpandedGraph
 

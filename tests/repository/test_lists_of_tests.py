@@ -1,4 +1,4 @@
-"""Each line of slow.txt and of as_python.txt names a test that there is."""
+"""Each line of slow.txt names a test that there is."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import re
 import pytest
 from support.places import TESTS
 from support.slow import PATTERNS
-
-AS_PYTHON = (TESTS / "as_python.txt").read_text(encoding="utf-8").splitlines()
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
@@ -19,11 +17,3 @@ def test_it_names_a_test(pattern: str) -> None:
     assert names
     asked = re.match(r"(?:Test\w+::)?(test_\w*)", rest)
     assert rest == "*" or (asked and any(name.startswith(asked[1]) for name in names))
-
-
-@pytest.mark.parametrize("test", AS_PYTHON)
-def test_it_is_the_id_of_a_test(test: str) -> None:
-    """Without this, an old name would end ``make coverage`` only."""
-    file, *names = test.partition("[")[0].split("::")
-    text = (TESTS.parent / file).read_text(encoding="utf-8")
-    assert all(re.search(rf"\b(?:def|class) {name}\b", text) for name in names)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from groute_py.device.base import unreached
 from groute_py.device.cpu.buffers import read_only
-from groute_py.graph.symmetrize import transposed
+from groute_py.graph.tails import transposed
 from groute_py.hierarchy.hierarchy import Hierarchy, first_places
 from groute_py.hierarchy.problems import DenseError, NarrowError
 from groute_py.kernels.cpu import contraction, contraction_rows, skeleton

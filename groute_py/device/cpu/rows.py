@@ -16,7 +16,7 @@ from groute_py.device.overflow import leads_beyond
 from groute_py.device.rows import NarrowError, RowBlock
 from groute_py.device.summary import Summary, Wanted, summarize
 from groute_py.graph.csr import Graph
-from groute_py.graph.symmetrize import transposed
+from groute_py.graph.tails import transposed
 from groute_py.kernels.cpu import heap, near_far
 from groute_py.kernels.cpu.parents import find_parents
 

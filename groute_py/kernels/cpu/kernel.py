@@ -13,8 +13,8 @@ from functools import cache, update_wrapper
 from threading import RLock
 from typing import Any, cast
 
+from groute_py.errors import SetupError
 from groute_py.kernels.cpu.ahead import AheadCache
-from groute_py.kernels.cpu.as_python import as_python
 from groute_py.kernels.cpu.file_cache import FileCache
 from groute_py.system import clock
 from groute_py.system.memory_limits import check_addresses
@@ -53,10 +53,9 @@ class Kernel:
             if self._dispatcher is None:
                 options = {"forceinline": True} if self._is_inlined else {}
                 made = _njit()(nogil=True, **options)(self._function)
-                if made is self._function:  # which it is under NUMBA_DISABLE_JIT
-                    made = as_python(self._function)
-                else:
-                    made._cache = AheadCache(self._function, FileCache(made))
+                if made is self._function:
+                    raise SetupError("kernels run only compiled; unset NUMBA_DISABLE_JIT")
+                made._cache = AheadCache(self._function, FileCache(made))
                 self._dispatcher = made
             return self._dispatcher
 

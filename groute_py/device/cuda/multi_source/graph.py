@@ -15,7 +15,7 @@ from groute_py.device.cuda.runtime.gpu import own_gpu
 from groute_py.device.cuda.runtime.memory_plan import offset_type
 from groute_py.device.cuda.runtime.transfer import to_device
 from groute_py.graph.csr import Graph
-from groute_py.graph.symmetrize import transposed
+from groute_py.graph.tails import transposed
 from groute_py.kernels.source import ALL_PAIRS
 
 BLOCK = 256
