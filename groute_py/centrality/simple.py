@@ -104,7 +104,7 @@ def _cycle_of(graph: Graph, chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
 
 
 def _reached(graph: Graph, sources: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether a path leads from a source to each vertex, shape (n,)."""
+    """Mask of the vertices that a path from a source leads to, shape (n,)."""
     reached = np.zeros(graph.vertex_count, np.bool_)
     tails = all_tails(graph.offsets)
     reached[sources] = True

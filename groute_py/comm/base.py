@@ -22,7 +22,7 @@ Memory = Callable[[int], Buffer]
 
 
 MESSAGE_BYTES = 1 << 30
-"""Of a message at most: some MPI libraries count bytes by 32-bit integers with a sign."""
+"""Greatest size of a message: some MPI libraries count bytes by 32-bit integers with a sign."""
 
 
 def parts_of(count: int, entry_bytes: int) -> Iterator[slice]:

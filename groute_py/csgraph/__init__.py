@@ -13,7 +13,7 @@ variable GROUTE_PY_DEVICE (cpu, cuda) overrides that.
 
 from groute_py.csgraph.auto import shortest_path
 from groute_py.csgraph.dense import floyd_warshall
-from groute_py.csgraph.errors import NegativeCycleError
+from groute_py.csgraph.outputs import NegativeCycleError
 from groute_py.csgraph.sparse import bellman_ford, dijkstra, johnson
 from groute_py.csgraph.traversal import breadth_first_order
 

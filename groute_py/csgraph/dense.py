@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from groute_py.csgraph.errors import scipy_errors
 from groute_py.csgraph.inputs import graph_of, in_floats, matrix_of
-from groute_py.csgraph.outputs import NOBODY
+from groute_py.csgraph.outputs import NOBODY, scipy_errors
 from groute_py.engine.options import Options
 from groute_py.many.dense import close_between
 from groute_py.many.johnson import potentials

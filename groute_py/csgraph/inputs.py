@@ -21,7 +21,7 @@ Csr = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 """Offsets, heads, weights."""
 
 NAME = "csgraph"
-"""What errors call the graph: the argument's name."""
+"""The graph in errors: the argument's name."""
 
 
 def graph_of(csgraph: Any, *, directed: bool, unweighted: bool = False) -> Graph:

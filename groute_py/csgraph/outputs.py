@@ -1,12 +1,16 @@
-"""Conversion of answers to SciPy's form: float64 with infinity, int32 with −9999."""
+"""Conversion of answers and errors to SciPy's: float64 with infinity, int32 with −9999."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csgraph as scipy_csgraph
 
+from groute_py import errors
 from groute_py.device.base import unreached
 
 NOBODY = -9999
@@ -32,3 +36,16 @@ def vertices_out(vertices: NDArray[np.int64]) -> NDArray[np.int32]:
     [4, -9999]
     """
     return np.where(vertices < 0, NOBODY, vertices).astype(np.int32)
+
+
+class NegativeCycleError(errors.NegativeCycleError, scipy_csgraph.NegativeCycleError):  # type: ignore[misc]
+    """`groute_py.NegativeCycleError` that is also `scipy.sparse.csgraph.NegativeCycleError`."""
+
+
+@contextmanager
+def scipy_errors() -> Iterator[None]:
+    """Raise what SciPy's functions raise."""
+    try:
+        yield
+    except errors.NegativeCycleError as error:
+        raise NegativeCycleError(error.cycle, error.weight) from None

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from groute_py.arguments import check_number
 from groute_py.comm.solo import SoloChannel
-from groute_py.csgraph.errors import scipy_errors
 from groute_py.csgraph.inputs import graph_of, in_floats, vertices_of
-from groute_py.csgraph.outputs import NOBODY, distances_out, vertices_out
+from groute_py.csgraph.outputs import NOBODY, distances_out, scipy_errors, vertices_out
 from groute_py.engine.options import Options
 from groute_py.errors import InputError, RunError
 from groute_py.graph.csr import Graph

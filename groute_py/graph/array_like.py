@@ -13,7 +13,7 @@ from groute_py.errors import GraphError
 
 
 def on_device(values: Any) -> bool:
-    """Whether an array lies on a GPU."""
+    """Find out whether an array lies on a GPU."""
     return hasattr(values, "__cuda_array_interface__")
 
 
@@ -81,7 +81,7 @@ def as_int64(values: NDArray[Any], what: str) -> NDArray[np.int64]:
 
 
 def host_array(values: Any) -> NDArray[Any]:
-    """As `array_of`, copied to host memory if need be."""
+    """Return `array_of`, copied to host memory if need be."""
     array: Any = array_of(values)
     found: NDArray[Any] = array.get() if on_device(array) else array
     return found

@@ -86,5 +86,5 @@ def check_arcs(
 
 
 def _of_slices(array: NDArray[Any], work: Callable[[slice], T]) -> list[T]:
-    """What work makes of slices of an array, by several threads; on a GPU of all at once."""
+    """Apply work to slices of an array by several threads; on a GPU to all at once."""
     return in_slices(len(array), max(len(array), 1) if on_device(array) else AT_ONCE, work)

@@ -167,7 +167,7 @@ class Graph:
 
     @property
     def on_device(self) -> bool:
-        """Whether the arrays are CuPy arrays; one rank solves on their GPU without a copy."""
+        """True if the arrays are CuPy arrays; one rank solves on their GPU without a copy."""
         return on_device(self.heads)
 
     def to_host(self) -> Graph:
@@ -284,7 +284,7 @@ class Graph:
         return found
 
     def lightest_arc(self, tail: int, head: int) -> int | None:
-        """As `arc`, by the indices of vertices; None if there is none."""
+        """Find an arc by the indices of vertices, as `arc`; None if there is none."""
         first, stop = (int(offset) for offset in self.offsets[tail : tail + 2])
         found = first + (self.heads[first:stop] == head).nonzero()[0]
         return int(found[self.weights[found].argmin()]) if len(found) else None
@@ -306,7 +306,7 @@ class Graph:
 
     @property
     def geography(self) -> Geography:
-        """Where the vertices lie, and whom to name for it."""
+        """Coordinates of the vertices, and whom to name for them."""
         return Geography(self.coordinates, self.attribution)
 
     @property
@@ -322,7 +322,7 @@ class Graph:
 
 
 def has_more(graph: Graph) -> bool:
-    """Whether there are columns, shapes or ids of arcs."""
+    """Find out whether there are columns, shapes or ids of arcs."""
     return bool(graph.columns) or graph.shapes is not None or graph.arc_ids is not None
 
 
@@ -354,7 +354,7 @@ def _protected(array: NDArray[Any], values: Any) -> NDArray[Any]:
 
 
 def _can_be_written(array: Any) -> bool:
-    """Whether the array, or the one that it is a view of, is not read-only."""
+    """Find out whether the array, or one that it is a view of, is not read-only."""
     while isinstance(array, np.ndarray):
         if array.flags.writeable:
             return True

@@ -1,4 +1,4 @@
-"""What a method choice needs to know of a graph, small enough to send to every rank."""
+"""Facts of a graph for the choice of a method, small enough to send to every rank."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def facts_of(graph: Graph) -> Facts:
 
 
 def counting_hops(facts: Facts) -> Facts:
-    """Of the same graph when every arc weighs 1."""
+    """Facts of the same graph when every arc weighs 1."""
     one = 1 if facts.arc_count else 0
     return replace(facts, weight_type=np.dtype(np.int32), least=one, greatest=one, mean=float(one))
 

@@ -39,7 +39,7 @@ Draw = Callable[..., None]
 
 
 def is_spec(text: str) -> bool:
-    """Whether a text means a graph to generate, well written or not, rather than a file."""
+    """Find out whether a text means a graph to generate, well written or not, and no file."""
     return text.partition(":")[0] in EXAMPLES and ":" in text
 
 

@@ -1,4 +1,4 @@
-"""Where the vertices of a graph lie, and whom to name for it."""
+"""Coordinates of the vertices of a graph, and whom to name for them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EARTH_RADIUS_M = 6_371_008.8
 
 
 class Geography(NamedTuple):
-    """What results take from a graph beside ids.
+    """The part of a graph, beside ids, that results take.
 
     Attributes:
         coordinates, attribution: as in a `Graph`.

@@ -153,7 +153,7 @@ def check_characters(names: NDArray[np.str_]) -> None:
 
 
 def fits_table(span: int, count: int) -> bool:
-    """Whether a table of all numbers in a span is not much larger than `count` ids of it."""
+    """Find out whether a table of a whole span is not much larger than `count` ids of it."""
     return span < 8 * count + 1024
 
 

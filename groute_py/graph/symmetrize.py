@@ -55,7 +55,7 @@ def _mirrored_with_more(graph: Graph, tails: NDArray[Any], other: NDArray[np.boo
 
 
 def is_symmetric(graph: Graph) -> bool:
-    """Whether each arc has a reverse arc of the same weight, as often as it occurs itself.
+    """Find out whether each arc has a reverse arc of the same weight, as often as it occurs itself.
 
     Arcs are transposed twice, by counting: that also sorts the rows by head, both ways.
     """

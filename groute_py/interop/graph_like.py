@@ -9,7 +9,6 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.generate import generate, is_spec
 from groute_py.graph.symmetrize import mirrored
 from groute_py.interop.networkx import graph_from_networkx, is_networkx, weight_of
-from groute_py.interop.scipy import from_scipy
 from groute_py.interop.tables import is_table, table_graph
 from groute_py.io.tables.columns import Columns
 
@@ -52,3 +51,17 @@ def _directed(graph: GraphLike, columns: Columns) -> Graph:
         f"a graph cannot be made from {type(graph).__name__}; give a Graph, a path, a SciPy sparse "
         "array, a NetworkX graph, an edge table or (offsets, heads, weights)"
     )
+
+
+def from_scipy(matrix: Any) -> Graph:
+    """A graph from a SciPy sparse array or matrix; entry (u, v) is the weight of arc u → v.
+
+    Raises:
+        InputError: not a square sparse array.
+    """
+    if len(matrix.shape) != 2:
+        raise InputError(f"an adjacency matrix must have two dimensions, not {matrix.shape}")
+    rows = matrix.tocsr()
+    if rows.shape[0] != rows.shape[1]:
+        raise InputError(f"an adjacency matrix must be square, not {rows.shape}")
+    return Graph.from_arrays(rows.indptr, rows.indices, rows.data, name="sparse array")

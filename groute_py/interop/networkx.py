@@ -18,7 +18,7 @@ NAME = "NetworkX graph"
 
 
 def is_networkx(graph: Any) -> bool:
-    """Whether it has what `graph_from_networkx` asks for."""
+    """Find out whether it has the methods of NetworkX's graphs."""
     return hasattr(graph, "adjacency") and hasattr(graph, "is_multigraph")
 
 
@@ -85,7 +85,7 @@ def graph_from_networkx(network: Any, weight: Any = "weight", default: Any = 1) 
 
 
 def _places(network: Any) -> NDArray[np.float64] | None:
-    """Where the nodes lie, if that is known of each."""
+    """Coordinates of the nodes, if those of each are known."""
     found = [(data.get("x"), data.get("y")) for _, data in network.nodes(data=True)]
     if not found or any(value is None for value in chain(*found)):
         return None

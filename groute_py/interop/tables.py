@@ -31,7 +31,7 @@ SPARSEST = 64
 
 
 def is_table(table: Any) -> bool:
-    """Whether it is a dict, or has columns by name."""
+    """Find out whether it is a dict, or has columns by name."""
     if isinstance(table, dict) or _is_lazy(table):
         return True
     named = hasattr(table, "columns") or hasattr(table, "column_names")
@@ -98,7 +98,7 @@ def table_graph(table: Any, asked: Columns, renumber: bool = True) -> Graph:
 
 
 def _is_lazy(table: Any) -> bool:
-    """Whether it is a Polars LazyFrame."""
+    """Find out whether it is a Polars LazyFrame."""
     return hasattr(table, "collect_schema") and hasattr(table, "collect")
 
 
@@ -155,7 +155,7 @@ def _arcs(
 
 
 def _arc_ids(table: Any, roles: Roles) -> NDArray[Any]:
-    """Of the rows."""
+    """Ids of the rows."""
     ids = _column(table, roles.arc)
     if ids.dtype.kind in "iu":
         return as_int64(ids, f"an id of column {quote(roles.arc)}")

@@ -64,7 +64,7 @@ def betweenness_centrality(
     endpoints: bool = False,
     seed: Any = None,
 ) -> dict[Node, float]:
-    """Of all nodes; from ``k`` nodes that are drawn, an estimate."""
+    """Betweenness of all nodes; from ``k`` nodes that are drawn, an estimate."""
     if not len(G):
         return {}
     drawn = _drawn(G, k, seed)
@@ -81,7 +81,7 @@ def edge_betweenness_centrality(
     weight: str | None = None,
     seed: Any = None,
 ) -> dict[Any, float]:
-    """Of all edges, of a multigraph by key; from ``k`` nodes that are drawn, an estimate."""
+    """Betweenness of all edges, by key in a multigraph; an estimate from ``k`` drawn nodes."""
     if not len(G):
         return {}
     drawn = _drawn(G, k, seed)
@@ -106,7 +106,7 @@ def _both_ways(
     totals: NDArray[np.float64],
     is_light: NDArray[np.bool_],
 ) -> NDArray[np.float64]:
-    """Of each edge what its two arcs have, divided among the lightest of parallel edges."""
+    """Divide the sum of an edge's two arcs among the lightest of parallel edges."""
     pairs = np.minimum(tails, heads).astype(np.int64) * count + np.maximum(tails, heads)
     _, pair = np.unique(pairs, return_inverse=True)
     sums, sharing = np.bincount(pair, totals), np.bincount(pair, is_light)

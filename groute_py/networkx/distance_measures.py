@@ -25,7 +25,7 @@ METHODS = ("unweighted", "dijkstra", "bellman-ford", "floyd-warshall", "floyd-wa
 
 
 def eccentricity(G: BackendGraph, v: Any = None, sp: Any = None, weight: str | None = None) -> Any:
-    """Of a node ``v``, or of several or all nodes by node; from the lengths ``sp`` if given."""
+    """Eccentricity of a node, or of several or all by node; by the lengths ``sp`` if given."""
     nodes = nodes_in(G, v)
     found = _eccentricities(G, nodes, weight) if sp is None else _from_lengths(G, nodes, sp)
     try:
@@ -135,7 +135,7 @@ def _eccentricities(graph: BackendGraph, nodes: list[Node], weight: str | None) 
 def _rows(
     graph: BackendGraph, weight: str | None, nodes: list[Node] | None, measure: str
 ) -> Reduced:
-    """As `rows_of`, from nodes that reach all others.
+    """Return `rows_of` nodes that reach all others.
 
     Raises:
         nx.NetworkXError: one does not.

@@ -55,11 +55,11 @@ class BackendGraph:
         return node in self.index
 
     def is_directed(self) -> bool:
-        """As in NetworkX."""
+        """Do as NetworkX's."""
         return self._directed
 
     def is_multigraph(self) -> bool:
-        """As in NetworkX."""
+        """Do as NetworkX's."""
         return self._multigraph
 
     def arcs(self, weight: str | None) -> Graph:
@@ -78,7 +78,7 @@ class BackendGraph:
         return self.weighted
 
     def backwards(self, weight: str | None) -> Graph:
-        """As `arcs`, with tail and head of every arc exchanged."""
+        """Return `arcs` with tail and head of every arc exchanged."""
         graph = self.arcs(weight)
         arcs = csr_from_arcs(len(self), graph.heads, graph.tails(), graph.weights)
         return Graph.from_arrays(*arcs, copy=False, name=graph.name)

@@ -1,4 +1,4 @@
-"""What NetworkX asks when it is imported (entry point `networkx.backend_info`); imports nothing."""
+"""The entry point `networkx.backend_info`, called when NetworkX is imported; imports nothing."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ FUNCTIONS = {
     "single_target_shortest_path_length": "",
     "voronoi_cells": "",
 }
-"""What the backend runs, and what its users should know of each."""
+"""The functions that the backend runs, and what users should know of each."""
 
 
 def get_info() -> dict[str, Any]:

@@ -40,7 +40,7 @@ def rows_of(
     reverse: bool = False,
     measure: str,
 ) -> Reduced:
-    """What a measure, see `reduced`, needs of the rows of some nodes, at least one; None for all.
+    """Reduce the rows of some nodes, at least one, for a measure of `reduced`; None for all.
 
     Raises:
         NotImplementedError: a weight is negative, or something does not fit.

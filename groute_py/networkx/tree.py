@@ -36,7 +36,7 @@ class Tree:
         return self._distances[self._graph.index[node]].item()
 
     def lengths(self) -> dict[Node, Any]:
-        """Of all nodes that paths lead to, from the nearest to the farthest."""
+        """Lengths of all nodes that paths lead to, from the nearest to the farthest."""
         nodes = self._graph.nodes
         order = self._in_order()
         return {
@@ -70,7 +70,7 @@ class Tree:
         return [self._graph.nodes[vertex] for vertex in reversed(vertices)]
 
     def all_predecessors(self, arcs: Graph) -> dict[Node, list[Node]]:
-        """Of each node that paths lead to, every node before it on some shortest path."""
+        """Every node before each reached node on some shortest path."""
         nodes, distances = self._graph.nodes, self._distances
         tails = arcs.tails()
         reached = np.zeros(arcs.vertex_count, bool)

@@ -75,7 +75,7 @@ def bidirectional_shortest_path(G: BackendGraph, source: Node, target: Node) -> 
 
 
 def has_path(G: BackendGraph, source: Node, target: Node) -> bool:
-    """Whether a path leads to ``target``."""
+    """Find out whether a path leads to ``target``."""
     vertex_of(G, source)
     vertex_of(G, target, "Target")
     return target in tree(G, G.arcs(None), source, options(predecessors=False), target)

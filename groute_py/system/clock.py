@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 STAT = Path("/proc/self/stat")
-"""What the kernel says of this process; absent where it is no Linux, or in some sandboxes."""
+"""The kernel's report on this process; absent where it is no Linux, or in some sandboxes."""
 
 START_FIELD = 22
 """Number of the field with the ticks from the boot of the machine to the process's start."""

@@ -136,8 +136,8 @@ HIDING = {
     "SLURM_GPU_BIND": "--gpu-bind",
     "CUDA_VISIBLE_DEVICES": "CUDA_VISIBLE_DEVICES",
 }
-"""What may keep a rank from seeing its host's other GPUs, most telling first: the variable that
-shows it, and what the user knows it by."""
+"""Settings that may keep a rank from seeing its host's other GPUs, most telling first: the variable
+that shows it, and what the user knows it by."""
 
 
 def hiding(environ: Mapping[str, str] | None = None) -> str | None:

@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK, errno.EINVAL)
-"""What file systems without locks say."""
+"""Errors of file systems without locks."""
 
 
 class LockedError(Exception):

@@ -22,7 +22,7 @@ NAME_BYTES = 4
 
 
 MEMBERSHIP, GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
-"""Which control groups this process is in, and where Linux shows them."""
+"""Files in which Linux shows the control groups of this process."""
 
 
 class Version(NamedTuple):

@@ -7,7 +7,7 @@ import re
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12} | {
     f"{name}i": 1 << 10 * power for power, name in enumerate("KMGT", 1)
 }
-"""What may stand behind the number of a size."""
+"""Units that may stand behind the number of a size."""
 
 SIZE = re.compile(r"(\d+(?:\.\d+)?) ?(|[KMGT]i?)B?", re.ASCII)
 

@@ -13,13 +13,12 @@ from groute_py.errors import InputError, quote, quoted
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Numbering
 from groute_py.system.memory_limits import check_room
-from groute_py.turns.ends import Listed, ProblemIn
-from groute_py.turns.keys import ArcKeys, tails_of
+from groute_py.turns.ends import ArcKeys, Listed, ProblemIn, tails_of
 
 INTEGER = re.compile(r"[+-]?[0-9]{1,19}")
 INT64 = np.iinfo(np.int64)
 PAIR_BYTES = 96
-"""Of two arcs that a row names, while they are brought together."""
+"""Size of two arcs of a row, while they are brought together."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +90,7 @@ def _id_as(kind: type[str] | type[int], given: Any) -> str | int | None:
 def _joined(
     graph: Graph, ids: NDArray[Any], first: NDArray[Any], second: NDArray[Any]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Of each turn of arcs that rows name the row, the arc before the turn and that behind it."""
+    """The row of each turn of named arcs, the arc before it and the arc behind it."""
     every, of_arcs = np.unique(ids, return_inverse=True)
     by_id = np.argsort(of_arcs, kind="stable")
     rows, at = _spans(of_arcs[by_id], np.searchsorted(every, first), graph.name)
@@ -107,7 +106,7 @@ def _joined(
 def _spans(
     ascending: NDArray[np.int64], keys: NDArray[np.int64], name: str
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where each key stands among ascending ones: the key's number for each place, and places."""
+    """Find each key among ascending ones: the key's number for each place, and places."""
     firsts = np.searchsorted(ascending, keys)
     counts = np.searchsorted(ascending, keys, side="right") - firsts
     check_room(PAIR_BYTES * int(counts.sum()), f"{name} with turns")

@@ -14,7 +14,7 @@ from groute_py.system.memory_limits import check_room
 from groute_py.turns.rules import Rules
 
 ARC_BYTES = 64
-"""Of an arc that leaves a copy, while the expansion is made."""
+"""Size of an arc that leaves a copy, while the expansion is made."""
 
 
 class Copies(NamedTuple):
@@ -40,7 +40,7 @@ class Copies(NamedTuple):
 
 
 class Arrays(NamedTuple):
-    """Of a graph in compressed sparse rows."""
+    """Arrays of a graph in compressed sparse rows."""
 
     offsets: NDArray[np.int64]
     heads: NDArray[Any]
@@ -48,7 +48,7 @@ class Arrays(NamedTuple):
 
 
 class ArcPlaces(NamedTuple):
-    """Where the m arcs of a graph lie in its expansion, beside those that leave their tails.
+    """Places of a graph's m arcs in its expansion, beside those that leave their tails.
 
     Attributes:
         heads: shape (m,), the place to which each arc leads.
@@ -192,7 +192,7 @@ def _arcs_of(
 
 
 def _where(ascending: NDArray[np.int64], keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where keys stand among ascending ones; −1 for others."""
+    """Find keys among ascending ones; −1 for others."""
     if not len(ascending):
         return np.full(len(keys), -1)
     places = np.minimum(np.searchsorted(ascending, keys), len(ascending) - 1)
@@ -205,7 +205,7 @@ def _no_arc(graph: Graph, tail: str, head: str) -> str:
 
 
 def _weight_type(given: np.dtype[Any], weights: NDArray[Any]) -> np.dtype[Any]:
-    """That of the graph, or int64 where a weight with its turn's cost does not fit in it."""
+    """Weight type of the graph, or int64 where a weight with its turn's cost does not fit."""
     if given.kind == "f" or not len(weights):
         return given
     limits = np.iinfo(given)

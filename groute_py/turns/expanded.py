@@ -99,12 +99,12 @@ class ExpandedGraph(Graph):
         return ExpandedGraph(*turned, self.numbering, self.given)
 
     def __getstate__(self) -> dict[str, Any]:
-        """As another rank gets it."""
+        """The part that other ranks get."""
         return vars(self) | {"given": None}
 
 
 def layout_of(graph: Graph) -> Layout:
-    """Where the vertices of a user lie in a graph."""
+    """Places of a user's vertices in a graph."""
     if isinstance(graph, ExpandedGraph):
         return graph.layout
     return Layout(graph.vertex_count, graph.arc_count)

@@ -32,10 +32,10 @@ TITLES = [*ROLES, "cost"]
 """The first line of a ``.csv``, and the columns of a ``.parquet``."""
 
 FROM = "from_"
-"""What the title of the arcs before turns begins with; that of the arcs behind, with ``to_``."""
+"""Begin of the title of the arcs before turns; that of the arcs behind begins with ``to_``."""
 
 ROW_BYTES = 300
-"""Of a turn in memory, at least."""
+"""Least size of a turn in memory."""
 
 
 def read_turns(path: Path, numbering: Numbering) -> TurnTable:
@@ -108,7 +108,7 @@ def _csv_titles(path: Path) -> list[str]:
 
 
 def _read_parquet(path: Path, titles: list[str]) -> list[list[Any]]:
-    """As `_read_csv`; the lines are rows, from 1."""
+    """Read as `_read_csv`; the lines are rows, from 1."""
     with _parquet(path) as file:
         known, count = file.schema_arrow.names, file.metadata.num_rows
         if missing := [title for title in titles if title not in known]:

@@ -1,4 +1,4 @@
-"""Where the vertices of a graph lie in its expansion by turns, and back."""
+"""Places of a graph's vertices in its expansion by turns, and back."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ class Layout:
     is_reversed: bool = False
 
     def begins(self, vertices: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Where paths from vertices begin."""
+        """Places at which paths from vertices begin."""
         return self._arrivals(vertices) if self.is_reversed else vertices
 
     def ends(self, vertices: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Where paths to vertices end."""
+        """Places at which paths to vertices end."""
         return vertices if self.is_reversed else self._arrivals(vertices)
 
     def all_ends(self) -> NDArray[np.int64]:
-        """Where paths to each vertex end, shape (n,)."""
+        """Places at which paths to each vertex end, shape (n,)."""
         return self.at_ends(np.arange(self.vertex_count + len(self.split)))
 
     def at_ends(self, values: NDArray[Any]) -> NDArray[Any]:
@@ -61,7 +61,7 @@ class Layout:
         return found
 
     def is_split(self) -> NDArray[np.bool_]:
-        """Which vertices have an arrival, shape (n,)."""
+        """Mask of the vertices that have an arrival, shape (n,)."""
         found = np.zeros(self.vertex_count, np.bool_)
         found[self.split] = True
         return found
@@ -78,7 +78,7 @@ class Layout:
         return np.where(beyond < 0, places, added[np.maximum(beyond, 0)])
 
     def are_arrivals(self, places: NDArray[Any]) -> NDArray[np.bool_]:
-        """Which places are the arrivals of vertices, where nothing but the end of a path is."""
+        """Mask of the places that are arrivals, where nothing but the end of a path is."""
         beyond = places - self.vertex_count
         return np.asarray((beyond >= 0) & (beyond < len(self.split)))
 
@@ -96,14 +96,14 @@ class Layout:
         return found
 
     def facts(self, facts: Facts) -> Facts:
-        """Of the graph, made of those of the expansion; the weights stay."""
+        """Facts of the graph from those of the expansion; the weights stay."""
         if not self.is_expanded:
             return facts
         start = int(self.vertices(np.array([facts.start]))[0])
         return replace(facts, vertex_count=self.vertex_count, arc_count=self.arc_count, start=start)
 
     def reversed(self) -> Layout:
-        """Of the expansion whose arcs are turned round."""
+        """Layout of the expansion whose arcs are turned round."""
         return replace(self, is_reversed=not self.is_reversed)
 
     def _arrivals(self, vertices: NDArray[np.int64]) -> NDArray[np.int64]:

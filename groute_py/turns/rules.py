@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from groute_py.errors import InputError, quoted
 from groute_py.graph.csr import Graph
-from groute_py.turns.ends import Listed
+from groute_py.turns.ends import Keys, Listed
 from groute_py.turns.files import read_turns
-from groute_py.turns.keys import Keys
 from groute_py.turns.table import TurnTable, table_of
 
 INT64 = np.iinfo(np.int64)

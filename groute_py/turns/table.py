@@ -15,7 +15,7 @@ from groute_py.turns.arc_ends import ArcEnds
 from groute_py.turns.ends import ROLES, Ends, Listed, ProblemIn, VertexEnds
 
 FORBIDDEN = re.compile(r"|forbidden|\+?inf(inity)?", re.I)
-"""What a file has in the place of a cost."""
+"""The word for a forbidden turn, in the place of a cost."""
 
 DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.I)
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from groute_py.turns.expanded import Given
 
 Way = tuple[Any, Any]
-"""What it costs to come to a place, and how: the last arc and the way before it, or None."""
+"""The cost to come to a place, and how: the last arc and the way before it, or None."""
 
 
 def arcs_along(given: Given, vertices: Sequence[int]) -> list[int]:
