@@ -15,6 +15,7 @@ import groute_py
 from groute_py.errors import GraphError, InputError, RunError
 from groute_py.graph.csr import WEIGHT_TYPES, Graph
 from groute_py.interop.graph_like import as_graph
+from groute_py.io.tables.columns import BY_TITLE
 from groute_py.kernels.cpu.build import csr_from_arcs
 
 
@@ -199,8 +200,8 @@ def test_a_graph_does_not_change_with_the_callers_arrays() -> None:
         Graph.from_arrays(offsets, heads, weights),
         Graph.from_arrays(offsets, heads, behind_a_view),
         Graph.from_arrays(offsets, heads, [0, 0, 0]).with_weights(weights),
-        as_graph((offsets, heads, weights)),
-        as_graph(scipy.sparse.csr_array((weights, heads, offsets), shape=(3, 3))),
+        as_graph((offsets, heads, weights), BY_TITLE),
+        as_graph(scipy.sparse.csr_array((weights, heads, offsets), shape=(3, 3)), BY_TITLE),
     ]
     offsets[1], heads[0], weights[:] = 0, 0, -1
     for graph in graphs:
