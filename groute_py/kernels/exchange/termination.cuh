@@ -64,8 +64,10 @@ __device__ __forceinline__ void leader_detect_termination(const Peers& peers, Le
         const double peers_bound = leader.mailbox.bound,
                      bound = peers_bound > floor ? min(peers_bound, status.bound) : status.bound;
         const bool pulls = PULLS && bound != INFINITE, before = pulls && floor < bound;
-        if (pulls) width = max(width, before ? status.reach / 4 : status.reach);
-        if (!before) width = wider(width, peers.widest, status.much);
+        const BucketBegin begin = before  ? BucketBegin::before_bound
+                                  : pulls ? BucketBegin::at_bound
+                                          : BucketBegin::without_bound;
+        width = next_width(width, peers.widest, status.reach, begin, status.much);
         end = max(floor + width, nextafter(floor, INFINITE));
         if (before) end = min(end, bound);
     }
