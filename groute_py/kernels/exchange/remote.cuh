@@ -21,7 +21,7 @@ struct RemoteMailbox {
 
     // Puts a word.
     template <class Box, class Word>
-    __device__ __forceinline__ void put(Word Box::*word, Word value) const {
+    __device__ __forceinline__ void put(Word Box::* word, Word value) const {
         store_volatile(&(box->*word), value);
     }
 

@@ -1,5 +1,5 @@
-// How wide the next bucket is. One rank asks for itself (sssp/move_bucket.cuh), rank 0 for all ranks that share a bucket
-// (exchange/termination.cuh).
+// How wide the next bucket is. One rank asks for itself (sssp/move_bucket.cuh), rank 0 for all ranks that share a
+// bucket (exchange/termination.cuh).
 //
 // | the bucket begins | width                                    |
 // |-------------------|------------------------------------------|
