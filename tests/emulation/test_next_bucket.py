@@ -1,6 +1,7 @@
 """The width of the next bucket, for every place where it may begin.
 
-`next_width` is compiled as plain C++. The expected width comes from the table in the head of its file.
+`next_width` is compiled as plain C++. The expected width comes from the table in the head of its
+file.
 """
 
 from __future__ import annotations
