@@ -13,14 +13,14 @@ from typing import Any
 import cupy as cp
 import numpy as np
 
-from groute_py.device.base import NO_PARENT, Buckets
+from groute_py.device.base import NO_PARENT
 from groute_py.device.cuda.graph.csr import DeviceGraph
 from groute_py.device.cuda.graph.transpose import incoming
 from groute_py.device.cuda.runtime.compile import kernels_of
 from groute_py.device.cuda.runtime.launch import Call, Kernels, resident_blocks
 from groute_py.device.cuda.runtime.short_memory import pieces
 from groute_py.device.cuda.runtime.structs import NUMBER, POINTER, SHARE, pointed
-from groute_py.device.cuda.sssp.method import GpuMethod
+from groute_py.device.cuda.sssp.method import OneGpuMethod
 from groute_py.device.cuda.sssp.parts import SolveParts
 from groute_py.device.cuda.sssp.predecessors import NOBODY
 from groute_py.device.delta_control import threshold_after
@@ -70,7 +70,7 @@ SEARCHING: dict[str, Any] = {
 """What ``search_levels`` takes."""
 
 
-class BreadthFirst(GpuMethod):
+class BreadthFirst(OneGpuMethod):
     """Counts arcs; the weights, which are all 1, are not looked at."""
 
     def arrange(self, graph: DeviceGraph) -> None:
@@ -90,17 +90,7 @@ class BreadthFirst(GpuMethod):
         self._struct = pointed(SEARCH, self._arrays, {})
         self._progress = cp.zeros(PROGRESS.itemsize, np.uint8)
 
-    def start(
-        self,
-        parts: SolveParts,
-        source: int | None,
-        buckets: Buckets,
-        cutoff: float,
-        *,
-        record: bool,
-    ) -> None:
-        super().start(parts, source, buckets, cutoff, record=False)
-        parts.kernel.begin()
+    def begin(self, parts: SolveParts, source: int | None) -> None:
         graph, number = parts.graph, np.uint32(NOBODY if source is None else source)
         with graph.gpu.stream:
             state = (graph.struct, self._struct, self._progress)

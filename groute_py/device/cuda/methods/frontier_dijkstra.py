@@ -8,14 +8,13 @@ import cupy as cp
 import numpy as np
 from cupy.cuda import driver
 
-from groute_py.device.base import Buckets
 from groute_py.device.cuda.graph.csr import DeviceGraph
 from groute_py.device.cuda.graph.transpose import refuse_too_many
 from groute_py.device.cuda.runtime.compile import kernels_of
 from groute_py.device.cuda.runtime.launch import Call, Kernels
 from groute_py.device.cuda.runtime.sort import sort_rows
 from groute_py.device.cuda.runtime.structs import NUMBER, POINTER, SHARE, pointed
-from groute_py.device.cuda.sssp.method import GpuMethod
+from groute_py.device.cuda.sssp.method import OneGpuMethod
 from groute_py.device.cuda.sssp.parts import SolveParts
 from groute_py.device.cuda.sssp.predecessors import NOBODY
 from groute_py.kernels.choices import CRITERIA
@@ -72,7 +71,7 @@ def taking(distance_type: np.dtype[Any]) -> dict[str, Any]:
     }
 
 
-class FrontierDijkstra(GpuMethod):
+class FrontierDijkstra(OneGpuMethod):
     """Settles many vertices in a round."""
 
     remedy = "use --algorithm delta-stepping, which takes less"
@@ -108,17 +107,7 @@ class FrontierDijkstra(GpuMethod):
         arcs = len(graph.share.heads)
         self._kernels.run("weigh_incoming", arcs // 8, graph.struct, lightest)
 
-    def start(
-        self,
-        parts: SolveParts,
-        source: int | None,
-        buckets: Buckets,
-        cutoff: float,
-        *,
-        record: bool,
-    ) -> None:
-        super().start(parts, source, buckets, cutoff, record=False)
-        parts.kernel.begin()
+    def begin(self, parts: SolveParts, source: int | None) -> None:
         graph = parts.graph
         state = (graph.struct, self._struct, self._rounds)
         number = np.uint32(NOBODY if source is None else source)

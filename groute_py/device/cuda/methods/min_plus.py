@@ -8,13 +8,12 @@ import cupy as cp
 import numpy as np
 from cupy.cuda import runtime
 
-from groute_py.device.base import Buckets
 from groute_py.device.cuda.graph.csr import DeviceGraph
 from groute_py.device.cuda.graph.transpose import incoming
 from groute_py.device.cuda.runtime.compile import kernels_of
 from groute_py.device.cuda.runtime.launch import Call, Kernels, resident_blocks
 from groute_py.device.cuda.runtime.structs import NUMBER, POINTER, pointed
-from groute_py.device.cuda.sssp.method import GpuMethod
+from groute_py.device.cuda.sssp.method import OneGpuMethod
 from groute_py.device.cuda.sssp.parts import SolveParts
 from groute_py.errors import InputError
 from groute_py.kernels.choices import SLOTS_AN_ARC, WIDEST_MATRIX, too_dense, too_uneven
@@ -150,7 +149,7 @@ def in_matrix(storage: Storage) -> Call:
 STORAGES = {"csr": in_csr, "ell": in_ell, "dense": in_matrix}
 
 
-class MinPlus(GpuMethod):
+class MinPlus(OneGpuMethod):
     """Every vertex takes the best of its incoming arcs, round by round."""
 
     remedy = "use --algorithm bellman-ford, which takes less"
@@ -163,17 +162,7 @@ class MinPlus(GpuMethod):
         self._sweep = cp.zeros(SWEEP.itemsize, np.uint8)
         self._pulling = self._store(self._storage) if graph.share.own_count else None
 
-    def start(
-        self,
-        parts: SolveParts,
-        source: int | None,
-        buckets: Buckets,
-        cutoff: float,
-        *,
-        record: bool,
-    ) -> None:
-        super().start(parts, source, buckets, cutoff, record=False)
-        parts.kernel.begin()
+    def begin(self, parts: SolveParts, source: int | None) -> None:
         begun = np.zeros(1, SWEEP)
         begun["changed"][0, 0] = source is not None
         with parts.graph.gpu.stream:
