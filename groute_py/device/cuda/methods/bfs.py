@@ -113,13 +113,13 @@ class BreadthFirst(OneGpuMethod):
                 progress=self._progress.data.ptr,
                 last_level=last,
             )
-            seen = self._progress.get().view(PROGRESS)[0]
-        level = int(seen["level"])
-        parts.counters.update(relaxations=int(seen["looked"]), steps=level)
-        if seen["vertices"][level % 3] == 0 or level >= cutoff:
+            progress = self._progress.get().view(PROGRESS)[0]
+        level = int(progress["level"])
+        parts.counters.update(relaxations=int(progress["looked"]), steps=level)
+        if progress["vertices"][level % 3] == 0 or level >= cutoff:
             return np.inf
         if level == self._last_level:
-            if not seen["bottom_up"]:
+            if not progress["bottom_up"]:
                 self._hand_over(parts, level)
             self._last_level += SLICE_LEVELS
         return float(level)
@@ -131,9 +131,9 @@ class BreadthFirst(OneGpuMethod):
         arrays, nothing = parts.buffers.arrays, parts.graph.unreached
         with parts.graph.gpu.stream:  # the search has found them
             for part in pieces(parts.graph.share.own_count):
-                found, distances = self._arrays["parent"][part], arrays["distance"][part]
-                none = (found == NOBODY) | (distances == nothing)
-                arrays["parent"][part] = cp.where(none, NO_PARENT, found.astype(np.int64))
+                parents, distances = self._arrays["parent"][part], arrays["distance"][part]
+                none = (parents == NOBODY) | (distances == nothing)
+                arrays["parent"][part] = cp.where(none, NO_PARENT, parents.astype(np.int64))
         return True
 
     def _hand_over(self, parts: SolveParts, level: int) -> None:
@@ -147,8 +147,8 @@ class BreadthFirst(OneGpuMethod):
 
 def _incoming(graph: DeviceGraph) -> dict[str, Any]:
     """The incoming arcs of every vertex, and a bit for each vertex that has none."""
-    found, own = incoming(graph.share, graph.offset_type), graph.share.own_count
+    rows, own = incoming(graph.share, graph.offset_type), graph.share.own_count
     bits = cp.zeros((own // 32 + 1) * 32, bool)
-    bits[:own] = found.offsets[1:] == found.offsets[:-1]
+    bits[:own] = rows.offsets[1:] == rows.offsets[:-1]
     unreachable = cp.packbits(bits, bitorder="little").view(np.uint32)
-    return {"incoming": found.offsets, "tails": found.tails, "unreachable": unreachable}
+    return {"incoming": rows.offsets, "tails": rows.tails, "unreachable": unreachable}

@@ -119,14 +119,14 @@ class FrontierDijkstra(OneGpuMethod):
         while True:
             with parts.graph.gpu.stream:
                 self._take_rounds(parts, limit)
-                seen = self._rounds.get().view(self._rounds_type)[0]
-            now = int(seen["rounds"]) % 3
-            count = int(seen["tally"]["open_count"][now])
+                state = self._rounds.get().view(self._rounds_type)[0]
+            now = int(state["rounds"]) % 3
+            count = int(state["tally"]["open_count"][now])
             parts.counters.update(
-                relaxations=int(seen["relaxations"]),
-                steps=int(seen["rounds"]),
-                overflowed=bool(seen["overflowed"]),
-                settled=int(seen["settled"]),
+                relaxations=int(state["relaxations"]),
+                steps=int(state["rounds"]),
+                overflowed=bool(state["overflowed"]),
+                settled=int(state["settled"]),
             )
             if count == 0:
                 return np.inf
@@ -135,7 +135,7 @@ class FrontierDijkstra(OneGpuMethod):
             elif not self._alone and count < FEWEST_TOGETHER:
                 self._alone = True
             else:
-                return _floor(seen, parts.graph.unreached)
+                return _floor(state, parts.graph.unreached)
 
     def _take_rounds(self, parts: SolveParts, limit: float) -> None:
         call = self._taking_alone if self._alone else self._taking_together
@@ -154,9 +154,9 @@ class FrontierDijkstra(OneGpuMethod):
         )
 
 
-def _floor(seen: Any, nothing: Any) -> float:
+def _floor(state: Any, nothing: Any) -> float:
     """L, if the round was evaluated before the slice ended, else that of the round before."""
-    least, rounds = seen["tally"]["least"], int(seen["rounds"])
+    least, rounds = state["tally"]["least"], int(state["rounds"])
     if least[rounds % 3] != nothing:
         return float(least[rounds % 3])
     return float(least[(rounds - 1) % 3]) if rounds else 0.0
