@@ -22,6 +22,7 @@ from groute_py.graph.array_like import on_device
 from groute_py.hierarchy.separators.customizable import CustomizableHierarchy
 from groute_py.hierarchy.separators.lengths import NARROW, Lengths
 from groute_py.kernels.source import CUSTOMIZATION
+from groute_py.system.environment import local_rank
 
 BLOCK = 128
 """Threads of a block."""
@@ -40,7 +41,7 @@ class CudaCustomization:
     """
 
     def __init__(self, hierarchy: CustomizableHierarchy) -> None:
-        self._gpu = GpuContext(0)
+        self._gpu = GpuContext(local_rank(0))
         self.label, self.kind = self._gpu.label, NARROW
         self.weights = cp.zeros(0, np.int64)
         _refuse_large(_bytes_of(hierarchy), "a customizable hierarchy", self._gpu)
