@@ -51,7 +51,7 @@ def elimination_order(
         boundary = elimination.count_boundary(*core, np.asarray(part, np.int8))
         refuse_wide(name, len(vertices), int(min(boundary)))
     order, _ = metis.nested_dissection(adjacency)
-    return np.concatenate([first, vertices[np.asarray(order)]])
+    return np.concatenate([first, vertices[np.asarray(order)].astype(np.int32)])
 
 
 def _metis() -> ModuleType:

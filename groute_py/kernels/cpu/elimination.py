@@ -95,14 +95,15 @@ def peel(offsets: Any, neighbours: Any, mates: Any) -> Any:
         those that are eliminated. The neighbours left are the first of each row.
     """
     count = len(offsets) - 1
-    degrees = (offsets[1:] - offsets[:-1]).astype(np.int32)
+    degrees = np.empty(count, np.int32)
+    degrees[:] = offsets[1:] - offsets[:-1]
     order, peeled = np.empty(count, np.int32), 0
     touched_in = np.zeros(count, np.int32)
-    todo = np.flatnonzero(degrees <= 2).astype(np.int32)
+    todo = np.flatnonzero(degrees <= 2)
     turn = 0
     while len(todo) > 0:
         turn += 1
-        later, waiting = np.empty(3 * len(todo), np.int32), 0
+        later, waiting = np.empty(3 * len(todo), np.int64), 0
         for vertex in todo:
             degree = degrees[vertex]
             if degree < 0 or degree > 2:
@@ -148,9 +149,9 @@ def left_graph(offsets: Any, neighbours: Any, degrees: Any) -> Any:
     """The graph that `peel` leaves, its vertices counted anew, each neighbour once.
 
     Returns:
-        Its vertices, int32, shape (k,); int64 offsets, shape (k + 1,); int32 neighbours.
+        Its vertices, int64, shape (k,); int64 offsets, shape (k + 1,); int32 neighbours.
     """
-    vertices = np.flatnonzero(degrees >= 0).astype(np.int32)
+    vertices = np.flatnonzero(degrees >= 0)
     numbers = np.empty(len(degrees), np.int32)
     total = 0
     for number, vertex in enumerate(vertices):
