@@ -34,8 +34,8 @@ def on_cpu(module: str, method: str, **choices: Any) -> Maker:
 
     def make(local_rank: int, direct: bool) -> Device:
         cpu_device = of_module("groute_py.device.cpu.device", "CpuDevice")
-        device: Device = cpu_device(of_module(module, method), **choices)
-        return device
+        made: Device = cpu_device(of_module(module, method), **choices)
+        return made
 
     return make
 
@@ -46,8 +46,8 @@ def on_gpu(module: str, method: str, **choices: Any) -> Maker:
     def make(local_rank: int, direct: bool) -> Device:
         kind = of_module(module, method)
         cuda_device = of_module("groute_py.device.cuda.sssp.device", "CudaDevice")
-        device: Device = cuda_device(local_rank, direct=direct, method=kind, **choices)
-        return device
+        made: Device = cuda_device(local_rank, direct=direct, method=kind, **choices)
+        return made
 
     return make
 

@@ -196,10 +196,8 @@ def _of_integers(first: int, row: NDArray[Any], wanted: Wanted) -> Summary:
     from groute_py.kernels.cpu.summary import summary_of
 
     partials = np.zeros((1, 1), partial_type(row.dtype))
-    numbers = summary_of(row, unreached(row.dtype), LOW_BITS)
-    for name, value in zip(
-        ("reached", "farthest", "greatest", "high", "low"), numbers, strict=True
-    ):
+    found = summary_of(row, unreached(row.dtype), LOW_BITS)
+    for name, value in zip(("reached", "farthest", "greatest", "high", "low"), found, strict=True):
         partials[name] = value
     return joined(first, partials, None, with_sums=wanted.sums)
 

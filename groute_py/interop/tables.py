@@ -17,9 +17,14 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.ids import numbered
 from groute_py.graph.read_report import Reading
 from groute_py.graph.symmetrize import mirrored
-from groute_py.io.tables.arc_ids import with_arc_ids
 from groute_py.io.tables.columns import Columns, Roles, roles_of
-from groute_py.io.tables.directions import arcs_of_rows, known_rule, rows_of_arcs, ways_of
+from groute_py.io.tables.directions import (
+    arcs_of_rows,
+    known_rule,
+    rows_of_arcs,
+    ways_of,
+    with_arc_ids,
+)
 from groute_py.io.tables.titles import ends_in
 from groute_py.io.text.arc_reader import EXACT
 from groute_py.kernels.cpu.build import csr_from_arcs

@@ -9,22 +9,22 @@ fsspec, xopen and smart_open bound neither.
 from __future__ import annotations
 
 import bz2
+import codecs
 import gzip
 import lzma
 import re
 import zlib
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from functools import lru_cache, partial
+from functools import partial
 from io import BufferedReader
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, BinaryIO, NamedTuple, Protocol, cast
 
 from groute_py.errors import FormatError, GrouteError
-from groute_py.io.archives import BLOCK, ZIP_MAGIC, is_tar, is_zip, tar_member, zip_member, zip_name
 from groute_py.io.optional_libraries import library
 from groute_py.io.pipes import refuse_pipes
-from groute_py.io.unicode import encoding_of, in_utf8
 
 CHUNK = 1 << 20
 """Bytes read, and at most bytes of output, at a time."""
@@ -132,6 +132,16 @@ CODECS = (
     ),
 )
 
+LONGEST_MAGIC = 16
+MARKS = (
+    (codecs.BOM_UTF32_LE, "UTF-32"),
+    (codecs.BOM_UTF32_BE, "UTF-32"),
+    (codecs.BOM_UTF16_LE, "UTF-16"),
+    (codecs.BOM_UTF16_BE, "UTF-16"),
+)
+"""Byte order marks, the longest first."""
+LONGEST_MARK = 4
+
 SUFFIXES = tuple(codec.suffix for codec in CODECS)
 
 
@@ -145,24 +155,21 @@ def bare_name(path: Path) -> str:
     return path.stem if path.suffix in SUFFIXES else path.name
 
 
-def packing_of(path: Path, start: bytes) -> str | None:
-    """How a file that begins like this is packed: compressed, an archive, or another encoding."""
-    if (codec := codec_of(start)) is not None:
-        return codec.name
-    if is_zip(path, start):
-        return "zip"
-    return "tar" if is_tar(start) else encoding_of(start)
+def packing_of(start: bytes) -> str | None:
+    """How a file that begins like this is packed: its compression, or its encoding; or None."""
+    codec = codec_of(start)
+    return _encoding_of(start) if codec is None else codec.name
 
 
 def is_packed(path: Path) -> bool:
-    """Whether the bytes of a file are not those of its text.
+    """Return True if the bytes of a file are not those of its text.
 
     Raises:
         FormatError: the file cannot be read.
     """
     try:
         with open(path, "rb") as file:
-            return packing_of(path, file.read(BLOCK)) is not None
+            return packing_of(file.read(LONGEST_MAGIC)) is not None
     except OSError as error:
         raise FormatError(path, f"cannot be read: {error.strerror or error}") from error
 
@@ -170,55 +177,49 @@ def is_packed(path: Path) -> bool:
 def pieces(path: Path) -> Iterator[tuple[bytes, int]]:
     """The content of a file, decompressed, a piece at a time, with the file's bytes done so far.
 
-    Of an archive it is the content of its one member; text is in UTF-8.
+    Text is in UTF-8.
 
     Raises:
-        FormatError: the data are damaged or truncated, an archive has several members, or the file
-            is a pipe or cannot be read.
+        FormatError: the data are damaged or truncated, or the file is a pipe or cannot be read.
     """
     refuse_pipes(path)
     try:
-        with open(path, "rb") as file:
-            zipped = is_zip(path, file.read(len(ZIP_MAGIC)))
-        content = zip_member(path) if zipped else tar_member(path, _pieces(path))
-        yield from in_utf8(path, content)
+        yield from _in_utf8(path, _pieces(path))
     except OSError as error:
         raise FormatError(path, f"cannot be read: {error.strerror or error}") from error
 
 
-def member_of(path: Path) -> str | None:
-    """The name of the one file in an archive; None for a file that is no archive.
+def _encoding_of(start: bytes) -> str | None:
+    """Return the encoding that a byte order mark says, if it is not UTF-8."""
+    return next((name for mark, name in MARKS if start.startswith(mark)), None)
+
+
+def _in_utf8(path: Path, content: Iterator[tuple[bytes, int]]) -> Iterator[tuple[bytes, int]]:
+    """A content in UTF-8, with the file's bytes done so far; as it is where it has no such mark.
 
     Raises:
-        FormatError: there are several files or none, or a tar archive is damaged.
+        FormatError: it is damaged.
     """
-    status = path.stat()
-    return _member_of(path, status.st_mtime_ns, status.st_size)
-
-
-@lru_cache(maxsize=8)
-def _member_of(path: Path, mtime_ns: int, size: int) -> str | None:
-    """As `member_of`, once for a file as it is: a tar archive has to be looked through."""
-    with open(path, "rb") as file:
-        if is_zip(path, file.read(len(ZIP_MAGIC))):
-            return zip_name(path)
-    if not is_tar(next(_pieces(path), (b"", 0))[0]):
-        return None
-    return _end_of(tar_member(path, _pieces(path)))
-
-
-def _end_of(content: Generator[object, None, str | None]) -> str | None:
-    """What a generator returns behind all that it yields."""
-    while True:
-        try:
-            next(content)
-        except StopIteration as end:
-            return cast("str | None", end.value)
+    start, done = next(content, (b"", 0))
+    while 0 < len(start) < LONGEST_MARK and (more := next(content, None)) is not None:
+        start, done = start + more[0], more[1]
+    whole = chain([(start, done)] if start else [], content)
+    encoding = _encoding_of(start)
+    if encoding is None:
+        yield from whole
+        return
+    decoder = codecs.getincrementaldecoder(encoding)()
+    try:
+        for piece, done in whole:
+            yield decoder.decode(piece).encode(), done
+        yield decoder.decode(b"", final=True).encode(), done
+    except UnicodeError as error:
+        raise FormatError(path, f"damaged {encoding}: {error.args[-1]}") from error
 
 
 def _pieces(path: Path) -> Iterator[tuple[bytes, int]]:
     with open(path, "rb") as file:
-        codec = codec_of(file.read(8))
+        codec = codec_of(file.read(LONGEST_MAGIC))
         file.seek(0)
         content = iter(lambda: file.read(CHUNK), b"") if codec is None else None
         for piece in content or _decompressed(path, file, cast(Codec, codec)):

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from groute_py.arguments import file_path
 from groute_py.errors import FormatError
-from groute_py.io.archives import BLOCK
 from groute_py.io.compression import (
     BYTE_ORDER_MARK,
+    LONGEST_MAGIC,
     bare_name,
-    member_of,
     packing_of,
     pieces,
 )
@@ -26,9 +25,8 @@ class Head:
 
     Attributes:
         path: the file.
-        name: the file's name without a suffix of compression; in an archive its member's name.
-        compression: how it is compressed, the kind of its archive, or its encoding where that is
-            not UTF-8; else None.
+        name: the file's name without a suffix of compression.
+        compression: how it is compressed, or its encoding where that is not UTF-8; else None.
         text: its first `HEAD_BYTES`, decompressed, without a byte order mark.
         size: its size in bytes.
         asked: the columns that the caller names, for tables.
@@ -41,9 +39,8 @@ class Head:
             if path.is_dir():
                 raise FormatError(path, "is a folder, not a graph file")
             with open(path, "rb") as file:
-                self.compression = packing_of(path, file.read(BLOCK))
-            member = member_of(path)
-            self.name = bare_name(path) if member is None else PurePosixPath(member).name
+                self.compression = packing_of(file.read(LONGEST_MAGIC))
+            self.name = bare_name(path)
             self.size = path.stat().st_size
         except FileNotFoundError as error:
             raise FormatError(path, "no such file") from error

@@ -18,6 +18,7 @@ GEOPANDAS = (
     "GeoPandas reads it: in Python groute_py.sssp(geopandas.read_file({path}), source), "
     "if columns hold the ends of its lines"
 )
+UNPACK = "unpack it, and give the file of edges in it"
 OSMIUM = "convert it: osmium cat {path} -o roads.osm.pbf"
 
 
@@ -129,6 +130,13 @@ FOREIGN = (
         "NetworkX reads node-link data: in Python "
         "groute_py.sssp(networkx.node_link_graph(json.load(open({path}))), source)",
     ),
+    Foreign(
+        "an Excel workbook",
+        _like(rb"PK\x03\x04.{26}(?:\[Content_Types\]|_rels/|docProps/|xl/)", re.S),
+        "save it as .csv, or in Python groute_py.sssp(pandas.read_excel({path}), source)",
+    ),
+    Foreign("a zip archive", _like(rb"PK[\x03\x05].{27}(?![\w ]{1,60}\.npy)", re.S), UNPACK),
+    Foreign("a tar archive", _like(rb".{257}ustar", re.S), UNPACK),
     Foreign("a shapefile", _like(rb"\0\0\x27\x0a", 0), GEOPANDAS),
     Foreign("GeoPackage, or another SQLite database", _like(rb"SQLite format 3\0", 0), GEOPANDAS),
     Foreign("FlatGeobuf", _like(rb"fgb", 0), GEOPANDAS),

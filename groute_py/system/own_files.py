@@ -93,11 +93,11 @@ def replacing_copy(path: Path, source: Path) -> Iterator[BinaryIO]:
     draft = draft_beside(path)
     try:
         with open(draft, "x+b", opener=new) as file:
-            new_status = os.fstat(file.fileno())
+            made = os.fstat(file.fileno())
             os.fchmod(file.fileno(), 0o600)
             yield file
             file.flush()
-            os.fchmod(file.fileno(), new_status.st_mode & rights_of_copy(status, new_status))
+            os.fchmod(file.fileno(), made.st_mode & rights_of_copy(status, made))
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)

@@ -1,11 +1,9 @@
-"""Archives of one file, text in UTF-16, and formats of graphs that others read."""
+"""Text in UTF-16, archives, and formats of graphs that others read."""
 
 from __future__ import annotations
 
-import bz2
 import gzip
 import io
-import lzma
 import tarfile
 import zipfile
 from pathlib import Path
@@ -19,45 +17,32 @@ from support.graphs import arcs_by_id
 
 import groute_py
 from groute_py import FormatError, Graph, read_graph, write_graph
-from groute_py.io import archives
 
 TEXT = b"from,to,km\nK\xc3\xb6ln,Bonn,5\nBonn,Ulm,6\n"
 ARCS = [("Bonn", "Ulm", 6), ("Köln", "Bonn", 5)]
 
 
-def zipped(members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+def zipped(members: dict[str, bytes]) -> bytes:
     file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", method) as archive:
+    with zipfile.ZipFile(file, "w") as archive:
         for name, content in members.items():
             archive.writestr(name, content)
     return file.getvalue()
 
 
-def tarred(members: dict[str, bytes], form: int = tarfile.PAX_FORMAT) -> bytes:
+def tarred(content: bytes) -> bytes:
     file = io.BytesIO()
-    with tarfile.open(fileobj=file, mode="w", format=form) as archive:
-        folder = tarfile.TarInfo("town")
-        folder.type = tarfile.DIRTYPE
-        archive.addfile(folder)
-        for name, content in members.items():
-            member = tarfile.TarInfo(name)
-            member.size = len(content)
-            archive.addfile(member, io.BytesIO(content))
+    with tarfile.open(fileobj=file, mode="w") as archive:
+        member = tarfile.TarInfo("town/g.csv")
+        member.size = len(content)
+        archive.addfile(member, io.BytesIO(content))
     return file.getvalue()
 
 
-LONG = "ö" * 150 + ".csv"
 PACKED = {
-    "zip": lambda text: zipped({"town/": b"", "town/g.csv": text, "__MACOSX/._g.csv": b"x"}),
-    "zip stored": lambda text: zipped({"g.csv": text}, zipfile.ZIP_STORED),
-    "tar": lambda text: tarred({"town/g.csv": text}),
-    "tar.gz": lambda text: gzip.compress(tarred({LONG: text, "._g.csv": b"x"})),
-    "gnu tar.xz": lambda text: lzma.compress(tarred({LONG: text}, tarfile.GNU_FORMAT)),
-    "ustar.bz2": lambda text: bz2.compress(tarred({"g.csv": text}, tarfile.USTAR_FORMAT)),
     "UTF-16": lambda text: text.decode().encode("utf-16"),
     "UTF-16 of large ends": lambda text: b"\xfe\xff" + text.decode().encode("utf-16-be"),
     "UTF-32": lambda text: text.decode().encode("utf-32"),
-    "zip of UTF-16": lambda text: zipped({"g.txt": text.decode().encode("utf-16")}),
 }
 
 
@@ -66,27 +51,6 @@ def test_what_is_alone_is_read(tmp_path: Path, kind: str) -> None:
     (tmp_path / "g").write_bytes(PACKED[kind](TEXT))
     assert arcs_by_id(read_graph(tmp_path / "g")) == ARCS
     assert arcs_by_id(read_graph(tmp_path / "g", cache=tmp_path / "kept")) == ARCS
-
-
-LONG_METIS = "ö" * 150 + ".graph"
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        zipped({"town/g.graph": b"3 2\n2\n1 3\n2\n"}),
-        gzip.compress(tarred({"town/g.graph": b"3 2\n2\n1 3\n2\n"})),
-        tarred({LONG_METIS: b"3 2\n2\n1 3\n2\n"}, tarfile.PAX_FORMAT),
-        tarred({LONG_METIS: b"3 2\n2\n1 3\n2\n"}, tarfile.GNU_FORMAT),
-        tarred({"g" * 90 + "/" + "h" * 90 + ".graph": b"3 2\n2\n1 3\n2\n"}, tarfile.USTAR_FORMAT),
-    ],
-    ids=["zip", "tar.gz", "pax", "gnu", "ustar"],
-)
-def test_the_name_of_a_member_tells_its_format(tmp_path: Path, content: bytes) -> None:
-    """Without its suffix this METIS file would be an edge list."""
-    (tmp_path / "g").write_bytes(content)
-    graph = read_graph(tmp_path / "g")
-    assert (graph.offsets.tolist(), graph.heads.tolist()) == ([0, 1, 3, 4], [1, 0, 2, 1])
 
 
 @pytest.mark.parametrize("kind", PACKED)
@@ -108,75 +72,22 @@ def test_arrays_of_numpy_are_no_archive(tmp_path: Path) -> None:
         read_graph(tmp_path / "other.npz")
 
 
-SEVERAL = {"nodes.csv": b"id\n1\n", "edges.csv": TEXT}
-
-
-@pytest.mark.parametrize("pack", [zipped, tarred, lambda m: gzip.compress(tarred(m))])
-def test_several_members_are_listed(tmp_path: Path, pack: Any) -> None:
-    (tmp_path / "g").write_bytes(pack(SEVERAL))
-    with pytest.raises(
-        FormatError, match=r"one is read: 'nodes\.csv', 'edges\.csv'; unpack it"
-    ) as e:
-        read_graph(tmp_path / "g")
-    assert "damaged" not in str(e.value)
-    (tmp_path / "g").write_bytes(pack({f"{k}\x1b{'x' * 500}": b"" for k in range(30)}))
-    with pytest.raises(FormatError, match=r"… \(30 in all\)") as caught:
-        read_graph(tmp_path / "g")
-    assert len(str(caught.value)) < 1200 + len(str(tmp_path))
-    assert "\x1b" not in str(caught.value)
-    (tmp_path / "g").write_bytes(pack({}) if pack is not zipped else zipped({"town/": b""}))
-    with pytest.raises(FormatError, match="archive without files"):
-        read_graph(tmp_path / "g")
-
-
-def encrypted() -> bytes:
-    content = bytearray(zipped({"g.csv": TEXT}))
-    for place in (6, content.index(b"PK\x01\x02") + 8):
-        content[place] |= 1
-    return bytes(content)
-
-
 @pytest.mark.parametrize(
     ("content", "says"),
     [
         (zipped({"[Content_Types].xml": b"", "xl/workbook.xml": b""}), "is an Excel workbook"),
-        (zipped({"g.csv": TEXT}, zipfile.ZIP_LZMA), "neither stored nor deflated"),
-        (encrypted(), "its member is encrypted"),
-        (zipped({"g.csv": TEXT * 9})[:60], "damaged zip archive"),
-        (zipped({"g.csv": TEXT}, 0).replace(b"Ulm", b"ulm"), "damaged zip archive: Bad CRC-32"),
-        (tarred({"g.csv": TEXT * 99})[:1600], "damaged tar archive: ends within a member"),
-        (
-            gzip.compress(tarred({"g.csv": TEXT + b"a,b,7\n" * 999}))[:-9],
-            "truncated: the gzip data",
-        ),
+        (zipped({"town/g.csv": TEXT}), "is a zip archive.*; unpack it"),
+        (zipped({"nodes.csv": TEXT, "weights.npy": b""}), "is a zip archive.*; unpack it"),
+        (tarred(TEXT), "is a tar archive.*; unpack it"),
+        (gzip.compress(tarred(TEXT)), "is a tar archive.*; unpack it"),
         (b"\xff\xfea\0b", "damaged UTF-16"),
         (b"\xff\xfe\0\xd8a\0", "damaged UTF-16"),
     ],
 )
-def test_damaged(tmp_path: Path, content: bytes, says: str) -> None:
+def test_what_is_not_read(tmp_path: Path, content: bytes, says: str) -> None:
     (tmp_path / "g").write_bytes(content)
     with pytest.raises(FormatError, match=says):
         read_graph(tmp_path / "g")
-
-
-def test_a_member_of_zeros_takes_no_memory(tmp_path: Path) -> None:
-    content = bytes(1 << 20)
-    with (
-        gzip.open(tmp_path / "g.tar.gz", "wb", 1) as packed,
-        tarfile.open(fileobj=packed, mode="w|") as archive,
-    ):
-        member = tarfile.TarInfo("zeros")
-        member.size = 1 << 26
-        archive.addfile(member, io.BytesIO(content * 64))
-    sizes = [len(piece) for piece, _ in archives.tar_member(tmp_path, read(tmp_path / "g.tar.gz"))]
-    assert max(sizes) <= archives.PIECE
-    assert sum(sizes) == 1 << 26
-
-
-def read(path: Path) -> Any:
-    with gzip.open(path, "rb") as file:
-        while piece := file.read(archives.PIECE):
-            yield piece, 0
 
 
 NETWORK = nx.DiGraph([("a", "b", {"weight": 5}), ("b", "c", {"weight": 6})])

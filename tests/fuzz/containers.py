@@ -8,7 +8,6 @@ import io
 import json
 import lzma
 import re
-import tarfile
 import warnings
 import zipfile
 import zlib
@@ -59,8 +58,6 @@ def mutated_within(content: bytes, random: Random, others: Sequence[bytes]) -> b
         return _digested(changed) if random.random() < 0.9 else changed
     if content.startswith(b"PAR1"):
         return _parquet(content, random)
-    if content[257:262] == b"ustar":
-        return _tar(content, random)
     return mutated(content, random, others)
 
 
@@ -91,23 +88,6 @@ def _zip(content: bytes, random: Random) -> bytes:
 
 
 _NAMES = ["", "../out", "/abs.npy", "data", "data.npy", "shape.npy", "ids.npy", "a\x1bb", "x" * 300]
-
-
-def _tar(content: bytes, random: Random) -> bytes:
-    """Change or rename the member, or double it."""
-    with tarfile.open(fileobj=io.BytesIO(content)) as archive:
-        first = archive.getmembers()[0]
-        member = archive.extractfile(first)
-        inner = b"" if member is None else member.read()
-    file = io.BytesIO()
-    with tarfile.open(fileobj=file, mode="w") as archive:
-        for _ in range(random.choice((1, 1, 1, 2))):
-            name = first.name if random.random() < 0.7 else random.choice(_NAMES)
-            changed = mutated(inner, random, [])
-            info = tarfile.TarInfo(name)
-            info.size, info.type = len(changed), random.choice((first.type,) * 8 + (b"2", b"3"))
-            archive.addfile(info, io.BytesIO(changed))
-    return file.getvalue()
 
 
 def _npy(content: bytes, random: Random) -> bytes:

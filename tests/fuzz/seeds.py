@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import os
-import tarfile
-import zipfile
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -255,10 +252,7 @@ def _sparse_arrays() -> tuple[bytes, ...]:
 
 def _others(folder: Path) -> dict[str, Format]:
     (text,) = _written(folder, ".gr", WHOLE)
-    archives = (_zipped("in.csv", b"source,target,weight\n1,2,5\n"), _zipped("in.gr", text))
     found = {
-        "archive .zip": Format("in.zip", archives),
-        "archive .tar.gz": Format("in.tar.gz", (_tarred(text),)),
         "problem .ss": Format("in.ss", (b"c x\np aux sp ss 2\ns 1\ns 4\n",), "sources"),
         "problem .p2p": Format("in.p2p", (b"p aux sp p2p 1\nq 1 4\n",), "pairs"),
         "coordinates": Format(
@@ -304,19 +298,3 @@ def _saved(folder: Path, suffix: str, graph: Graph) -> bytes:
     assert isinstance(result, Result)
     result.save(folder / f"result{suffix}")
     return (folder / f"result{suffix}").read_bytes()
-
-
-def _zipped(name: str, content: bytes) -> bytes:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr(zipfile.ZipInfo(name), content)
-    return file.getvalue()
-
-
-def _tarred(content: bytes) -> bytes:
-    file = io.BytesIO()
-    with tarfile.open(fileobj=file, mode="w") as archive:
-        info = tarfile.TarInfo("in.gr")
-        info.size = len(content)
-        archive.addfile(info, io.BytesIO(content))
-    return gzip.compress(file.getvalue(), mtime=0)

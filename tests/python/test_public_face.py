@@ -31,7 +31,6 @@ FACE = [
     "Matrix",
     "NearestFacilities",
     "NegativeCycleError",
-    "Points",
     "PreparedGraph",
     "Result",
     "Routes",

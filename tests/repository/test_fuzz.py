@@ -14,7 +14,7 @@ from support.planted_faults import PLANTED
 
 SOUND = b"p sp 3 2\na 1 2 803\na 2 3 5\n"
 
-NO_GRAPHS = ("result .npy", "result .csv", "archive")
+NO_GRAPHS = ("result .npy", "result .csv")
 """Formats whose seeds are refused, or may be."""
 
 pytestmark = pytest.mark.slow

@@ -76,10 +76,10 @@ class CpuDependencies:
             yield first + len(some)
 
     def sums(self) -> Dependencies:
-        total = Dependencies.of(self._sum_count, self._asked)
+        found = Dependencies.of(self._sum_count, self._asked)
         for space in self._work:
-            total.add(space.sums)
-        return total
+            found.add(space.sums)
+        return found
 
     @property
     def _sum_count(self) -> int:

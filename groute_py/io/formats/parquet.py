@@ -23,9 +23,8 @@ from groute_py.graph.ids import numbered
 from groute_py.graph.read_report import Reading
 from groute_py.io.file_head import Head
 from groute_py.io.optional_libraries import library
-from groute_py.io.tables.arc_ids import with_arc_ids
 from groute_py.io.tables.columns import BY_TITLE, Columns, Roles, roles_of
-from groute_py.io.tables.directions import arcs_of_rows, rows_of_arcs, ways_of
+from groute_py.io.tables.directions import arcs_of_rows, rows_of_arcs, ways_of, with_arc_ids
 from groute_py.io.tables.titles import end_of, is_weight_title
 from groute_py.io.text.arc_writer import arc_blocks
 from groute_py.io.text.lines import Progress

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import GraphError
+from groute_py.graph.csr import Graph
 from groute_py.io.tables.titles import compact
 
 FORWARD, BOTH, BACKWARD, CLOSED = 1, 0, -1, 2
@@ -198,6 +199,20 @@ def rows_of_arcs(
         return np.arange(len(tails))
     there, again = _directions(tails, heads, weights, ways, back)
     return np.concatenate([np.flatnonzero(there), np.flatnonzero(again)])
+
+
+def with_arc_ids(
+    graph: Graph, ids: NDArray[Any], rows: NDArray[np.int64], tails: NDArray[Any]
+) -> Graph:
+    """Return the graph of a table with the ids of its arcs; both directions of a row share one.
+
+    Args:
+        graph: whose arcs of one tail stand in the order in which they came.
+        ids: of the rows, int64 or strings, shape (rows,).
+        rows: of the arcs as they came, `rows_of_arcs`.
+        tails: of the arcs as they came, shape (m,).
+    """
+    return graph.changed(arc_ids=ids[rows[np.argsort(tails, kind="stable")]])
 
 
 def _directions(

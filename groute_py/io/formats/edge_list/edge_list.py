@@ -48,9 +48,8 @@ from groute_py.io.formats.edge_list.fields import as_integer, fields_of, quoted
 from groute_py.io.formats.edge_list.ldbc_vertices import vertices_beside, vertices_written
 from groute_py.io.formats.edge_list.rows import Rows, read_rows
 from groute_py.io.rank_piece import Piece
-from groute_py.io.tables.arc_ids import with_arc_ids
 from groute_py.io.tables.columns import BY_TITLE, Columns, Roles
-from groute_py.io.tables.directions import arcs_of_rows, rows_of_arcs
+from groute_py.io.tables.directions import arcs_of_rows, rows_of_arcs, with_arc_ids
 from groute_py.io.tables.titles import PAIRS
 from groute_py.io.text.arc_reader import ArcLines
 from groute_py.io.text.arc_writer import attributed, write_arcs
