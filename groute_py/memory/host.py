@@ -9,9 +9,7 @@ import os
 import re
 from typing import NamedTuple
 
-from groute_py.device.cpu.dependencies import SUM_BYTES
-from groute_py.device.cpu.dependencies import VERTEX_BYTES as PATHS_BYTES
-from groute_py.device.cpu.searches import SIDE_BYTES
+from groute_py.device.cpu.memory_plan import PATHS_BYTES, SIDE_BYTES, SUM_BYTES
 from groute_py.errors import InputError, quote
 from groute_py.graph.size import Size
 from groute_py.system.memory_limits import available_bytes

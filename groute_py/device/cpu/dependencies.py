@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.device.base import unreached
+from groute_py.device.cpu.memory_plan import PATHS_BYTES
 from groute_py.device.cpu.rows import by_threads
 from groute_py.device.dependencies import (
     Accumulation,
@@ -31,12 +32,6 @@ from groute_py.kernels.cpu.dependencies import (
     search,
     settle,
 )
-
-VERTEX_BYTES = 8 + 3 * 4 + 2 * 8
-"""Of a thread, for each vertex, beside its sums."""
-
-SUM_BYTES = 16
-"""Of a thread, for each of its sums."""
 
 
 class CpuDependencies:
@@ -71,7 +66,7 @@ class CpuDependencies:
         while len(self._work) < min(self._threads, len(sources)):
             self._work.append(Workspace(self._count, self._type, self._sum_count, self._asked))
             self._free.put(self._work[-1])
-        row_bytes = max(VERTEX_BYTES * self._count, 1)
+        row_bytes = max(PATHS_BYTES * self._count, 1)
         for first, some in by_threads(self._threads, row_bytes, sources, work):
             yield first + len(some)
 

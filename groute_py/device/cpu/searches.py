@@ -25,9 +25,6 @@ SLICE = np.uint64(1 << 20)
 TWO_SIDED_SLICE = 1 << 18
 """The same of a search from both ends, a few milliseconds."""
 
-SIDE_BYTES = 8 + 4 * 4
-"""Of a side of a search, for each vertex."""
-
 Side = tuple[NDArray[Any], ...]
 """See `groute_py.kernels.cpu.search_side`."""
 
