@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from groute_py.many.customized import Customized, customize
     from groute_py.many.rows import SourceRows
     from groute_py.maps.plot import plot
-    from groute_py.maps.snap import Snaps, snap
+    from groute_py.maps.snap import Points, Snaps, snap
     from groute_py.results.result import UNREACHED, Result, read_result
     from groute_py.verification import verify
 
@@ -81,6 +81,7 @@ _HOMES = {
     "Matrix": "groute_py.jobs.matrix",
     "NearestFacilities": "groute_py.jobs.facilities",
     "Routes": "groute_py.jobs.routes",
+    "Points": "groute_py.maps.snap",
     "Snaps": "groute_py.maps.snap",
     "isochrone": "groute_py.jobs.isochrone",
     "matrix": "groute_py.jobs.matrix",
@@ -111,6 +112,7 @@ __all__ = [
     "Matrix",
     "NearestFacilities",
     "NegativeCycleError",
+    "Points",
     "PreparedGraph",
     "Result",
     "Routes",

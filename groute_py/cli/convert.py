@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 def convert(
     source: str,
     target: str,
-    undirected: bool,
     columns: Columns,
     coordinates: str | None,
     planar: bool,
@@ -79,7 +78,7 @@ def convert(
         if planar and coordinates is None and coordinates_beside(source) is None:
             raise InputError("--planar is for coordinates in a file; name it by --coordinates")
         with show.progress(f"reading {source}") as progress:
-            chosen = columns._replace(undirected=undirected, profile=profile)
+            chosen = columns._replace(profile=profile)
             graph = GraphSource(source, chosen, cache=False, progress=progress).graph()
         if form.keeps_columns:
             graph = _with_places(graph, source, coordinates, planar=planar)

@@ -10,7 +10,6 @@ from groute_py.cli import show
 from groute_py.cli.alone import on_rank_0
 from groute_py.cli.options import (
     cache_options,
-    cache_value,
     column_options,
     graph_argument,
     json_option,
@@ -38,7 +37,6 @@ MOST_PARTS = 1 << 16
 def info(
     graph: str,
     parts: int | None,
-    undirected: bool,
     columns: Columns,
     cache: Any,
     as_json: bool,
@@ -52,12 +50,7 @@ def info(
         from groute_py.source.graph_source import GraphSource
 
         with show.progress(f"reading {graph}") as progress:
-            whole = GraphSource(
-                graph,
-                columns._replace(undirected=undirected),
-                cache=cache_value(cache),
-                progress=progress,
-            ).graph()
+            whole = GraphSource(graph, columns, cache=cache, progress=progress).graph()
         facts = facts_of(whole)
         degrees = np.diff(whole.offsets)
         rows: dict[str, Any] = {

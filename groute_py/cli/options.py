@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import Field
 from functools import partial
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -30,9 +29,24 @@ OF = {"weight": "Of a table, or of a .csr with several", "head": "Of a table", "
 graph_argument = click.argument("graph")
 
 
+def _set_column(context: click.Context, parameter: click.Parameter, value: Any) -> None:
+    """Set a field of the parameter ``columns``."""
+    from groute_py.io.tables.columns import BY_TITLE
+
+    if value == "":
+        raise click.BadParameter("names no column", context, parameter)
+    known = context.params.get("columns", BY_TITLE)
+    context.params["columns"] = known._replace(**{str(parameter.name): value})
+
+
 undirected_option = click.option(
-    "--undirected", is_flag=True, help="Every arc of GRAPH is an edge, and also leads back."
+    "--undirected",
+    is_flag=True,
+    callback=_set_column,
+    expose_value=False,
+    help="Every arc of GRAPH is an edge, and also leads back.",
 )
+"""Given to the command as a field of ``columns``; to be used with `column_options`."""
 
 
 BOTH_CACHES = "--cache FOLDER and --no-cache: give one of them"
@@ -75,23 +89,13 @@ def cache_options(command: F) -> F:
     )(command)
 
 
-def _named_column(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
-    from groute_py.io.tables.columns import BY_TITLE
-
-    if value == "":
-        raise click.BadParameter("names no column", context, parameter)
-    known = context.params.get("columns", BY_TITLE)
-    context.params["columns"] = known._replace(**{str(parameter.name): value})
-    return value
-
-
 def column_options(command: F) -> F:
     """``--tail``, ``--head`` and ``--weight``, given to the command as one value ``columns``."""
     for role, holds in COLUMNS.items():
         command = click.option(
             f"--{role}",
             metavar="TITLE",
-            callback=_named_column,
+            callback=_set_column,
             expose_value=False,
             help=f"{OF[role]}: the column of {holds}.  [by its title]",
         )(command)
@@ -249,8 +253,3 @@ def _checked(
 
 def _negated(context: click.Context, parameter: click.Parameter, value: Any) -> bool:
     return not value
-
-
-def cache_value(cache: Any) -> bool | Path | None:
-    """What `groute_py.io.graph_file.read_graph` takes."""
-    return Path(cache) if isinstance(cache, str) else cache

@@ -10,7 +10,6 @@ from groute_py.cli import show
 from groute_py.cli.alone import on_rank_0
 from groute_py.cli.options import (
     cache_options,
-    cache_value,
     column_options,
     graph_argument,
     json_option,
@@ -69,7 +68,6 @@ def plan(
     bits: str,
     mode: str,
     job: str | None,
-    undirected: bool,
     columns: Columns,
     cache: Any,
     as_json: bool,
@@ -88,7 +86,7 @@ def plan(
         from groute_py.memory.contraction import prepared_estimate
 
         kind = np.dtype(f"int{bits}")
-        size = _size(graph, columns._replace(undirected=undirected), cache_value(cache))
+        size = _size(graph, columns, cache)
         estimate, prepared = on_gpus.estimate(size, gpus, kind, mode), prepared_estimate(size, kind)
         least = {"tight": estimate.tight, "least": estimate.least, "most": estimate.most}
         if gpus > 1:

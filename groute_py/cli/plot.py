@@ -11,8 +11,8 @@ from groute_py.cli import show
 from groute_py.cli.alone import on_rank_0
 from groute_py.cli.apart import check_outputs_apart
 from groute_py.cli.options import cache_options, column_options, undirected_option
-from groute_py.cli.reading import read_whole
 from groute_py.errors import InputError
+from groute_py.system.clock import phase
 
 if TYPE_CHECKING:
     from groute_py.io.tables.columns import Columns
@@ -62,7 +62,6 @@ def plot(
     coordinates: str | None,
     targets: tuple[str, ...],
     output: str,
-    undirected: bool,
     columns: Columns,
     cache: Any,
     **wishes: Any,
@@ -75,13 +74,15 @@ def plot(
 
     def work() -> None:
         from groute_py.maps.plot import Wish, draw, subject_of
+        from groute_py.source.graph_source import GraphSource
 
         wish = Wish(coordinates, **wishes)
         _check(wish, what, output)
         subject = subject_of(what)
         if subject is None:
-            subject = read_whole(what, undirected=undirected, columns=columns, cache=cache)
-        elif undirected or columns.named or cache is not None:
+            with phase("read"), show.progress(f"reading {what}") as progress:
+                subject = GraphSource(what, columns, cache=cache, progress=progress).graph()
+        elif columns.undirected or columns.named or cache is not None:
             raise InputError(
                 f"{what} is no graph; drop --undirected, --tail, --head, --weight and the cache's "
                 "options"

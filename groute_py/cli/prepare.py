@@ -11,7 +11,6 @@ from groute_py.cli import show, timing
 from groute_py.cli.apart import check_outputs_apart
 from groute_py.cli.options import (
     cache_options,
-    cache_value,
     column_options,
     graph_argument,
     json_option,
@@ -42,7 +41,6 @@ def prepare(
     graph: str,
     output: str,
     device: str,
-    undirected: bool,
     columns: Columns,
     cache: Any,
     as_json: bool,
@@ -69,13 +67,7 @@ def prepare(
         with phase("device"):
             kind = kind_of(device, contraction.ALGORITHM.devices)
         with show.progress(f"reading {graph}") as progress:
-            source = GraphSource(
-                graph,
-                columns._replace(undirected=undirected),
-                cache=cache_value(cache),
-                prepare=True,
-                progress=progress,
-            )
+            source = GraphSource(graph, columns, cache=cache, prepare=True, progress=progress)
             whole, reason = read_prepared(source, kind)
         with phase("write"):
             write_graph(whole, output)

@@ -11,7 +11,6 @@ import click
 
 from groute_py.cli import show, timing
 from groute_py.cli.apart import check_outputs_apart
-from groute_py.cli.options import cache_value
 from groute_py.cli.places import Ends, Where
 from groute_py.cli.ranks import connected
 from groute_py.cli.resumable import stored
@@ -71,9 +70,8 @@ class Runner:
         self.outputs = {"--output": self.output, "--trace": given.pop("trace", None)}
         self.resumes: bool = given.pop("resume", False)
         self.as_json: bool = given.pop("as_json")
-        columns: Columns = given.pop("columns")
-        self._columns = columns._replace(undirected=given.pop("undirected"))
-        self._cache = cache_value(given.pop("cache"))
+        self._columns: Columns = given.pop("columns")
+        self._cache = given.pop("cache")
         self.where: Where = given.pop("where", Where())
         self.ends = Ends(graph, self.where)
         self._files = files | {"turns": given.get("turns")}

@@ -11,7 +11,6 @@ from groute_py.cli.alone import on_rank_0
 from groute_py.cli.number import number
 from groute_py.cli.options import (
     cache_options,
-    cache_value,
     column_options,
     graph_argument,
     json_option,
@@ -43,7 +42,6 @@ def verify(
     cutoff: int | float | None,
     hops: bool,
     turns: str | None,
-    undirected: bool,
     columns: Columns,
     cache: Any,
     as_json: bool,
@@ -60,13 +58,8 @@ def verify(
 
         saved = read_result(result)
         with show.progress(f"reading {graph}") as progress:
-            whole = GraphSource(
-                graph,
-                columns._replace(undirected=undirected),
-                turns=turns,
-                cache=cache_value(cache),
-                progress=progress,
-            ).graph()
+            source = GraphSource(graph, columns, turns=turns, cache=cache, progress=progress)
+            whole = source.graph()
         bounds = [b for b in (cutoff, saved.statistics.get("bound")) if b is not None]
         with phase("verify"):
             certify(whole, saved, cutoff=min(bounds, default=None), hops=hops)

@@ -55,10 +55,10 @@ def on_root(channel: Channel, action: Callable[[], T]) -> T:
     outcome = _attempt(action) if channel.rank == 0 else None
     sent = _for_others(outcome, channel) if isinstance(outcome, Exception) else outcome
     shared = channel.broadcast(sent)
-    found = cast("T | Exception", shared if channel.rank > 0 else outcome)
-    if isinstance(found, Exception):
-        raise _everywhere(found)
-    return found
+    result = cast("T | Exception", shared if channel.rank > 0 else outcome)
+    if isinstance(result, Exception):
+        raise _everywhere(result)
+    return result
 
 
 def at_root(channel: Channel, action: Callable[[], T]) -> T | None:

@@ -28,8 +28,8 @@ def name_and_version(text: str) -> str:
     >>> name_and_version("Open MPI v4.1.6, package: Debian OpenMPI, ident: 4.1.6")
     'Open MPI v4.1.6'
     """
-    found = re.match(r"[^,\n]*?\d+(\.\w+)+", text)
-    return " ".join((found[0] if found else text.split("\n")[0]).split()).rstrip("\x00")
+    version = re.match(r"[^,\n]*?\d+(\.\w+)+", text)
+    return " ".join((version[0] if version else text.split("\n")[0]).split()).rstrip("\x00")
 
 
 def belongs(flavour: str, library_name: str) -> bool:

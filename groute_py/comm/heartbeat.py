@@ -116,12 +116,12 @@ class Watch:
 
     def run(self, silence_s: float, lost: Lost) -> None:
         """Send and receive beats until the end, or until a rank is lost."""
-        beaten, looked = 0.0, time.monotonic()
+        beaten, last_look = 0.0, time.monotonic()
         while not self._ended.is_set():
             now = time.monotonic()
-            if now - looked > AWAY_S:
+            if now - last_look > AWAY_S:
                 self._excuse(now)
-            looked = now
+            last_look = now
             if not self._answers and now - beaten >= BEAT_S:
                 beaten = now
                 self._send_to_all(BEAT)

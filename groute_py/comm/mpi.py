@@ -117,8 +117,8 @@ class MpiChannel:
         if self.rank != 0:
             self._give(array, 0)
             return None
-        taken = [self._take(int(lengths[p]), array.dtype, p) for p in range(1, self.size)]
-        return [array, *taken]
+        others = [self._take(int(lengths[p]), array.dtype, p) for p in range(1, self.size)]
+        return [array, *others]
 
     def exchange(self, arrays: list[NDArray[Any]]) -> list[NDArray[Any]]:
         lengths = np.array([len(array) for array in arrays], dtype=np.int64)
@@ -138,11 +138,11 @@ class MpiChannel:
     def split(self, parts: Sequence[int]) -> Channel:
         if len(set(parts)) == 1:
             return self
-        kept, which = _kept(self._comm), tuple(parts)
-        if which not in kept:
+        duplicates, which = _kept(self._comm), tuple(parts)
+        if which not in duplicates:
             part = self._comm.Split(parts[self.rank], self.rank)
-            kept[which] = cast("MPI.Intracomm", part)
-        mine = kept[which]
+            duplicates[which] = cast("MPI.Intracomm", part)
+        mine = duplicates[which]
         return MpiChannel(mine) if mine.size > 1 else SoloChannel()
 
     def first_of_host(self) -> int:
@@ -232,19 +232,19 @@ def _kept(comm: MPI.Intracomm) -> dict[Any, MPI.Intracomm]:
     global _attribute
     if _attribute is None:
         _attribute = comm.Create_keyval()
-    kept = cast("dict[Any, MPI.Intracomm] | None", comm.Get_attr(_attribute))
-    if kept is None:
-        kept = {}
-        comm.Set_attr(_attribute, kept)
-    return kept
+    duplicates = cast("dict[Any, MPI.Intracomm] | None", comm.Get_attr(_attribute))
+    if duplicates is None:
+        duplicates = {}
+        comm.Set_attr(_attribute, duplicates)
+    return duplicates
 
 
 def _duplicate(comm: MPI.Intracomm) -> MPI.Intracomm:
     """Our duplicate of ``comm``."""
-    kept = _kept(comm)
-    if "ours" not in kept:
-        kept["ours"] = comm.Dup()
-    return kept["ours"]
+    duplicates = _kept(comm)
+    if "ours" not in duplicates:
+        duplicates["ours"] = comm.Dup()
+    return duplicates["ours"]
 
 
 def _pickled(value: Any) -> list[NDArray[np.uint8]]:

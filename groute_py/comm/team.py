@@ -21,9 +21,9 @@ def hosts_of(channel: Channel) -> list[str]:
     Ranks of one host can share memory, as MPI finds it. Different hosts that have the same name are
     told apart by a number. ``GROUTE_PY_HOSTS`` divides one host into several simulated ones.
     """
-    found = channel.gather((platform.node(), channel.first_of_host()))
-    doubles = {name for name, first in found if any(first != f for n, f in found if n == name)}
-    hosts = [f"{name} ({first})" if name in doubles else name for name, first in found]
+    names = channel.gather((platform.node(), channel.first_of_host()))
+    doubles = {name for name, first in names if any(first != f for n, f in names if n == name)}
+    hosts = [f"{name} ({first})" if name in doubles else name for name, first in names]
     if pretended := settings().hosts:
         hosts = [f"{host}/{rank * pretended // len(hosts)}" for rank, host in enumerate(hosts)]
     return hosts

@@ -59,9 +59,9 @@ def _server(backlog: int) -> socket.socket | None:
 
 
 def _accepted(server: socket.socket, secret: bytes, count: int) -> dict[int, socket.socket]:
-    found: dict[int, socket.socket] = {}
+    wires: dict[int, socket.socket] = {}
     deadline = time.monotonic() + MEET_S
-    while len(found) < count and (left_s := deadline - time.monotonic()) > 0:
+    while len(wires) < count and (left_s := deadline - time.monotonic()) > 0:
         server.settimeout(left_s)
         with suppress(OSError):
             wire, _ = server.accept()
@@ -69,8 +69,8 @@ def _accepted(server: socket.socket, secret: bytes, count: int) -> dict[int, soc
             if rank is None:
                 wire.close()
             else:
-                found[rank] = wire
-    return found
+                wires[rank] = wire
+    return wires
 
 
 def _introduced(wire: socket.socket, secret: bytes) -> int | None:

@@ -34,8 +34,8 @@ def on_cpu(module: str, method: str, **choices: Any) -> Maker:
 
     def make(local_rank: int, direct: bool) -> Device:
         cpu_device = of_module("groute_py.device.cpu.device", "CpuDevice")
-        made: Device = cpu_device(of_module(module, method), **choices)
-        return made
+        device: Device = cpu_device(of_module(module, method), **choices)
+        return device
 
     return make
 
@@ -46,8 +46,8 @@ def on_gpu(module: str, method: str, **choices: Any) -> Maker:
     def make(local_rank: int, direct: bool) -> Device:
         kind = of_module(module, method)
         cuda_device = of_module("groute_py.device.cuda.sssp.device", "CudaDevice")
-        made: Device = cuda_device(local_rank, direct=direct, method=kind, **choices)
-        return made
+        device: Device = cuda_device(local_rank, direct=direct, method=kind, **choices)
+        return device
 
     return make
 

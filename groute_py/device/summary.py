@@ -196,8 +196,10 @@ def _of_integers(first: int, row: NDArray[Any], wanted: Wanted) -> Summary:
     from groute_py.kernels.cpu.summary import summary_of
 
     partials = np.zeros((1, 1), partial_type(row.dtype))
-    found = summary_of(row, unreached(row.dtype), LOW_BITS)
-    for name, value in zip(("reached", "farthest", "greatest", "high", "low"), found, strict=True):
+    numbers = summary_of(row, unreached(row.dtype), LOW_BITS)
+    for name, value in zip(
+        ("reached", "farthest", "greatest", "high", "low"), numbers, strict=True
+    ):
         partials[name] = value
     return joined(first, partials, None, with_sums=wanted.sums)
 

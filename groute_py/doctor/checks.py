@@ -124,33 +124,33 @@ def _ranks() -> Iterator[Finding]:
     if channel.size == 1:
         yield Finding("ranks", "good", "1 on 1 host(s)")
         return
-    found = job.sights(channel)
-    hosts = {sight.host for sight in found}
+    sights = job.sights(channel)
+    hosts = {sight.host for sight in sights}
     yield Finding("ranks", "good", f"{channel.size} on {len(hosts)} host(s)")
-    yield from about_the_job(found)
+    yield from about_the_job(sights)
 
 
-def about_the_job(found: list[job.Sight]) -> Iterator[Finding]:
+def about_the_job(sights: list[job.Sight]) -> Iterator[Finding]:
     """Yield what each rank sees, and what does not go together."""
-    for rank, sight in enumerate(found):
+    for rank, sight in enumerate(sights):
         yield Finding(f"rank {rank}", "good", sight.shown(), detail=asdict(sight))
     for what, of in DIFFERENCES.items():
-        if differs := job.differing(found, of):
+        if differs := job.differing(sights, of):
             yield Finding(what, "wrong", differs, "let all ranks use the same")
-    if problem := job.hidden(found):
+    if problem := job.hidden(sights):
         what, _, advice = problem.partition("; ")
         yield Finding("GPU binding", "wrong", what, advice)
-    elif taken := list(job.shared_gpus(found)):
+    elif taken := list(job.shared_gpus(sights)):
         advice = "start as many ranks on a host as it has GPUs"
         yield Finding("GPU binding", "wrong", f"taken several times: {'; '.join(taken)}", advice)
-    elif all(sight.gpu for sight in found):
+    elif all(sight.gpu for sight in sights):
         yield Finding("GPU binding", "good", "a GPU for each rank, seen by all of its host")
-    yield Finding("exchange", "good", job.exchange(found))
-    skew_s = job.skew_s(found)
+    yield Finding("exchange", "good", job.exchange(sights))
+    skew_s = job.skew_s(sights)
     good = skew_s < job.TOLERABLE_SKEW_S
     advice = "" if good else "let the hosts keep time (NTP): cached graphs are judged by it"
     yield Finding("clocks", "good" if good else "wrong", f"{skew_s:.3f} s apart", advice)
-    shared = "all ranks see the same" if job.cache_is_shared(found) else "each host has its own"
+    shared = "all ranks see the same" if job.cache_is_shared(sights) else "each host has its own"
     yield Finding("cache of the job", "good", shared)
 
 
@@ -163,15 +163,15 @@ def _gpus() -> Iterator[Finding]:
         return
     from groute_py.device.cuda.runtime.inventory import gpus, peer_access
 
-    found = gpus()
-    about = [_about(gpu) for gpu in found]
+    present = gpus()
+    about = [_about(gpu) for gpu in present]
     yield from about
-    if len(found) > 1:
+    if len(present) > 1:
         matrix = peer_access()
         blocked = [(a, b) for a, row in enumerate(matrix) for b, ok in enumerate(row) if not ok]
         shown = "every pair" if not blocked else f"not between {blocked}"
         yield Finding("peer access", "good" if not blocked else "absent", shown, detail=matrix)
-        good = zip(found, about, strict=True)
+        good = zip(present, about, strict=True)
         yield from _peer_speed([gpu.index for gpu, finding in good if finding.state == "good"])
 
 

@@ -66,7 +66,7 @@ class Sight:
 def sights(channel: Channel) -> list[Sight]:
     """Gather what every rank sees, in rank order; collective."""
     mark = settings().cache_folder / f"groute-py-doctor-{channel.broadcast(secrets.token_hex(8))}"
-    left = channel.rank == 0 and _leave(mark)
+    has_mark = channel.rank == 0 and _leave(mark)
     local = local_rank(channel.rank)
     host = hosts_of(channel)[channel.rank]
     library, aware = awareness.mpi_library(), awareness.gpu_aware()[0]
@@ -87,11 +87,11 @@ def sights(channel: Channel) -> list[Sight]:
         time.time(),
         is_there(mark),
     )
-    found = channel.gather(mine)
-    if left:
+    sights = channel.gather(mine)
+    if has_mark:
         with suppress(OSError):
             mark.unlink(missing_ok=True)
-    return found
+    return sights
 
 
 def _leave(mark: Path) -> bool:
@@ -113,12 +113,12 @@ def _visible() -> list[tuple[str, str]]:
     return [(gpu.bus, gpu.uuid) for gpu in gpus()]
 
 
-def hidden(found: list[Sight]) -> str | None:
+def hidden(sights: list[Sight]) -> str | None:
     """Name a rank that does not see the GPU of others on its host, or None."""
-    for rank, sight in enumerate(found):
+    for rank, sight in enumerate(sights):
         peers = [
             peer
-            for peer, other in enumerate(found)
+            for peer, other in enumerate(sights)
             if other.host == sight.host and other.gpu and other.gpu not in sight.visible
         ]
         if peers:
@@ -126,17 +126,17 @@ def hidden(found: list[Sight]) -> str | None:
     return None
 
 
-def exchange(found: list[Sight]) -> str:
+def exchange(sights: list[Sight]) -> str:
     """Say how ranks will exchange, as far as can be seen without a graph."""
-    hosts = [sight.host for sight in found]
+    hosts = [sight.host for sight in sights]
     count = len(set(hosts))
-    if not all(sight.gpu for sight in found):
+    if not all(sight.gpu for sight in sights):
         return "in rounds: not every rank has a GPU"
-    if count == len(found):
+    if count == len(sights):
         return "in rounds: one rank a host"
-    if problem := scattered(hosts) or hidden(found):
+    if problem := scattered(hosts) or hidden(sights):
         return f"in rounds: {problem}"
-    if len({(sight.host, sight.gpu) for sight in found}) < len(found):
+    if len({(sight.host, sight.gpu) for sight in sights}) < len(sights):
         return "in rounds: ranks share a GPU"
     if max(map(hosts.count, hosts)) > MAX_PEERS:
         return f"in rounds: a kernel can serve {MAX_PEERS} ranks of a host and no more"
@@ -144,30 +144,30 @@ def exchange(found: list[Sight]) -> str:
     return f"fused {within}, if these GPUs have peer access"
 
 
-def shared_gpus(found: list[Sight]) -> Iterator[str]:
+def shared_gpus(sights: list[Sight]) -> Iterator[str]:
     """The GPUs that several ranks take."""
     takers: dict[str, list[int]] = {}
-    for rank, sight in enumerate(found):
+    for rank, sight in enumerate(sights):
         if sight.uuid:
             takers.setdefault(sight.uuid, []).append(rank)
     for uuid, ranks in takers.items():
         if len(ranks) > 1:
-            yield f"{uuid} of {found[ranks[0]].host} by ranks {', '.join(map(str, ranks))}"
+            yield f"{uuid} of {sights[ranks[0]].host} by ranks {', '.join(map(str, ranks))}"
 
 
-def differing(found: list[Sight], what: Callable[[Sight], object]) -> str | None:
+def differing(sights: list[Sight], what: Callable[[Sight], object]) -> str | None:
     """Describe how ranks differ in something; None if they do not."""
-    values = [what(sight) for sight in found]
+    values = [what(sight) for sight in sights]
     other = next((rank for rank, value in enumerate(values) if value != values[0]), None)
     return None if other is None else f"rank 0: {values[0]}; rank {other}: {values[other]}"
 
 
-def skew_s(found: list[Sight]) -> float:
+def skew_s(sights: list[Sight]) -> float:
     """Return the distance of the ranks' clocks, as far as asking takes no time."""
-    clocks = [sight.clock for sight in found]
+    clocks = [sight.clock for sight in sights]
     return max(clocks) - min(clocks)
 
 
-def cache_is_shared(found: list[Sight]) -> bool:
+def cache_is_shared(sights: list[Sight]) -> bool:
     """Every host sees the same cache folder."""
-    return all(sight.cache_seen for sight in found)
+    return all(sight.cache_seen for sight in sights)

@@ -26,8 +26,10 @@ from groute_py.solver.opened import Opened, Work, opened_by
 if TYPE_CHECKING:
     from mpi4py import MPI
 
-Pairs = Sequence[tuple[int, int]] | NDArray[Any] | Callable[[Graph], NDArray[np.int64]]
-"""A source and a target each, shape (k, 2), or what finds them in the graph."""
+Ends = Callable[[Graph], NDArray[np.int64]]
+
+Pairs = Sequence[tuple[int, int]] | NDArray[Any] | Ends | tuple[Ends, Ends]
+"""A source and a target each, shape (k, 2), or what finds them, or both sides, in the graph."""
 
 
 @takes(Options, "route")
@@ -104,7 +106,10 @@ def as_pairs(pairs: Pairs, graph: Graph) -> NDArray[np.int64]:
     Raises:
         InputError: they are of another shape, are no vertices of the graph, or are none at all.
     """
-    found = pairs(graph) if callable(pairs) else as_vertices(host_array(pairs), "pair")
+    if isinstance(pairs, tuple) and all(map(callable, pairs)):
+        found = np.stack([ends(graph) for ends in pairs], axis=1)
+    else:
+        found = pairs(graph) if callable(pairs) else as_vertices(host_array(pairs), "pair")
     if found.ndim != 2 or found.shape[1] != 2 or not len(found):
         raise InputError(
             f"pairs must be a source and a target each, shape (k, 2), not {found.shape}"

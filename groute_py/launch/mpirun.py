@@ -141,8 +141,8 @@ def find_mpirun() -> Path:
     """
     beside = str(Path(sys.executable).parent)
     for folder in (beside, None):
-        if found := shutil.which("mpirun", path=folder):
-            return Path(found)
+        if path := shutil.which("mpirun", path=folder):
+            return Path(path)
     raise SetupError(
         f"no mpirun beside {sys.executable} nor on PATH; "
         "pip install 'groute-py[mpich]' brings one, or load your site's MPI module"

@@ -125,16 +125,16 @@ def summary(job: Job) -> str:
 def submit(text: str) -> str:
     """Give a script to ``sbatch``; returns the job's number."""
     try:
-        done = subprocess.run(
+        run = subprocess.run(
             ["sbatch", "--parsable"], input=text, capture_output=True, text=True, check=False
         )
     except OSError as error:
         raise SetupError(
             f"sbatch cannot be run ({error.strerror}); submit from a login node of the cluster"
         ) from error
-    if done.returncode:
-        raise SetupError(f"sbatch refused the job: {done.stderr.strip()}")
-    return done.stdout.strip().partition(";")[0]
+    if run.returncode:
+        raise SetupError(f"sbatch refused the job: {run.stderr.strip()}")
+    return run.stdout.strip().partition(";")[0]
 
 
 def _directives(job: Job) -> dict[str, object]:
@@ -162,8 +162,8 @@ def _with_directive(text: str, name: str, value: object) -> str:
     line = (
         "" if value is None else f"#SBATCH --{name}" + (f"={value}" if value != "" else "") + "\n"
     )
-    text, found = re.subn(rf"^#SBATCH --{name}\b.*\n", lambda _: line, text, flags=re.MULTILINE)
-    return text if found else text.replace("#SBATCH", f"{line}#SBATCH", 1)
+    text, count = re.subn(rf"^#SBATCH --{name}\b.*\n", lambda _: line, text, flags=re.MULTILINE)
+    return text if count else text.replace("#SBATCH", f"{line}#SBATCH", 1)
 
 
 def _own_words(job: Job) -> dict[str, str]:
@@ -201,9 +201,9 @@ def seconds(time: str) -> int:
     >>> seconds("10"), seconds("10:30"), seconds("01:00:00"), seconds("1-12")
     (600, 630, 3600, 129600)
     """
-    found = TIME.fullmatch(time)
-    assert found is not None
-    days, *parts = found.groups()
+    match = TIME.fullmatch(time)
+    assert match is not None
+    days, *parts = match.groups()
     numbers = [int(part) for part in parts if part is not None]
     units = (3600, 60, 1) if days is not None or len(numbers) == 3 else (60, 1)
     return int(days or 0) * 86400 + sum(n * u for n, u in zip(numbers, units, strict=False))

@@ -109,6 +109,45 @@ def snap(
     return nearest_vertices(places, Places(as_points(points), planar), within, name_of=str)
 
 
+class Points:
+    """Points on a map in the place of vertices: each stands for the vertex that is nearest to it.
+
+    `groute_py.apsp`, `matrix`, `nearest`, `isochrone`, the centralities and the methods of a
+    `Solver` take it instead of vertex indices; `route` takes a tuple of two.
+
+    Args:
+        points, within, planar: as for `snap`.
+        coordinates: of the graph's vertices, as for `snap`; None for those that the graph holds.
+
+    Raises:
+        InputError: as for `snap`.
+
+    >>> corners, path = np.array([[0, 0], [10, 0], [10, 10]]), ([0, 1, 2, 2], [1, 2], [4, 4])
+    >>> ends = Points([[9, 1], [1, 0]], corners, planar=True)
+    >>> from groute_py import matrix
+    >>> matrix(path, ends, [2], device="cpu").distances.tolist()
+    [[4], [8]]
+    """
+
+    def __init__(
+        self,
+        points: Any,
+        coordinates: Coordinates = None,
+        within: float | None = None,
+        *,
+        planar: bool = False,
+    ) -> None:
+        check_truth("planar", planar)
+        check_within(within)
+        self._points, self._within = Places(as_points(points), planar), within
+        self._coordinates = coordinates
+
+    def __call__(self, graph: Graph) -> NDArray[np.int64]:
+        """Return the nearest vertices in a graph, int64, shape (k,)."""
+        places = places_of(graph, self._coordinates, planar=self._points.planar)
+        return nearest_vertices(places, self._points, self._within, name_of=str).vertices
+
+
 def nearest_vertices(
     places: Places, points: Places, within: float | None, *, name_of: Callable[[int], str]
 ) -> Snaps:

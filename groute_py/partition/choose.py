@@ -1,4 +1,4 @@
-"""The registry of ways to cut a graph, and the choice of one."""
+"""Ways to cut a graph into vertex ranges, and the choice of one."""
 
 from __future__ import annotations
 
@@ -7,21 +7,43 @@ from numpy.typing import NDArray
 
 from groute_py.arguments import check_choice
 from groute_py.errors import InputError
-from groute_py.partition import balanced, block, first
 from groute_py.partition.base import Partition, Partitioner
+
+
+def by_arcs(offsets: NDArray[np.int64], parts: int) -> Partition:
+    """Cut where the running arc count passes each part's equal share.
+
+    The relaxations of a rank, and so its time, grow with its arcs.
+    """
+    shares = np.arange(parts + 1, dtype=np.int64) * offsets[-1] // parts
+    bounds = np.searchsorted(offsets, shares, side="left").astype(np.int64)
+    bounds[0], bounds[-1] = 0, len(offsets) - 1
+    return Partition(bounds)
+
+
+def by_vertices(offsets: NDArray[np.int64], parts: int) -> Partition:
+    """Cut so that the parts' vertex counts differ by at most one."""
+    return Partition(np.arange(parts + 1, dtype=np.int64) * (len(offsets) - 1) // parts)
+
+
+def all_in_first(offsets: NDArray[np.int64], parts: int) -> Partition:
+    """Leave every part but the first empty, for methods that run on one rank."""
+    bounds = np.full(parts + 1, len(offsets) - 1, dtype=np.int64)
+    bounds[0] = 0
+    return Partition(bounds)
 
 
 def partitioners() -> dict[str, Partitioner]:
     """Every way to cut, by the name the command line uses."""
-    return {"arcs": balanced.by_arcs, "vertices": block.by_vertices, "first": first.all_in_first}
+    return {"arcs": by_arcs, "vertices": by_vertices, "first": all_in_first}
 
 
 def partition(offsets: NDArray[np.int64], parts: int, how: str = "arcs") -> Partition:
     """Cut the graph that has these offsets into ``parts`` vertex ranges."""
-    known = partitioners()
-    check_choice("partition", how, known)
+    ways = partitioners()
+    check_choice("partition", how, ways)
     if parts < 1:
         raise InputError(f"a graph cannot be cut into {parts} parts; the least is 1")
     if parts == 1:
         return Partition(np.array([0, len(offsets) - 1]))
-    return known[how](offsets, parts)
+    return ways[how](offsets, parts)

@@ -118,9 +118,9 @@ def is_dense(vertex_count: int, arc_count: int) -> bool:
     return arc_count >= NO_ORDER_DEGREE * vertex_count
 
 
-def is_good(found: Quality, arc_count: int) -> bool:
+def is_good(quality: Quality, arc_count: int) -> bool:
     """Return True if the numbering is good enough to cut."""
-    return found.cut <= GOOD_CUT * arc_count
+    return quality.cut <= GOOD_CUT * arc_count
 
 
 def _renumbered(graph: Graph, name: str, coordinates: str | Path | None) -> tuple[Graph, Order]:
@@ -130,8 +130,8 @@ def _renumbered(graph: Graph, name: str, coordinates: str | Path | None) -> tupl
     numbers[order] = np.arange(graph.vertex_count, dtype=numbers.dtype)
     arrays = renumbered(graph.offsets, graph.heads, graph.weights, order, numbers)
     offsets, heads, weights = arrays
-    found = Order(name, order, numbers)
-    return Graph(offsets, heads, weights, graph.first_id, graph.name), found
+    renumbering = Order(name, order, numbers)
+    return Graph(offsets, heads, weights, graph.first_id, graph.name), renumbering
 
 
 def _bfs(graph: Graph, _coordinates: str | Path | None) -> NDArray[np.int64]:

@@ -46,10 +46,10 @@ def cost_of(rows: Rows, partition: Partition, part: int) -> tuple[int, int, int]
         tails = np.searchsorted(rows.offsets, arcs, side="right")
         return len(arcs), tails[np.diff(tails, prepend=0) > 0]
 
-    found = in_slices(len(rows.heads), AT_ONCE, look)
-    border = [tails for _, tails in found if len(tails)]
+    parts_of_cut = in_slices(len(rows.heads), AT_ONCE, look)
+    border = [tails for _, tails in parts_of_cut if len(tails)]
     shared = sum(bool(a[-1] == b[0]) for a, b in pairwise(border))
-    cut = sum(count for count, _ in found)
+    cut = sum(count for count, _ in parts_of_cut)
     return len(rows.heads), cut, sum(map(len, border)) - shared
 
 

@@ -89,13 +89,13 @@ def rows_of(graph: Graph | Contents | Rows, partition: Partition, part: int) -> 
 
 def _from_zero(offsets: NDArray[np.int64]) -> NDArray[np.int64]:
     """The same offsets, counted from the first one, by several threads."""
-    found = np.empty_like(offsets)
+    shifted = np.empty_like(offsets)
 
     def shift(some: slice) -> None:  # most of the time goes into new pages
-        np.subtract(offsets[some], offsets[0], out=found[some])
+        np.subtract(offsets[some], offsets[0], out=shifted[some])
 
     in_slices(len(offsets), AT_ONCE, shift)
-    return found
+    return shifted
 
 
 def share_of(rows: Rows, partition: Partition, part: int) -> Share:
@@ -105,14 +105,14 @@ def share_of(rows: Rows, partition: Partition, part: int) -> Share:
     if partition.part_count == 1:
         return _whole(rows, own_count)
     first, stop = _span_of(rows.heads, low, high)
-    seen = np.zeros(stop - first, dtype=bool)
+    is_head = np.zeros(stop - first, dtype=bool)
 
     def mark(some: slice) -> None:
-        seen[rows.heads[some] - first] = True  # whichever thread comes first
+        is_head[rows.heads[some] - first] = True  # whichever thread comes first
 
     in_slices(len(rows.heads), AT_ONCE, mark)
-    seen[low - first : high - first] = False
-    halo = np.flatnonzero(seen) + first
+    is_head[low - first : high - first] = False
+    halo = np.flatnonzero(is_head) + first
     _refuse_beyond_32_bits(part, partition.part_count, own_count, len(halo))
     local = np.empty(stop - first, np.int32)  # only that of heads is looked up
     local[halo - first] = np.arange(own_count, own_count + len(halo), dtype=np.int32)
@@ -147,8 +147,8 @@ def _span_of(heads: NDArray[Any], low: int, high: int) -> tuple[int, int]:
     def ends(some: slice) -> tuple[int, int]:
         return int(heads[some].min()), int(heads[some].max()) + 1
 
-    found = [(low, high), *in_slices(len(heads), AT_ONCE, ends)]
-    return min(first for first, _ in found), max(stop for _, stop in found)
+    spans = [(low, high), *in_slices(len(heads), AT_ONCE, ends)]
+    return min(first for first, _ in spans), max(stop for _, stop in spans)
 
 
 def _whole(rows: Rows, count: int) -> Share:

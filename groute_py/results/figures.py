@@ -39,11 +39,11 @@ def figures_of(distances: NDArray[Any]) -> Figures:
     if len(parts) == 1:
         return _figures_of_part(parts[0])
     with ThreadPoolExecutor(thread_count()) as pool:
-        found = list(pool.map(_figures_of_part, parts))
+        figures = list(pool.map(_figures_of_part, parts))
     return Figures(
-        sum(part.reached for part in found),
-        max((part.greatest for part in found if part.reached), default=0),
-        sum(part.total for part in found),
+        sum(part.reached for part in figures),
+        max((part.greatest for part in figures if part.reached), default=0),
+        sum(part.total for part in figures),
     )
 
 

@@ -60,8 +60,8 @@ def _write_csv(result: Answer, file: IO[bytes]) -> None:
         rows = ((*row, *place) for row, place in zip(rows, places, strict=True))
         titles = (*titles, "x", "y")
     if result.attribution:
-        named = chain([result.attribution], repeat(""))
-        rows = ((*row, text) for row, text in zip(rows, named, strict=False))
+        attributions = chain([result.attribution], repeat(""))
+        rows = ((*row, text) for row, text in zip(rows, attributions, strict=False))
         titles = (*titles, "attribution")
     _write_table(file, [titles], ",")
     _write_table(file, rows, ",")
@@ -109,15 +109,15 @@ def _write_parquet(result: Answer, file: IO[bytes]) -> None:
         columns["predecessor"] = arrow.array([row[2] for row in _rows(result)], kind)
     if result.coordinates is not None:
         columns |= {"x": result.coordinates[:, 0], "y": result.coordinates[:, 1]}
-    named = {"attribution": result.attribution} if result.attribution else None
-    pq.write_table(arrow.table(columns, metadata=named), file)
+    metadata = {"attribution": result.attribution} if result.attribution else None
+    pq.write_table(arrow.table(columns, metadata=metadata), file)
 
 
 def _rows(result: Answer) -> Iterator[Row]:
     """Id, distance and the predecessor's id in vertex order; None where there is none."""
     numbering, count = result.numbering, len(result.distances)
-    found = zip(result.distances.tolist(), result.reached.tolist(), strict=True)
-    distances = [distance if reached else None for distance, reached in found]
+    pairs = zip(result.distances.tolist(), result.reached.tolist(), strict=True)
+    distances = [distance if reached else None for distance, reached in pairs]
     parents: list[Any] = [None] * count
     if result.predecessors is not None and count:
         has = result.predecessors >= 0
@@ -161,5 +161,7 @@ def form_of(path: Path, name: str | None = None) -> Callable[[Answer, IO[bytes]]
     for form in FORMS.values():
         if path.suffix == form.suffix:
             return form.write
-    known = ", ".join(form.suffix for form in FORMS.values() if form.suffix)
-    raise InputError(f"{path}: unknown suffix {quote(path.suffix)}; a result is saved as {known}")
+    suffixes = ", ".join(form.suffix for form in FORMS.values() if form.suffix)
+    raise InputError(
+        f"{path}: unknown suffix {quote(path.suffix)}; a result is saved as {suffixes}"
+    )

@@ -228,7 +228,7 @@ def read_result(path: str | Path) -> Result:
             )
         if not start.startswith(ZIP):
             raise InputError(f"{path}: not a saved result; those begin as .npz and .npy do")
-        found = read_arrays(path, MEMBERS)
+        arrays = read_arrays(path, MEMBERS)
     except GrouteError:  # also what a signal handler raises
         raise
     except OSError as problem:
@@ -237,28 +237,28 @@ def read_result(path: str | Path) -> Result:
         raise InputError(f"{path}: no room for it, or it is damaged ({problem})") from problem
     except DAMAGE as problem:
         raise InputError(f"{path}: not a saved result ({quoted(problem)})") from problem
-    missing = {"distances", "source"} - found.keys()
+    missing = {"distances", "source"} - arrays.keys()
     if missing:
         names = ", ".join(sorted(missing))
         raise InputError(f"{path}: not a saved result of sssp or bfs; it lacks {names}")
-    return _checked(path, found)
+    return _checked(path, arrays)
 
 
-def _checked(path: str | Path, found: dict[str, NDArray[Any]]) -> Result:
-    distances, source, parents = found["distances"], found["source"], found.get("predecessors")
+def _checked(path: str | Path, arrays: dict[str, NDArray[Any]]) -> Result:
+    distances, source, parents = arrays["distances"], arrays["source"], arrays.get("predecessors")
     shapes = distances.ndim == 1 and source.ndim == 0
     kinds = distances.dtype in _DISTANCES and source.dtype.kind in "iu"
     tree = parents is None or (parents.shape == distances.shape and parents.dtype.kind in "iu")
-    first, ids = found.get("first_id", np.int64(0)), found.get("ids")
+    first, ids = arrays.get("first_id", np.int64(0)), arrays.get("ids")
     named = ids is None or (ids.shape == distances.shape and ids.dtype.kind in "iU")
-    places, attribution = found.get("coordinates"), found.get("attribution", np.array(""))
+    places, attribution = arrays.get("coordinates"), arrays.get("attribution", np.array(""))
     placed = places is None or (
         places.shape == (*distances.shape, 2) and places.dtype == np.float64
     )
     placed = placed and attribution.ndim == 0 and attribution.dtype.kind == "U"
-    bound = found.get("bound", np.float64(np.inf))
+    bound = arrays.get("bound", np.float64(np.inf))
     bounded = bound.ndim == 0 and bound.dtype.kind in "iuf"
-    reverse = found.get("reverse", np.False_)
+    reverse = arrays.get("reverse", np.False_)
     turned = reverse.ndim == 0 and reverse.dtype == np.bool_
     if not (shapes and kinds and tree and named and placed and bounded and turned):
         raise InputError(f"{path}: not a saved result; its arrays have other shapes or types")
@@ -275,7 +275,7 @@ def _checked(path: str | Path, found: dict[str, NDArray[Any]]) -> Result:
         raise InputError(f"{path}: damaged result: {problem}") from problem
     if not bound >= 0:
         raise InputError(f"{path}: damaged result: its bound {bound} is no distance")
-    statistics = {"bound": bound.item()} if "bound" in found else {}
+    statistics = {"bound": bound.item()} if "bound" in arrays else {}
     about = (first_id, ids, bool(reverse), places, attribution.item())
     return Result(int(source), distances, parents, statistics, *about)
 

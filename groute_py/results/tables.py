@@ -92,14 +92,14 @@ def write_table(path: Path, parts: Iterable[Part], attribution: str = "") -> Non
 def _write_csv(file: IO[bytes], parts: Iterable[Part], attribution: str) -> None:
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
     lines = csv.writer(text, lineterminator="\n")
-    named = chain([attribution], repeat(""))
+    attributions = chain([attribution], repeat(""))
     for number, part in enumerate(parts):
         if number == 0:
             lines.writerow([*part, *(["attribution"] if attribution else [])])
         rows: Iterator[tuple[Any, ...]]
         rows = zip(*(column.shown for column in part.values()), strict=True)
         if attribution:
-            rows = ((*row, next(named)) for row in rows)
+            rows = ((*row, next(attributions)) for row in rows)
         lines.writerows(rows)
     text.flush()
     text.detach()
@@ -118,15 +118,17 @@ def _write_parquet(file: IO[bytes], parts: Iterable[Part], attribution: str) -> 
 def _arrow_table(part: Part, attribution: str) -> Any:
     arrow = library("pyarrow", "writing Parquet")
     arrays = [
-        arrow.array(values.tolist() if values.dtype.kind in "UO" else values, mask=_absent(known))
-        for values, known, _ in part.values()
+        arrow.array(
+            values.tolist() if values.dtype.kind in "UO" else values, mask=_absent(is_present)
+        )
+        for values, is_present, _ in part.values()
     ]
-    named = {"attribution": attribution} if attribution else None
-    return arrow.table(arrays, names=list(part), metadata=named)
+    metadata = {"attribution": attribution} if attribution else None
+    return arrow.table(arrays, names=list(part), metadata=metadata)
 
 
-def _absent(known: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
-    return None if known is None else ~known
+def _absent(is_present: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
+    return None if is_present is None else ~is_present
 
 
 _WRITERS: dict[str, Callable[[IO[bytes], Iterable[Part], str], None]] = {

@@ -34,15 +34,15 @@ class TurnResult(Result):
         if not 0 <= vertex < len(self.distances):
             raise InputError(f"vertex {vertex} is out of range 0..{len(self.distances) - 1}")
         (end,) = self.layout.ends(np.array([vertex])).tolist()
-        found: list[int] = self.layout.path(np.array(self.solved.path_to(end), np.int64)).tolist()
-        return found
+        path: list[int] = self.layout.path(np.array(self.solved.path_to(end), np.int64)).tolist()
+        return path
 
 
 def in_vertices(result: Result, layout: Layout, source: int, numbering: Numbering) -> Result:
     """The answer that a user gets."""
     if not layout.is_expanded:
         return result
-    known = result.coordinates
+    places = result.coordinates
     return TurnResult(
         source,
         layout.at_ends(result.distances),
@@ -51,7 +51,7 @@ def in_vertices(result: Result, layout: Layout, source: int, numbering: Numberin
         numbering.first,
         numbering.ids,
         result.reverse,
-        None if known is None else known[: layout.vertex_count],
+        None if places is None else places[: layout.vertex_count],
         result.attribution,
         solved=result,
         layout=layout,

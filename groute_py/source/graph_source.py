@@ -50,7 +50,7 @@ class GraphSource:
     columns: Columns = BY_TITLE
     direction: Direction = Direction.FORWARD
     turns: Any = None
-    cache: bool | Path | None = None
+    cache: bool | str | Path | None = None
     prepare: bool = False
     progress: Callable[[int, int], None] | None = field(default=None, repr=False)
 

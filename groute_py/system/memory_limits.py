@@ -48,8 +48,8 @@ def available_bytes() -> int | None:
     On this machine, in the control groups that batch systems and containers set limits by, and
     below the limit of addresses that ``ulimit -v`` sets.
     """
-    left = _known(_left_on_machine(), _left_in_groups(), _left_of_addresses())
-    return min(left, default=None)
+    rests = _known(_left_on_machine(), _left_in_groups(), _left_of_addresses())
+    return min(rests, default=None)
 
 
 def fits(size: int) -> bool:
@@ -111,10 +111,10 @@ def check_addresses() -> None:
     Raises:
         SetupError: `COMPILER_BYTES` are not left.
     """
-    left = _left_of_addresses()
-    if left is not None and left < COMPILER_BYTES:
+    rest = _left_of_addresses()
+    if rest is not None and rest < COMPILER_BYTES:
         raise SetupError(
-            f"`ulimit -v` leaves {left:,} bytes of addresses, and the compiler of the CPU's "
+            f"`ulimit -v` leaves {rest:,} bytes of addresses, and the compiler of the CPU's "
             f"kernels needs {COMPILER_BYTES:,}; raise that limit"
         )
 
@@ -124,14 +124,14 @@ def _left_in_groups() -> int | None:
         lines = MEMBERSHIP.read_text("ascii").splitlines()
     except (OSError, UnicodeDecodeError):
         return None
-    left: list[int] = []
+    rests: list[int] = []
     for _, controllers, path in (line.split(":", 2) for line in lines):
         for name in VERSIONS.keys() & controllers.split(","):
             root = GROUPS / VERSIONS[name].folder
             group = root / path.lstrip("/")
             folders = [folder for folder in (group, *group.parents) if folder.is_relative_to(root)]
-            left += _known(*(_left_in(folder, VERSIONS[name]) for folder in folders))
-    return min(left, default=None)
+            rests += _known(*(_left_in(folder, VERSIONS[name]) for folder in folders))
+    return min(rests, default=None)
 
 
 def _left_in(group: Path, version: Version) -> int | None:

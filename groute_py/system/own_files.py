@@ -93,11 +93,11 @@ def replacing_copy(path: Path, source: Path) -> Iterator[BinaryIO]:
     draft = draft_beside(path)
     try:
         with open(draft, "x+b", opener=new) as file:
-            made = os.fstat(file.fileno())
+            new_status = os.fstat(file.fileno())
             os.fchmod(file.fileno(), 0o600)
             yield file
             file.flush()
-            os.fchmod(file.fileno(), made.st_mode & rights_of_copy(status, made))
+            os.fchmod(file.fileno(), new_status.st_mode & rights_of_copy(status, new_status))
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)

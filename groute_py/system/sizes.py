@@ -18,8 +18,8 @@ def nbytes_of(text: str) -> int | None:
     >>> nbytes_of("1.5G"), nbytes_of("512Mi"), nbytes_of("much")
     (1500000000, 536870912, None)
     """
-    found = SIZE.fullmatch(text)
-    if not found:
+    match = SIZE.fullmatch(text)
+    if not match:
         return None
-    size = float(found[1]) * UNITS[found[2]]
+    size = float(match[1]) * UNITS[match[2]]
     return int(size) if size != float("inf") else None

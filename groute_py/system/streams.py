@@ -88,10 +88,10 @@ class Onward(io.RawIOBase):
 
     def write(self, content: Any) -> int:
         """Write all of it."""
-        left = memoryview(content).cast("B")
-        size = len(left)
-        while left:
-            left = left[os.write(self._descriptor, left) :]
+        rest = memoryview(content).cast("B")
+        size = len(rest)
+        while rest:
+            rest = rest[os.write(self._descriptor, rest) :]
         self._written += size
         return size
 

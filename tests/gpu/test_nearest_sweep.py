@@ -178,8 +178,8 @@ def test_after_a_solve_in_wider_distances(solves: list[Graph]) -> None:
 def test_a_closed_solver_keeps_no_sweep() -> None:
     with groute_py.open(prepared(GRAPHS["one way"]()), device="cuda") as solver:
         solver.nearest(FACILITIES)
-        sweep = weakref.ref(solver._nearest._on_gpu)
-        device = solver._graph.device
+        opened: Any = solver._opened
+        sweep, device = weakref.ref(opened.part("nearest", None)), opened.trees.device
         assert device.is_loaded
     gc.collect()
     assert sweep() is None

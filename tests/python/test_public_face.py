@@ -31,6 +31,7 @@ FACE = [
     "Matrix",
     "NearestFacilities",
     "NegativeCycleError",
+    "Points",
     "PreparedGraph",
     "Result",
     "Routes",

@@ -44,6 +44,28 @@ def test_the_sphere() -> None:
     np.testing.assert_allclose(distances, every.min(axis=1), rtol=1e-9, atol=1e-6)
 
 
+def test_points_in_the_place_of_vertices() -> None:
+    """Every job takes them, of a solver as well."""
+    corners = np.array([[0.0, 0], [10, 0], [10, 10]])
+    graph = Graph.from_arrays([0, 1, 2, 2], [1, 2], [4, 4]).changed(coordinates=corners)
+    near = groute_py.Points([[9, 1], [1, 0]], planar=True)
+    ends = np.array([1, 0])
+    with groute_py.open(graph, device="cpu") as solver:
+        for some, same in (
+            (solver.matrix(near, near), solver.matrix(ends, ends)),
+            (solver.apsp(near), solver.apsp(ends)),
+            (solver.nearest(near), solver.nearest(ends)),
+            (solver.route((near, near)), solver.route([(1, 1), (0, 0)])),
+        ):
+            assert some is not None
+            assert same is not None
+            np.testing.assert_array_equal(some.distances, same.distances)
+        assert solver.isochrone(near, 5).sources.tolist() == [1, 0]  # type: ignore[union-attr]
+        assert solver.closeness(near).vertices.tolist() == [1, 0]  # type: ignore[union-attr]
+    with pytest.raises(groute_py.InputError, match="has no coordinates"):
+        groute_py.nearest("road:3x3", near, device="cpu")
+
+
 def test_the_date_line_and_the_poles() -> None:
     graph = of_places([[179.9, 0], [-170, 0], [0, 89.9], [90, -90]])
     points = [[-179.9, 0], [180, 89], [-90, -90]]

@@ -196,10 +196,10 @@ class _Contraction:
             self._left, lambda part, reach: contraction.keys_of(*state, part, reach, keys)
         )
         rows = self._rows[:2]
-        chosen = self._threads.each(
+        counts = self._threads.each(
             self._left, lambda part: contraction.choose_leaving(*rows, keys, part, leaves)
         )
-        return leaves if sum(chosen) * FEWEST > self._left else None
+        return leaves if sum(counts) * FEWEST > self._left else None
 
     def _take_out(self, leaves: NDArray[np.uint8]) -> _Round:
         """Replace what leaves by shortcuts.
@@ -207,12 +207,12 @@ class _Contraction:
         Raises:
             NarrowError: one does not fit.
         """
-        kept = self._kept(leaves)
-        shortcuts = self._shortcuts(np.flatnonzero(leaves), kept)
+        staying_rows = self._kept(leaves)
+        shortcuts = self._shortcuts(np.flatnonzero(leaves), staying_rows)
         gone = self._round(leaves)
         self._deepen(leaves)
         staying = np.flatnonzero(leaves == 0)
-        self._rows = self._merged(kept, shortcuts, staying)
+        self._rows = self._merged(staying_rows, shortcuts, staying)
         self._vertices, self._depths = self._vertices[staying], self._depths[staying]
         if len(self._rows[1]) > PRUNED_DEGREE * self._left:
             self._prune()
@@ -225,14 +225,14 @@ class _Contraction:
         self._threads.each(
             self._left, lambda part: contraction_rows.count_kept(*rows[:2], leaves, part, counts)
         )
-        kept = self._empty_rows(counts, both=self._both)
+        staying_rows = self._empty_rows(counts, both=self._both)
         self._threads.each(
-            self._left, lambda part: contraction_rows.keep_rows(rows, leaves, part, kept)
+            self._left, lambda part: contraction_rows.keep_rows(rows, leaves, part, staying_rows)
         )
-        return kept
+        return staying_rows
 
     def _shortcuts(
-        self, leaving: NDArray[np.int64], kept: tuple[Any, ...]
+        self, leaving: NDArray[np.int64], staying_rows: tuple[Any, ...]
     ) -> tuple[tuple[Any, ...], list[tuple[int, int]]]:
         """Tails, heads, out and into; and the ranges of them that are filled."""
         offsets = self._rows[0]
@@ -241,7 +241,7 @@ class _Contraction:
         tails, heads = np.empty((2, int(room[-1])), np.uint32)
         out = np.empty(int(room[-1]), self._type)
         shortcuts = (tails, heads, out, np.empty_like(out) if self._both else out)
-        state = (self._rows, kept, self._both, self._nothing, leaving)
+        state = (self._rows, staying_rows, self._both, self._nothing, leaving)
 
         def make(part: tuple[int, int], reach: NDArray[np.uint64]) -> tuple[int, int]:
             begin = int(room[part[0]])
@@ -274,7 +274,7 @@ class _Contraction:
 
     def _merged(
         self,
-        kept: tuple[Any, ...],
+        staying_rows: tuple[Any, ...],
         found: tuple[tuple[Any, ...], list[tuple[int, int]]],
         staying: NDArray[np.int64],
     ) -> tuple[Any, ...]:
@@ -294,13 +294,13 @@ class _Contraction:
         self._threads.each(
             self._left,
             lambda part: contraction_rows.merge_shortcuts(
-                kept, starts, placed, part, numbers, counts
+                staying_rows, starts, placed, part, numbers, counts
             ),
         )
         new = np.empty(self._left, np.uint32)
         new[staying] = np.arange(len(staying), dtype=np.uint32)
         rows = self._empty_rows(counts[staying], both=self._both)
-        state = (kept, starts, placed, numbers, staying, new)
+        state = (staying_rows, starts, placed, numbers, staying, new)
         self._threads.each(
             len(staying), lambda part: contraction_rows.fill_rows(*state, part, rows)
         )

@@ -71,10 +71,10 @@ class CpuDependencies:
             yield first + len(some)
 
     def sums(self) -> Dependencies:
-        found = Dependencies.of(self._sum_count, self._asked)
+        total = Dependencies.of(self._sum_count, self._asked)
         for space in self._work:
-            found.add(space.sums)
-        return found
+            total.add(space.sums)
+        return total
 
     @property
     def _sum_count(self) -> int:

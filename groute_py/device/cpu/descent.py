@@ -47,18 +47,18 @@ class Descent:
         if self._asked <= PATIENCE or cutoff >= self._too_far:
             return None
         one, distances = self._hierarchy, self._climb.distances
-        words, found, looked = self._words, self._found, np.zeros(1, np.int64)
+        words, found, relaxations = self._words, self._found, np.zeros(1, np.int64)
         core = np.arange(one.core_count, dtype=np.uint32)
         for places in (climbed, core):
             descend.open_places(places, distances, cutoff, words)
         most = np.uint64(MOST_ARCS * len(one.heads))
-        count = descend.descend(*self._arcs, cutoff, distances, words, found, most, looked)
+        count = descend.descend(*self._arcs, cutoff, distances, words, found, most, relaxations)
         if count < 0:
             self._too_far = cutoff
             return None
         descend.answer_found(found[:count], self._vertices, distances, one.nothing, answers)
         self._climb.clear(climbed)
-        return int(looked[0])
+        return int(relaxations[0])
 
     @cached_property
     def _arcs(self) -> ArcsBelow:

@@ -134,18 +134,18 @@ class Climb:
         start = int(one.places[source])
         climbed = np.zeros(1, np.int64)
         count = sweep.climb(*arcs, start, one.nothing, self.distances, self._found, climbed)
-        found = self._found[:count]
+        places = self._found[:count]
         core = self.distances[: one.core_count]
         at[near_far.NEAR_COUNT] = sweep.open_core(
-            found, one.core_count, core, self._places, self._heap
+            places, one.core_count, core, self._places, self._heap
         )
         bounds = (np.inf, one.nothing, one.nothing, WHOLE)
         heap.relax(*one.core, core, self._places, self._heap, at, *bounds)
         self.relaxations = int(climbed[0] + at[near_far.RELAXATIONS])
         self.overflowed = bool(at[near_far.OVERFLOWED])
-        return found
+        return places
 
-    def clear(self, found: NDArray[np.uint32]) -> None:
+    def clear(self, places: NDArray[np.uint32]) -> None:
         """Make what a search has found, and the core, unreached."""
-        self.distances[found] = self._hierarchy.nothing
+        self.distances[places] = self._hierarchy.nothing
         self.distances[: self._hierarchy.core_count] = self._hierarchy.nothing

@@ -55,8 +55,8 @@ class Predecessors:
         elif self._onward:
             numbers = (b.unreached, b.source, b.slice_arcs)
             claim.claim_onward(*b.arcs, *state, self._claimed, *tail, *numbers)
-        left = self._at[claim.CLAIMED_COUNT] - self._at[claim.CLAIM_HEAD]
-        return bool(self._onward and left > 0)
+        rest = self._at[claim.CLAIMED_COUNT] - self._at[claim.CLAIM_HEAD]
+        return bool(self._onward and rest > 0)
 
     def outgoing(self) -> list[tuple[int, Buffer]]:
         return self._outbox.emptied(self._at, claim.CLAIM_DIRTY, with_parents=True)

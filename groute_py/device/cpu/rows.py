@@ -106,12 +106,12 @@ def blocks_of(
     predecessors: bool,
 ) -> Iterator[RowBlock]:
     """Rows by all threads, in order; ``row_of`` gives the distances from a source."""
-    kept = slice(None) if targets is None else targets
+    columns = slice(None) if targets is None else targets
 
     def work(_: int, source: int) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
         distances = row_of(source)
-        parents = graph.find_parents(source, distances)[kept] if predecessors else None
-        return distances[kept], parents
+        parents = graph.find_parents(source, distances)[columns] if predecessors else None
+        return distances[columns], parents
 
     for first, rows in by_threads(graph.threads, row_bytes(graph), sources, work):
         parents = [p for _, p in rows if p is not None]
@@ -131,8 +131,8 @@ def summaries_of(
     def work(position: int, source: int) -> Summary:
         return summarize(position, row_of(source), source, wanted)
 
-    for _, found in by_threads(graph.threads, row_bytes(graph), sources, work):
-        yield from found
+    for _, summaries in by_threads(graph.threads, row_bytes(graph), sources, work):
+        yield from summaries
 
 
 def row_bytes(graph: CpuGraph) -> int:

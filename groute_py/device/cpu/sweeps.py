@@ -176,9 +176,9 @@ class _Lanes:
         self._distances.fill(one.nothing)
         overflowed = False
         for lane, source in enumerate(sources):
-            found = climb.search(source)
+            places = climb.search(source)
             overflowed |= climb.overflowed
-            state = (found, one.core_count, climb.distances, one.nothing)
+            state = (places, one.core_count, climb.distances, one.nothing)
             sweep.begin_lane(*state, lane, self._distances)
         sweep.sweep_lanes(*one.down_arcs, unsigned(self._distances))
         longest = int(sweep.answer_lanes(columns, self._distances, one.nothing, rows))

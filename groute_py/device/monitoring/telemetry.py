@@ -96,15 +96,15 @@ def _quietly() -> Iterator[None]:
 
 def free_bytes(library: Nvml | None) -> list[int]:
     """Free memory of each GPU of this host that tells it; empty without NVML."""
-    found: list[int] = []
+    sizes: list[int] = []
     if library is None:
-        return found
+        return sizes
     with _quietly():
         for index in range(library.nvmlDeviceGetCount()):
             with _quietly():  # one whose memory is the host's, or one that is lost
                 handle = library.nvmlDeviceGetHandleByIndex(index)
-                found.append(int(library.nvmlDeviceGetMemoryInfo(handle).free))
-    return found
+                sizes.append(int(library.nvmlDeviceGetMemoryInfo(handle).free))
+    return sizes
 
 
 class Record:
@@ -185,7 +185,7 @@ def _nvlink(library: Nvml, read: Any) -> list[int | None]:
 
 def summary(samples: list[Sample]) -> dict[str, dict[str, float]]:
     """By GPU: means, most memory, least clock, and by how much counters have grown."""
-    found: dict[str, dict[str, float]] = {}
+    by_gpu: dict[str, dict[str, float]] = {}
     for gpu in sorted({sample.gpu for sample in samples}):
         own = [sample for sample in samples if sample.gpu == gpu]
         columns = {name: _values(own, name) for name in COLUMNS[2:]}
@@ -198,8 +198,8 @@ def summary(samples: list[Sample]) -> dict[str, dict[str, float]]:
             "nvlink_sent_bytes": _grown(columns["nvlink_sent_bytes"]),
             "nvlink_received_bytes": _grown(columns["nvlink_received_bytes"]),
         }
-        found[gpu] = {name: value for name, value in figures.items() if value is not None}
-    return found
+        by_gpu[gpu] = {name: value for name, value in figures.items() if value is not None}
+    return by_gpu
 
 
 def rows(samples: list[Sample]) -> list[tuple[Any, ...]]:

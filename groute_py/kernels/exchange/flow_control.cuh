@@ -3,6 +3,7 @@
 #pragma once
 
 #include "exchange/poll.cuh"
+#include "exchange/remote.cuh"
 
 // Whether credits must be returned: 1 / CREDIT_SHARE of a ring has been taken since the last time.
 __device__ __forceinline__ bool is_due(u64 taken, u64 published, u32 capacity) {
@@ -22,12 +23,12 @@ __device__ __forceinline__ void leader_publish_counts(const Peers& peers, Leader
     bool wrote = peer && own.sent[p] != own.published_sent[p], took = peer && taken != own.published_taken[p];
     bool due = took && is_due(taken, own.published_taken[p], peers.capacity);
     if (!__any_sync(~0u, wrote || due || pulls)) return;
-    fence_system();
+    put_fence();
     if (peer) {
-        Mailbox* theirs = peers.mailbox[p];
-        if (wrote) store_volatile(&theirs->published[peers.me], own.sent[p]);
-        if (took) store_volatile(&theirs->taken[peers.me], taken);
-        if (pulls) store_volatile(&theirs->dense_pulls[peers.me], pack_dense_pull(own.dense_pulls, own.pull_below));
+        const RemoteMailbox theirs(peers, p);
+        if (wrote) theirs.put(&Mailbox::published, own.sent[p]);
+        if (took) theirs.put(&Mailbox::taken, taken);
+        if (pulls) theirs.put(&Mailbox::dense_pulls, pack_dense_pull(own.dense_pulls, own.pull_below));
         own.published_sent[p] = own.sent[p];
         own.published_taken[p] = taken;
     }
@@ -39,7 +40,7 @@ __device__ __forceinline__ void leader_publish_counts(const Peers& peers, Leader
 // Lane p: publishes to peer p the pull bound that this rank has set, so that all ranks pull at the same bound.
 __device__ __forceinline__ void leader_publish_bound(const Peers& peers, LeaderState& leader, double bound) {
     if (!PULLS || bound == INFINITE || bound == leader.own.published_bound) return;
-    if (is_peer(peers, lane())) store_volatile((u64*)&peers.mailbox[lane()]->bound, (u64)__double_as_longlong(bound));
+    if (is_peer(peers, lane())) RemoteMailbox(peers, lane()).put(&Mailbox::bound, bound);
     __syncwarp();
     if (lane() == 0) leader.own.published_bound = bound;
     __syncwarp();

@@ -23,7 +23,7 @@ __device__ __forceinline__ void leader_publish(const Peers& peers, LeaderState& 
     leader_vote(peers, leader, status.floor);
     if (peers.me == 0) leader_detect_termination(peers, leader, status);
     // a host sets the flag in its own rank's mailbox only
-    if (leader.mailbox.stop && p < peers.count) store_volatile(&peers.mailbox[p]->stop, 1u);
+    if (leader.mailbox.stop && p < peers.count) RemoteMailbox(peers, p).put(&Mailbox::stop, 1u);
     __syncwarp();
 }
 

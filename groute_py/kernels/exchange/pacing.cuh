@@ -2,14 +2,14 @@
 #pragma once
 
 #include "exchange/leader_state.cuh"
-#include "exchange/peers.cuh"
+#include "exchange/remote.cuh"
 #include "primitives/warp.cuh"
 
 #define WAIT_SHARE 2  // a rank waits for the heavy steps of peers at most 1 / WAIT_SHARE of the time of its own
 
 // Lane p: publishes to peer p whether this rank is in a heavy step (odd) or not (even).
 __device__ __forceinline__ void leader_publish_epoch(const Peers& peers, u64 epoch) {
-    if (is_peer(peers, lane())) store_volatile(&peers.mailbox[lane()]->epoch[peers.me], epoch);
+    if (is_peer(peers, lane())) RemoteMailbox(peers, lane()).put(&Mailbox::epoch, epoch);
 }
 
 // Lane p: waits until the heavy step of peer p has ended, but at most 1 / WAIT_SHARE of the time of this rank's step,

@@ -1,9 +1,8 @@
 // Pushing vertices that came into near to the peers that hold their out-arcs; see exchange/PROTOCOL.md.
 #pragma once
 
-#include "exchange/ll_ring.cuh"
 #include "exchange/rank.cuh"
-#include "primitives/access.cuh"
+#include "exchange/remote.cuh"
 #include "primitives/warp.cuh"
 
 // A bit for each peer that holds out-arcs of an owned vertex; 0 for a mirror.
@@ -18,7 +17,7 @@ __device__ __forceinline__ Distance at_owner(const Rank& rank, u32 vertex) {
     if (!exchanges(peers) || vertex < rank.share.own) return LARGEST_DISTANCE;
     for (u32 p = 0; p < peers.count; p++) {
         u32 place = vertex - peers.mirrors[p];
-        if (place < peers.owned[p]) return load_volatile(&peers.distances[p][place]);
+        if (place < peers.owned[p]) return get_distance(peers, p, place);
     }
     return LARGEST_DISTANCE;
 }
@@ -28,7 +27,7 @@ __device__ __forceinline__ Distance at_owner(const Rank& rank, u32 vertex) {
 // cumulative. Several threads may store the same 1 to `pull_requested`.
 __device__ __forceinline__ void write_to(const Rank& rank, u32 peer, u64 index, const Entry& entry) {
     if (index < rank.seen.plan.cursors[peer].room)
-        store(&rank.peers.outbox[peer][index & (rank.peers.capacity - 1)], entry);
+        put_entry(rank.peers, peer, index, entry);
     else
         rank.control->exchange.pull_requested = 1;
 }
@@ -57,8 +56,7 @@ __device__ __forceinline__ void push(const Rank& rank, u32 to, const Entry& entr
         u32 peer = __ffs(to) - 1;
         u64 number = RECORDS ? atomicAdd(&exchange.ll_sent[peer], 1ull) : 0;
         if (number < rank.seen.plan.cursors[peer].ll_room) {
-            u64* place = ll_place(rank.peers.mailbox[peer]->ll_ring[rank.peers.me], (u32)number);
-            store_volatile(place, pack_ll_word(entry, (u32)number));
+            put_ll_word(rank.peers, peer, (u32)number, entry);
         } else {
             write_to(rank, peer, atomicAdd(&exchange.sent[peer], 1ull), entry);
         }

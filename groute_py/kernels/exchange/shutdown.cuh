@@ -1,7 +1,7 @@
 // How a run ends on all ranks.
 #pragma once
 
-#include "exchange/peers.cuh"
+#include "exchange/remote.cuh"
 #include "layout/control.cuh"
 #include "primitives/warp.cuh"
 
@@ -23,10 +23,10 @@ __device__ __forceinline__ void leader_shut_down(const Peers& peers, const Contr
     if (SILENT_END && peers.me == 0) {  // a fault, for tests: stops its peers when they wait for it
         while (is_peer(peers, p) && !load_acquire_system(&mine->ended[p])) {
         }
-        if (p < peers.count) store_volatile(&peers.mailbox[p]->stop, 1u);
+        if (p < peers.count) RemoteMailbox(peers, p).put(&Mailbox::stop, 1u);
         return;
     }
-    if (p < peers.count) store_volatile(&peers.mailbox[p]->ended[peers.me], ending);
+    if (p < peers.count) RemoteMailbox(peers, p).put(&Mailbox::ended, ending);
     __syncwarp();  // all are written before one is waited for
     if (waits) {
         u32 patience = PATIENCE;

@@ -14,10 +14,7 @@ __device__ __forceinline__ void leader_vote(const Peers& peers, LeaderState& lea
     const u64 sent = warp_sum_over_peers(peers, own.sent[p] + own.ll_sent[p] + own.dense_pulls);
     const u64 received = warp_sum_over_peers(peers, cursors.begin + leader.ll_taken[p] + cursors.pulls_done);
     if (lane()) return;
-    Ballot* mine = &peers.mailbox[0]->ballot[peers.me];
-    store_volatile(&mine->floor, (u64)__double_as_longlong(floor) | parity << 63);
-    store_volatile(&mine->sent, 2 * sent + parity);
-    store_volatile(&mine->received, 2 * received + parity);
+    put_ballot(peers, (u64)__double_as_longlong(floor) | parity << 63, 2 * sent + parity, 2 * received + parity);
     leader.own.last_vote = vote;
 }
 
@@ -64,8 +61,10 @@ __device__ __forceinline__ void leader_detect_termination(const Peers& peers, Le
         const double peers_bound = leader.mailbox.bound,
                      bound = peers_bound > floor ? min(peers_bound, status.bound) : status.bound;
         const bool pulls = PULLS && bound != INFINITE, before = pulls && floor < bound;
-        if (pulls) width = max(width, before ? status.reach / 4 : status.reach);
-        if (!before) width = wider(width, peers.widest, status.much);
+        const BucketBegin begin = before  ? BucketBegin::before_bound
+                                  : pulls ? BucketBegin::at_bound
+                                          : BucketBegin::without_bound;
+        width = next_width(width, peers.widest, status.reach, begin, status.much);
         end = max(floor + width, nextafter(floor, INFINITE));
         if (before) end = min(end, bound);
     }
@@ -75,9 +74,9 @@ __device__ __forceinline__ void leader_detect_termination(const Peers& peers, Le
         leader.own.width = width;
     }
     if (!voter) return;
-    Mailbox* theirs = peers.mailbox[p];
-    if (moves) store_volatile(&theirs->from, floor);
-    if (floor != INFINITE) store_volatile(&theirs->limit, min(end + peers.ahead, peers.bound));
-    store_volatile(&theirs->quiet, (u32)quiet);
-    store_volatile(&theirs->vote, leader.mailbox.vote + 1);
+    const RemoteMailbox theirs(peers, p);
+    if (moves) theirs.put(&Mailbox::from, floor);
+    if (floor != INFINITE) theirs.put(&Mailbox::limit, min(end + peers.ahead, peers.bound));
+    theirs.put(&Mailbox::quiet, (u32)quiet);
+    theirs.put(&Mailbox::vote, leader.mailbox.vote + 1);
 }

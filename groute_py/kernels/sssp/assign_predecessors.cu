@@ -5,7 +5,7 @@
 // only a vertex that has been claimed may claim. So each claim points to a smaller distance or to a vertex that was
 // claimed earlier, and the claims form a tree.
 
-#include "exchange/peers.cuh"
+#include "exchange/remote.cuh"
 #include "primitives/load_balance.cuh"
 #include "primitives/vertices.cuh"
 #include "sssp/min_out_weight.cuh"
@@ -74,7 +74,7 @@ extern "C" __global__ void refresh_mirrors(const __grid_constant__ Peers peers, 
     const u32 thread = blockIdx.x * blockDim.x + threadIdx.x, stride = gridDim.x * blockDim.x;
     for (u32 p = 0; p < peers.count; p++)
         for (u32 i = thread; p != peers.me && i < peers.owned[p]; i += stride)
-            work.distance[peers.mirrors[p] + i] = load_volatile(&peers.distances[p][i]);
+            work.distance[peers.mirrors[p] + i] = get_distance(peers, p, i);
 }
 
 // The vertex whose row holds an arc, between rows low and high.

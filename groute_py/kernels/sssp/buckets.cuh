@@ -1,16 +1,11 @@
-// Buckets of distances: where they end, and how wide the next one is.
+// Buckets of distances: where they end, and which are narrow.
 #pragma once
 
 #include "layout/worklists.cuh"
 #include "primitives/arithmetic.cuh"
+#include "sssp/next_bucket.cuh"
 
 #define MUCH 16  // far is large if it holds more than 1 / MUCH of the vertices
-
-// The width of the next bucket. It doubles until the densest part of the graph has been reached, which
-// fills far. Few arcs are left then, and a few wide buckets are enough.
-__device__ __forceinline__ double wider(double width, double widest, bool much) {
-    return min(width * (much ? 8 : 2), widest);
-}
 
 // The end of a bucket that begins at `from`, at most LARGEST_DISTANCE.
 __device__ __forceinline__ Distance end_of(Distance from, double width) {

@@ -31,7 +31,7 @@ __device__ void list_source(const Rank& rank, u32 source, Distance width) {
     put(rank.work, control, near_list(rank.work, control, 0), 0, entry, NO_VERTEX);
     for (u32 to = peers_of(rank, source); to; to &= to - 1) {  // pushed like vertices that come into near later
         u32 p = __ffs(to) - 1;
-        store(rank.peers.outbox[p], entry);
+        put_entry(rank.peers, p, 0, entry);
         control->exchange.sent[p] = 1;
     }
 }

@@ -25,7 +25,6 @@ __device__ __forceinline__ void set_pull_bound(const Rank& rank, StepState& stat
     if (!joins && arcs < work.pull_from_arcs) return;
     state.base = state.bucket_begin;
     state.bound = max(joins ? (Distance)peers_bound : end_of(state.threshold, work.pull_reach / 2), state.threshold);
-    state.width = max(state.width, work.pull_reach / 4.0);
 }
 
 // The same, if arcs may be deferred at all; all threads of a block call it.
@@ -33,16 +32,16 @@ __device__ __forceinline__ void block_set_pull_bound(const Rank& rank, StepState
     if (PULLS) block_change([&] { set_pull_bound(rank, state, arcs); });
 }
 
-// Opens the bucket that begins at `from`; `much`: see is_much.
+// Opens the bucket that begins at `from`, whose place is `begin`; `much`: see is_much.
 __device__ __forceinline__ void open_bucket(const Rank& rank, StepState& state, Distance delta, Distance from,
-                                            bool much) {
+                                            BucketBegin begin, bool much) {
     state.bucket_begin = from;
     if (exchanges(rank.peers)) {
         const double limit = rank.seen.plan.limit;
         state.threshold = end_of(from, (double)delta);
         if (limit < (double)state.threshold) state.threshold = (Distance)limit;
     } else {
-        if (state.bound == NO_BOUND) state.width = wider(state.width, (double)delta, much);
+        state.width = next_width(state.width, (double)delta, rank.work.pull_reach, begin, much);
         state.threshold = end_of(from, state.width);
     }
     state.threshold = min(state.threshold, state.bound);
@@ -50,13 +49,19 @@ __device__ __forceinline__ void open_bucket(const Rank& rank, StepState& state, 
     state.threshold = max(state.threshold, just_above(from));
 }
 
+// Opens the bucket after the last one.
+__device__ __forceinline__ void open_next_bucket(const Rank& rank, StepState& state, Distance delta, Distance from,
+                                                 bool much) {
+    const bool bounded = PULLS && state.bound != NO_BOUND;
+    open_bucket(rank, state, delta, from, bounded ? BucketBegin::before_bound : BucketBegin::without_bound, much);
+}
+
 // Opens the bucket at the pull bound. Its arcs are deferred again if it is narrow and weight classes are known: most
 // near vertices have no arc to relax then.
 __device__ __forceinline__ void open_bucket_at_bound(const Rank& rank, StepState& state, Distance delta) {
     const Distance from = state.bound;
     state.bound = NO_BOUND;
-    state.width = max(state.width, (double)rank.work.pull_reach);
-    open_bucket(rank, state, delta, from, true);
+    open_bucket(rank, state, delta, from, BucketBegin::at_bound, true);
     if (rank.share.unit > 0 && is_narrow(rank.work, state.bucket_begin, state.threshold)) state.bound = state.threshold;
     state.base = state.bucket_begin;
 }

@@ -87,7 +87,7 @@ struct Relax {
             grid_receive(is_pull ? peers.owned[p] : rank.seen.plan.sent, is_pull, [&](u32 index) {
                 if (!is_pull) return sent_entry(index);
                 Entry entry;
-                entry.distance = load_volatile(&peers.distances[p][index]);
+                entry.distance = get_distance(peers, p, index);
                 entry.vertex = index + peers.mirrors[p];
                 if ((double)entry.distance > cursors.pull_below) entry.distance = LARGEST_DISTANCE;
                 return entry;

@@ -42,6 +42,10 @@ class SerialMethod(CpuMethod, ABC):
             buffers.flags[source] = 1
             buffers.near[0] = source
             buffers.at[near_far.NEAR_COUNT] = 1
+        self.begin(parts, source)
+
+    def begin(self, parts: SolveParts, source: int | None) -> None:
+        """Start what the method has beside near."""
 
     def relax(self, parts: SolveParts, limit: float) -> float:
         buffers, before = parts.buffers, parts.buffers.relaxations

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from groute_py.device.base import Buckets
 from groute_py.device.cpu.buffers import SolveBuffers
 from groute_py.device.cpu.methods.base import SerialMethod, least_left
 from groute_py.device.cpu.parts import SolveParts
@@ -41,16 +40,7 @@ class QueueBellmanFord(SerialMethod):
     def __init__(self, order: int) -> None:
         self._order = order
 
-    def start(
-        self,
-        parts: SolveParts,
-        source: int | None,
-        buckets: Buckets,
-        cutoff: float,
-        *,
-        record: bool,
-    ) -> None:
-        super().start(parts, source, buckets, cutoff, record=False)
+    def begin(self, parts: SolveParts, source: int | None) -> None:
         self._total = np.zeros(1)
 
     def step(self, buffers: SolveBuffers, limit: float) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from groute_py.device.base import Buckets
 from groute_py.device.cpu.buffers import SolveBuffers
 from groute_py.device.cpu.methods.base import SerialMethod
 from groute_py.device.cpu.parts import SolveParts
@@ -14,16 +13,7 @@ from groute_py.kernels.cpu import breadth_first
 class BreadthFirst(SerialMethod):
     """Counts arcs; the weights, which are all 1, are not looked at."""
 
-    def start(
-        self,
-        parts: SolveParts,
-        source: int | None,
-        buckets: Buckets,
-        cutoff: float,
-        *,
-        record: bool,
-    ) -> None:
-        super().start(parts, source, buckets, cutoff, record=False)
+    def begin(self, parts: SolveParts, source: int | None) -> None:
         parts.buffers.have_parents(parts.buffers.share.own_count)
 
     def step(self, buffers: SolveBuffers, limit: float) -> Any:

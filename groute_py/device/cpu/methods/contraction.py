@@ -53,12 +53,12 @@ class Contraction(SerialMethod):
         if not self._is_clear:
             climb.distances.fill(nothing)
         self._is_clear = False  # also where a signal ends the solve
-        found = climb.search(buffers.source)
+        places = climb.search(buffers.source)
         if cutoff < nothing:
-            looked = self._descent.solve(found, cutoff, buffers.distances)
-            if looked is not None:
+            relaxations = self._descent.solve(places, cutoff, buffers.distances)
+            if relaxations is not None:
                 self._is_clear = True
-                buffers.at[near_far.RELAXATIONS] = climb.relaxations + looked
+                buffers.at[near_far.RELAXATIONS] = climb.relaxations + relaxations
                 return
         sweep.sweep(*one.down_arcs, unsigned(climb.distances))
         answer = climb.distances, nothing, cutoff, buffers.distances

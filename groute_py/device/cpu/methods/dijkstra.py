@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from groute_py.device.base import Buckets
 from groute_py.device.cpu.buffers import SolveBuffers
 from groute_py.device.cpu.methods.base import SerialMethod
 from groute_py.device.cpu.parts import SolveParts
@@ -23,16 +22,7 @@ class OpenSetDijkstra(SerialMethod):
 class HeapDijkstra(SerialMethod):
     """Takes the nearest from a binary heap; `groute_py.kernels.cpu.heap`."""
 
-    def start(
-        self,
-        parts: SolveParts,
-        source: int | None,
-        buckets: Buckets,
-        cutoff: float,
-        *,
-        record: bool,
-    ) -> None:
-        super().start(parts, source, buckets, cutoff, record=False)
+    def begin(self, parts: SolveParts, source: int | None) -> None:
         parts.buffers.far.fill(0)  # places in the heap
         if source is not None:
             parts.buffers.far[source] = 1

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from groute_py.device.base import Buckets
 from groute_py.device.cpu.buffers import SolveBuffers
 from groute_py.device.cpu.methods.base import SerialMethod
 from groute_py.device.cpu.parts import SolveParts
@@ -30,16 +29,7 @@ class FrontierDijkstra(SerialMethod):
         self._lightest = np.full(share.own_count, buffers.unreached, dtype=buffers.type)
         frontier.lightest_incoming(*buffers.arcs[1:], self._lightest)
 
-    def start(
-        self,
-        parts: SolveParts,
-        source: int | None,
-        buckets: Buckets,
-        cutoff: float,
-        *,
-        record: bool,
-    ) -> None:
-        super().start(parts, source, buckets, cutoff, record=False)
+    def begin(self, parts: SolveParts, source: int | None) -> None:
         self._skips = np.zeros(parts.buffers.share.own_count, dtype=np.uint64)
 
     def relax(self, parts: SolveParts, limit: float) -> float:

@@ -49,9 +49,9 @@ def count_arcs(graph: DeviceGraph, team: Any) -> ArcCounts:
     arcs, leads = cp.empty((ranks, own), np.uint32), cp.empty(own, np.uint8)
     degrees = cp.empty(own, np.uint32)
     graph.kernels.run("count_redistributed", 32 * own, graph.struct, team, arcs, leads, degrees)
-    taken, rows = (sums.sum(axis=1).tolist() for sums in _tile_sums(graph.kernels, arcs))
+    arc_sums, rows = (sums.sum(axis=1).tolist() for sums in _tile_sums(graph.kernels, arcs))
     pushed = max(some for peer, some in enumerate(rows) if peer != me)
-    return ArcCounts(arcs, leads, degrees, taken, pushed)
+    return ArcCounts(arcs, leads, degrees, arc_sums, pushed)
 
 
 def row_starts(kernels: Kernels, arcs: Any, firsts: list[int]) -> Any:
@@ -74,8 +74,8 @@ def _tile_sums(kernels: Kernels, arcs: Any) -> tuple[NDArray[np.uint64], NDArray
     ranks, own = arcs.shape
     sums = cp.zeros((2, ranks, -(-own // TILE)), np.uint64)
     kernels.run("sum_tiles", 32 * sums[0].size, arcs, *_numbers(arcs), sums[0], sums[1])
-    taken, rows = sums.get()
-    return taken, rows
+    arc_sums, rows = sums.get()
+    return arc_sums, rows
 
 
 def _numbers(arcs: Any) -> tuple[np.uint32, np.uint32, np.uint32]:

@@ -50,20 +50,20 @@ class DegreeOrder:
 
     def by_number(self, values: Any) -> Any:
         """Values of the owned vertices, shape (own,), in the order of their numbers."""
-        found = cp.empty(len(values), values.dtype)
+        values_by_number = cp.empty(len(values), values.dtype)
         for part in pieces(len(values)):
-            found[self.numbers[part]] = values[part]
-        return found
+            values_by_number[self.numbers[part]] = values[part]
+        return values_by_number
 
-    def by_vertex(self, graph: DeviceGraph, name: str, found: Any) -> Any:
+    def by_vertex(self, graph: DeviceGraph, name: str, by_number: Any) -> Any:
         """Distances, or the array ``parent``, of the owned vertices in the order of the share."""
-        answer = cp.empty(len(found), found.dtype)
-        ends = (found, answer, np.uint32(len(found)))
+        answer = cp.empty(len(by_number), by_number.dtype)
+        ends = (by_number, answer, np.uint32(len(by_number)))
         run = graph.kernels.run
         if name == "parent":
-            run("bring_parents", len(found), self.numbers, self.vertices, *ends)
+            run("bring_parents", len(by_number), self.numbers, self.vertices, *ends)
         else:
-            run("bring_distances", len(found), self.numbers, *ends)
+            run("bring_distances", len(by_number), self.numbers, *ends)
         return answer
 
 
@@ -111,12 +111,12 @@ def order_among_peers(
                 places = slice(first + part.start, first + part.stop)
                 renamed[places] = theirs[homes[places]]
             begin += owned[peer]
-        found = DegreeOrder(order, numbers)
+        by_degree = DegreeOrder(order, numbers)
     graph.renumber_halo(renamed)
     graph.gpu.stream.synchronize()
     channel.gather(None)  # all have read
     unmap(channel, addresses)
-    return found
+    return by_degree
 
 
 def _own_numbers(graph: DeviceGraph, owned: list[int], spare: int) -> tuple[Any, Any, Any]:

@@ -97,23 +97,23 @@ class Redistribution:
             redistributed = graph_bytes(graph.rows, 0, most, channel.size, graph.type)
             spare = graph.spare() - redistributed
             self.order = order_among_peers(channel, graph, ghosts.owned, spare)
-        begun = if_it_fits(partial(self._row_starts, counted, sizes))
+        row_starts = if_it_fits(partial(self._row_starts, counted, sizes))
         del counted  # before more is made
-        room = None if begun is None else if_it_fits(partial(self._allocate, sizes))
+        room = None if row_starts is None else if_it_fits(partial(self._allocate, sizes))
         if not all(channel.gather(room is not None)):
             return None
-        assert begun is not None
+        assert row_starts is not None
         assert room is not None
-        starts, by_number = begun
+        starts, by_number = row_starts
         return Destination(starts, by_number | room)
 
     def _add_in_edges(self) -> str | None:
         """Compile for the arcs that are here now, and arrange them to be pulled; collective."""
         channel, graph = self.team.channel, self.graph
         drawn = channel.gather(seeds())[0]
-        found = channel.gather(if_it_fits(lambda: self._arrange(drawn)))
-        balances = [balance for balance in found if balance is not None]
-        if len(balances) < len(found):
+        answers = channel.gather(if_it_fits(lambda: self._arrange(drawn)))
+        balances = [balance for balance in answers if balance is not None]
+        if len(balances) < len(answers):
             return FULL
         all_lead_back = not np.sum(balances, axis=0, dtype=np.uint64).any()
         if all(channel.gather(graph.has_in_edges)) and all_lead_back:

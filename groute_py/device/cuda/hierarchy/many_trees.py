@@ -117,14 +117,14 @@ class ManyTrees:
         words = self._levels.struct, self._distances, sources, self._searches, self.overflow
         self._kernels["search_many"]((len(sources),), (SEARCH_BLOCK,), words)
 
-    def _room_for(self, found: int) -> None:
+    def _room_for(self, entries: int) -> None:
         """Lists for searches that find so many vertices."""
-        self._room, count = found, self._packs * SOURCES
+        self._room, count = entries, self._packs * SOURCES
         self._lists = {
-            "below": cp.empty((count, found), np.uint32),
+            "below": cp.empty((count, entries), np.uint32),
             "core": cp.empty((count, max(self._levels.core_count, 1)), np.uint32),
             "core_found": cp.zeros(count, np.uint32),
             "below_found": cp.zeros(count, np.uint32),
         }
         arrays = {name: array.ravel() for name, array in self._lists.items()}
-        self._searches = pointed(SEARCHES, arrays, {"room": found})
+        self._searches = pointed(SEARCHES, arrays, {"room": entries})

@@ -180,14 +180,14 @@ class Sweep:
             control=self._control.data.ptr,
             report=self._report.data.ptr,
         )
-        found = Found(*(cp.empty(count, np.int64) for _ in range(3)))
+        answer = Found(*(cp.empty(count, np.int64) for _ in range(3)))
         arrays = {"keys": keys, "facilities": facilities, **self._in_arcs}
         keyed = pointed(KEYED, arrays, {"vertices": count})
-        self._kernels.run("find_next", count, keyed, *found, self._report)
+        self._kernels.run("find_next", count, keyed, *answer, self._report)
         report = self._reported()
         if report["overflowed"]:
             return None
-        return found if self._completed(keyed, found.next, report) else None
+        return answer if self._completed(keyed, answer.next, report) else None
 
     def _completed(self, keyed: Any, following: Any, report: Any) -> bool:
         """Find the next vertices over arcs of weight 0; whether the passes were enough."""

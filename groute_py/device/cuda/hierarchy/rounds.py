@@ -79,10 +79,10 @@ def contract(
     offsets, heads, weights = (cp.asarray(array) for array in (offsets, heads, weights))
     skeleton = skeleton_of(offsets, heads, weights, distance_type)
     refuse_hubs(skeleton)
-    left = Contraction(skeleton)
-    while left.count > core and left.take_round():
+    contraction = Contraction(skeleton)
+    while contraction.count > core and contraction.take_round():
         pass
-    return left.hierarchy()
+    return contraction.hierarchy()
 
 
 def refuse_hubs(skeleton: Skeleton) -> None:
@@ -126,13 +126,13 @@ class Contraction:
         """
         skeleton = self._skeleton
         leaving = self._chosen()
-        chosen = cp.flatnonzero(leaving).astype(np.uint32)
-        slow = len(chosen) * SLOW <= skeleton.count
+        vertices = cp.flatnonzero(leaving).astype(np.uint32)
+        slow = len(vertices) * SLOW <= skeleton.count
         if slow or skeleton.mean_degree > TOO_DENSE:
             if skeleton.count > MOST_CORE:
                 raise DenseError(skeleton.count, skeleton.mean_degree)
             return False
-        self._leave(leaving, chosen)
+        self._leave(leaving, vertices)
         return True
 
     def hierarchy(self) -> Hierarchy:
@@ -181,39 +181,39 @@ class Contraction:
         self._kernels.run("choose_leaving", count, skeleton.struct, keys, leaving)
         return leaving
 
-    def _leave(self, leaving: Any, chosen: Any) -> None:
+    def _leave(self, leaving: Any, vertices: Any) -> None:
         """Take the chosen out, and go on with what is left."""
         skeleton, kernels = self._skeleton, self._kernels
         stays = leaving == 0
         numbers = (cp.cumsum(stays, dtype=np.uint32) - np.uint32(1)).astype(np.uint32)
-        shortcuts = self._shortcuts(leaving, chosen, numbers)
+        shortcuts = self._shortcuts(leaving, vertices, numbers)
         tails = skeleton.tails()
-        self._note(chosen, leaving[tails] != 0)
-        kept = stays[tails] & stays[skeleton.heads]
-        arcs = self._kept_arcs(kept, tails, numbers)
+        self._note(vertices, leaving[tails] != 0)
+        stay = stays[tails] & stays[skeleton.heads]
+        arcs = self._kept_arcs(stay, tails, numbers)
         deeper = cp.empty_like(self._depths)
         kernels.run("deepen", skeleton.count, skeleton.struct, leaving, self._depths, deeper)
         self._originals, self._depths = self._originals[stays], deeper[stays]
         keys, out = (cp.concatenate(pair) for pair in zip(arcs[:2], shortcuts[:2], strict=True))
         in_ = out if skeleton.symmetric else cp.concatenate([arcs[2], shortcuts[2]])
-        del arcs, shortcuts, tails, kept
+        del arcs, shortcuts, tails, stay
         self._skeleton = joined(kernels, len(self._originals), keys, out, in_)
         if self._skeleton.mean_degree > PRUNED_FROM:
             self._skeleton = self._skeleton.pruned()
 
-    def _kept_arcs(self, kept: Any, tails: Any, numbers: Any) -> tuple[Any, Any, Any]:
+    def _kept_arcs(self, stay: Any, tails: Any, numbers: Any) -> tuple[Any, Any, Any]:
         """Keys and weights of the arcs between those that stay."""
         skeleton = self._skeleton
-        heads = numbers[skeleton.heads[kept]]
-        keys = numbers[tails[kept]].astype(np.uint64) << np.uint64(32) | heads
-        out = skeleton.out[kept]
-        return keys, out, out if skeleton.symmetric else skeleton.in_[kept]
+        heads = numbers[skeleton.heads[stay]]
+        keys = numbers[tails[stay]].astype(np.uint64) << np.uint64(32) | heads
+        out = skeleton.out[stay]
+        return keys, out, out if skeleton.symmetric else skeleton.in_[stay]
 
-    def _shortcuts(self, leaving: Any, chosen: Any, numbers: Any) -> tuple[Any, Any, Any]:
+    def _shortcuts(self, leaving: Any, vertices: Any, numbers: Any) -> tuple[Any, Any, Any]:
         """Keys and weights of the shortcuts, both directions of each."""
-        skeleton, listed = self._skeleton, np.uint32(len(chosen))
-        counts, overflow = cp.empty(len(chosen), np.uint32), cp.zeros(1, np.uint32)
-        self._run("count", len(chosen), leaving, chosen, listed, counts, overflow)
+        skeleton, listed = self._skeleton, np.uint32(len(vertices))
+        counts, overflow = cp.empty(len(vertices), np.uint32), cp.zeros(1, np.uint32)
+        self._run("count", len(vertices), leaving, vertices, listed, counts, overflow)
         ends = cp.cumsum(counts, dtype=np.uint32)
         total, overflowed = 2 * int(ends[-1]), bool(overflow[0])
         if overflowed:
@@ -223,18 +223,18 @@ class Contraction:
         if total:
             arrays = {"keys": keys, "out": out, "in": in_}
             to = pointed(SHORTCUTS, arrays, {"symmetric": skeleton.symmetric})
-            self._run("add", len(chosen), leaving, chosen, listed, ends - counts, numbers, to)
+            self._run("add", len(vertices), leaving, vertices, listed, ends - counts, numbers, to)
         return keys, out, in_
 
-    def _note(self, chosen: Any, gone: Any) -> None:
+    def _note(self, vertices: Any, gone: Any) -> None:
         """Keep the arcs of those that leave."""
         skeleton = self._skeleton
         degrees = skeleton.offsets[1:] - skeleton.offsets[:-1]
         up = skeleton.out[gone]
         self._rounds.append(
             Round(
-                self._originals[chosen],
-                degrees[chosen],
+                self._originals[vertices],
+                degrees[vertices],
                 self._originals[skeleton.heads[gone]],
                 up,
                 up if skeleton.symmetric else skeleton.in_[gone],

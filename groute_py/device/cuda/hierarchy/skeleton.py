@@ -79,16 +79,16 @@ class Skeleton:
         tails, arcs = self.tails(), np.uint32(len(out))
         self.kernels.run("prune", MANY_THREADS, self.struct, tails, arcs, out, in_)
         nothing = unreached(np.dtype(out.dtype))
-        kept = out != nothing if self.symmetric else (out != nothing) | (in_ != nothing)
+        is_arc = out != nothing if self.symmetric else (out != nothing) | (in_ != nothing)
         ends = cp.zeros(len(out) + 1, np.uint32)
-        cp.cumsum(kept, dtype=np.uint32, out=ends[1:])
-        out = out[kept]
+        cp.cumsum(is_arc, dtype=np.uint32, out=ends[1:])
+        out = out[is_arc]
         return Skeleton(
             self.kernels,
             ends[self.offsets],
-            self.heads[kept],
+            self.heads[is_arc],
             out,
-            out if self.symmetric else in_[kept],
+            out if self.symmetric else in_[is_arc],
         )
 
 
@@ -108,9 +108,9 @@ def joined(kernels: Kernels, count: int, keys: Any, out: Any, in_: Any) -> Skele
     least_in = least_out if symmetric else cp.empty_like(out)
     words = keys, np.uint32(len(keys)), out, in_, first, least_out, least_in
     kernels.run("join_parallel", MANY_THREADS, *words)
-    kept = first.view(bool)
-    keys, out = keys[kept], least_out[kept]
-    in_ = out if symmetric else least_in[kept]
+    is_first = first.view(bool)
+    keys, out = keys[is_first], least_out[is_first]
+    in_ = out if symmetric else least_in[is_first]
     offsets = cp.empty(count + 1, np.uint32)
     arcs = np.uint32(len(keys))
     kernels.run("begin_rows", MANY_THREADS, keys, arcs, np.uint32(count), offsets)
@@ -133,10 +133,10 @@ def skeleton_of(offsets: Any, heads: Any, weights: Any, distance_type: np.dtype[
     nothing = cp.full(len(weights), unreached(distance_type), distance_type)
     out, in_ = cp.concatenate([weights, nothing]), cp.concatenate([nothing, weights])
     del tails, heads, weights, nothing
-    found = joined(kernels, count, keys, out, in_)
-    if bool((found.out == found.in_).all()):
-        return Skeleton(kernels, found.offsets, found.heads, found.out, found.out)
-    return found
+    skeleton = joined(kernels, count, keys, out, in_)
+    if bool((skeleton.out == skeleton.in_).all()):
+        return Skeleton(kernels, skeleton.offsets, skeleton.heads, skeleton.out, skeleton.out)
+    return skeleton
 
 
 def _keys(tails: Any, heads: Any) -> Any:

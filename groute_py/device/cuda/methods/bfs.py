@@ -13,14 +13,14 @@ from typing import Any
 import cupy as cp
 import numpy as np
 
-from groute_py.device.base import NO_PARENT, Buckets
+from groute_py.device.base import NO_PARENT
 from groute_py.device.cuda.graph.csr import DeviceGraph
 from groute_py.device.cuda.graph.transpose import incoming
 from groute_py.device.cuda.runtime.compile import kernels_of
 from groute_py.device.cuda.runtime.launch import Call, Kernels, resident_blocks
 from groute_py.device.cuda.runtime.short_memory import pieces
 from groute_py.device.cuda.runtime.structs import NUMBER, POINTER, SHARE, pointed
-from groute_py.device.cuda.sssp.method import GpuMethod
+from groute_py.device.cuda.sssp.method import OneGpuMethod
 from groute_py.device.cuda.sssp.parts import SolveParts
 from groute_py.device.cuda.sssp.predecessors import NOBODY
 from groute_py.device.delta_control import threshold_after
@@ -70,7 +70,7 @@ SEARCHING: dict[str, Any] = {
 """What ``search_levels`` takes."""
 
 
-class BreadthFirst(GpuMethod):
+class BreadthFirst(OneGpuMethod):
     """Counts arcs; the weights, which are all 1, are not looked at."""
 
     def arrange(self, graph: DeviceGraph) -> None:
@@ -90,17 +90,7 @@ class BreadthFirst(GpuMethod):
         self._struct = pointed(SEARCH, self._arrays, {})
         self._progress = cp.zeros(PROGRESS.itemsize, np.uint8)
 
-    def start(
-        self,
-        parts: SolveParts,
-        source: int | None,
-        buckets: Buckets,
-        cutoff: float,
-        *,
-        record: bool,
-    ) -> None:
-        super().start(parts, source, buckets, cutoff, record=False)
-        parts.kernel.begin()
+    def begin(self, parts: SolveParts, source: int | None) -> None:
         graph, number = parts.graph, np.uint32(NOBODY if source is None else source)
         with graph.gpu.stream:
             state = (graph.struct, self._struct, self._progress)
@@ -123,13 +113,13 @@ class BreadthFirst(GpuMethod):
                 progress=self._progress.data.ptr,
                 last_level=last,
             )
-            seen = self._progress.get().view(PROGRESS)[0]
-        level = int(seen["level"])
-        parts.counters.update(relaxations=int(seen["looked"]), steps=level)
-        if seen["vertices"][level % 3] == 0 or level >= cutoff:
+            progress = self._progress.get().view(PROGRESS)[0]
+        level = int(progress["level"])
+        parts.counters.update(relaxations=int(progress["looked"]), steps=level)
+        if progress["vertices"][level % 3] == 0 or level >= cutoff:
             return np.inf
         if level == self._last_level:
-            if not seen["bottom_up"]:
+            if not progress["bottom_up"]:
                 self._hand_over(parts, level)
             self._last_level += SLICE_LEVELS
         return float(level)
@@ -141,9 +131,9 @@ class BreadthFirst(GpuMethod):
         arrays, nothing = parts.buffers.arrays, parts.graph.unreached
         with parts.graph.gpu.stream:  # the search has found them
             for part in pieces(parts.graph.share.own_count):
-                found, distances = self._arrays["parent"][part], arrays["distance"][part]
-                none = (found == NOBODY) | (distances == nothing)
-                arrays["parent"][part] = cp.where(none, NO_PARENT, found.astype(np.int64))
+                parents, distances = self._arrays["parent"][part], arrays["distance"][part]
+                none = (parents == NOBODY) | (distances == nothing)
+                arrays["parent"][part] = cp.where(none, NO_PARENT, parents.astype(np.int64))
         return True
 
     def _hand_over(self, parts: SolveParts, level: int) -> None:
@@ -157,8 +147,8 @@ class BreadthFirst(GpuMethod):
 
 def _incoming(graph: DeviceGraph) -> dict[str, Any]:
     """The incoming arcs of every vertex, and a bit for each vertex that has none."""
-    found, own = incoming(graph.share, graph.offset_type), graph.share.own_count
+    rows, own = incoming(graph.share, graph.offset_type), graph.share.own_count
     bits = cp.zeros((own // 32 + 1) * 32, bool)
-    bits[:own] = found.offsets[1:] == found.offsets[:-1]
+    bits[:own] = rows.offsets[1:] == rows.offsets[:-1]
     unreachable = cp.packbits(bits, bitorder="little").view(np.uint32)
-    return {"incoming": found.offsets, "tails": found.tails, "unreachable": unreachable}
+    return {"incoming": rows.offsets, "tails": rows.tails, "unreachable": unreachable}

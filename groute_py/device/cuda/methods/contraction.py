@@ -8,7 +8,6 @@ import cupy as cp
 import numpy as np
 from cupy.cuda import driver
 
-from groute_py.device.base import Buckets
 from groute_py.device.cuda.graph.csr import DeviceGraph, unpacked_arcs
 from groute_py.device.cuda.hierarchy.levels import CudaHierarchy
 from groute_py.device.cuda.hierarchy.rounds import contract
@@ -16,7 +15,7 @@ from groute_py.device.cuda.hierarchy.structs import HIERARCHY
 from groute_py.device.cuda.runtime.compile import kernels_of
 from groute_py.device.cuda.runtime.launch import Call, Kernels
 from groute_py.device.cuda.runtime.structs import NUMBER, POINTER
-from groute_py.device.cuda.sssp.method import GpuMethod
+from groute_py.device.cuda.sssp.method import OneGpuMethod
 from groute_py.device.cuda.sssp.parts import SolveParts
 from groute_py.device.rows import NarrowError
 from groute_py.errors import InputError
@@ -39,7 +38,7 @@ def sweeping(distance_type: np.dtype[Any]) -> dict[str, Any]:
     }
 
 
-class Contraction(GpuMethod):
+class Contraction(OneGpuMethod):
     """Contracts the graph when it is loaded, unless it comes with its hierarchy."""
 
     remedy = "use --algorithm delta-stepping, which takes less"
@@ -55,17 +54,7 @@ class Contraction(GpuMethod):
         self._by_place = cp.empty(graph.share.own_count, graph.type)
         self._report = cp.zeros(REPORT.itemsize, np.uint8)
 
-    def start(
-        self,
-        parts: SolveParts,
-        source: int | None,
-        buckets: Buckets,
-        cutoff: float,
-        *,
-        record: bool,
-    ) -> None:
-        super().start(parts, source, buckets, cutoff, record=False)
-        parts.kernel.begin()
+    def begin(self, parts: SolveParts, source: int | None) -> None:
         self._source = source
 
     def relax(self, parts: SolveParts, limit: float) -> float:

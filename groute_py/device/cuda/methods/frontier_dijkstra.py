@@ -8,14 +8,13 @@ import cupy as cp
 import numpy as np
 from cupy.cuda import driver
 
-from groute_py.device.base import Buckets
 from groute_py.device.cuda.graph.csr import DeviceGraph
 from groute_py.device.cuda.graph.transpose import refuse_too_many
 from groute_py.device.cuda.runtime.compile import kernels_of
 from groute_py.device.cuda.runtime.launch import Call, Kernels
 from groute_py.device.cuda.runtime.sort import sort_rows
 from groute_py.device.cuda.runtime.structs import NUMBER, POINTER, SHARE, pointed
-from groute_py.device.cuda.sssp.method import GpuMethod
+from groute_py.device.cuda.sssp.method import OneGpuMethod
 from groute_py.device.cuda.sssp.parts import SolveParts
 from groute_py.device.cuda.sssp.predecessors import NOBODY
 from groute_py.kernels.choices import CRITERIA
@@ -72,7 +71,7 @@ def taking(distance_type: np.dtype[Any]) -> dict[str, Any]:
     }
 
 
-class FrontierDijkstra(GpuMethod):
+class FrontierDijkstra(OneGpuMethod):
     """Settles many vertices in a round."""
 
     remedy = "use --algorithm delta-stepping, which takes less"
@@ -108,17 +107,7 @@ class FrontierDijkstra(GpuMethod):
         arcs = len(graph.share.heads)
         self._kernels.run("weigh_incoming", arcs // 8, graph.struct, lightest)
 
-    def start(
-        self,
-        parts: SolveParts,
-        source: int | None,
-        buckets: Buckets,
-        cutoff: float,
-        *,
-        record: bool,
-    ) -> None:
-        super().start(parts, source, buckets, cutoff, record=False)
-        parts.kernel.begin()
+    def begin(self, parts: SolveParts, source: int | None) -> None:
         graph = parts.graph
         state = (graph.struct, self._struct, self._rounds)
         number = np.uint32(NOBODY if source is None else source)
@@ -130,14 +119,14 @@ class FrontierDijkstra(GpuMethod):
         while True:
             with parts.graph.gpu.stream:
                 self._take_rounds(parts, limit)
-                seen = self._rounds.get().view(self._rounds_type)[0]
-            now = int(seen["rounds"]) % 3
-            count = int(seen["tally"]["open_count"][now])
+                state = self._rounds.get().view(self._rounds_type)[0]
+            now = int(state["rounds"]) % 3
+            count = int(state["tally"]["open_count"][now])
             parts.counters.update(
-                relaxations=int(seen["relaxations"]),
-                steps=int(seen["rounds"]),
-                overflowed=bool(seen["overflowed"]),
-                settled=int(seen["settled"]),
+                relaxations=int(state["relaxations"]),
+                steps=int(state["rounds"]),
+                overflowed=bool(state["overflowed"]),
+                settled=int(state["settled"]),
             )
             if count == 0:
                 return np.inf
@@ -146,7 +135,7 @@ class FrontierDijkstra(GpuMethod):
             elif not self._alone and count < FEWEST_TOGETHER:
                 self._alone = True
             else:
-                return _floor(seen, parts.graph.unreached)
+                return _floor(state, parts.graph.unreached)
 
     def _take_rounds(self, parts: SolveParts, limit: float) -> None:
         call = self._taking_alone if self._alone else self._taking_together
@@ -165,9 +154,9 @@ class FrontierDijkstra(GpuMethod):
         )
 
 
-def _floor(seen: Any, nothing: Any) -> float:
+def _floor(state: Any, nothing: Any) -> float:
     """L, if the round was evaluated before the slice ended, else that of the round before."""
-    least, rounds = seen["tally"]["least"], int(seen["rounds"])
+    least, rounds = state["tally"]["least"], int(state["rounds"])
     if least[rounds % 3] != nothing:
         return float(least[rounds % 3])
     return float(least[(rounds - 1) % 3]) if rounds else 0.0

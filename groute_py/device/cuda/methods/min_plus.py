@@ -8,13 +8,12 @@ import cupy as cp
 import numpy as np
 from cupy.cuda import runtime
 
-from groute_py.device.base import Buckets
 from groute_py.device.cuda.graph.csr import DeviceGraph
 from groute_py.device.cuda.graph.transpose import incoming
 from groute_py.device.cuda.runtime.compile import kernels_of
 from groute_py.device.cuda.runtime.launch import Call, Kernels, resident_blocks
 from groute_py.device.cuda.runtime.structs import NUMBER, POINTER, pointed
-from groute_py.device.cuda.sssp.method import GpuMethod
+from groute_py.device.cuda.sssp.method import OneGpuMethod
 from groute_py.device.cuda.sssp.parts import SolveParts
 from groute_py.errors import InputError
 from groute_py.kernels.choices import SLOTS_AN_ARC, WIDEST_MATRIX, too_dense, too_uneven
@@ -76,12 +75,12 @@ class Storage:
     def __init__(self, graph: DeviceGraph) -> None:
         self.graph = graph
         self.kernels = Kernels(kernels_of(PULL, graph.type, graph.terms.arcs), BLOCK)
-        found = incoming(graph.share, graph.offset_type)
-        arcs = graph.arrays["arcs"][found.arcs]
+        rows = incoming(graph.share, graph.offset_type)
+        arcs = graph.arrays["arcs"][rows.arcs]
         width = graph.type.itemsize
         fields = arcs.view(np.uint8).reshape(len(arcs), 2 * width)
-        fields[:, width : width + 4] = found.tails.view(np.uint8).reshape(len(arcs), 4)
-        self.arrays: dict[str, Any] = {"offsets": found.offsets, "arcs": arcs}
+        fields[:, width : width + 4] = rows.tails.view(np.uint8).reshape(len(arcs), 4)
+        self.arrays: dict[str, Any] = {"offsets": rows.offsets, "arcs": arcs}
         self.point()
 
     def point(self, **numbers: float) -> None:
@@ -150,7 +149,7 @@ def in_matrix(storage: Storage) -> Call:
 STORAGES = {"csr": in_csr, "ell": in_ell, "dense": in_matrix}
 
 
-class MinPlus(GpuMethod):
+class MinPlus(OneGpuMethod):
     """Every vertex takes the best of its incoming arcs, round by round."""
 
     remedy = "use --algorithm bellman-ford, which takes less"
@@ -163,21 +162,11 @@ class MinPlus(GpuMethod):
         self._sweep = cp.zeros(SWEEP.itemsize, np.uint8)
         self._pulling = self._store(self._storage) if graph.share.own_count else None
 
-    def start(
-        self,
-        parts: SolveParts,
-        source: int | None,
-        buckets: Buckets,
-        cutoff: float,
-        *,
-        record: bool,
-    ) -> None:
-        super().start(parts, source, buckets, cutoff, record=False)
-        parts.kernel.begin()
-        begun = np.zeros(1, SWEEP)
-        begun["changed"][0, 0] = source is not None
+    def begin(self, parts: SolveParts, source: int | None) -> None:
+        sweep = np.zeros(1, SWEEP)
+        sweep["changed"][0, 0] = source is not None
         with parts.graph.gpu.stream:
-            self._sweep.set(begun.view(np.uint8))
+            self._sweep.set(sweep.view(np.uint8))
 
     def relax(self, parts: SolveParts, limit: float) -> float:
         with parts.graph.gpu.stream as stream:
@@ -193,12 +182,12 @@ class MinPlus(GpuMethod):
                     own=parts.graph.share.own_count,
                     max_rounds=SLICE_ROUNDS,
                 )
-            seen = self._sweep.get().view(SWEEP)[0]
-            done = int(seen["rounds"])
-            left = bool(seen["changed"][done % 3])
+            sweep = self._sweep.get().view(SWEEP)[0]
+            rounds = int(sweep["rounds"])
+            goes_on = bool(sweep["changed"][rounds % 3])
             parts.counters.update(
-                relaxations=int(seen["relaxations"]),
-                steps=done,
-                overflowed=bool(seen["overflowed"]),
+                relaxations=int(sweep["relaxations"]),
+                steps=rounds,
+                overflowed=bool(sweep["overflowed"]),
             )
-            return float(distances.min()) if left else np.inf
+            return float(distances.min()) if goes_on else np.inf

@@ -309,10 +309,10 @@ class Lane:
         if columns is not None:
             with self.stream:
                 rows = self._leaving[key] = columns.of(rows)
-        kept = self._kept.get(key)
-        if kept is None or len(kept) < len(rows):
-            kept = self._kept[key] = empty_pinned(rows.shape, rows.dtype)
-        host = kept[: len(rows)]
+        buffer = self._kept.get(key)
+        if buffer is None or len(buffer) < len(rows):
+            buffer = self._kept[key] = empty_pinned(rows.shape, rows.dtype)
+        host = buffer[: len(rows)]
         runtime.memcpyAsync(
             host.ctypes.data,
             rows.data.ptr,

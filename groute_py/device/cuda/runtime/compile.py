@@ -42,11 +42,11 @@ def _built(program: Program, text: str, choices: tuple[str, ...], of_gpu: str) -
     if path is None:
         return None
     try:
-        made = cp.RawModule(path=str(path))
-        made.get_function(program.entry_points[0])  # loads it
+        module = cp.RawModule(path=str(path))
+        module.get_function(program.entry_points[0])  # loads it
     except driver.CUDADriverError:
         return None
-    return made
+    return module
 
 
 def kernels_of(

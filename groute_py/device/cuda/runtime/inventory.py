@@ -33,13 +33,13 @@ class Gpu:
 
 def gpus() -> list[Gpu]:
     """All GPUs that CUDA shows to this process; it begins on none of them."""
-    found = []
+    result = []
     for index in range(runtime.getDeviceCount()):
         properties = runtime.getDeviceProperties(index)
         capability = f"{properties['major']}.{properties['minor']}"
         names = (properties["name"].decode(), uuid_of(properties), runtime.deviceGetPCIBusId(index))
-        found.append(Gpu(index, *names, capability, properties["totalGlobalMem"]))
-    return found
+        result.append(Gpu(index, *names, capability, properties["totalGlobalMem"]))
+    return result
 
 
 def room_on(index: int) -> int:

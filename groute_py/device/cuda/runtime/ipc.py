@@ -33,11 +33,11 @@ def unmappable(channel: Channel) -> list[int]:
         handle = if_it_fits(lambda: bytes(runtime.ipcGetMemHandle(memory)))
     handles = channel.gather(handle)
     others = [rank for rank in range(len(handles)) if rank != channel.rank]
-    found = [rank for rank in others if not _can_map(handles[rank])]
+    result = [rank for rank in others if not _can_map(handles[rank])]
     channel.gather(None)  # nobody frees what a peer still maps
     if memory is not None:
         runtime.free(memory)
-    return found
+    return result
 
 
 def _can_map(handle: bytes | None) -> bool:

@@ -32,6 +32,6 @@ def empty_pinned(shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]
 
 def zeros_pinned(shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
     """An array of zeros."""
-    found = empty_pinned(shape, dtype)
-    found.fill(0)
-    return found
+    array = empty_pinned(shape, dtype)
+    array.fill(0)
+    return array

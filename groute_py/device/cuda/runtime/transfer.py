@@ -66,15 +66,15 @@ def filled_on_device(count: int, dtype: np.dtype[Any], fill: Fill) -> Any:
         small = np.empty(count, dtype)
         fill(slice(0, count), small)
         return cp.asarray(small)
-    found = cp.empty(count, dtype)
+    array = cp.empty(count, dtype)
     step = PIECE_BYTES // dtype.itemsize
 
     def take(copier: Copier, first: int) -> None:
         part = slice(first, min(first + step, count))
-        copier.send(fill, part, found[part])
+        copier.send(fill, part, array[part])
 
     _share_out(range(0, count, step), take)
-    return found
+    return array
 
 
 def to_host(values: Any) -> NDArray[Any]:
@@ -91,14 +91,14 @@ def converted_on_host(values: Any, dtype: np.dtype[Any], put: Put) -> NDArray[An
     Args:
         values: on the current GPU, shape (k,).
     """
-    found = np.empty(len(values), dtype)
+    array = np.empty(len(values), dtype)
     step = PIECE_BYTES // values.itemsize
 
     def take(copier: Copier, first: int) -> None:
-        copier.fetch(values[first : first + step], found[first : first + step], put)
+        copier.fetch(values[first : first + step], array[first : first + step], put)
 
     _share_out(range(0, len(values), step), take)
-    return found
+    return array
 
 
 class Copier:

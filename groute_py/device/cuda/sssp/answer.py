@@ -29,10 +29,10 @@ class Answer:
         distances, run = self._buffers.arrays["distance"], self._graph.kernels.run
         numbers = vertices if self._order is None else self._order.number_of(vertices)
         with self._stream:
-            found = cp.empty(len(numbers), distances.dtype)
-            ends = (cp.asarray(numbers.astype(np.uint32)), np.uint32(len(numbers)), found)
+            values = cp.empty(len(numbers), distances.dtype)
+            ends = (cp.asarray(numbers.astype(np.uint32)), np.uint32(len(numbers)), values)
             run("list_distances", len(numbers), distances, *ends)
-            greatest = found.get().max()
+            greatest = values.get().max()
         return np.inf if greatest == self._graph.unreached else greatest.item()
 
     def forget_beyond(self, bound: float, *, recorded: bool) -> None:
@@ -73,15 +73,15 @@ class Answer:
     def public_distances(self) -> NDArray[Any]:
         """Distances of the owned vertices in their public type, on the host."""
         with self._stream:
-            found = self._found("distance")
-            if found.dtype != np.int32 or found.nbytes <= SMALL_BYTES:
-                return public_distances(to_host(found))
-            return converted_on_host(found, np.dtype(np.int64), put_public)
+            distances = self._found("distance")
+            if distances.dtype != np.int32 or distances.nbytes <= SMALL_BYTES:
+                return public_distances(to_host(distances))
+            return converted_on_host(distances, np.dtype(np.int64), put_public)
 
     def _found(self, name: str) -> Any:
         """Return an array of the owned vertices, in the share's numbers."""
-        found = self._buffers.arrays[name][: self._graph.share.own_count]
-        return found if self._order is None else self._order.by_vertex(self._graph, name, found)
+        owned = self._buffers.arrays[name][: self._graph.share.own_count]
+        return owned if self._order is None else self._order.by_vertex(self._graph, name, owned)
 
 
 def _own(array: Any) -> Any:

@@ -84,10 +84,10 @@ class LinkedKernels:
 
     def count(self) -> None:
         with self._gpu.stream:
-            seen = self._parts.buffers.read_control()
-        sent = self._link.bytes_sent(seen["exchange"])
+            control = self._parts.buffers.read_control()
+        sent = self._link.bytes_sent(control["exchange"])
         self._sent = [before + now for before, now in zip(self._sent, sent, strict=True)]
-        self._parts.near_far.count(seen, [0] * self._link.first + self._sent)
+        self._parts.near_far.count(control, [0] * self._link.first + self._sent)
 
     def stop(self) -> None:
         flag, peers = np.ones(1, np.uint32), self._kernel.peers

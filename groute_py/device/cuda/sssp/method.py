@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from groute_py.device.base import Buckets
@@ -59,3 +60,24 @@ class GpuMethod:
 
     def start_claims(self, parts: SolveParts, *, monotone: bool) -> bool:
         return parts.predecessors.start(monotone)
+
+
+class OneGpuMethod(GpuMethod, ABC):
+    """A method with kernels of its own, which do not record predecessors."""
+
+    def start(
+        self,
+        parts: SolveParts,
+        source: int | None,
+        buckets: Buckets,
+        cutoff: float,
+        *,
+        record: bool,
+    ) -> None:
+        super().start(parts, source, buckets, cutoff, record=False)
+        parts.kernel.begin()
+        self.begin(parts, source)
+
+    @abstractmethod
+    def begin(self, parts: SolveParts, source: int | None) -> None:
+        """Start the method's own kernels."""

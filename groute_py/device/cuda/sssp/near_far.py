@@ -91,31 +91,31 @@ class NearFar:
             if self._predecessors.recording:
                 self._predecessors.take_records(unless_below=np.inf)
             self._outbox.fill(with_parents=False)
-            seen = self._buffers.read_control()
-            floor = float(seen["floor"])
+            control = self._buffers.read_control()
+            floor = float(control["floor"])
             if math.isfinite(floor):
-                self._narrow_slow_bucket(seen)
-        self.count(seen)
+                self._narrow_slow_bucket(control)
+        self.count(control)
         return floor
 
     def bucket_width(self) -> float:
         delta = self._kernel.delta
         return float("inf") if delta == self._graph.unreached else float(delta)
 
-    def count(self, seen: Any, sent: list[int] | None = None) -> None:
+    def count(self, control: Any, sent: list[int] | None = None) -> None:
         """Count what kernels have done since the solve began.
 
         Args:
             sent: bytes that kernels have written to each peer.
         """
         self._counters.update(
-            relaxations=int(seen["relaxations"]),
-            steps=int(seen["steps"]),
-            overflowed=bool(seen["overflowed"]),
+            relaxations=int(control["relaxations"]),
+            steps=int(control["steps"]),
+            overflowed=bool(control["overflowed"]),
             sent=sent,
-            worklists=_worklists(seen),
+            worklists=_worklists(control),
         )
-        self._predecessors.count(seen)
+        self._predecessors.count(control)
 
     def _number_of(self, source: int | None) -> int:
         if source is None:
@@ -130,23 +130,25 @@ class NearFar:
         else:
             self._kernel.launch(limit, self._steps)
 
-    def _narrow_slow_bucket(self, seen: Any) -> None:
+    def _narrow_slow_bucket(self, control: Any) -> None:
         """Narrow the bucket and Δ if the bucket has taken too many relaxations."""
-        delta = self._delta_control.narrower(float(seen["threshold"]), int(seen["relaxations"]))
+        delta = self._delta_control.narrower(
+            float(control["threshold"]), int(control["relaxations"])
+        )
         if delta is None:
             return
         self._kernel.narrow(delta)
         # the bucket that is open may be narrower than that
-        after = threshold_after(seen["bucket_begin"], delta, self._graph.unreached)
-        threshold = min(seen["threshold"], after)
+        after = threshold_after(control["bucket_begin"], delta, self._graph.unreached)
+        threshold = min(control["threshold"], after)
         buffers = self._buffers
         state = (buffers.work, buffers.control, threshold)
-        self._graph.kernels.run("narrow", int(max(seen["near_count"])), *state)
+        self._graph.kernels.run("narrow", int(max(control["near_count"])), *state)
         buffers.write_control("threshold", threshold)
-        buffers.write_control("step", np.uint32(seen["step"] + 1))
+        buffers.write_control("step", np.uint32(control["step"] + 1))
 
 
-def _worklists(seen: Any) -> tuple[int, int]:
+def _worklists(control: Any) -> tuple[int, int]:
     """Entries of near and of far that kernels have left; far counts those without a place too."""
-    near, far = seen["near_count"], seen["far_count"]
-    return int(near[seen["step"] % len(near)]), int(far[seen["far_side"]])
+    near, far = control["near_count"], control["far_count"]
+    return int(near[control["step"] % len(near)]), int(far[control["far_side"]])

@@ -61,10 +61,12 @@ class Predecessors:
         self.unrecorded = None
         self._make_room_to_record()
 
-    def count(self, seen: Any) -> None:
+    def count(self, control: Any) -> None:
         """After a launch: note how many records are missing, if they have been taken."""
-        if self.recording and math.isinf(seen["floor"]):  # nothing has kept them from being taken
-            self.unrecorded = int(seen["unrecorded"])
+        if self.recording and math.isinf(
+            control["floor"]
+        ):  # nothing has kept them from being taken
+            self.unrecorded = int(control["unrecorded"])
 
     def take_records(self, unless_below: float) -> None:
         """Unless something nearer than that is still to be relaxed, as the control block says."""
@@ -116,9 +118,9 @@ class Predecessors:
                 run("claim_onward", listed - self._done, *self._state, source, *bounds)
                 self._done = listed
             self._outbox.fill(with_parents=True)
-            left = int(self.buffers.read_control()["claimed_count"]) - self._done
+            rest = int(self.buffers.read_control()["claimed_count"]) - self._done
         self._unsent = False
-        return self._onward and left > 0
+        return self._onward and rest > 0
 
     def outgoing(self) -> list[tuple[int, Buffer]]:
         return self._outbox.emptied(with_parents=True) + self._news_of_mirrored()

@@ -237,7 +237,7 @@ class CudaStripFloyd:
         _copy(row.data.ptr, start, row.nbytes, self._steps.stream)
 
     def _greatest(self) -> float:
-        found = 0.0
+        greatest = 0.0
         for strip in self._strips:
             rows = strip.rows
             if strip.on_host:
@@ -246,8 +246,8 @@ class CudaStripFloyd:
                 self._coming.synchronize()
                 rows = place.memory[: len(strip.rows)]
             with self._steps.stream:
-                found = max(found, self._steps.greatest(rows))
-        return found
+                greatest = max(greatest, self._steps.greatest(rows))
+        return greatest
 
 
 def _copy(target: int, source: int, size: int, stream: Any) -> None:

@@ -101,9 +101,9 @@ class Steps:
 
     def greatest(self, matrix: Any) -> float:
         """The greatest distance in some rows."""
-        found = cp.zeros(1, self.graph.type)
-        self.run("floyd_greatest", (len(matrix),), BLOCK, (matrix, np.uint64(self.pitch), found))
-        return float(found.get()[0])
+        distance = cp.zeros(1, self.graph.type)
+        self.run("floyd_greatest", (len(matrix),), BLOCK, (matrix, np.uint64(self.pitch), distance))
+        return float(distance.get()[0])
 
     def run(self, name: str, grid: tuple[int, ...], block: int, arguments: tuple[Any, ...]) -> None:
         """Launch a kernel in the current stream."""
