@@ -34,6 +34,10 @@ def collective(channel: Channel) -> Iterator[None]:
         error = failure
     except Exception as failure:  # noqa: BLE001 - whatever it is, the other ranks must not wait
         error = failure
+    if channel.size == 1:
+        if error is not None:
+            raise _everywhere(error)
+        return
     failures = channel.gather(None if error is None else _for_others(error, channel))
     first = next((rank for rank, failure in enumerate(failures) if failure is not None), None)
     if first is not None and first != channel.rank:
@@ -47,18 +51,14 @@ def on_root(channel: Channel, action: Callable[[], T]) -> T:
 
     An error other than `GrouteError` is raised unchanged on rank 0, and as `RunError` elsewhere.
     """
-    if channel.size == 1:
-        try:
-            return action()
-        except GrouteError as error:
-            raise (error if error.by_signal else everywhere(error)) from error.__cause__
-    outcome = _attempt(action) if channel.rank == 0 else None
-    sent = _for_others(outcome, channel) if isinstance(outcome, Exception) else outcome
-    shared = channel.broadcast(sent)
-    result = cast("T | Exception", shared if channel.rank > 0 else outcome)
+    result = _attempt(action) if channel.rank == 0 else None
+    if channel.size > 1:
+        sent = _for_others(result, channel) if isinstance(result, Exception) else result
+        shared = channel.broadcast(sent)
+        result = shared if channel.rank > 0 else result
     if isinstance(result, Exception):
         raise _everywhere(result)
-    return result
+    return cast("T", result)
 
 
 def at_root(channel: Channel, action: Callable[[], T]) -> T | None:
@@ -80,6 +80,8 @@ def refuse_difference(channel: Channel, asked: dict[str, Any]) -> None:
         asked: comparable arguments by name, first of all which function or method it is; the other
             names are the same for the same one.
     """
+    if channel.size == 1:
+        return
     first, *others = channel.gather(asked)
     for rank, theirs in enumerate(others, 1):
         for name, value in first.items():

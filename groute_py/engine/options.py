@@ -291,7 +291,8 @@ class Options:
 
     def __post_init__(self) -> None:
         for name in ("delta", "cutoff", "time_limit_s", "memory_limit"):
-            object.__setattr__(self, name, plain(getattr(self, name)))
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, plain(value))
 
     @property
     def cutting(self) -> Cutting:
