@@ -138,14 +138,17 @@ def words(*numbers: int) -> bytes:
 
 
 HUGE = {
-    "galois vertices": (words(1, 4, 2**55, 0), "truncated: ends at byte 32, within the ends"),
-    "galois arcs": (words(1, 4, 1, 2**55, 2**55), "truncated: ends at byte 40, within the heads"),
+    "galois vertices": (words(1, 4, 2**55, 0), "bytes of ends, and has only 32 bytes"),
+    "galois arcs": (words(1, 4, 1, 2**55, 2**55), "bytes of heads, and has only 40 bytes"),
     "galois weights": (words(1, 3, 0, 0), "has weights of 3 bytes at byte 8"),
     "galois end": (words(1, 4, 1, 1, 1, 0, 0), "goes on behind its end"),
     "galois head": (words(1, 8, 1, 1, 1, 7, 5), "leads to vertex 7, but there are 1"),
     "galois ends": (words(1, 8, 2, 1, 2, 1, 0, 5), "damaged Galois graph: offsets"),
     "gapbs": (gzip.compress(b"\1" + words(2**40, 3, 0)), "within the offsets"),
-    "gapbs arcs": (gzip.compress(b"\0" + words(2**40, 1, 0, 1)), "within the neighbors"),
+    "gapbs arcs": (
+        gzip.compress(b"\0" + words(2**40, 1, 0, 1)),
+        "bytes of neighbors, and has only 29 bytes",
+    ),
     "gapbs sizes": (
         gzip.compress(b"\0" + words(2, 1, 0, 2, 5) + b"more"),
         "do not take 4 bytes more from byte 41 on",

@@ -369,7 +369,7 @@ class TestNetworkX:
         assert weight_of(self.graph(length=4, weight=9, cost=3)) == "weight"
 
     def test_two_candidates(self) -> None:
-        with pytest.raises(GraphError, match="length or travel_time; choose one with weight="):
+        with pytest.raises(GraphError, match="travel_time or length; choose one with weight="):
             groute_py.sssp(self.graph(travel_time=4, length=9), 0, device="cpu")
         result = groute_py.bfs(self.graph(cost=4, length=9), 0, weight="cost", device="cpu")
         assert result is not None
