@@ -37,6 +37,7 @@ from groute_py.source.shared import SharedFile
 from groute_py.source.whole import Whole
 from groute_py.system.environment import local_rank
 from groute_py.system.memory_limits import available_bytes
+from groute_py.system.trace import span
 from groute_py.turns.expanded import layout_of
 
 if TYPE_CHECKING:
@@ -234,12 +235,13 @@ class Opened:
         """
         from groute_py.many.apsp import prepare
 
-        if not self._is_in_place(options, direction):
-            self.make_room()
-        rows = self.everywhere(direction)
-        why = "; ".join(filter(None, (self.why_prepared, self._released)))
-        self._released = ""
-        return prepare(self.channel, rows, ends, options, destination, why)
+        with span("method"):
+            if not self._is_in_place(options, direction):
+                self.make_room()
+            rows = self.everywhere(direction)
+            why = "; ".join(filter(None, (self.why_prepared, self._released)))
+            self._released = ""
+            return prepare(self.channel, rows, ends, options, destination, why)
 
     def _is_in_place(self, options: Options, direction: Direction | None) -> bool:
         """Whether rows are solved for without one more graph on a device; the same on all ranks."""
