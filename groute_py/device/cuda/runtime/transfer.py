@@ -31,8 +31,12 @@ from groute_py.system.threads import thread_count
 PIECE_BYTES = 4 << 20
 """Of a buffer; measured, see docs/what-we-learned.md#transfers-and-files."""
 
-MOST_COPIERS = 4
-"""Threads; twice as many copy a fifth faster, and take twice as long to get their buffers."""
+FEW_COPIERS, MOST_COPIERS = 4, 12
+"""Threads in the first `FEW_TRANSFERS` of a process, and later: more copy faster, but to page-lock
+their buffers takes longer than a single solve gains."""
+
+FEW_TRANSFERS = 8
+"""As many as loading a graph and bringing one answer take."""
 
 SMALL_BYTES = 4 << 20
 """Up to here one copy by CUDA is as fast."""
@@ -158,9 +162,28 @@ class Staging:
 _IN_USE = Lock()
 
 
+class Copiers:
+    """The copiers of a GPU; there are more once a process has copied often.
+
+    Args:
+        gpu: CUDA's number of the GPU.
+    """
+
+    def __init__(self, gpu: int) -> None:
+        self._gpu, self._transfers, self._all = gpu, 0, list[Copier]()
+
+    def for_pieces(self, count: int) -> list[Copier]:
+        """At most one for each piece of the next transfer."""
+        self._transfers += 1
+        most = FEW_COPIERS if self._transfers <= FEW_TRANSFERS else MOST_COPIERS
+        wanted = min(thread_count(), most, count)
+        self._all += [Copier(self._gpu) for _ in range(wanted - len(self._all))]
+        return self._all[:wanted]
+
+
 @cache
-def _copiers(gpu: int) -> list[Copier]:
-    return [Copier(gpu) for _ in range(min(thread_count(), MOST_COPIERS))]
+def _copiers_of(gpu: int) -> Copiers:
+    return Copiers(gpu)
 
 
 def _share_out(firsts: range, take: Callable[[Copier, int], None]) -> None:
@@ -178,7 +201,7 @@ def _share_out(firsts: range, take: Callable[[Copier, int], None]) -> None:
         copier.finish()
 
     with _IN_USE:
-        copiers = _copiers(cp.cuda.Device().id)
+        copiers = _copiers_of(cp.cuda.Device().id).for_pieces(len(firsts))
         parts = [firsts[number :: len(copiers)] for number in range(len(copiers))]
         with ThreadPoolExecutor(len(copiers)) as pool:
             list(pool.map(work, copiers, parts))
