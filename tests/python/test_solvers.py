@@ -16,6 +16,7 @@ from support.graphs import graph_of, graphs, random_graph, scipy_distances
 from support.local_ranks import on_ranks
 from support.solving import LONG_S, solve
 
+import groute_py
 from groute_py import (
     UNREACHED,
     Graph,
@@ -333,14 +334,14 @@ def test_a_tree_that_nobody_asks_for_stays_there(device: str, ranks: int) -> Non
     on_ranks(ranks, work)
 
 
-def test_threads_share_a_session(device: str) -> None:
+def test_threads_share_a_solver(device: str) -> None:
     """They take turns; none of them has had to do with the device before."""
     graph = generate("rmat:10,8")
-    solver = SourceSolver(Whole(graph), SoloChannel(), Options(device=device))
     sources = list(range(0, 1000, 25))
-    wanted = [solver.sssp(source) for source in sources]
-    with ThreadPoolExecutor(6) as pool:
-        found = list(pool.map(solver.sssp, sources))
+    with groute_py.open(graph, device=device) as solver:
+        wanted = [solver.sssp(source) for source in sources]
+        with ThreadPoolExecutor(6) as pool:
+            found = list(pool.map(solver.sssp, sources))
     for one, other in zip(found, wanted, strict=True):
         assert one is not None
         assert other is not None
