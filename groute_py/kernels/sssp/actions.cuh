@@ -63,8 +63,8 @@ __device__ __forceinline__ void grid_move_bucket(Action action, const Conditions
         if (joins)
             join_bucket(rank, state);
         else
-            open_next_bucket(rank, state, now.launch.delta, far_begin(state, rank.seen),
-                             is_much(rank, state, far_count));
+            open_bucket(rank, state, now.launch.delta, far_begin(state, rank.seen), BucketBegin::without_bound,
+                        is_much(rank, state, far_count));
         if (far_count == 0) return;
         swap_far(rank, state);
         state.change = joins ? BucketChange::joined : BucketChange::opened;

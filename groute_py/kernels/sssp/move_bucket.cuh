@@ -25,6 +25,7 @@ __device__ __forceinline__ void set_pull_bound(const Rank& rank, StepState& stat
     if (!joins && arcs < work.pull_from_arcs) return;
     state.base = state.bucket_begin;
     state.bound = max(joins ? (Distance)peers_bound : end_of(state.threshold, work.pull_reach / 2), state.threshold);
+    state.width = next_width(state.width, state.width, work.pull_reach, BucketBegin::before_bound, false);
 }
 
 // The same, if arcs may be deferred at all; all threads of a block call it.
@@ -32,7 +33,7 @@ __device__ __forceinline__ void block_set_pull_bound(const Rank& rank, StepState
     if (PULLS) block_change([&] { set_pull_bound(rank, state, arcs); });
 }
 
-// Opens the bucket that begins at `from`, whose place is `begin`; `much`: see is_much.
+// Opens the bucket that begins at `from`, before the pull bound or where `begin` says; `much`: see is_much.
 __device__ __forceinline__ void open_bucket(const Rank& rank, StepState& state, Distance delta, Distance from,
                                             BucketBegin begin, bool much) {
     state.bucket_begin = from;
@@ -41,19 +42,13 @@ __device__ __forceinline__ void open_bucket(const Rank& rank, StepState& state, 
         state.threshold = end_of(from, (double)delta);
         if (limit < (double)state.threshold) state.threshold = (Distance)limit;
     } else {
-        state.width = next_width(state.width, (double)delta, rank.work.pull_reach, begin, much);
+        if (state.bound == NO_BOUND)
+            state.width = next_width(state.width, (double)delta, rank.work.pull_reach, begin, much);
         state.threshold = end_of(from, state.width);
     }
     state.threshold = min(state.threshold, state.bound);
     // a bucket always contains the distance at which it begins
     state.threshold = max(state.threshold, just_above(from));
-}
-
-// Opens the bucket after the last one.
-__device__ __forceinline__ void open_next_bucket(const Rank& rank, StepState& state, Distance delta, Distance from,
-                                                 bool much) {
-    const bool bounded = PULLS && state.bound != NO_BOUND;
-    open_bucket(rank, state, delta, from, bounded ? BucketBegin::before_bound : BucketBegin::without_bound, much);
 }
 
 // Opens the bucket at the pull bound. Its arcs are deferred again if it is narrow and weight classes are known: most
