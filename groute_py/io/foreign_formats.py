@@ -50,15 +50,20 @@ def _networkx(call: str) -> str:
 
 
 def _is_lgl(text: bytes) -> bool:
-    """Lines ``# TAIL``, each above lines ``HEAD [WEIGHT]``; some tails are heads too."""
+    """Lines ``# TAIL``, each above lines ``HEAD [WEIGHT]``; some tails are heads too.
+
+    Pairs of integers below such lines are arcs with comments.
+    """
     if not text.lstrip().startswith(b"#"):
         return False
     lines = [line.split() for line in text.split(b"\n") if line.strip()]
     if any(len(fields) > 2 or (fields[0] == b"#" and len(fields) == 1) for fields in lines):
         return False
     tails = [fields[1] for fields in lines if fields[0] == b"#"]
-    heads = {fields[0] for fields in lines if fields[0] != b"#"}
-    return len(tails) > 1 and not heads.isdisjoint(tails)
+    rows = [fields for fields in lines if fields[0] != b"#"]
+    if all(len(fields) == 2 and b"." not in fields[1] for fields in rows):
+        return False
+    return len(tails) > 1 and not {fields[0] for fields in rows}.isdisjoint(tails)
 
 
 FOREIGN = (

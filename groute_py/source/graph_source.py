@@ -122,16 +122,21 @@ class GraphSource:
             return None
         if isinstance(what, str) and datasets.is_name(what):
             what = datasets.fetch(what, self.progress)
-        arc = arc_column(Path(self.turns)) if isinstance(self.turns, str | Path) else None
-        return GraphFile(what, self.columns._replace(arc=arc), self.cache)
+        return GraphFile(what, self._all_columns, self.cache)
 
     def _read(self) -> Graph:
         """The graph as it is given, but for its direction."""
         if self.file is not None:
             graph = self.file.read(self.progress)
         else:
-            graph = as_graph(self.what, self.columns)
+            graph = as_graph(self.what, self._all_columns)
         return graph if self.turns is None else expanded(graph, self.turns)
+
+    @property
+    def _all_columns(self) -> Columns:
+        """The columns, with that of the ids of arcs by which a file lists turns."""
+        arc = arc_column(Path(self.turns)) if isinstance(self.turns, str | Path) else None
+        return self.columns._replace(arc=arc)
 
     @property
     def _is_as_in_file(self) -> bool:

@@ -124,8 +124,8 @@ class TestColumns:
         [
             ({"weight": [5], "a": [0], "b": [1]}, "which columns hold tails and heads"),
             (
-                {"a": [0], "b": [1], "x": [5], "y": [6]},
-                "tails and heads is not clear in a, b, x, y",
+                {"a": [0], "b": [1], "c": [5], "d": [6]},
+                "tails and heads is not clear in a, b, c, d",
             ),
             ({"a": [0], "b": [1], "street": ["x"]}, "weights is not clear in a, b, street"),
             ({"a": np.array([2**63 + 5], np.uint64), "b": [1]}, "does not fit in 64-bit"),
