@@ -67,7 +67,7 @@ def apsp(graph: str, sources: str, what: str, **given: Any) -> None:
 
 
 def _check(run: Runner, what: str) -> None:
-    """Whatever can be known to be wrong before the graph is read."""
+    """Check the options before the graph is read."""
     from groute_py.many.reduce import REDUCTIONS
     from groute_py.many.storage.forms import check_output
 

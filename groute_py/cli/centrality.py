@@ -119,7 +119,7 @@ def _is_default(context: click.Context, name: str) -> bool:
 
 
 def _check(run: Runner, measure: str, given: dict[str, bool]) -> None:
-    """Whatever can be known to be wrong before the graph is read."""
+    """Check the options before the graph is read."""
     from groute_py.results.tables import check_table
 
     check_choice("measure", measure, MEASURES)

@@ -116,7 +116,7 @@ def _end(error: GrouteError) -> NoReturn:
 
 
 def _has_mpi() -> bool:
-    """Whether MPI runs. Before that launchers signal all ranks, in most cases."""
+    """Return whether MPI runs. Before that launchers signal all ranks, in most cases."""
     if "mpi4py.MPI" not in sys.modules:  # NumPy may be half imported: leave it alone
         return False
     from groute_py.comm.connect import running

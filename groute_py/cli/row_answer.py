@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Answer(NamedTuple):
-    """What rows were solved for, and what became of them, by name; the latter on rank 0."""
+    """A job on rows, and its outcome by name; the outcome is on rank 0."""
 
     job: Job
     outcome: dict[str, Any]

@@ -89,7 +89,7 @@ class Runner:
         return on_root(self.channel, action)
 
     def vertices(self, flag: str, role: str) -> Vertices:
-        """What finds the vertices that an option names, once the graph is there."""
+        """Return the finder of the vertices that an option names, once the graph is there."""
 
         def found(whole: Graph) -> Any:
             return self.ends.vertices(flag, self._named[flag], whole, role)
@@ -163,7 +163,7 @@ class Runner:
         click.get_current_context().with_resource(self.opened)
 
     def _can_be_read(self, check: Callable[[], None]) -> bool:
-        """Whether this rank finds nothing that is wrong before the graph is read.
+        """Return whether this rank finds nothing wrong before the graph is read.
 
         An error is then that of rank 0, once the ranks are connected; it need not wait for a GPU.
         """

@@ -97,7 +97,7 @@ def solve(
 
 
 def _check(run: Runner, form: str | None) -> None:
-    """Whatever can be known to be wrong before the graph is read."""
+    """Check the options before the graph is read."""
     from groute_py.results.result import check_output
     from groute_py.system.atomic_file import check_writable
     from groute_py.system.paths import is_file_there

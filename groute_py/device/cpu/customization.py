@@ -25,7 +25,7 @@ LANES = 16
 """Sources of a sweep."""
 
 SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
-"""Of a run of equal values."""
+"""Ends of a run of equal values."""
 
 SLICE = 1 << 14
 """Pairs that a thread looks up in one go."""

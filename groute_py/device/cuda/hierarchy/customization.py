@@ -28,10 +28,10 @@ BLOCK = 128
 """Threads of a block."""
 
 TOO_WIDE, NO_SUCH_VERTEX = 1, 2
-"""What kernels report; see kernels/customization/lengths.cuh."""
+"""Bits that kernels report; see kernels/customization/lengths.cuh."""
 
 ROWS_AT_ONCE = 1 << 15
-"""Of a matrix: a grid has a row of blocks for each."""
+"""Rows of a matrix in one launch: a grid has a row of blocks for each."""
 
 
 class CudaCustomization:
