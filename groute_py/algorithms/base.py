@@ -20,30 +20,20 @@ def no_buckets(facts: Facts, device: str, ranks: int) -> Buckets:
 class Algorithm:
     """A single-source method.
 
-    Attributes:
-        name: as on the command line.
-        summary: one line for people.
-        complexity: arcs relaxed, or steps, in the worst case; n vertices, m arcs.
-        negative_weights: whether arcs may weigh less than zero.
-        unit_weights: whether every arc has to weigh 1.
-        float_weights: whether weights may be floats.
-        pads: whether the greatest int64 stands for no arc to it, so that none may weigh it.
-        contracts: whether it needs a hierarchy of the graph, made before it is loaded.
-        distributed: whether several ranks share the work, by near–far relaxation with the buckets
-            below; else one rank has the whole graph and the others wait.
-        devices: what relaxes where one rank has the whole graph, by ``cpu`` and ``cuda``.
-        buckets: from the graph's facts, the device's name and the number of ranks.
+    ``buckets`` takes the graph's facts, the device's name and the number of ranks.
     """
 
     name: str
     summary: str
-    complexity: str
+    complexity: str  # arcs relaxed, or steps, in the worst case; n vertices, m arcs
     negative_weights: bool = False
     unit_weights: bool = False
     float_weights: bool = True
-    pads: bool = False
-    contracts: bool = False
+    pads: bool = False  # the greatest int64 stands for no arc, so that no arc may weigh it
+    contracts: bool = False  # needs a hierarchy of the graph, made before it is loaded
+    # by near–far relaxation; else one rank has the whole graph and the others wait
     distributed: bool = False
+    # the relaxing class where one rank has the whole graph, by ``cpu`` and ``cuda``
     devices: Makers = field(default_factory=lambda: NEAR_FAR)
     buckets: Callable[[Facts, str, int], Buckets] = no_buckets
 

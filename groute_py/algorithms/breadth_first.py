@@ -1,13 +1,9 @@
 """Breadth-first search, in which every arc counts 1.
 
-The search goes level by level; any vertex of the level before may reach a vertex. On a GPU it
-changes direction (Beamer, Asanovic and Patterson, 2012): while the frontier holds a large part of
-the graph, unreached vertices search their in-arcs for a tail in the frontier, and most find one
-at the first arcs. Near–far relaxation serves deep graphs, whose levels have too little work for a
-GPU, and several ranks.
-
-* `groute_py.kernels.cpu.breadth_first`: on one core.
-* ``kernels/bfs/bfs.cu``: on one GPU.
+The search goes level by level. On a GPU it changes direction (Beamer, Asanovic and Patterson,
+2012): while the frontier holds a large part of the graph, unreached vertices search their in-arcs
+for a tail in the frontier, and most find one at the first arcs. Near–far relaxation serves several
+ranks, and deep graphs, whose levels have too little work for a GPU.
 """
 
 from __future__ import annotations
@@ -24,7 +20,7 @@ docs/what-we-learned.md#methods."""
 
 
 def buckets(facts: Facts, device: str, ranks: int) -> Buckets:
-    """For near–far relaxation."""
+    """Buckets of near–far relaxation."""
     in_order = ranks == 1 or facts.mean_degree < BUSY_DEGREE
     if device == "cuda" and in_order:
         return alike(LEVELS_AHEAD)

@@ -63,11 +63,7 @@ def devices_of(name: str) -> Makers:
 
 
 def algorithm(name: str, facts: Facts, device: str, ranks: int) -> Choice:
-    """The method called ``name``, checked against the graph; ``auto`` chooses.
-
-    Args:
-        device: ``cpu`` or ``cuda``, where it would run.
-    """
+    """Return the method called ``name``, checked against the graph; ``auto`` chooses."""
     check_name(name)
     if name == "auto":
         return automatic(facts, device, ranks)

@@ -2,11 +2,7 @@
 
 Contraction (Geisberger et al., 2012) ends the long chain of dependent steps that a road graph is to
 every other method: a tree is a short search upward, then one sweep down some fifty levels (PHAST:
-Delling et al., 2013). Loading takes longer, so it pays where a graph is solved more than a few
-times.
-
-* `groute_py.device.cpu.methods.contraction`: on the cores of this machine.
-* `groute_py.device.cuda.methods.contraction`: on one GPU.
+Delling et al., 2013). It pays where a graph is solved more than a few times.
 """
 
 from __future__ import annotations

@@ -6,19 +6,18 @@ Dijkstra (few relaxations, many buckets), a large one like Bellman-Ford.
 
 The automatic Δ is c · mean weight / mean degree: the weight a path gains until about one vertex
 has been settled by each arc of the frontier (the form of Davidson et al. and of cuGraph). c grows
-with how much work a device can take at once. Two things are known besides, both from sweeps
+with the work that a device can take at once. Two rules come from sweeps
 (docs/what-we-learned.md#delta-and-bucket-width):
 
-* If vertices have more than `BUSY_DEGREE` arcs, a frontier keeps a device busy, and Δ shrinks with
-  the degree once more, for fewer relaxations. One GPU that the graph does not fill is an exception:
-  the time of a step there does not depend on its relaxations.
-* If they have fewer arcs, such a GPU, and several GPUs, have room for more work: Δ grows with the
-  room that the vertices leave, and with the square root of the number of GPUs.
+* Above `BUSY_DEGREE` arcs a vertex, a frontier keeps a device busy, and Δ shrinks with the degree
+  once more, for fewer relaxations; not on one GPU that the graph does not fill, where the time of
+  a step does not depend on its relaxations.
+* Below it, such a GPU, and several GPUs, have room for more work: Δ grows with the room that the
+  vertices leave, and with the square root of the number of GPUs.
 
-On GPUs the first buckets are narrower than Δ if arcs are many. Few vertices hold most of the arcs
-then, and paths to them are short: narrow buckets relax them in order, nearly once each. The other
-vertices are many, with few arcs each, and wide buckets are enough for them. So buckets begin at a
-small part of Δ and grow.
+On GPUs buckets begin at a small part of Δ and grow if arcs are many. Few vertices hold most of the
+arcs then, and paths to them are short: narrow buckets relax them in order, nearly once each. Wide
+buckets are enough for the many others.
 """
 
 from __future__ import annotations
@@ -66,10 +65,9 @@ def automatic_buckets(facts: Facts, device: str, ranks: int) -> Buckets:
 
 
 def pull_below_width(facts: Facts, buckets: Buckets) -> float:
-    """The width of buckets from which pulling deferred arcs does not pay; 0 if it never does.
+    """Return the width of buckets from which pulling deferred arcs does not pay; 0 if never.
 
-    It pays only if buckets grow, and not with negative weights, with which a far tail may improve
-    a vertex.
+    With negative weights it never does: a far tail may improve a vertex.
     """
     pulls = buckets.first < buckets.widest and not facts.has_negative
     return PULL_BELOW * facts.mean if pulls else 0.0

@@ -1,19 +1,13 @@
 """Dijkstra's algorithm for many vertices at once, and ExtractMin by reduction.
 
-A vertex is unopened, open (it has a distance) or closed (its distance is final). Dijkstra's
-algorithm closes the nearest open vertex, because no path through another open vertex to it is
-shorter. A round of this method closes every open vertex for which a cheap criterion proves that,
-and relaxes their arcs in parallel. `groute_py.kernels.choices` has the four criteria; OUT compares
-with the value D. Rows are sorted by weight once, so the first arc of a row to a vertex that is not
-closed is the lightest.
+A round closes every open vertex for which a cheap criterion proves that no path through another
+open vertex is shorter, and relaxes their arcs in parallel. `groute_py.kernels.choices` has the four
+criteria; OUT compares with the value D. Rows are sorted by weight once, so the first arc of a row
+to a vertex that is not closed is the lightest.
 
 Invariant: the distance of a closed vertex never falls. So no arc is relaxed twice, and the number
 of relaxations is the number of arcs that leave reached vertices. On USA-road-d.NY a round of OUT
 settles 65 vertices on average.
-
-* `groute_py.kernels.cpu.frontier`: on one core.
-* ``kernels/frontier_dijkstra/frontier_dijkstra.cu``: on one GPU; a single block where few vertices
-  are open.
 
 Crauser, Mehlhorn, Meyer and Sanders, "A parallelization of Dijkstra's shortest path algorithm"
 (1998).

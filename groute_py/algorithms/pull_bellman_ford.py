@@ -2,14 +2,9 @@
 
 In the semiring (min, +) a product with the transposed matrix relaxes every arc: each vertex takes
 the best of its in-arcs. Rounds are repeated until one changes nothing, at most n times without a
-reachable negative cycle; negative cycles are found as in the worklist method. There is no worklist
-and no atomic, so the method pays if most distances change in most rounds. Three storages:
-
-* ``csr``: rows of in-arcs.
-* ``ell``: equally many slots a vertex; refused if degrees are so uneven that most slots are empty.
-* ``dense``: the matrix itself, which stays in shared memory from round to round if it fits.
-
-On one core `groute_py.kernels.cpu.pull`, on one GPU ``kernels/min_plus/bellman_ford.cu``.
+reachable negative cycle. There is no worklist and no atomic, so the method pays if most distances
+change in most rounds. Storages: ``csr``, rows of in-arcs; ``ell``, equally many slots a vertex,
+refused for very uneven degrees; ``dense``, the matrix, kept in shared memory if it fits.
 """
 
 from __future__ import annotations

@@ -1,12 +1,8 @@
-"""Serial Bellman-Ford on one core: plain, as in the textbooks, and with a queue in three orders.
+"""Serial Bellman-Ford on one core, for comparison: plain, and with a queue in three orders.
 
-Other methods are compared with these. Negative weights are allowed, and negative cycles are found
-as in the worklist method (`groute_py.engine.negative_cycle`). Two of the orders can take
-exponential time, so after 64 passes over the arcs the queue becomes first in, first out, and the
-bound of n·m holds for all.
-
-* `groute_py.kernels.cpu.plain_bellman_ford`
-* `groute_py.kernels.cpu.queue_bellman_ford`
+Two of the orders can take exponential time, so after 64 passes over the arcs the queue becomes
+first in, first out, and the bound of n·m holds for all. `groute_py.engine.negative_cycle` finds
+negative cycles.
 """
 
 from __future__ import annotations

@@ -1,11 +1,4 @@
-"""Serial Dijkstra on one core: each step closes the nearest open vertex and relaxes its arcs.
-
-The nearest vertex is found with a binary heap, or by a scan of all open vertices. Other methods are
-compared with these.
-
-* `groute_py.kernels.cpu.heap`
-* `groute_py.kernels.cpu.open_set`
-"""
+"""Serial Dijkstra on one core, for comparison: with a heap, or a scan of all open vertices."""
 
 from __future__ import annotations
 

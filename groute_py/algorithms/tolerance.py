@@ -34,18 +34,13 @@ def cycle_tolerance(weight_type: np.dtype[Any]) -> float:
 
 
 def sum_slack(weight_type: np.dtype[Any]) -> float:
-    """Return the difference up to which two sums of paths count as equal.
-
-    As a part of the sum of all absolute weights on both paths.
-    """
+    """Return the difference of equal sums of paths, in parts of all absolute weights on both."""
     return ROUNDINGS * float(np.finfo(weight_type).eps)
 
 
 def path_slack(steps: NDArray[Any], absolute: NDArray[Any], sum_type: np.dtype[Any]) -> Any:
-    """By how much two sums may differ that are equal but for rounding and cycles within tolerance.
+    """Bound the difference of k pairs of sums that are equal but for rounding and tolerated cycles.
 
-    Args:
-        steps: arcs on both paths together, shape (k,).
-        absolute: the sums of the absolute weights on both, shape (k,).
+    ``steps`` are the arcs on both paths together, ``absolute`` the sums of their absolute weights.
     """
     return (UNITS + steps) * float(np.finfo(sum_type).eps) * absolute

@@ -47,10 +47,7 @@ def collective(channel: Channel) -> Iterator[None]:
 
 
 def on_root(channel: Channel, action: Callable[[], T]) -> T:
-    """Run ``action`` on rank 0; return its result, or raise its error, on every rank.
-
-    An error other than `GrouteError` is raised unchanged on rank 0, and as `RunError` elsewhere.
-    """
+    """Run ``action`` on rank 0; return its result or raise its error on all (see `collective`)."""
     result = _attempt(action) if channel.rank == 0 else None
     if channel.size > 1:
         sent = _for_others(result, channel) if isinstance(result, Exception) else result
@@ -62,10 +59,7 @@ def on_root(channel: Channel, action: Callable[[], T]) -> T:
 
 
 def at_root(channel: Channel, action: Callable[[], T]) -> T | None:
-    """Run ``action`` on rank 0, where its result stays; raise its error on every rank.
-
-    None on the other ranks. Collective.
-    """
+    """Run ``action`` on rank 0, where its result stays; raise its error on every rank."""
     with collective(channel):
         return action() if channel.rank == 0 else None
 
@@ -73,12 +67,8 @@ def at_root(channel: Channel, action: Callable[[], T]) -> T | None:
 def refuse_difference(channel: Channel, asked: dict[str, Any]) -> None:
     """Raise `InputError` on every rank if ranks were called with different arguments.
 
-    Otherwise the ranks would deadlock, or return an answer to other arguments.
-
-    Args:
-        channel: connects the ranks.
-        asked: comparable arguments by name, first of all which function or method it is; the other
-            names are the same for the same one.
+    Otherwise the ranks would deadlock, or return an answer to other arguments. The first of
+    ``asked`` names the function or method, which determines the names of the others.
     """
     if channel.size == 1:
         return

@@ -38,7 +38,7 @@ def belongs(flavour: str, library_name: str) -> bool:
 
 
 def gpu_aware() -> tuple[bool, str]:
-    """Return whether MPI takes device pointers, and how that is known.
+    """Return whether MPI takes device pointers, and which source says so.
 
     Own setting, else the ``mpi_memory_alloc_kinds`` info key (MPI 4.1), else
     ``MPIX_Query_cuda_support``, else no.

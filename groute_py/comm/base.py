@@ -1,7 +1,7 @@
 """The channel protocol: communication between the ranks of a run.
 
-There are two kinds of methods. All ranks call *collective* methods in the same order. *Free*
-methods (send, receive, vote) never block: a rank continues to work while they are in flight.
+All ranks call *collective* methods in the same order. *Free* methods (send, receive, vote) never
+block: a rank continues to work while they are in flight.
 """
 
 from __future__ import annotations
@@ -41,22 +41,14 @@ def host_memory(size: int) -> Buffer:
 
 
 class Channel(Protocol):
-    """Connects the ranks of one run.
-
-    Attributes:
-        rank: this process, from 0.
-        size: how many there are.
-        direct: whether messages may lie in device memory.
-        sent, received: messages in this phase, by free verbs.
-        bytes_sent: int64, shape (size,), payload bytes to each peer by free verbs.
-    """
+    """Connects the ranks of one run."""
 
     rank: int
     size: int
-    direct: bool
-    sent: int
+    direct: bool  # messages may lie in device memory
+    sent: int  # messages in this phase, by free verbs
     received: int
-    bytes_sent: NDArray[np.int64]
+    bytes_sent: NDArray[np.int64]  # int64, (size,): payload to each peer by free verbs
 
     # collective
     def broadcast(self, value: T) -> T:
@@ -69,22 +61,13 @@ class Channel(Protocol):
         """Rank 0 gives ``arrays[r]`` to rank r; returns this rank's. Each has one dimension."""
 
     def collect(self, array: NDArray[Any]) -> list[NDArray[Any]] | None:
-        """Every rank's array in rank order on rank 0, None elsewhere.
-
-        All have one dimension, and one type.
-        """
+        """Return all ranks' arrays (one dimension, one type) in order on rank 0, None elsewhere."""
 
     def exchange(self, arrays: list[NDArray[Any]]) -> list[NDArray[Any]]:
-        """Every rank gives ``arrays[r]`` to rank r; returns what each gave to this one.
-
-        All are of one type. What a rank gives and what it gets are below 2³¹ bytes each.
-        """
+        """Give ``arrays[r]`` to rank r; return this rank's. One type, below 2³¹ bytes a rank."""
 
     def split(self, parts: Sequence[int]) -> Channel:
-        """Connect the ranks r of the same part as this one, ``parts[r]``, in their order.
-
-        All ranks give the same parts.
-        """
+        """Connect the ranks r of the same part as this one, ``parts[r]``, in their order."""
 
     def first_of_host(self) -> int:
         """The first of the ranks with which this one can share memory, itself included."""

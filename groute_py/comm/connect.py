@@ -32,11 +32,7 @@ needs as long to forward what it has said: MPICH's may drop the rest after an ab
 
 
 def connect(comm: MPI.Intracomm | None = None) -> Channel:
-    """Open the channel of this run.
-
-    Args:
-        comm: the ranks that take part; None for all that the launcher started.
-    """
+    """Open the channel of this run, for all ranks that the launcher started if ``comm`` is None."""
     if comm is None:
         if place().size == 1:
             return SoloChannel()
@@ -93,8 +89,8 @@ def world() -> MPI.Intracomm:
 def _mortal() -> Iterator[None]:
     """While MPI starts, a signal ends this process at once, as it does those without a handler.
 
-    No handler runs within native code, and a rank that waits there for one that the same signal has
-    ended already would wait for ever.
+    No handler runs within native code: a rank that waits there for a rank that the same signal has
+    ended would wait for ever.
     """
     if threading.current_thread() is not threading.main_thread():
         yield  # others cannot change this, and hear no signal

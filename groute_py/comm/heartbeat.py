@@ -1,10 +1,8 @@
 """Failure detection by heartbeats over TCP connections to rank 0, beside MPI.
 
-MPI waits for ever for a rank that is stopped or whose host is lost. So each rank has a thread that
-sends rank 0 a byte every `BEAT_S`, which rank 0 answers. Rank 0 watches all others; the others
-watch rank 0. The solve loop is not involved.
-Launchers notice a rank that has ended, not one that is stopped or cannot be reached, and few MPI
-libraries have ULFM, which would.
+MPI waits for ever for a rank that is stopped or whose host is lost, and launchers notice only ranks
+that have ended. So a thread of each rank sends rank 0 a byte every `BEAT_S`, which rank 0 answers.
+Rank 0 watches all others; the others watch rank 0.
 
 Ending a healthy job is worse than ending a broken one late, so there are three exceptions:
 
@@ -48,19 +46,13 @@ Lost = Callable[[str], None]
 
 @dataclass
 class Peer:
-    """A rank that is watched.
-
-    Attributes:
-        rank, host, process: who it is.
-        last_seen: `time.monotonic` of its last sign of life.
-        broken: its connection ended without a farewell.
-    """
+    """A rank that is watched."""
 
     rank: int
     host: str
     process: int
-    last_seen: float
-    broken: bool = False
+    last_seen: float  # `time.monotonic` of its last sign of life
+    broken: bool = False  # its connection ended without a farewell
 
     def problem(self, now: float, silence_s: float) -> str | None:
         """A message if the rank is lost, else None."""
@@ -80,14 +72,9 @@ class Peer:
 
 @contextmanager
 def heartbeat(channel: Channel, silence_s: float, lost: Lost) -> Iterator[list[int]]:
-    """Watch the other ranks during the block; collective.
+    """Watch the other ranks during the block; collective. No watch with ``silence_s`` 0.
 
-    Args:
-        channel: exchanges who is where.
-        silence_s: how long a rank may be silent; 0 for no watch.
-
-    Yields:
-        The ranks that could not be reached and are not watched; on rank 0.
+    On rank 0 it yields the ranks that could not be reached and are not watched.
     """
     if channel.size == 1 or silence_s <= 0:
         yield []

@@ -45,11 +45,9 @@ SHEET = np.dtype([("length", np.int64), ("text", "S248")])
 
 
 class MpiChannel:
-    """The ranks of an MPI communicator.
+    """The ranks of an intracommunicator, duplicated so that messages never meet the caller's.
 
-    Args:
-        comm: an intracommunicator; duplicated once, so that our messages never meet the caller's.
-            Collective.
+    Making one is collective.
     """
 
     def __init__(self, comm: MPI.Intracomm) -> None:

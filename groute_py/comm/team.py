@@ -30,7 +30,7 @@ def hosts_of(channel: Channel) -> list[str]:
 
 
 def part_of_host(hosts: list[str], rank: int) -> tuple[int, int]:
-    """Return a rank's number among the ranks of its host, and how many these are.
+    """Return a rank's number among the ranks of its host, and their count.
 
     >>> part_of_host(["a", "b", "a"], 2)
     (1, 2)
@@ -41,15 +41,11 @@ def part_of_host(hosts: list[str], rank: int) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Team:
-    """Attributes:
-    channel: connects the ranks of this host.
-    first: the number of its first rank among all.
-    hosts: how many teams there are.
-    """
+    """A rank's host among all hosts."""
 
-    channel: Channel
-    first: int
-    hosts: int
+    channel: Channel  # connects the ranks of this host
+    first: int  # the number of its first rank among all
+    hosts: int  # the number of teams
 
     def agree(self, value: float) -> list[float]:
         """Every member's value, on every member; collective in the team."""

@@ -35,45 +35,27 @@ from typing import NamedTuple
 
 
 class Ballot(NamedTuple):
-    """The statement of one rank in a vote.
+    """The statement of one rank in a vote; counts are exact in float64 up to 2⁵³."""
 
-    Attributes:
-        floor: the smallest distance it has still to work on; infinite when idle.
-        sent, received: messages since the run began (exact in float64 up to 2⁵³).
-        relaxations: arcs relaxed since the run began.
-        bucket_width: the width of the bucket it works in.
-        stop: 1 when this rank's time limit has passed.
-        goal: the farthest of this rank's targets, −infinite if it has none; infinite where all
-            vertices are wanted.
-    """
-
-    floor: float
-    sent: int
+    floor: float  # the smallest distance left to work on; infinite when idle
+    sent: int  # messages since the run began
     received: int
-    relaxations: int = 0
-    bucket_width: float = math.inf
-    stop: int = 0
+    relaxations: int = 0  # since the run began
+    bucket_width: float = math.inf  # of the current bucket
+    stop: int = 0  # 1 after this rank's time limit
+    # the farthest target; −infinite without any, infinite if all vertices are wanted
     goal: float = math.inf
 
 
 class Verdict(NamedTuple):
-    """The conclusion of all ranks from a vote.
+    """The conclusion of all ranks from a vote."""
 
-    Attributes:
-        quiet: nothing is left to do anywhere.
-        floor: the smallest distance any rank still has to work on.
-        relaxations: by all ranks.
-        bucket_width: the narrowest of all ranks.
-        stop: some rank asked to stop.
-        goal: the farthest target of all ranks; what lies beyond need not be worked on.
-    """
-
-    quiet: bool
-    floor: float
+    quiet: bool  # nothing is left to do anywhere
+    floor: float  # the smallest distance left on any rank
     relaxations: int
-    bucket_width: float
-    stop: bool
-    goal: float = math.inf
+    bucket_width: float  # the narrowest
+    stop: bool  # some rank asked to stop
+    goal: float = math.inf  # the farthest target; work beyond is not needed
 
 
 class Coordinator:

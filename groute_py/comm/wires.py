@@ -31,11 +31,7 @@ GET_ADDRESS = 0x8915
 
 
 def wires(channel: Channel) -> dict[int, socket.socket]:
-    """Connect every rank with rank 0; collective.
-
-    Returns:
-        By rank: all others on rank 0, rank 0 on the others, as far as they were reached.
-    """
+    """Connect every rank with rank 0; collective. The result has the reached peers by rank."""
     server = _server(channel.size) if channel.rank == 0 else None
     port = server.getsockname()[1] if server is not None else 0
     mine = (secrets.token_bytes(SECRET_BYTES), platform.node(), port, tuple(_addresses()))

@@ -1,4 +1,4 @@
-"""Whether arrays of unknown origin are a hierarchy, so that no search leaves them."""
+"""Checks of a hierarchy of unknown origin, so that no search leaves its arrays."""
 
 from __future__ import annotations
 
@@ -16,13 +16,7 @@ WEIGHT_TYPES = (np.dtype(np.int32), np.dtype(np.int64))
 
 
 def check_hierarchy(hierarchy: Hierarchy) -> None:
-    """Raise `GraphError` for arrays that are no hierarchy.
-
-    Whether it is one of a certain graph is not looked at: that takes as long as to make it.
-
-    Args:
-        hierarchy: on the host.
-    """
+    """Raise `GraphError` for arrays, on the host, that are no hierarchy of any graph."""
     _check_types(hierarchy)
     _check_levels(hierarchy.levels, hierarchy.vertex_count)
     _check_vertices(hierarchy.vertices)

@@ -75,17 +75,17 @@ class Hierarchy:
 
     @property
     def type(self) -> np.dtype[Any]:
-        """Of the weights."""
+        """Type of the weights."""
         return np.dtype(self.down.dtype)
 
     @property
     def is_symmetric(self) -> bool:
-        """Whether every path weighs as much in the other direction."""
+        """True if every path weighs as much in the other direction."""
         return self.up is self.down
 
     @property
     def nbytes(self) -> int:
-        """Of all arrays."""
+        """Bytes of all arrays."""
         arrays = {id(array): array for array in (getattr(self, name) for name in ARRAYS)}
         return sum(array.nbytes for array in arrays.values())
 
@@ -99,10 +99,10 @@ class Hierarchy:
         return replace(self, **arrays)
 
     def reversed(self) -> Hierarchy:
-        """That of the graph with each arc turned round, in host memory; most arrays are shared.
+        """Return that of the reversed graph, in host memory; most arrays are shared.
 
-        A shortcut stands for a path, and the path turned round weighs as much. So what led up
-        leads down, and the arcs within the core are transposed.
+        A shortcut stands for a path, and the reversed path weighs as much. So what led up leads
+        down, and the arcs within the core are transposed.
         """
         from groute_py.graph.tails import transposed  # which compiles
 
@@ -112,13 +112,10 @@ class Hierarchy:
         return replace(host, down=host.up, up=host.down, **more)
 
     def with_root(self, heads: NDArray[Any]) -> Hierarchy:
-        """That of the graph with vertex n added, with an arc of weight 0 to each of ``heads``.
+        """Return that of the graph with vertex n added, with an arc of weight 0 to each head.
 
         The root has no arc that leads to it, and so is on no path between others: it is contracted
         before all of them without a shortcut, and is a level of its own behind theirs.
-
-        Args:
-            heads: vertices, shape (k,).
         """
         host = self.to_host()
         count = host.vertex_count
@@ -138,11 +135,7 @@ class Hierarchy:
 
 
 def first_places(core: int, rounds: Sequence[int]) -> tuple[int, ...]:
-    """The first places of levels, and n.
-
-    Args:
-        core: vertices of the core.
-        rounds: vertices that each round took out, in the order of the rounds.
+    """Return the first places of levels, and n, from the vertices that each round took out.
 
     >>> first_places(2, [5, 3])
     (0, 2, 5, 10)

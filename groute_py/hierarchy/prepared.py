@@ -13,17 +13,11 @@ from groute_py.hierarchy.hierarchy import Hierarchy
 
 
 class PreparedFile(NamedTuple):
-    """The file that a prepared graph is in, for other processes to map it.
+    """The file that a prepared graph is in, for other processes to map it."""
 
-    Attributes:
-        path: absolute, and no link.
-        content: tells it from a file with another content.
-        is_copy: whether it is a copy in the cache, which is believed only of this user or of root.
-    """
-
-    path: Path
-    content: str
-    is_copy: bool
+    path: Path  # absolute, and no link
+    content: str  # identifies the content
+    is_copy: bool  # a copy in the cache, believed only of this user or of root
 
 
 class PreparedGraph(Graph):

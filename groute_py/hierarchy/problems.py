@@ -6,10 +6,7 @@ from __future__ import annotations
 class DenseError(Exception):
     """Contraction was given up: what is left of the graph became too dense.
 
-    Args:
-        left: vertices that are left.
-        degree: arcs that each of them has on the mean.
-        longest: arcs of the one that has too many, if that is the reason.
+    Each of ``left`` vertices has ``degree`` arcs on the mean; ``longest`` is one row, if too long.
     """
 
     def __init__(self, left: int, degree: float, longest: int = 0) -> None:

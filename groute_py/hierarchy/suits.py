@@ -1,4 +1,4 @@
-"""Whether contraction may pay on a graph, by what is known without looking at its arcs."""
+"""Facts of a graph, short of its arcs, that say if contraction may pay."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ MOST_VERTICES, MOST_ARCS = 2**31 - 1, 2**30
 
 
 def why_not(facts: Facts) -> str | None:
-    """Why a graph is not contracted, or None if it is worth a try.
+    """Return why a graph is not contracted, or None if it is worth a try.
 
-    The try ends with `groute_py.hierarchy.problems.DenseError` on graphs that become dense, such as
-    random ones.
+    The try ends with `DenseError` on graphs that become dense, such as random ones.
     """
     if (why := cannot(facts)) is not None:
         return why

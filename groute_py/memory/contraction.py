@@ -1,4 +1,4 @@
-"""Where contraction fits, and whether a sweep does: in a GPU's memory or the host's."""
+"""Room for contraction and for a sweep: in a GPU's memory or the host's."""
 
 from __future__ import annotations
 
@@ -26,27 +26,21 @@ class NoRoomError(Exception):
 
 
 class PreparedEstimate(NamedTuple):
-    """Bytes that a graph takes if it is prepared, all of it on one rank.
+    """Bytes of a graph that is prepared, all of it on one rank."""
 
-    Attributes:
-        contraction: on a GPU that contracts.
-        contraction_on_host: on the host, where a GPU has no room for it.
-        sweep: on a GPU, with the graph.
-    """
-
-    contraction: int
-    contraction_on_host: int
-    sweep: int
+    contraction: int  # on a GPU that contracts
+    contraction_on_host: int  # where a GPU has no room for it
+    sweep: int  # on a GPU, with the graph
 
     def verdict(self, free: int) -> str:
-        """Whether it fits into ``free`` bytes of a GPU: yes, contracted on the host, no."""
+        """Say if it fits into ``free`` bytes of a GPU: yes, contracted on the host, no."""
         if self.sweep > free:
             return "no"
         return "yes" if self.contraction <= free else "contracted on the host"
 
 
 def prepared_estimate(size: Size, distance_type: np.dtype[Any]) -> PreparedEstimate | None:
-    """The bytes of a graph if it is prepared; None where its mean degree says that it will not pay.
+    """Return the bytes of a prepared graph; None if its mean degree says that it will not pay.
 
     >>> prepared_estimate(Size(10, 51), np.dtype(np.int32))
     >>> prepared_estimate(Size(10, 20), np.dtype(np.int32)).contraction
@@ -63,27 +57,16 @@ def prepared_estimate(size: Size, distance_type: np.dtype[Any]) -> PreparedEstim
 
 
 class Place(NamedTuple):
-    """Where a graph is contracted.
+    """The place where a graph is contracted."""
 
-    Attributes:
-        kind: ``cpu`` or ``cuda``.
-        why: it is the host, where it was to be a GPU, with the numbers; else "".
-    """
-
-    kind: str
-    why: str
+    kind: str  # ``cpu`` or ``cuda``
+    why: str  # the reason, with numbers, for the host instead of a GPU; else ""
 
 
 def place_for(facts: Facts, kind: str, memory_limit: int | None = None) -> Place:
-    """The place where a graph is contracted: the host too where a GPU is full.
+    """Return where a graph is contracted: on the host if a GPU is full; `NoRoomError` if nowhere.
 
-    Args:
-        facts: of the graph.
-        kind: ``cpu`` or ``cuda``, where it is to be.
-        memory_limit: bytes of the GPU that may be used; None for all that are free.
-
-    Raises:
-        NoRoomError: it fits nowhere.
+    A ``memory_limit`` of None stands for all bytes of the GPU that are free.
     """
     if kind == "cpu":
         return on_host(facts, "")
@@ -95,11 +78,7 @@ def place_for(facts: Facts, kind: str, memory_limit: int | None = None) -> Place
 
 
 def on_host(facts: Facts, why: str) -> Place:
-    """The host, to contract a graph, and why no GPU does; "" if none is to.
-
-    Raises:
-        NoRoomError: it does not fit.
-    """
+    """Return the host, and why no GPU contracts; `NoRoomError` if the graph does not fit."""
     takes, free = _host_bytes(_size(facts), facts.weight_type), available_bytes()
     if free is None or takes <= free:
         return Place("cpu", why)

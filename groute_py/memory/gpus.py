@@ -3,10 +3,8 @@
 How many vertices of other parts the arcs of a part lead to, its halo, is known only after the cut.
 So there are two figures: the least, without any, and the most, where arcs lead everywhere. Roads
 are close to the first, R-MAT graphs to the second. Ranks that exchange in kernels have no halo, but
-the distances of all vertices of their host. If there is no room for these, they exchange in rounds,
-unless the user has asked for mode ``fused``.
-
-A job's figure is the least, for one source at a time: with more memory more are under way.
+the distances of all vertices of their host; without room for these, they exchange in rounds. A
+job's figure is the least, for one source at a time.
 """
 
 from __future__ import annotations
@@ -34,26 +32,18 @@ LIST_BYTES = 8
 
 @dataclass(frozen=True)
 class Estimate:
-    """Attributes:
-    gpus: how many.
-    tight: bytes on each without any halo, with worklists as short as can be.
-    short: the same with the largest halo.
-    least: with full worklists, without any halo.
-    most: the same with the largest halo, and at least ``fused`` where the mode may be that.
-    fused: where a host's ranks, 8 or fewer, exchange in kernels; 0 on one GPU.
-    host: bytes on the host of rank 0, if it reads the graph, cuts it and gets the result.
-    """
+    """Bytes of a graph on each of some GPUs, and on the host of rank 0, which reads and cuts it."""
 
     gpus: int
-    tight: int
-    short: int
-    least: int
-    most: int
-    fused: int
+    tight: int  # without any halo, with worklists as short as can be
+    short: int  # the same with the largest halo
+    least: int  # with full worklists, without any halo
+    most: int  # the same with the largest halo, and at least ``fused`` where the mode may be that
+    fused: int  # if a host's ranks, 8 or fewer, exchange in kernels; 0 on one GPU
     host: int
 
     def verdict(self, free: int) -> str:
-        """Whether it fits in ``free`` bytes on each GPU: yes, with short worklists, perhaps, no."""
+        """Say if it fits in ``free`` bytes on each GPU: yes, with short worklists, perhaps, no."""
         if self.most <= free:
             return "yes"
         if self.short <= free:
@@ -68,14 +58,9 @@ def estimate(
     mode: str = "auto",
     team: int = MAX_PEERS,
 ) -> Estimate:
-    """Memory of a graph on GPUs, one rank each, with parts of equal size.
+    """Estimate the memory of a graph on GPUs, one rank each, with parts of equal size.
 
-    Args:
-        size: of the graph.
-        gpus: how many.
-        distance_type: of the distances.
-        mode: in which ranks are to exchange, as users give it.
-        team: the GPUs of a host, at most `MAX_PEERS`.
+    ``team`` counts the GPUs of a host, at most `MAX_PEERS`.
     """
     own, arcs = -(-size.vertices // gpus), -(-size.arcs // gpus)
     halo = min(size.vertices - own, arcs)
@@ -118,16 +103,11 @@ def refuse_what_cannot_fit(
     remedy: str | None = None,
     team: int | None = None,
 ) -> None:
-    """Raise `InputError` where the parts are too large for every GPU, however they are cut.
-
-    Every rank raises it, since all know the same.
+    """Raise `InputError`, on every rank, if parts fit on no GPU, however they are cut.
 
     Args:
-        name: of the graph.
-        size: of the graph.
-        distance_type: of the distances.
         rooms: each rank's bytes that are free for a share; None on a CPU.
-        remedy: what to do; None for more GPUs.
+        remedy: advice; None for more GPUs.
         team: the ranks of the smallest host, if they must exchange in kernels; else None.
     """
     known = [room for room in rooms if room is not None]
@@ -152,11 +132,9 @@ def advice(enough: int | None) -> str:
 
 
 def free_gpu_bytes(limit: int | None = None, place: int | None = None) -> int:
-    """Bytes that may be used of a GPU; what CuPy's pool holds in reserve is free too.
+    """Return the bytes of a GPU that may be used, the reserve of CuPy's pool included.
 
-    Args:
-        limit: of them; None for all that are free.
-        place: the number of its process on the host; None for rank 0's.
+    ``place`` is the number of the process on the host; None for rank 0's.
     """
     from groute_py.device.cuda.runtime.gpu import own_gpu, pooled_bytes
 
@@ -166,10 +144,7 @@ def free_gpu_bytes(limit: int | None = None, place: int | None = None) -> int:
 
 
 def job_bytes(job: str, size: Size, distance_type: np.dtype[Any]) -> int | None:
-    """Bytes of a job with its graph, as for `groute_py.memory.host.job_bytes`.
-
-    None where it takes what the graph leaves.
-    """
+    """Bytes of a job with its graph, as in `memory.host`; None if it takes the remaining memory."""
     centrality = centrality_of(job, size)
     if centrality is None:
         return None

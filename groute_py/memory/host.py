@@ -31,22 +31,14 @@ CORE_ARC_BYTES = 12
 
 
 class Bytes(NamedTuple):
-    """Bytes, by what they grow with.
-
-    Attributes:
-        vertex, arc: of the graph.
-        source: or facility, pair, entry of a matrix, rank: whatever is counted.
-        row_vertex: each vertex of each source.
-        sum: of dependencies.
-        thread_vertex, thread_sum: each vertex or sum of each thread.
-    """
+    """Bytes, by what they grow with."""
 
     vertex: int = 0
     arc: int = 0
-    source: int = 0
-    row_vertex: int = 0
-    sum: int = 0
-    thread_vertex: int = 0
+    source: int = 0  # or facility, pair, entry of a matrix, rank
+    row_vertex: int = 0  # each vertex of each source
+    sum: int = 0  # of dependencies
+    thread_vertex: int = 0  # of each thread
     thread_sum: int = 0
 
 
@@ -82,14 +74,7 @@ JOBS = {
 
 
 def bytes_of(what: str, size: Size, sources: int = 1, *, threads: int = 1, sums: int = 0) -> int:
-    """Bytes of host memory that a job of `JOBS` takes, at most.
-
-    Args:
-        what: the job.
-        size: of the graph.
-        sources: see `Bytes`.
-        threads: of the rank.
-        sums: how many there are, with those of squares.
+    """Return the most bytes of host memory that a job of `JOBS` takes on a rank.
 
     >>> bytes_of("k nearest", Size(5, 9), 2), bytes_of("isochrone", Size(5, 9))
     (450, 232)
@@ -101,20 +86,14 @@ def bytes_of(what: str, size: Size, sources: int = 1, *, threads: int = 1, sums:
 
 
 def sums_of(measure: str, size: Size, sources: int) -> int:
-    """How many sums a measure of `COUNTED` takes, and as many squares if not all are sources."""
+    """Count the sums of a measure of `COUNTED`, and as many squares if not all are sources."""
     return (size.arcs if COUNTED[measure] else size.vertices) * (1 + (sources < size.vertices))
 
 
 def job_bytes(job: str, size: Size) -> int:
-    """Bytes of host memory on rank 0, at most; a matrix that streams to a file takes less.
+    """Return the most bytes of host memory that a job of `FORMS` takes on rank 0.
 
-    Args:
-        job: one of `FORMS`: sources and targets; facilities of each vertex; sources, each by
-            itself; pairs, without their paths; a measure of ``groute-py centrality`` and sources.
-        size: of the graph.
-
-    Raises:
-        InputError: there is no such job.
+    A matrix that streams to a file takes less. `InputError` for an unknown job.
 
     >>> job_bytes("matrix:10x20", Size(5, 9)), job_bytes("nearest:1", Size(5, 9))
     (1600, 272)
@@ -149,13 +128,7 @@ def centrality_of(job: str, size: Size) -> tuple[str, int] | None:
 
 
 def refuse_beyond(needed: int, what: str, advice: str) -> None:
-    """Raise `InputError` if so many bytes of host memory are not free, as far as that is known.
-
-    Args:
-        needed: bytes.
-        what: takes them, in the plural.
-        advice: what to do instead.
-    """
+    """Raise `InputError` if so many bytes of host memory are not free; ``what`` is a plural."""
     refuse_more(needed, available_bytes(), what, advice)
 
 

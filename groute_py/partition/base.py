@@ -12,13 +12,9 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Part ``p`` owns the vertices ``bounds[p]:bounds[p + 1]``; a part may be empty.
+    """Part ``p`` owns the vertices ``bounds[p]:bounds[p + 1]``; a part may be empty."""
 
-    Args:
-        bounds: int64, shape (parts + 1,), from 0 to n, never decreasing.
-    """
-
-    bounds: NDArray[np.int64]
+    bounds: NDArray[np.int64]  # int64, (parts + 1,), from 0 to n, never decreasing
 
     @property
     def part_count(self) -> int:

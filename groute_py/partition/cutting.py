@@ -1,4 +1,4 @@
-"""How a user wants a graph to be cut; imports nothing, for it is needed to show ``--help``."""
+"""The user's choice of a cut; imports nothing, for it is needed to show ``--help``."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ class Cutting(NamedTuple):
 
     @property
     def renumbers(self) -> bool:
-        """Whether an order is asked for."""
+        """True if an order was chosen."""
         return self.order not in ("auto", "none")

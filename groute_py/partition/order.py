@@ -41,18 +41,12 @@ NO_ORDER_DEGREE = 16.0
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """An order of a graph's vertices.
+    """An order of a graph's vertices."""
 
-    Attributes:
-        name: one of `ORDERS`, but for ``auto``.
-        order: int64, shape (n,): the number in the input of each vertex of this order; None where
-            both have the same numbers.
-        numbers: shape (n,), the inverse: the number in this order of each vertex of the input.
-    """
-
-    name: str
+    name: str  # one of `ORDERS`, but for ``auto``
+    # int64, (n,): the input's number of each vertex; None for the same
     order: NDArray[np.int64] | None = None
-    numbers: NDArray[Any] | None = None
+    numbers: NDArray[Any] | None = None  # (n,): the inverse
 
     def in_order(self, vertices: NDArray[np.int64]) -> NDArray[np.int64]:
         """The numbers in this order of vertices of the input."""
@@ -82,8 +76,7 @@ def arrange(
 ) -> tuple[Graph, Order]:
     """Renumber a graph in the order ``name``; return the renumbered graph and the order.
 
-    Args:
-        coordinates: a coordinate file, for ``hilbert``; None for the graph's own.
+    ``coordinates`` is a file for ``hilbert``; None for the graph's own.
     """
     if name == "auto":
         return _best(graph, coordinates, parts, cut)
@@ -135,7 +128,7 @@ def _renumbered(graph: Graph, name: str, coordinates: str | Path | None) -> tupl
 
 
 def _bfs(graph: Graph, _coordinates: str | Path | None) -> NDArray[np.int64]:
-    """From the vertex that a first search, from one of the greatest degree, came to last."""
+    """Search from the vertex that a first search, from one of the greatest degree, reached last."""
     order = np.empty(graph.vertex_count, np.int64)
     if graph.vertex_count:
         middle = int(np.diff(graph.offsets).argmax())

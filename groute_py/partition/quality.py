@@ -16,15 +16,11 @@ from groute_py.system.threads import in_slices
 
 @dataclass(frozen=True)
 class Quality:
-    """Attributes:
-    cut: arcs whose tail and head have different owners.
-    border: vertices that are tails of such arcs.
-    imbalance: the largest part's arcs over the mean, 1.0 at best.
-    """
+    """The quality of a cut."""
 
-    cut: int
-    border: int
-    imbalance: float
+    cut: int  # arcs whose tail and head have different owners
+    border: int  # vertices that are tails of such arcs
+    imbalance: float  # the largest part's arcs over the mean, 1.0 at best
 
 
 def quality(graph: Graph, partition: Partition) -> Quality:

@@ -30,15 +30,10 @@ AT_ONCE = 1 << 18
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Consecutive rows of a graph, heads still in global numbers: what travels to a rank.
+    """Consecutive rows of a graph, heads still in global numbers: what travels to a rank."""
 
-    Args:
-        offsets: int64, shape (rows + 1,), from 0.
-        heads: int32 or int64, global vertex numbers.
-    """
-
-    offsets: NDArray[np.int64]
-    heads: NDArray[Any]
+    offsets: NDArray[np.int64]  # int64, (rows + 1,), from 0
+    heads: NDArray[Any]  # int32 or int64, global vertex numbers
     weights: NDArray[Any]
 
     def to_host(self) -> Rows:
@@ -48,27 +43,21 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Share:
-    """The part of a graph that one rank holds.
+    """The part of a graph that one rank holds, of m arcs.
 
-    Args:
-        offsets: int64, shape (own_count + 1,).
-        heads: int32, shape (m,), local numbers.
-        weights: shape (m,).
-        halo: int64, ascending global numbers of the halo.
-        halo_starts: int64, shape (parts + 1,): the halo owned by part ``p`` is
-            ``halo[halo_starts[p]:halo_starts[p + 1]]``.
-        halo_home: int32, shape like ``halo``: the number the owner gives to the vertex.
-        hierarchy: of the graph, if it was contracted before and this rank has all of it.
+    The halo owned by part ``p`` is ``halo[halo_starts[p]:halo_starts[p + 1]]``.
     """
 
     first: int
     own_count: int
-    offsets: NDArray[np.int64]
-    heads: NDArray[np.int32]
-    weights: NDArray[Any]
-    halo: NDArray[np.int64]
-    halo_starts: NDArray[np.int64]
+    offsets: NDArray[np.int64]  # int64, (own_count + 1,)
+    heads: NDArray[np.int32]  # int32, (m,), local numbers
+    weights: NDArray[Any]  # (m,)
+    halo: NDArray[np.int64]  # int64, ascending global numbers
+    halo_starts: NDArray[np.int64]  # int64, (parts + 1,)
+    # int32, like ``halo``: the number that the owner gives to the vertex
     halo_home: NDArray[np.int32]
+    # if the graph was contracted before and this rank has all of it
     hierarchy: Hierarchy | None = None
 
     @property

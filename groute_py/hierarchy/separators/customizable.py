@@ -67,7 +67,7 @@ class CustomizableHierarchy:
         return len(self.levels) - 1
 
     def depths(self) -> NDArray[np.int32]:
-        """By number, the depth in the tree: how many ancestors the vertex has without itself."""
+        """Depth in the tree, by number: the ancestors of the vertex without itself."""
         depths = np.arange(self.level_count, dtype=np.int32)
         return np.repeat(depths, np.diff(self.levels))
 
@@ -82,11 +82,9 @@ class CustomizableHierarchy:
 
 
 def customizable(graph: Graph) -> CustomizableHierarchy:
-    """The hierarchy of a graph's arcs, whatever its weights.
+    """Return the hierarchy of a graph's arcs, whatever its weights.
 
-    Raises:
-        GraphError: the graph has no small separators.
-        SetupError: METIS is needed, and is not installed.
+    `GraphError` without small separators; `SetupError` if METIS is needed and not installed.
     """
     host = graph.to_host()
     offsets, neighbours = elimination.list_neighbours(host.offsets, host.heads)

@@ -20,7 +20,7 @@ STEP = 4
 
 
 def label_rows(hierarchy: CustomizableHierarchy) -> NDArray[np.int64]:
-    """Where the label of each number begins, and where the last one ends: shape (n + 1,)."""
+    """Begins of the labels by number, and the end of the last one: shape (n + 1,)."""
     widths = (np.arange(hierarchy.level_count, dtype=np.int64) // STEP + 1) * STEP
     rows = np.zeros(hierarchy.vertex_count + 1, np.int64)
     np.cumsum(np.repeat(widths, np.diff(hierarchy.levels)), out=rows[1:])
@@ -28,14 +28,10 @@ def label_rows(hierarchy: CustomizableHierarchy) -> NDArray[np.int64]:
 
 
 def range_minima(values: Any, xp: Any) -> Any:
-    """The minima of all ranges whose length is a power of two, shape (k, n).
+    """The minima of all ranges whose length is a power of two, shape (k, n), of ``values``, (n,).
 
     Row i has at place j the least of 2 ** i values from j on (Bender and Farach-Colton, "The LCA
     problem revisited", 2000); the last of each row are of shorter ranges.
-
-    Args:
-        values: shape (n,).
-        xp: NumPy or CuPy, whichever they are of.
 
     >>> range_minima(np.array([3, 1, 2]), np).tolist()
     [[3, 1, 2], [1, 1, 2]]

@@ -15,19 +15,12 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Lengths:
-    """A type of lengths.
+    """A type of lengths."""
 
-    Attributes:
-        signed: the type of distances of so many bits.
-        type: unsigned, of the lengths.
-        limit: the greatest length.
-        nothing: the length of no way, the greatest number of the signed type.
-    """
-
-    signed: np.dtype[Any]
-    type: np.dtype[Any]
-    limit: Any
-    nothing: Any
+    signed: np.dtype[Any]  # of distances, of the same width
+    type: np.dtype[Any]  # unsigned
+    limit: Any  # the greatest length
+    nothing: Any  # the length of no way, the greatest number of ``signed``
 
 
 def _lengths(

@@ -26,15 +26,9 @@ BISECTED = 1 << 21
 def elimination_order(
     name: str, offsets: NDArray[np.int64], neighbours: NDArray[np.int32]
 ) -> NDArray[np.int32]:
-    """The vertices in the order in which they are eliminated.
+    """Return the vertices in the order of elimination, from `list_neighbours`.
 
-    Args:
-        name: of the graph.
-        offsets, neighbours: as `groute_py.kernels.cpu.elimination.list_neighbours` gives them.
-
-    Raises:
-        GraphError: the graph is large, and a separator of it is not small.
-        SetupError: METIS is needed, and is not installed.
+    `GraphError` if a large graph has no small separator; `SetupError` without METIS.
     """
     left = neighbours.copy()
     mates = np.empty(len(left), np.int32 if len(left) < 2**31 else np.int64)

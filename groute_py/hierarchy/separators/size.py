@@ -11,14 +11,10 @@ REMEDY = "contraction (groute_py.prepare) or a solve without a hierarchy takes s
 
 
 def refuse_wide(name: str, core: int, separator: int) -> None:
-    """Raise `GraphError` if the first separator alone gives too many triangles.
+    """Raise `GraphError` if the first separator of the core alone gives too many triangles.
 
-    Its vertices become neighbours of each other, whatever the order.
-
-    Args:
-        name: of the graph.
-        core: vertices with more than two neighbours.
-        separator: of the core.
+    Its vertices become neighbours of each other, whatever the order. The core are the vertices with
+    more than two neighbours.
     """
     triangles = separator * (separator - 1) * (separator - 2) // 6
     if triangles > MOST_TRIANGLES:
@@ -30,14 +26,7 @@ def refuse_wide(name: str, core: int, separator: int) -> None:
 
 
 def refuse_fill(name: str, arcs: int, triangles: int, done: int, vertices: int) -> None:
-    """Raise `GraphError` for a graph whose elimination was given up.
-
-    Args:
-        name: of the graph.
-        arcs, triangles: of the hierarchy, as far as it was made.
-        done: vertices that were eliminated.
-        vertices: of the graph.
-    """
+    """Raise `GraphError` for a graph whose elimination was given up after ``done`` vertices."""
     raise GraphError(
         f"{quoted(name)} has no small separators: {done:,} of its {vertices:,} vertices already "
         f"give {arcs:,} arcs (at most {MOST_ARCS:,}) and {triangles:,} triangles (at most "
