@@ -25,16 +25,7 @@ NAME = "csgraph"
 
 
 def graph_of(csgraph: Any, *, directed: bool, unweighted: bool = False) -> Graph:
-    """The graph, with each arc also backwards unless ``directed``.
-
-    Integer weights stay integers; floats are summed in float64, as in SciPy.
-
-    Raises:
-        InputError: not square, or its weights are no real numbers.
-
-    >>> graph_of(np.array([[0, 7], [0, 0]]), directed=False).heads.tolist()
-    [1, 0]
-    """
+    """The graph, with each arc also backwards unless ``directed``; float weights become float64."""
     rows_of = _rows_of if hasattr(csgraph, "tocsr") else _rows_of_dense
     offsets, heads, weights = rows_of(csgraph, all_stored=unweighted)
     if unweighted:
@@ -52,13 +43,7 @@ def graph_of(csgraph: Any, *, directed: bool, unweighted: bool = False) -> Graph
 def matrix_of(
     csgraph: Any, *, directed: bool, unweighted: bool, overwrite: bool
 ) -> NDArray[np.float64]:
-    """The weights as a matrix, infinite where there is no arc, 0 on the diagonal.
-
-    It is ``csgraph`` itself if it may be overwritten and is a float64 array in C order.
-
-    Raises:
-        InputError: not square, or its weights are no real numbers.
-    """
+    """The weights as a matrix, infinite where there is no arc; ``csgraph`` itself if it may be."""
     if hasattr(csgraph, "tocsr"):
         matrix = _filled(graph_of(csgraph, directed=True))
     else:
@@ -76,14 +61,7 @@ def matrix_of(
 
 
 def arc_weights(csgraph: Any) -> NDArray[Any]:
-    """The weights of all arcs, shape (m,), in any order; all that a sparse or masked array stores.
-
-    Raises:
-        InputError: a dense one is not square, or its weights are no real numbers.
-
-    >>> arc_weights(np.array([[0, 7], [np.inf, -1]])).tolist()
-    [7.0, -1.0]
-    """
+    """The weights of all arcs, in any order; all that a sparse or masked array stores."""
     weights: NDArray[Any]
     if hasattr(csgraph, "tocsr"):
         weights = csgraph.tocsr().data
@@ -100,11 +78,7 @@ def in_floats(graph: Graph) -> Graph:
 
 
 def vertices_of(indices: Any, count: int) -> NDArray[np.int64]:
-    """The sources, in the shape they were given in; those below 0 count from the end.
-
-    Raises:
-        InputError: one is not a vertex, or no integer.
-    """
+    """The sources, in the shape they were given in; those below 0 count from the end."""
     if indices is None:
         return np.arange(count)
     given = _array(indices, "indices")

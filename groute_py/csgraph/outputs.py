@@ -18,11 +18,7 @@ NOBODY = -9999
 
 
 def distances_out(distances: NDArray[Any]) -> NDArray[np.float64]:
-    """float64, infinite where no path leads.
-
-    >>> distances_out(np.array([3, np.iinfo(np.int64).max])).tolist()
-    [3.0, inf]
-    """
+    """float64, infinite where no path leads."""
     found: NDArray[np.float64] = distances.astype(np.float64, copy=False)
     if distances.dtype.kind != "f":
         found[distances == unreached(distances.dtype)] = np.inf
@@ -30,11 +26,7 @@ def distances_out(distances: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def vertices_out(vertices: NDArray[np.int64]) -> NDArray[np.int32]:
-    """int32, −9999 where ours are negative.
-
-    >>> vertices_out(np.array([4, -1])).tolist()
-    [4, -9999]
-    """
+    """int32, −9999 where ours are negative."""
     return np.where(vertices < 0, NOBODY, vertices).astype(np.int32)
 
 

@@ -21,15 +21,7 @@ def array_of(values: Any) -> Any:
     """The values as an array, without a copy where they are one already.
 
     Takes arrays, sequences, and what has ``__array__``, ``__array_interface__``, a buffer or
-    ``__dlpack__`` (Arrow columns, pandas series, PyTorch and JAX tensors on the CPU). CuPy's arrays
-    stay as they are, on the GPU: NumPy's functions work on them there.
-
-    Raises:
-        GraphError: the values lie where they cannot be read, are no array, are masked, or integers
-            that no type holds.
-
-    >>> array_of(memoryview(b"ab")).tolist()
-    [97, 98]
+    ``__dlpack__``. CuPy's arrays stay on the GPU: NumPy's functions work on them there.
     """
     if on_device(values):
         if type(values).__module__.split(".")[0] == "cupy":
@@ -70,11 +62,7 @@ def _unrounded(values: Any, array: NDArray[Any]) -> NDArray[Any]:
 
 
 def as_int64(values: NDArray[Any], what: str) -> NDArray[np.int64]:
-    """Integers of any shape as int64, where they are; without a copy if they are it already.
-
-    Raises:
-        GraphError: `what` does not fit.
-    """
+    """Integers of any shape as int64, where they are; without a copy if they are it already."""
     if values.dtype == np.uint64 and values.size and values.max() > np.iinfo(np.int64).max:
         raise GraphError(f"{what} is {values.max()}, which does not fit in 64-bit signed integers")
     return values.astype(np.int64, copy=False)

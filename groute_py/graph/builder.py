@@ -27,8 +27,8 @@ SLICE = 1 << 26
 class Arcs:
     """Tails, heads and weights.
 
-    Indices begin as int32 and become int64 with the first that needs it. Weights begin as int32
-    and become int64 with the first that needs it, float64 with the first decimal.
+    All begin as int32 and become int64 with the first that needs it; weights become float64 with
+    the first decimal.
     """
 
     def __init__(self) -> None:
@@ -80,11 +80,7 @@ class Arcs:
         return self.tails, self.heads, self.weights
 
     def graph(self, vertex_count: int, *, first_id: int, name: str) -> Graph:
-        """The graph; nothing can be added any more.
-
-        Raises:
-            GraphError: it needs more memory than is available.
-        """
+        """The graph; nothing can be added any more."""
         tails, heads, weights = self.columns()
         moved = 0 if are_sorted(tails) else heads.nbytes + weights.nbytes
         check_room(8 * (vertex_count + 1) + moved, f"{name}: {vertex_count:,} vertices")
@@ -97,10 +93,7 @@ class Arcs:
         return Graph(*arrays, first_id=first_id, name=name)
 
     def _row_beginnings(self, vertex_count: int) -> NDArray[np.int64]:
-        """Offsets for tails that are sorted already, which are given back meanwhile.
-
-        So the tails of large graphs are not in memory together with what takes their place.
-        """
+        """Offsets for tails that are sorted, which are given back meanwhile to save memory."""
         check_ends(self.tails, vertex_count)
         offsets = np.empty(vertex_count + 1, np.int64)
         end_rows(self.tails, offsets)

@@ -62,14 +62,7 @@ def check_offsets(offsets: NDArray[Any]) -> None:
 def check_arcs(
     heads: NDArray[Any], weights: NDArray[Any], vertex_count: int, first_arc: int = 0
 ) -> None:
-    """Raise `GraphError` for a head or weight that no arc has.
-
-    Args:
-        heads: of consecutive arcs.
-        weights: likewise.
-        vertex_count: n.
-        first_arc: the number of the first of these arcs, for messages.
-    """
+    """Raise `GraphError` for a head or weight that no arc has."""
     unsigned = heads.view(f"u{heads.itemsize}")  # below zero is far beyond
     if any(_of_slices(heads, lambda some: unsigned[some].max() >= vertex_count)):
         arc = int(np.argmax((heads < 0) | (heads >= vertex_count)))

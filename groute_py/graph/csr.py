@@ -327,13 +327,7 @@ def has_more(graph: Graph) -> bool:
 
 
 def of_arcs(graph: Graph, arcs: NDArray[Any], *, turned: bool = False) -> dict[str, Any]:
-    """Weights, columns, shapes and ids of some arcs, as arguments of `Graph.changed`.
-
-    Args:
-        graph: on the host.
-        arcs: their numbers, shape (k,).
-        turned: whether tails and heads of them are exchanged.
-    """
+    """Weights, columns, shapes and ids of some arcs, as arguments of `Graph.changed`."""
     weights = graph.weights[arcs]
     return {
         "weights": weights,

@@ -9,11 +9,7 @@ from groute_py.graph.csr import Graph
 
 
 class Direction(Enum):
-    """``Direction(reverse)`` is that of a user's choice ``reverse``.
-
-    >>> Direction(True).other
-    <Direction.FORWARD: False>
-    """
+    """``Direction(reverse)`` is that of a user's choice ``reverse``."""
 
     FORWARD = False
     """From a source, along the arcs."""

@@ -21,27 +21,19 @@ WEIGHED_AT_ONCE = 1 << 19
 
 @dataclass(frozen=True)
 class Facts:
-    """Attributes:
-    vertex_count, arc_count: n and m.
-    weight_type: the graph's weight type.
-    least, greatest, mean: of the weights; 0 where there are no arcs.
-    start: the first vertex that an arc leaves, 0 where there is none.
-    most_incoming: the arcs that the most sought vertex has, 0 where that was not looked at.
-    first_id, name: as in the graph.
-    rounded_to: the type that float weights were rounded to, if they have been widened since.
-    """
+    """Numbers that describe a graph."""
 
     vertex_count: int
     arc_count: int
     weight_type: np.dtype[Any]
-    least: float
+    least: float  # of the weights, as greatest and mean; 0 without arcs
     greatest: float
     mean: float
-    start: int
+    start: int  # the first vertex that an arc leaves; 0 without
     first_id: int
     name: str
-    most_incoming: int = 0
-    rounded_to: np.dtype[Any] | None = None
+    most_incoming: int = 0  # of one vertex; 0 where arcs were not counted
+    rounded_to: np.dtype[Any] | None = None  # before float weights were widened
 
     @property
     def precision(self) -> np.dtype[Any]:
@@ -123,11 +115,7 @@ def _weighed(weights: NDArray[Any]) -> Weighed:
 
 
 def weighed_together(parts: list[tuple[int, Weighed]]) -> Weighed:
-    """Of parts that have so many weights each.
-
-    >>> weighed_together([(0, weighed([])), (1, Weighed(2, 2, 2.0)), (3, Weighed(1, 9, 6.0))])
-    Weighed(least=1, greatest=9, mean=5.0)
-    """
+    """Merge parts that have so many weights each."""
     some = [part for part in parts if part[0]]
     if not some:
         return Weighed(0, 0, 0.0)

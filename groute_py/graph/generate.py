@@ -78,14 +78,7 @@ def generate(spec: str, *, seed: int = 1) -> Graph:
 
 
 def size_of_spec(spec: str) -> Size:
-    """How large a generated graph will be; of roads the arcs are about so many.
-
-    Raises:
-        InputError: the spec cannot be read.
-
-    >>> size_of_spec("rmat:20")
-    Size(vertices=1048576, arcs=33554432)
-    """
+    """The size of a generated graph; of roads the arcs are about so many."""
     kind, numbers = _parsed(spec)
     if kind == "road":
         width, height = numbers

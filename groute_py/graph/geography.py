@@ -16,11 +16,7 @@ EARTH_RADIUS_M = 6_371_008.8
 
 
 class Geography(NamedTuple):
-    """The part of a graph, beside ids, that results take.
-
-    Attributes:
-        coordinates, attribution: as in a `Graph`.
-    """
+    """Coordinates and attribution of a graph, which results take."""
 
     coordinates: NDArray[np.float64] | None = None
     attribution: str = ""

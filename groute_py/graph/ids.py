@@ -26,18 +26,7 @@ INTEGER = re.compile(r"[+-]?[0-9]{1,400}")
 
 @dataclass(frozen=True, eq=False)
 class Numbering:
-    """The ids of ``count`` vertices.
-
-    Attributes:
-        count: n.
-        first: the id of vertex 0, where ids count upwards from there.
-        ids: else int64 or str, shape (n,), the id of each vertex.
-
-    >>> Numbering(3, first=1).id_of(0), Numbering(3, first=1).index_of("3")
-    (1, 2)
-    >>> Numbering(2, ids=np.array(["home", "work"])).index_of("work")
-    1
-    """
+    """The ids of ``count`` vertices: from ``first`` upwards, or int64 or str ``ids``."""
 
     count: int
     first: int = 0
@@ -57,11 +46,7 @@ class Numbering:
         return indices.astype(np.int64, copy=False) + self.first
 
     def index_of(self, vertex: int | str, what: str = "vertex", graph: str = "the graph") -> int:
-        """The index of the vertex with an id, given as it is or as text.
-
-        Raises:
-            InputError: there is none; the message calls it `what` and names the graph.
-        """
+        """The index of the vertex with an id, given as it is or as text."""
         if self.ids is not None and self.ids.dtype.kind == "U":
             found = np.flatnonzero(self.ids == str(vertex))
         else:
@@ -75,11 +60,7 @@ class Numbering:
     def indices_of(
         self, vertices: Sequence[int | str], what: str = "vertex", graph: str = "the graph"
     ) -> NDArray[np.int64]:
-        """The same of many, int64 in the shape of `vertices`.
-
-        >>> Numbering(3, ids=np.array(["home", "work", "pub"])).indices_of(["pub", "home"]).tolist()
-        [2, 0]
-        """
+        """The indices of many vertices, int64, shape (k,)."""
         few = len(vertices) < SORTED_FROM
         if self.ids is None or few or not self.count:
             found = [self.index_of(vertex, what, graph) for vertex in vertices]
@@ -162,13 +143,8 @@ def numbered(
 ) -> tuple[int, NDArray[np.int64] | None, int, NDArray[Any], NDArray[Any]]:
     """Indices for integer ids: ascending, and those that count upwards need no table.
 
-    Args:
-        tails: int32 or int64 ids, shape (m,).
-        heads: int32 or int64 ids, shape (m,).
-        more: int64, ids that vertices without arcs have.
-
-    Returns:
-        The least id, the table of ids or None, the number of vertices, tails and heads as indices.
+    Returns the least id, the table or None, the number of vertices, and both ends as indices.
+    ``more`` are ids of vertices that may have no arcs.
     """
     known = [ids for ids in (tails, heads, more) if ids is not None and len(ids)]
     if not known:
@@ -190,23 +166,14 @@ def numbered(
 
 
 class Lookup:
-    """Finds vertices by their ids, of one graph any number of times.
-
-    Args:
-        numbering: of the graph.
-        graph: what it is called in messages.
-    """
+    """Finds vertices by their ids, of one graph any number of times."""
 
     def __init__(self, numbering: Numbering, graph: str) -> None:
         self._numbering, self._graph = numbering, graph
         self._order: NDArray[np.int64] | None = None
 
     def index_of(self, vertex: int | str, what: str) -> int:
-        """See `Numbering.index_of`, whose errors are the same.
-
-        >>> Lookup(Numbering(2, ids=np.array(["home", "work"])), "town").index_of("work", "source")
-        1
-        """
+        """The index of a vertex; errors are those of `Numbering.index_of`."""
         ids = self._numbering.ids
         if isinstance(vertex, bool) or not isinstance(vertex, int | str):
             raise InputError(f"{what} {quote(vertex)} is no id; ids are integers or strings")

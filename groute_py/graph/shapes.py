@@ -11,19 +11,12 @@ from groute_py.errors import GraphError
 
 
 class Shapes(NamedTuple):
-    """Lines, and which of them each arc follows; both ways of a road share one.
+    """Lines, and which of them each arc follows; both ways of a road share one."""
 
-    Attributes:
-        lines: int32 or int64, shape (m,): arc k follows line ``lines[k]``, or line ``~lines[k]``
-            from its end to its beginning where that is negative.
-        offsets: int64, shape (lines + 1,), from 0 to the number of points, never decreasing.
-        points: float64, shape (points, 2), finite: x and y, as in ``Graph.coordinates``. Line k
-            has ``points[offsets[k]:offsets[k + 1]]``, the ends of the arcs left out.
-    """
-
+    # (m,): arc k follows line lines[k]; line ~lines[k] backwards where that is negative
     lines: NDArray[Any]
-    offsets: NDArray[np.int64]
-    points: NDArray[np.float64]
+    offsets: NDArray[np.int64]  # (lines + 1,), from 0 to the number of points
+    points: NDArray[np.float64]  # (points, 2), finite; without the ends of arcs
 
     def of(self, arc: int) -> NDArray[np.float64]:
         """The points between the tail and the head of an arc, float64, shape (k, 2).
@@ -38,19 +31,7 @@ class Shapes(NamedTuple):
         return points if line >= 0 else points[::-1]
 
     def between(self, arcs: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """As `of`, of several arcs.
-
-        Args:
-            arcs: integers, shape (k,).
-
-        Returns:
-            How many points each arc has, int64, shape (k,); and those of one arc after another,
-            float64, shape (p, 2).
-
-        >>> shapes = Shapes(np.array([~0, 0]), np.array([0, 2]), np.array([[1.0, 0], [2, 0]]))
-        >>> [found.tolist() for found in shapes.between(np.array([0, 1]))]
-        [[2, 2], [[2.0, 0.0], [1.0, 0.0], [1.0, 0.0], [2.0, 0.0]]]
-        """
+        """How many points each of some arcs has, and those of one arc after another."""
         lines = self.lines[arcs]
         is_back = lines < 0
         lines = np.where(is_back, ~lines, lines)
@@ -65,12 +46,7 @@ class Shapes(NamedTuple):
         return self._replace(lines=~self.lines)
 
     def of_arcs(self, arcs: NDArray[Any], *, turned: bool = False) -> Shapes:
-        """The shapes of some arcs of the graph, by their numbers, shape (k,).
-
-        Args:
-            arcs: integers.
-            turned: whether tails and heads of them are exchanged.
-        """
+        """The shapes of some arcs of the graph, by their numbers, shape (k,)."""
         lines = self.lines[arcs]
         return self._replace(lines=~lines if turned else lines)
 

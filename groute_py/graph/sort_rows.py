@@ -9,14 +9,7 @@ from groute_py.kernels.cpu.rows import ascend, sort_rows
 
 
 def with_ascending_rows(graph: Graph) -> Graph:
-    """The graph, every row by ascending weight; the same one where it is so already.
-
-    Args:
-        graph: on the host.
-
-    >>> with_ascending_rows(Graph.from_arrays([0, 2, 2], [0, 1], [5, 3])).heads.tolist()
-    [1, 0]
-    """
+    """The graph, every row by ascending weight; the same one where it is so already."""
     if ascend(graph.offsets, graph.weights):
         return graph
     if has_more(graph):

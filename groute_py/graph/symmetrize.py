@@ -13,15 +13,7 @@ from groute_py.kernels.cpu.build import csr_from_arcs
 
 
 def mirrored(graph: Graph, sign: int = 1) -> Graph:
-    """The graph with the reverse of every arc that is not a self-loop.
-
-    Args:
-        graph: any graph.
-        sign: what the weight of the arc back is multiplied by, 1 or -1.
-
-    >>> mirrored(Graph.from_arrays([0, 1, 1], [1], [5])).heads.tolist()
-    [1, 0]
-    """
+    """The graph with the reverse of every arc but self-loops, at ``sign`` (1, −1) of its weight."""
     tails = all_tails(graph.offsets, graph.heads.dtype)
     other = tails != graph.heads
     if sign > 0 and has_more(graph):

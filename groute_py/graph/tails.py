@@ -11,15 +11,7 @@ from groute_py.kernels.cpu.build import csr_from_arcs
 
 
 def all_tails(offsets: NDArray[Any], dtype: DTypeLike = np.int64) -> NDArray[Any]:
-    """The tail of each arc, shape (m,).
-
-    Args:
-        offsets: shape (n + 1,), where the rows of arcs begin and end.
-        dtype: of the tails.
-
-    >>> all_tails(np.array([0, 2, 3, 3])).tolist()
-    [0, 0, 1]
-    """
+    """The tail of each arc, shape (m,)."""
     return np.repeat(np.arange(len(offsets) - 1, dtype=dtype), np.diff(offsets))
 
 

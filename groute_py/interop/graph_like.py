@@ -18,11 +18,7 @@ GraphLike = Any
 
 
 def as_graph(graph: GraphLike, columns: Columns) -> Graph:
-    """Convert what `groute_py.sssp` takes, but for files.
-
-    Raises:
-        InputError: it is of another kind, is not valid, or has no columns by name.
-    """
+    """Convert what `groute_py.sssp` takes, but for files."""
     whole = _directed(graph, columns)
     return mirrored(whole) if columns.undirected else whole
 
@@ -54,11 +50,7 @@ def _directed(graph: GraphLike, columns: Columns) -> Graph:
 
 
 def from_scipy(matrix: Any) -> Graph:
-    """A graph from a SciPy sparse array or matrix; entry (u, v) is the weight of arc u → v.
-
-    Raises:
-        InputError: not a square sparse array.
-    """
+    """A graph from a SciPy sparse array or matrix; entry (u, v) is the weight of arc u → v."""
     if len(matrix.shape) != 2:
         raise InputError(f"an adjacency matrix must have two dimensions, not {matrix.shape}")
     rows = matrix.tocsr()

@@ -23,16 +23,7 @@ def is_networkx(graph: Any) -> bool:
 
 
 def weight_of(network: Any, named: Any = None) -> Any:
-    """The edge attribute that holds weights; ``weight`` where nothing says weights.
-
-    Args:
-        network: of any of NetworkX's four classes.
-        named: the attribute that the caller names; None for ``weight`` where an edge has it, else
-            the one that a table's column of weights could be titled with.
-
-    Raises:
-        GraphError: no edge has the named attribute, or edges have several such attributes.
-    """
+    """The edge attribute of weights: the named one, ``weight``, or the one with such a title."""
     attributes: dict[Any, None] = {}
     for _, _, data in network.edges(data=True):
         attributes.update(dict.fromkeys(data))
@@ -57,14 +48,6 @@ def graph_from_networkx(network: Any, weight: Any = "weight", default: Any = 1) 
 
     An edge of an undirected graph is two arcs, one of a multigraph as many as it has keys. Where
     every node has numbers ``x`` and ``y``, as of OSMnx, they are its coordinates.
-
-    Args:
-        network: of any of NetworkX's four classes.
-        weight: the edge attribute with the weights; None for ``default`` everywhere.
-        default: the weight of edges without the attribute.
-
-    Raises:
-        GraphError: weights that are no finite machine numbers.
     """
     if not is_networkx(network):
         raise GraphError(f"a NetworkX graph is expected, not {type(network).__name__}")

@@ -83,9 +83,7 @@ def graph_from_table(
 
 
 def table_graph(table: Any, asked: Columns, renumber: bool = True) -> Graph:
-    """As `graph_from_table`; edges of which ``asked`` says that they are undirected are not
-    mirrored.
-    """
+    """As `graph_from_table`; undirected edges are not mirrored."""
     table = _with_index(table, asked)
     table, roles = _collected(table, asked) if _is_lazy(table) else (table, _roles(table, asked))
     tails, heads = _ends(table, roles.tail), _ends(table, roles.head)

@@ -61,13 +61,8 @@ def areas_of(
 ) -> list[list[Polygon]]:
     """The area about the lines of each band and of those before, as polygons.
 
-    Args:
-        lines: shape (p, 2, 2), on a plane, at least one; both ends of a line may be one point.
-        bands: int64, shape (p,), from 0.
-        count: of bands.
-        margin: how far areas reach beyond the lines, more than 0; at least 1/800 of the longer side
-            of what the lines cover.
-        watch: is called with the number of corners.
+    Lines, shape (p, 2, 2), lie on a plane; there is at least one. The margin is at least 1/800 of
+    the longer side of what they cover.
     """
     raster, reach = _raster(lines, margin)
     marked = np.zeros(raster.shape, np.bool_)

@@ -17,20 +17,13 @@ BINS = 100
 
 
 class Panel(NamedTuple):
-    """A column that is drawn over time.
-
-    Attributes:
-        column: of a `TimeLine`.
-        name, unit: beside the axis.
-        size: of the unit.
-        is_rate: whether the column only grows, and its growth by second is drawn.
-    """
+    """A column of a `TimeLine`, and how it is drawn."""
 
     column: str
     name: str
     unit: str
     size: float = 1.0
-    is_rate: bool = False
+    is_rate: bool = False  # the column only grows; its growth in a second is drawn
 
 
 PANELS = {
@@ -78,11 +71,7 @@ def draw_histogram(result: Result, unit: str, longest: int) -> Any:
 
 
 def draw_time_line(line: TimeLine, longest: int) -> Any:
-    """Draw the values of each GPU or rank, a row for each column; a figure of Matplotlib.
-
-    Raises:
-        InputError: there are no samples.
-    """
+    """Draw the values of each GPU or rank, a row for each column; a figure of Matplotlib."""
     rows = [panel for panel in PANELS[line.kind] if line.has(panel.column)]
     if not rows:
         raise InputError(LACKS[line.kind])

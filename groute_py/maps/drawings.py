@@ -50,11 +50,7 @@ def draw_distances(result: Result, layout: Layout, unit: str, longest: int) -> S
 
 
 def draw_tree(result: Result, layout: Layout, unit: str, longest: int) -> Sheet:
-    """Draw the shortest-path tree: an arc is the darker, the more vertices are reached through it.
-
-    Raises:
-        InputError: there are no predecessors, or nothing is reached but the source.
-    """
+    """Draw the shortest-path tree; an arc is the darker, the more vertices it leads to."""
     arcs = _needed_arcs(result)
     assert result.predecessors is not None
     network = _tree_network(result, layout, longest)
@@ -73,11 +69,7 @@ def draw_tree(result: Result, layout: Layout, unit: str, longest: int) -> Sheet:
 def draw_paths(
     result: Result, targets: Sequence[int], layout: Layout, unit: str, longest: int
 ) -> Sheet:
-    """Draw shortest paths to some vertices, over the network in gray.
-
-    Raises:
-        InputError: there are no predecessors, or no path leads to a target.
-    """
+    """Draw shortest paths to some vertices, over the network in gray."""
     _needed_arcs(result)
     network = _tree_network(result, layout, longest)
     names = [str(result.numbering.id_of(vertex)) for vertex in targets]
@@ -154,22 +146,14 @@ def reach_of(result: Result, unit: str) -> str:
 
 
 def amount(value: float, unit: str) -> str:
-    """A distance with its unit.
-
-    >>> amount(12935, "metres"), amount(0.123456789, "s")
-    ('12,935 metres', '0.123457 s')
-    """
+    """A distance with its unit."""
     return f"{value:,} {unit}" if isinstance(value, int) else f"{value:,.6g} {unit}"
 
 
 def descendants(predecessors: NDArray[np.int64]) -> NDArray[np.int64]:
     """The number of vertices in the subtree at each vertex, itself included.
 
-    Leaves are taken away, level by level, so vertices on a cycle, of a damaged file, keep what
-    they have.
-
-    >>> descendants(np.array([-1, 0, 1, 1])).tolist()
-    [4, 3, 1, 1]
+    Leaves are taken away level by level, so vertices on a cycle, of a damaged file, keep theirs.
     """
     parents = predecessors >= 0
     children = np.bincount(predecessors[parents], minlength=len(predecessors))

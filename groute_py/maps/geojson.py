@@ -33,10 +33,7 @@ Rows = Iterable[tuple[dict[str, Any], NDArray[np.int64]]]
 
 
 def write_features(path: Path, features: Iterable[Feature], attribution: str = "") -> None:
-    """Write features, one a line, into a file that is complete or absent.
-
-    Whom to name for the data, if anybody, is a member of the collection.
-    """
+    """Write features, one a line, and whom to name; the file is complete or absent."""
     head: dict[str, Any] = {"type": "FeatureCollection"}
     if attribution:
         head["attribution"] = attribution
@@ -62,9 +59,7 @@ def write_lines(
 ) -> None:
     """Write a line for each route, without a geometry where there is no path.
 
-    It follows the shapes of the arcs if the graph has them and ``places`` are its own, else it is
-    straight between vertices. With ``reverse`` the arcs of the graph are turned round, and paths
-    lead against them.
+    It follows the shapes of the arcs if ``places`` are the graph's own.
     """
     write_features(path, _lines(rows, graph, places, reverse=reverse), attribution)
 

@@ -42,13 +42,7 @@ Progress = Callable[[int, int], object]
 
 
 def check_form(path: Path, features: str | None) -> str:
-    """Return what a file will list; raise an error now if it could not be written later.
-
-    Raises:
-        InputError: its suffix or the features are unknown, or no file can be written there.
-        RunError: the disk is full.
-        SetupError: the form needs a library that is not installed.
-    """
+    """Return what a file will list; raise an error now if it could not be written later."""
     suffix = path.suffix
     check_table(path, (SUFFIX, *MAPS))
     listed = {**dict.fromkeys(TABLES, FEATURES[:2]), SUFFIX: FEATURES}.get(suffix, ())

@@ -33,47 +33,28 @@ EDGE = 0.03
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """The reach of one source, or of any.
-
-    Attributes:
-        name: of the source; empty for any.
-        sources: float64, shape (k, 2), where it begins.
-        lines: for each limit the segments of parts of arcs, float64, shape (s, 2, 2).
-        areas: for each limit its area, which holds those before.
-    """
+    """The reach of one source, or of any, which has no name."""
 
     name: str
-    sources: NDArray[np.float64]
-    lines: list[NDArray[np.float64]]
-    areas: list[list[Polygon]]
+    sources: NDArray[np.float64]  # (k, 2)
+    lines: list[NDArray[np.float64]]  # for each limit the segments of parts of arcs, (s, 2, 2)
+    areas: list[list[Polygon]]  # for each limit, with those before
 
 
 @dataclass(frozen=True, eq=False)
 class IsochroneMap:
-    """A map.
-
-    Attributes:
-        title: of the map.
-        labels, colours: of the limits, ascending.
-        low, high: float64, shape (2,), its corners.
-        roads: the segments of all arcs on it, one of those back and forth, float64, shape
-            (s, 2, 2).
-        road_length: the mean distance between the ends of these arcs; 0 without any.
-        layers: at least one.
-        attribution: whom to name for the data, if anybody.
-        metres: whether the unit of the plane is the metre.
-    """
+    """A map on a plane."""
 
     title: str
-    labels: list[str]
+    labels: list[str]  # of the limits, ascending
     colours: list[str]
-    low: NDArray[np.float64]
+    low: NDArray[np.float64]  # (2,), the corner
     high: NDArray[np.float64]
-    roads: NDArray[np.float64]
-    road_length: float
+    roads: NDArray[np.float64]  # the segments of all arcs on it, once for both ways, (s, 2, 2)
+    road_length: float  # the mean distance between the ends of arcs
     layers: list[Layer]
     attribution: str
-    metres: bool
+    metres: bool  # the unit of the plane is the metre
 
 
 def map_of(answer: Reaches, reaches: Iterable[Reach], margin: float | None) -> IsochroneMap:

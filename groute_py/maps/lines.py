@@ -18,25 +18,14 @@ Indices = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Ground:
-    """The places of the vertices of a graph and of the points of its shapes.
+    """The places of the vertices of a graph and of the points of its shapes."""
 
-    Attributes:
-        points: of the vertices, float64, shape (n, 2).
-        shapes: of the arcs, with points in the same unit; None for straight arcs.
-        scale: how long steps of one are along each axis, by which an arc is cut at the right place.
-    """
-
-    points: Floats
-    shapes: Shapes | None = None
-    scale: tuple[float, float] = (1.0, 1.0)
+    points: Floats  # (n, 2)
+    shapes: Shapes | None = None  # None for straight arcs
+    scale: tuple[float, float] = (1.0, 1.0)  # of steps along each axis, by which arcs are cut
 
     def corners(self, arcs: Pieces) -> tuple[Indices, Floats]:
-        """The points of whole arcs, both ends included.
-
-        Returns:
-            How many points each of p arcs has, at least 2, int64, shape (p,); and those of one arc
-            after another, float64, shape (c, 2).
-        """
+        """How many points each whole arc has, with both ends, and those of one after another."""
         inner = np.zeros(len(arcs), np.int64), np.empty((0, 2))
         counts, between = inner if self.shapes is None else self.shapes.between(arcs.arcs)
         counts = counts + 2
@@ -58,17 +47,11 @@ class Ground:
 
 
 class Segments(NamedTuple):
-    """Straight segments, piece by piece, at least one of each.
+    """Straight segments, piece by piece, at least one of each."""
 
-    Attributes:
-        ends: float64, shape (s, 2, 2): two ends, of two coordinates each.
-        shares: float64, shape (s, 2): how far along its arc each end lies, from 0 to 1.
-        pieces: int64, shape (s,): the number of the piece, ascending.
-    """
-
-    ends: Floats
-    shares: Floats
-    pieces: Indices
+    ends: Floats  # (s, 2, 2)
+    shares: Floats  # (s, 2): how far along its arc each end lies, from 0 to 1
+    pieces: Indices  # (s,): the number of the piece, ascending
 
     def firsts(self) -> Indices:
         """The first segment of each piece, int64, shape (p,)."""
@@ -109,10 +92,7 @@ def beelines(arcs: Pieces, ground: Ground) -> Floats:
 def shapes_between(
     roads: Graph, tails: Indices, heads: Indices, *, is_reversed: bool = False
 ) -> Shapes | None:
-    """The shapes of the lightest arcs between pairs of vertices; None if the graph has no shapes.
-
-    The arcs of a reversed graph lead from the heads to the tails.
-    """
+    """The shapes of the lightest arcs between pairs of vertices; None without any."""
     if roads.shapes is None:
         return None
     ends = (heads, tails) if is_reversed else (tails, heads)

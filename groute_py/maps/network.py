@@ -27,18 +27,7 @@ COARSEST = 60
 
 
 class Network:
-    """The vertices of a graph and the arcs that are drawn between them.
-
-    Args:
-        places: float64, shape (n, 2).
-        arcs: whole ones, if there are any.
-        longest: pixels of the longer side.
-        shapes: of the arcs, by their numbers; None for straight arcs.
-        planar: whether places lie on a plane; else their numbers decide.
-
-    Attributes:
-        arcs: None where they would not be seen, or take too long.
-    """
+    """The vertices of a graph and the arcs between them; None where arcs would not be seen."""
 
     def __init__(
         self,
@@ -77,10 +66,7 @@ class Network:
         return mean_of_lines(self.frame, lines[some], along, self._thick)
 
     def most(self, of_arcs: Floats, of_vertices: Floats) -> Floats:
-        """The greatest value in each pixel, of arcs or where these are not drawn of vertices.
-
-        A value of −1 is none; pixels without any are NaN.
-        """
+        """The greatest value in each pixel, of arcs or else of vertices; −1 is none; else NaN."""
         if self.arcs is None:
             return self._enlarged(most_of_points(self._coarse, self.places, of_vertices))
         lines, _, arcs = self._segments

@@ -17,21 +17,13 @@ Watch = Callable[[int], object]
 
 @dataclass(frozen=True, eq=False)
 class Pieces:
-    """Parts of arcs, by ascending limits and then by arcs.
-
-    Attributes:
-        tails, heads: int64, shape (p,), vertex indices.
-        begins, ends: float64, shape (p,), where each part begins and ends, from 0 at the tail to 1
-            at the head.
-        bands: int64, shape (p,): the number of the least limit within which the part lies.
-        arcs: int64, shape (p,): the numbers of the arcs in the graph that was solved.
-    """
+    """Parts of arcs, by ascending limits and then by arcs; all arrays have the shape (p,)."""
 
     tails: NDArray[np.int64]
     heads: NDArray[np.int64]
-    begins: NDArray[np.float64]
+    begins: NDArray[np.float64]  # from 0 at the tail to 1 at the head, as ends
     ends: NDArray[np.float64]
-    bands: NDArray[np.int64]
+    bands: NDArray[np.int64]  # the number of the least limit within which the part lies
     arcs: NDArray[np.int64]
 
     def __len__(self) -> int:
@@ -74,15 +66,6 @@ def pieces_of(
     watch: Watch | None = None,
 ) -> Pieces:
     """Find the parts of arcs that are within each limit and not within the one before.
-
-    Args:
-        graph: in host memory, without negative weights.
-        vertices: that are within the last limit, int64, shape (r,).
-        distances: of these, float64, shape (r,).
-        limits: ascending, shape (l,).
-        arc_begins: at which distances the arcs that leave the vertices begin, one vertex after the
-            other; None for the distances of these.
-        watch: is called with the number of parts.
 
     >>> path = Graph.from_arrays([0, 1, 2, 2], [1, 2], [4, 4])
     >>> parts = pieces_of(path, np.array([0, 1]), np.array([0.0, 4.0]), np.array([3.0, 5.0]))

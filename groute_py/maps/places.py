@@ -46,12 +46,7 @@ Coordinates = str | os.PathLike[str] | NDArray[Any] | None
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """The places of n vertices, or points.
-
-    Attributes:
-        coordinates: float64, shape (n, 2): longitude and latitude in degrees; or x and y.
-        planar: whether they are x and y on a plane, in a unit of their own.
-    """
+    """The places of n vertices, or points: longitude and latitude, or x and y, shape (n, 2)."""
 
     coordinates: NDArray[np.float64]
     planar: bool = False
@@ -63,13 +58,7 @@ class Places:
 
     @property
     def embedded(self) -> NDArray[np.float64]:
-        """Points whose straight distances are ordered as those of the places.
-
-        Shape (n, 2) on a plane; else (n, 3), on the unit sphere.
-
-        >>> Places(np.array([[90.0, 0.0]])).embedded.round(9).tolist()
-        [[0.0, 1.0, 0.0]]
-        """
+        """Points on the unit sphere, (n, 3), or on the plane, (n, 2)."""
         if self.planar:
             return self.coordinates
         east, north = np.radians(self.coordinates).T
@@ -78,10 +67,7 @@ class Places:
         )
 
     def lengths(self, straight: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Metres along great circles for straight distances between `embedded` points.
-
-        On a plane both are the same.
-        """
+        """Metres along great circles for straight distances between `embedded` points."""
         if self.planar:
             return straight
         return 2 * EARTH_RADIUS_M * np.arcsin(np.minimum(straight / 2, 1))
@@ -90,20 +76,10 @@ class Places:
 def places_of(
     graph: Graph, coordinates: Coordinates = None, *, planar: bool = False, beside: object = None
 ) -> Places:
-    """The places of a graph's vertices.
+    """The places of vertices, by default the graph's own or a ``.co`` file's ``beside`` it.
 
-    Args:
-        graph: any.
-        coordinates: a ``.co`` file, in millionths of a degree (on a plane in units of its own); or
-            a table of vertices, or an array of shape (n, 2), in degrees (or in units of its own).
-            None for the graph's own.
-        planar: whether they are x and y on a plane.
-        beside: the graph's file; a ``.co`` file beside it counts if the graph has no coordinates.
-
-    Raises:
-        InputError: there are none, or they are no longitudes and latitudes; or x and y on a plane
-            that are beyond ±1e150.
-        FormatError: the file cannot be read.
+    A ``.co`` file is in millionths of a degree; a table or an array, shape (n, 2), in degrees. On a
+    plane all are in units of their own.
     """
     if coordinates is None and graph.coordinates is None:
         coordinates = coordinates_beside(beside)
@@ -149,10 +125,7 @@ def as_points(values: Any, what: str = "points") -> NDArray[np.float64]:
 
 
 def check_places(places: Places, what: str, name_of: Any) -> None:
-    """Raise `InputError` for the first place that is not in degrees, or too far out on a plane.
-
-    It is called ``what`` in the message, with the name that ``name_of`` has for its number.
-    """
+    """Raise `InputError` for the first place that is not in degrees, or too far out on a plane."""
     limits = FARTHEST if places.planar else LIMITS
     outside = (np.abs(places.coordinates) > limits).any(axis=1)
     if outside.any():
@@ -163,28 +136,16 @@ def check_places(places: Places, what: str, name_of: Any) -> None:
 
 
 class Layout(NamedTuple):
-    """The places of n vertices, and the roads that arcs between them follow.
+    """The places of n vertices, and the roads that arcs between them follow."""
 
-    Attributes:
-        places: float64, shape (n, 2), finite: x and y.
-        roads: a graph of these vertices whose arcs have shapes; None for straight arcs.
-        attribution: whom to name for the places, if anybody.
-        planar: whether they lie on a plane; else their numbers decide, see
-            `groute_py.maps.raster.stretch_of`.
-    """
-
-    places: NDArray[np.float64]
-    roads: Graph | None = None
+    places: NDArray[np.float64]  # (n, 2), finite
+    roads: Graph | None = None  # whose arcs have shapes; None for straight arcs
     attribution: str = ""
-    planar: bool = False
+    planar: bool = False  # else the numbers decide, see `stretch_of`
 
 
 def layout_of(coordinates: Any, count: int) -> Layout:
     """The layout of ``count`` vertices from coordinates as `groute_py.plot` takes them.
-
-    Raises:
-        InputError: they are not those of so many vertices.
-        FormatError: a file cannot be read.
 
     >>> layout_of("road:3x2", 6).places.tolist()[3:]
     [[0.0, -1.0], [1.0, -1.0], [2.0, -1.0]]

@@ -15,12 +15,10 @@ from groute_py.maps.places import Places
 class Plane:
     """The equirectangular projection about a centre; the plane itself for planar places.
 
-    Attributes:
-        centre: longitude and latitude in degrees; None on a plane. Longitudes are those within 180
-            degrees of the centre's, so that no line crosses the map at the date line.
+    Longitudes are those within 180 degrees of the centre's, so that no line crosses the date line.
     """
 
-    centre: tuple[float, float] | None
+    centre: tuple[float, float] | None  # longitude and latitude; None on a plane
 
     def project(self, coordinates: NDArray[np.float64]) -> NDArray[np.float64]:
         """Metres east and north of latitude 0, or x and y; of the shape (…, 2)."""

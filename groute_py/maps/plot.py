@@ -125,14 +125,7 @@ def subject_of(what: Any) -> Any:
 
 
 def draw(subject: Any, source: Any, wish: Wish, path: Path) -> None:
-    """Draw a `Result`, `TimeLine` or `Graph` into a file, or the graph that a source stands for.
-
-    Args:
-        subject: what is drawn; None for the graph of ``source``.
-        source: the file, spec or object that the subject comes from.
-        wish: how to draw it; checked.
-        path: of the file.
-    """
+    """Draw a `Result`, `TimeLine` or `Graph` into a file; for None the graph of the source."""
     with styled():
         if isinstance(subject, Result):
             title, figure = _of_result(subject, wish)

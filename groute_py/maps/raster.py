@@ -34,16 +34,10 @@ MILLIONTHS = 1e6
 
 @dataclass(frozen=True)
 class Frame:
-    """The pixels of a picture, and the scale of its places.
+    """The pixels of a picture, and the scale of its places."""
 
-    Attributes:
-        low: the least x and y of all places.
-        scale: pixels for each unit of x and of y.
-        width, height: in pixels.
-    """
-
-    low: tuple[float, float]
-    scale: tuple[float, float]
+    low: tuple[float, float]  # the least x and y
+    scale: tuple[float, float]  # pixels for each unit of x and of y
     width: int
     height: int
 
@@ -97,9 +91,8 @@ class Frame:
 def samples(steps: Indices) -> Iterator[tuple[slice, Indices, Floats]]:
     """Points along lines that are parted by so many steps each, some lines at a time.
 
-    Yields:
-        A slice of the lines; int64 (points,), the number of each point's line in the slice; float64
-        (points,), how far along it the point lies, from 0 to 1.
+    Yields a slice of the lines, the number of each point's line in it, and how far along the line
+    the point lies, from 0 to 1.
     """
     ends = np.cumsum(steps + 1)
     first = 0
@@ -144,11 +137,7 @@ def mean_of_points(frame: Frame, places: Floats, values: Floats) -> Floats:
 
 
 def mean_of_lines(frame: Frame, lines: Floats, values: Floats, thick: int) -> Floats:
-    """The mean in each pixel of values along lines; NaN without lines.
-
-    Values, shape (k, 2), are those of both ends; between them they are interpolated. Lines are so
-    many pixels ``thick``.
-    """
+    """The mean in each pixel of values along lines, between those of their ends, shape (k, 2)."""
     size = frame.width * frame.height
     sums, counts = np.zeros(size), np.zeros(size)
     for some, owner, share, pixels in frame.drawn(lines):

@@ -21,19 +21,12 @@ USUAL_MARGIN = 100.0
 
 
 class Reach(NamedTuple):
-    """The vertices within the last limit of one source, or of any of several.
+    """The vertices within the last limit of one source, or of any of several."""
 
-    Attributes:
-        source: the vertex; −1 for any of the sources.
-        vertices: int64, shape (r,), ascending.
-        distances: shape (r,), of these vertices, in the types and units of `groute_py.Result`.
-        arc_begins: float64, shape (a,): with turns the distances at which the arcs begin that leave
-            the vertices, one vertex after the other. None without.
-    """
-
-    source: int
-    vertices: NDArray[np.int64]
-    distances: NDArray[Any]
+    source: int  # −1 for any
+    vertices: NDArray[np.int64]  # (r,), ascending
+    distances: NDArray[Any]  # (r,)
+    # with turns: where each arc that leaves the vertices begins, (a,)
     arc_begins: NDArray[np.float64] | None = None
 
     def bands(self, limits: tuple[float, ...]) -> NDArray[np.int64]:

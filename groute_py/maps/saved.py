@@ -22,10 +22,7 @@ TABLE = b"vertex,distance,predecessor"
 
 
 def saved_in(path: str | Path) -> Result | TimeLine | None:
-    """Read the answer, telemetry or trace in a file; None if it has none of them, as a graph's.
-
-    Answers are those of `Result.save` as ``.npz``, ``.npy``, ``.csv`` or ``.parquet``.
-    """
+    """Read the answer, telemetry or trace in a file; None if it has none of them, as a graph's."""
     if not is_file_there(path):
         return None
     with open(path, "rb") as file:

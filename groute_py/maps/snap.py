@@ -170,10 +170,9 @@ def nearest_vertices(
 
 
 def passed_by(graph: Graph, places: Places, points: Places, snaps: Snaps) -> dict[int, float]:
-    """Points whose vertices lie far although a road passes at half of the distance or less.
+    """Metres to the road for points that it passes at half the distance of their vertex, or less.
 
-    Returns the metres to the road, by the points' numbers. Places are in degrees. The farthest
-    points are compared, as many as take seconds.
+    The farthest points are compared, as many as take seconds. Places are in degrees.
     """
     if isinstance(graph, ExpandedGraph):
         assert graph.given is not None

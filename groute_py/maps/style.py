@@ -59,11 +59,7 @@ def scale_of(name: str, first: float, last: float) -> Any:
 
 
 def band_colours(count: int) -> list[str]:
-    """Colours of so many bands, from dark, for the nearest, to light.
-
-    >>> band_colours(2)
-    ['#400480', '#fca636']
-    """
+    """Colours of so many bands, from dark, for the nearest, to light."""
     places = np.linspace(0, len(BANDS) - 1, max(count, 2))[:count]
     channels = [
         np.interp(places, range(len(BANDS)), channel).round().astype(int) for channel in BANDS.T
@@ -85,9 +81,5 @@ def add_attribution(
 
 
 def number(value: float, _: object = None) -> str:
-    """A number on an axis.
-
-    >>> number(1250000.0), number(0.25)
-    ('1,250,000', '0.25')
-    """
+    """A number on an axis."""
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.3g}"

@@ -25,17 +25,7 @@ MOST_RATES = 120
 
 
 class TimeLine:
-    """Values over time of several GPUs or ranks.
-
-    Args:
-        kind: the option that wrote the file.
-        names: whose values each sample has, shape (k,).
-        columns: float64, shape (k,), by name, ``seconds`` among them; NaN for what a sample lacks.
-
-    Attributes:
-        kind: the same.
-        names: of all GPUs or ranks, each once, in the order of the samples.
-    """
+    """Values over time of several GPUs or ranks: columns by name, NaN for what a sample lacks."""
 
     def __init__(
         self, kind: Kind, names: list[str], columns: dict[str, NDArray[np.float64]]
@@ -62,10 +52,6 @@ class TimeLine:
         """Seconds and values of a GPU or rank, or by how much they grow in a second.
 
         What falls has begun again from 0, as at the begin of a solve; the rate there is 0.
-
-        >>> two = {"seconds": np.array([0.0, 2.0]), "joules": np.array([3.0, 7.0])}
-        >>> TimeLine("telemetry", ["a", "a"], two).series("a", "joules", as_rate=True)[1].tolist()
-        [2.0]
         """
         own = (self._of == name) & ~np.isnan(self._columns[column])
         seconds, values = self._columns["seconds"][own], self._columns[column][own]
@@ -92,11 +78,7 @@ def read_telemetry(path: Path) -> TimeLine:
 
 
 def read_trace(path: Path) -> TimeLine:
-    """Read the counters in the file of ``--trace``; time begins with the first of their values.
-
-    Raises:
-        FormatError: it is another one, or a version before 0.2.0 has written it.
-    """
+    """Read the counters in the file of ``--trace``; time begins with the first of their values."""
     try:
         events = json.loads(path.read_text(encoding="utf-8"))["traceEvents"]
         names = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}

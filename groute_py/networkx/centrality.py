@@ -125,11 +125,7 @@ def _edges(graph: BackendGraph, tails: Any, heads: Any, kept: NDArray[np.bool_])
 
 
 def _drawn(graph: BackendGraph, k: int | None, seed: Any) -> list[Node] | None:
-    """The sources that NetworkX would draw; None for all.
-
-    Raises:
-        ZeroDivisionError: none of several nodes is drawn, as in NetworkX.
-    """
+    """The sources that NetworkX would draw; None for all."""
     if k is None:
         return None
     if k == 0 and len(graph) > 2:

@@ -48,11 +48,7 @@ def floyd_warshall_predecessor_and_distance(
 def floyd_warshall_numpy(
     G: BackendGraph, nodelist: list[Node] | None = None, weight: str | None = "weight"
 ) -> NDArray[np.float64]:
-    """The lengths as a float64 matrix, shape (n, n), in the order of ``nodelist``.
-
-    Raises:
-        nx.NetworkXError: ``nodelist`` does not name each node once.
-    """
+    """The lengths as a float64 matrix, shape (n, n), in the order of ``nodelist``."""
     matrix, _ = _closed(G.arcs(weight))
     if nodelist is None:
         return matrix

@@ -135,11 +135,7 @@ def _eccentricities(graph: BackendGraph, nodes: list[Node], weight: str | None) 
 def _rows(
     graph: BackendGraph, weight: str | None, nodes: list[Node] | None, measure: str
 ) -> Reduced:
-    """Return `rows_of` nodes that reach all others.
-
-    Raises:
-        nx.NetworkXError: one does not.
-    """
+    """Return `rows_of` nodes that reach all others."""
     found = rows_of(graph, weight, nodes, measure=measure)
     if not found.complete:
         raise _not_connected(graph)

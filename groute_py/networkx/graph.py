@@ -20,12 +20,8 @@ Node = Hashable
 class BackendGraph:
     """A graph as NetworkX's dispatch hands it to the functions of this backend.
 
-    Args:
-        nodes: in NetworkX's order; vertex v of the arrays is ``nodes[v]``.
-        graph: an edge of an undirected graph is two arcs, of a multigraph as many as it has keys.
-        directed, multigraph: as in NetworkX.
-        weight: the attribute that the weights are from, None if every arc weighs 1.
-        keys: of a multigraph, the key of each arc's edge; else None.
+    Vertex v is ``nodes[v]``. An edge of an undirected graph is two arcs, of a multigraph as many as
+    it has keys. ``weight`` is the attribute of the weights; None if every arc weighs 1.
     """
 
     __networkx_backend__ = "groute"
@@ -63,11 +59,7 @@ class BackendGraph:
         return self._multigraph
 
     def arcs(self, weight: str | None) -> Graph:
-        """The graph with the weights that a function was asked to use; None for 1 everywhere.
-
-        Raises:
-            NotImplementedError: the graph was converted with another attribute.
-        """
+        """The graph with the weights that a function was asked to use; None for 1 everywhere."""
         if weight is None:
             return self._unit
         if weight != self.weight:
@@ -98,17 +90,7 @@ def convert_from_nx(
     preserve_edge_attrs: bool = False,
     **_others: Any,
 ) -> BackendGraph:
-    """Convert a NetworkX graph.
-
-    Args:
-        graph: of any of NetworkX's four classes.
-        edge_attrs: the attribute with the weights and its default; None for 1 everywhere.
-        preserve_edge_attrs: True asks for all attributes, which is refused.
-
-    Raises:
-        NotImplementedError: several attributes, or weights that are not finite machine numbers;
-            NetworkX then runs its own function, if it may.
-    """
+    """Convert a NetworkX graph."""
     if hasattr(graph, "_graph"):  # a view: NetworkX does not clear its cache as the graph changes
         graph.__networkx_cache__ = None
     if preserve_edge_attrs or (edge_attrs is not None and len(edge_attrs) > 1):

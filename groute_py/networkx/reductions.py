@@ -20,11 +20,7 @@ from groute_py.system.settings import settings
 
 
 def nodes_in(graph: BackendGraph, bunch: Any) -> list[Node]:
-    """Those nodes of the graph that a node or a container names; all for None.
-
-    Raises:
-        nx.NetworkXError: it is neither.
-    """
+    """Those nodes of the graph that a node or a container names; all for None."""
     if bunch is None:
         return list(graph)
     bare = nx.Graph()
@@ -40,11 +36,7 @@ def rows_of(
     reverse: bool = False,
     measure: str,
 ) -> Reduced:
-    """Reduce the rows of some nodes, at least one, for a measure of `reduced`; None for all.
-
-    Raises:
-        NotImplementedError: a weight is negative, or something does not fit.
-    """
+    """Reduce the rows of some nodes, at least one, for a measure of `reduced`; None for all."""
     arcs = non_negative(graph.arcs(weight))
     sources = None if nodes is None else np.array([vertex_of(graph, node) for node in nodes])
     with networkx_errors():
@@ -61,12 +53,7 @@ def dependencies_of(
     by_arc: bool = False,
     endpoints: bool = False,
 ) -> Accumulated:
-    """Sums of dependencies of some nodes, at least one; None for all.
-
-    Raises:
-        NotImplementedError: arcs of weight 0 close a cycle that is no self-loop, a weight is
-            negative, or something does not fit.
-    """
+    """Sums of dependencies of some nodes, at least one; None for all."""
     arcs = graph.arcs(weight)
     sources = None if nodes is None else np.array([vertex_of(graph, node) for node in nodes])
     with networkx_errors():

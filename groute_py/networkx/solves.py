@@ -28,11 +28,7 @@ def options(**choices: Any) -> Options:
 
 
 def vertex_of(graph: BackendGraph, node: Node, role: str = "Source") -> int:
-    """The vertex of a node; ``role`` is what errors call it.
-
-    Raises:
-        nx.NodeNotFound: it is not a node of the graph.
-    """
+    """The vertex of a node; ``role`` is what errors call it."""
     try:
         return graph.index[node]
     except (KeyError, TypeError):
@@ -108,11 +104,7 @@ def tree(
 
 
 def nearest(graph: BackendGraph, arcs: Graph, sources: Iterable[Node], choices: Options) -> Tree:
-    """The paths from the nearest of several sources.
-
-    Raises:
-        ValueError: there are none.
-    """
+    """The paths from the nearest of several sources."""
     vertices = [vertex_of(graph, node) for node in sources]
     if not vertices:
         raise ValueError("sources must not be empty")

@@ -13,14 +13,7 @@ from groute_py.networkx.graph import BackendGraph, Node
 
 
 class Tree:
-    """Shortest paths from one source, or from the nearest of several.
-
-    Args:
-        graph: whose nodes the paths are of.
-        distances: shape (n,), types and conventions of `groute_py.Result`.
-        predecessors: int64, shape (n,), −1 for sources and where no path leads; None if not asked
-            for.
-    """
+    """Shortest paths from one source, or from the nearest of several; −1 precedes sources."""
 
     def __init__(
         self, graph: BackendGraph, distances: NDArray[Any], predecessors: NDArray[np.int64] | None

@@ -18,17 +18,12 @@ ARC_BYTES = 64
 
 
 class Copies(NamedTuple):
-    """The c copies of vertices, in ascending order of the vertex and what leads there.
+    """The c copies of vertices, in ascending order of the vertex and what leads there."""
 
-    Attributes:
-        vias, before: int64, shape (c,): the vertex, and which arcs lead to its copy, as the keys of
-            `Rules` number them.
-        of_turns: int64, shape (r,): the copy that each turn is one of.
-    """
-
-    vias: NDArray[np.int64]
+    vias: NDArray[np.int64]  # (c,)
+    # (c,): which arcs lead to the copy, as the keys of `Rules` number them
     before: NDArray[np.int64]
-    of_turns: NDArray[np.int64]
+    of_turns: NDArray[np.int64]  # (r,): the copy that each turn is one of
 
     @classmethod
     def of(cls, rules: Rules) -> Copies:
@@ -48,53 +43,27 @@ class Arrays(NamedTuple):
 
 
 class ArcPlaces(NamedTuple):
-    """Places of a graph's m arcs in its expansion, beside those that leave their tails.
+    """Places of a graph's m arcs in its expansion, beside those that leave their tails."""
 
-    Attributes:
-        heads: shape (m,), the place to which each arc leads.
-        copies: int64, shape (s,), the places of copies, of the arcs that leave copies.
-        arcs: int64, shape (s,), the numbers of these arcs.
-        costs: int64 or float64, shape (s,), of the turns to them.
-    """
-
-    heads: NDArray[Any]
-    copies: NDArray[np.int64]
-    arcs: NDArray[np.int64]
-    costs: NDArray[Any]
+    heads: NDArray[Any]  # (m,): the place to which each arc leads
+    copies: NDArray[np.int64]  # (s,): the place that each arc of a copy leaves
+    arcs: NDArray[np.int64]  # (s,): the number of this arc
+    costs: NDArray[Any]  # (s,): of the turn to it
 
 
 class _Slots(NamedTuple):
-    """The arcs that leave copies, but for those to their arrivals: s of them, copy by copy.
+    """The arcs that leave copies, but for those to their arrivals: s of them, copy by copy."""
 
-    Attributes:
-        copies: int64, shape (s,): which copy each leaves.
-        arcs: int64, shape (s,): their numbers in the graph.
-        heads: shape (s,), places.
-        weights: int64 or the float type of the graph, shape (s,), with the costs of turns.
-    """
-
-    copies: NDArray[np.int64]
-    arcs: NDArray[np.int64]
-    heads: NDArray[Any]
-    weights: NDArray[Any]
+    copies: NDArray[np.int64]  # (s,): which copy each leaves
+    arcs: NDArray[np.int64]  # (s,)
+    heads: NDArray[Any]  # (s,): places
+    weights: NDArray[Any]  # (s,), with the costs of turns
 
 
 def expanded_arrays(
     graph: Graph, rules: Rules, copies: Copies, split: NDArray[np.int64]
 ) -> tuple[Arrays, ArcPlaces]:
-    """The rows of the vertices, of the arrivals (which have none) and of the copies.
-
-    And where the graph's arcs are there.
-
-    Args:
-        graph: in host memory.
-        rules: the turns.
-        copies: of these.
-        split: int64, shape (s,), ascending: the vertices that have an arrival.
-
-    Raises:
-        InputError: the arcs of a turn are not there, or a weight and a cost do not fit.
-    """
+    """The rows of vertices, of arrivals (which are empty) and of copies, and where arcs lie."""
     count = graph.vertex_count
     heads = _redirected(graph, rules, copies, count + len(split))
     slots = _slots(graph, rules, copies, heads)

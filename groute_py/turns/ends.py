@@ -67,21 +67,14 @@ def tails_of(graph: Graph, arcs: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 class Listed(NamedTuple):
-    """Turns of a graph, in ascending order of their rows.
-
-    Attributes:
-        tails, vias, heads: int64, shape (t,), vertices.
-        before, behind: int64, shape (t,), what the turns lead between, as `keys` numbers it.
-        rows: of the table, shape (t,), from 0.
-        keys: which identify the turns.
-    """
+    """Turns of a graph, in ascending order of their rows; all arrays have the shape (t,)."""
 
     tails: NDArray[np.int64]
     vias: NDArray[np.int64]
     heads: NDArray[np.int64]
-    before: NDArray[np.int64]
-    behind: NDArray[np.int64]
-    rows: NDArray[np.int64]
+    before: NDArray[np.int64]  # what the turn comes from, as `keys` numbers it
+    behind: NDArray[np.int64]  # what it leads to
+    rows: NDArray[np.int64]  # of the table, from 0
     keys: Keys
 
 

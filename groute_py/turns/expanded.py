@@ -59,22 +59,11 @@ class Given(NamedTuple):
 
 
 class ExpandedGraph(Graph):
-    """The expansion of a graph. Its rows are of places; ids and coordinates are of vertices.
-
-    Args:
-        solved: the expansion as a graph; the id of a place is that of its vertex.
-        layout: of the graph's vertices.
-        numbering: of the graph's vertices.
-        given: the graph.
-
-    Attributes:
-        solved, layout: as given.
-        given: as given, in its own direction also where the expansion is turned round; None on
-            ranks that have the expansion from another rank.
-    """
+    """The expansion of a graph. Its rows are of places; ids and coordinates are of vertices."""
 
     solved: Graph
     layout: Layout
+    # in its own direction also where the expansion is reversed; None where it was received
     given: Given | None
 
     def __init__(
@@ -117,14 +106,6 @@ def solved_form(graph: Graph) -> Graph:
 
 def expanded(graph: Graph, turns: Any) -> ExpandedGraph:
     """The expansion of a graph by turns.
-
-    Args:
-        graph: any.
-        turns: the path of a file (`groute_py.turns.files`), or rows of vertices
-            (`groute_py.turns.table.table_of`).
-
-    Raises:
-        InputError: a turn is none of the graph; with the line.
 
     >>> crossing = Graph.from_arrays([0, 1, 3, 3, 3], [1, 2, 3], [5, 1, 1])
     >>> solved = expanded(crossing, [(0, 1, 2, 9), (0, 1, 3, None)]).solved

@@ -39,16 +39,7 @@ ROW_BYTES = 300
 
 
 def read_turns(path: Path, numbering: Numbering) -> TurnTable:
-    """The turns of a file.
-
-    Args:
-        path: of the file; its suffix says what it is.
-        numbering: between the ids of the graph's file and vertices.
-
-    Raises:
-        FormatError: with the line and what was expected there.
-        SetupError: a ``.parquet`` cannot be read, as PyArrow is not installed.
-    """
+    """The turns of a file."""
     column = arc_column(path)
     titles = TITLES if column is None else _titles_by_arc(column)
     read = _read_parquet if path.suffix == ".parquet" else _read_csv
@@ -62,12 +53,7 @@ def read_turns(path: Path, numbering: Numbering) -> TurnTable:
 
 
 def arc_column(path: Path) -> str | None:
-    """The title of the ids by which a file lists turns; None for one of vertices.
-
-    Raises:
-        FormatError: the file cannot be read.
-        SetupError: a ``.parquet`` cannot be read, as PyArrow is not installed.
-    """
+    """The title of the ids by which a file lists turns; None for one of vertices."""
     check_turns(path)
     refuse_pipes(path)
     known = _parquet_titles(path) if path.suffix == ".parquet" else _csv_titles(path)

@@ -23,21 +23,14 @@ class Layout:
     The first n places are the vertices. Those that have turns are *split*: place n + i is the
     *arrival* of the i-th of them, and the last places are its *copies*. Of a graph without turns
     each vertex is its own place.
-
-    Attributes:
-        vertex_count, arc_count: n and m, of the graph.
-        split: int64, shape (s,), ascending: the vertices that have an arrival.
-        copied: int64, shape (c,): the vertices that the copies are of.
-        is_expanded: the graph has turns.
-        is_reversed: the arcs of the expansion are turned round.
     """
 
     vertex_count: int
     arc_count: int
-    split: NDArray[np.int64] = field(default_factory=_none)
-    copied: NDArray[np.int64] = field(default_factory=_none)
+    split: NDArray[np.int64] = field(default_factory=_none)  # ascending
+    copied: NDArray[np.int64] = field(default_factory=_none)  # the vertex of each copy
     is_expanded: bool = False
-    is_reversed: bool = False
+    is_reversed: bool = False  # the arcs of the expansion are turned round
 
     def begins(self, vertices: NDArray[np.int64]) -> NDArray[np.int64]:
         """Places at which paths from vertices begin."""
@@ -67,11 +60,7 @@ class Layout:
         return found
 
     def vertices(self, places: NDArray[Any]) -> NDArray[np.int64]:
-        """The vertices that places are of; −1 stays.
-
-        >>> Layout(3, 4, np.array([1]), np.array([1, 1])).vertices(np.array([2, 3, 5, -1])).tolist()
-        [2, 1, 1, -1]
-        """
+        """The vertices that places are of; −1 stays."""
         added, beyond = np.concatenate([self.split, self.copied]), places - self.vertex_count
         if not len(added):
             return places.astype(np.int64, copy=False)

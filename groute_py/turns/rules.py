@@ -18,26 +18,16 @@ INT64 = np.iinfo(np.int64)
 
 
 class Rules(NamedTuple):
-    """r turns, in ascending order of via, what they come from, and what they lead to.
-
-    Attributes:
-        tails, vias, heads: int64, shape (r,), vertices.
-        before, behind: int64, shape (r,), what they lead between, as ``keys`` numbers it.
-        costs: int64 or float64, as the weights of the graph are, shape (r,); 0 where forbidden.
-        are_forbidden: bool, shape (r,).
-        rows: of the table, shape (r,), from 0.
-        table: where they are listed.
-        keys: which identify them.
-    """
+    """r turns, in ascending order of via, what they come from, and what they lead to."""
 
     tails: NDArray[np.int64]
     vias: NDArray[np.int64]
     heads: NDArray[np.int64]
-    before: NDArray[np.int64]
-    behind: NDArray[np.int64]
-    costs: NDArray[Any]
+    before: NDArray[np.int64]  # what the turn comes from, as `keys` numbers it
+    behind: NDArray[np.int64]  # what it leads to
+    costs: NDArray[Any]  # int64, or float64 for float weights; 0 where forbidden
     are_forbidden: NDArray[np.bool_]
-    rows: NDArray[np.int64]
+    rows: NDArray[np.int64]  # of the table, from 0
     table: TurnTable
     keys: Keys
 
@@ -51,16 +41,7 @@ class Rules(NamedTuple):
 
 
 def rules_of(turns: Any, graph: Graph) -> Rules:
-    """The turns that a user lists.
-
-    Args:
-        turns: the path of a file, or rows as for `groute_py.turns.table.table_of`.
-        graph: in host memory.
-
-    Raises:
-        InputError: a row has no vertices or arcs of the graph, no cost, or the turn of another row
-            at another cost; with the line.
-    """
+    """The turns that a user lists."""
     if isinstance(turns, str | Path):
         table = read_turns(Path(turns), graph.numbering)
     else:

@@ -21,34 +21,19 @@ DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.I)
 
 
 class TurnTable(NamedTuple):
-    """Turns as they are listed.
-
-    Attributes:
-        ends: what the turns lead between.
-        costs: k costs as given: text of a file, numbers, or None.
-        numbering: between ids and vertices.
-        problem_in: makes the error for a row, counted from 0, and what is wrong there.
-    """
+    """Turns as they are listed."""
 
     ends: Ends
-    costs: list[Any]
+    costs: list[Any]  # text of a file, numbers, or None
     numbering: Numbering
     problem_in: ProblemIn
 
     def listed(self, graph: Graph) -> Listed:
-        """The turns of a graph that the rows are.
-
-        Raises:
-            InputError: with its row, the first that is none.
-        """
+        """The turns of a graph that the rows are."""
         return self.ends.listed(graph, self.numbering, self.problem_in)
 
     def cost(self, row: int) -> int | float | None:
-        """The cost of a row; None for a forbidden turn.
-
-        Raises:
-            InputError: it is no cost.
-        """
+        """The cost of a row; None for a forbidden turn."""
         given = self.costs[row]
         cost = _parsed(given.strip()) if isinstance(given, str) else _number(given)
         if cost is None:
@@ -60,16 +45,7 @@ class TurnTable(NamedTuple):
 
 
 def table_of(rows: Any, vertex_count: int) -> TurnTable:
-    """The turns that Python rows are.
-
-    Args:
-        rows: (tail, via, head, cost) each, vertices from 0; or (arc, arc, cost) each, arcs by their
-            numbers in the graph. A cost of None or infinity forbids.
-        vertex_count: n.
-
-    Raises:
-        InputError: they are of another kind.
-    """
+    """The turns of rows (tail, via, head, cost) of vertices, or (arc, arc, cost) of arc numbers."""
     if hasattr(rows, "shape"):
         rows = host_array(rows).tolist()
     try:

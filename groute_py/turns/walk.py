@@ -19,12 +19,7 @@ Way = tuple[Any, Any]
 
 
 def arcs_along(given: Given, vertices: Sequence[int]) -> list[int]:
-    """The numbers of the arcs of the cheapest walk over some vertices, one fewer than these.
-
-    Args:
-        given: the graph and where its arcs lie in its expansion.
-        vertices: of a path with turns, in the direction of its arcs, at least one.
-    """
+    """The numbers of the arcs of the cheapest walk over some vertices, one fewer than these."""
     ways: dict[int, Way] = {vertices[0]: (0, None)}
     for tail, head in pairwise(vertices):
         ways = _onward(given, ways, tail, head)
