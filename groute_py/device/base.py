@@ -36,25 +36,15 @@ hosts; in rounds."""
 
 
 class Terms(NamedTuple):
-    """The parameters for loading a share, the same on every rank. Only ``arcs`` differs between
-    teams after a redistribution.
-
-    Attributes:
-        distance_type: of the solves.
-        ranks: the number of ranks.
-        mode: how the ranks will exchange.
-        arcs: of the largest share.
-        pull_below_width: the share is prepared for the pull phase (kernels/sssp/pull_deferred.cuh),
-            which is used in buckets narrower than this; 0 for no pull phase.
-        weight_class_unit: of kernels/sssp/min_out_weight.cuh, a power of two.
-    """
+    """The parameters for loading a share. After a redistribution ``arcs`` differs between teams."""
 
     distance_type: np.dtype[Any]
     ranks: int
-    mode: ModeName
-    arcs: int
+    mode: ModeName  # of exchange
+    arcs: int  # of the largest share
+    # bucket width below which kernels/sssp/pull_deferred.cuh is used; 0 for never
     pull_below_width: float = 0.0
-    weight_class_unit: float = 1.0
+    weight_class_unit: float = 1.0  # of kernels/sssp/min_out_weight.cuh, a power of two
 
     @property
     def pulls(self) -> bool:
@@ -101,15 +91,10 @@ def bound_within(value: float, distance_type: np.dtype[Any]) -> Any:
 
 
 class Buckets(NamedTuple):
-    """The widths of buckets, in units of weight; on GPUs they grow from the first one up to Δ.
+    """The widths of buckets, in units of weight; on GPUs they grow from the first one up to Δ."""
 
-    Attributes:
-        first: of the first, at most Δ.
-        widest: Δ.
-    """
-
-    first: float
-    widest: float
+    first: float  # at most Δ
+    widest: float  # Δ
 
     def upto(self, most: float) -> Buckets:
         """The same buckets, none wider than ``most``."""
@@ -123,41 +108,26 @@ def alike(delta: float) -> Buckets:
 
 @dataclass
 class Counters:
-    """Counts of a device's work since `Device.start`.
-
-    Attributes:
-        relaxations: arcs relaxed.
-        steps: worklist steps (CUDA) or buckets (CPU).
-        slices: calls of `Device.relax` that found work.
-        settled: vertices made final in steps, by methods that do so.
-        overflowed: a sum did not fit in the distance type, and was dropped.
-        sent: bytes that kernels have written to each peer (the channel counts its own messages).
-        worklists: entries of near and of far that the last slice left; a method with one list has
-            it as near, and of methods without lists it is None.
-    """
+    """Counts of a device's work since `Device.start`."""
 
     relaxations: int = 0
-    steps: int = 0
-    slices: int = 0
-    settled: int = 0
-    overflowed: bool = False
-    sent: list[int] = field(default_factory=list)
-    worklists: tuple[int, int] | None = None
+    steps: int = 0  # worklist steps (CUDA) or buckets (CPU)
+    slices: int = 0  # calls of `Device.relax` that found work
+    settled: int = 0  # vertices made final in steps, by methods that do so
+    overflowed: bool = False  # a sum did not fit in the distance type, and was dropped
+    sent: list[int] = field(default_factory=list)  # bytes that kernels have written to each peer
+    worklists: tuple[int, int] | None = None  # of near and far; one list is near
 
 
 class Linked(Protocol):
     """A device whose kernels exchange with those of its team: one launch runs until all are quiet.
 
-    Attributes:
-        floor: the smallest distance left after a run; infinite if none is left.
-        all_quiet: the team has nothing left up to the bound; the same on all its ranks.
-        overflowed: as in `Counters`; if ``all_quiet``, for any rank of the team.
-        arcs: of this rank after the redistribution.
+    ``arcs`` counts those of this rank after the redistribution.
     """
 
-    floor: float
-    all_quiet: bool
-    overflowed: bool
+    floor: float  # the smallest distance left after a run; infinite if none is left
+    all_quiet: bool  # the team has nothing left up to the bound; the same on all its ranks
+    overflowed: bool  # as in `Counters`; if ``all_quiet``, for any rank of the team
 
     @property
     def arcs(self) -> int: ...
@@ -169,12 +139,10 @@ class Linked(Protocol):
         """Before a solve: wake the links between the GPUs, which may sleep; returns at once."""
 
     def prepare(self, lead: float, bound: float) -> None:
-        """After `Device.start`, and before each launch.
+        """Set the bounds of a launch, after `Device.start`; nothing beyond ``bound`` is relaxed.
 
-        Args:
-            lead: how far above the team's smallest pending distance a rank may work, if buckets do
-                not grow; buckets that grow are the same on all ranks.
-            bound: distances beyond it are not relaxed.
+        ``lead`` bounds how far above the team's smallest pending distance a rank may work, if
+        buckets do not grow; buckets that grow are the same on all ranks.
         """
 
     def launch(self) -> None:
@@ -185,10 +153,9 @@ class Linked(Protocol):
         """
 
     def finished(self) -> bool:
-        """Return True if the run has ended; then ``floor`` and the others are set.
+        """Return True if the run has ended and has set ``floor`` and the others.
 
-        Raises:
-            RunError: after a stop the kernel of another rank did not report its end.
+        `RunError` if after a stop the kernel of another rank did not report its end.
         """
 
     def count(self) -> None:
@@ -199,18 +166,11 @@ class Linked(Protocol):
 
 
 class Device(Protocol):
-    """Holds one rank's share and works on it.
+    """Holds one rank's share and works on it."""
 
-    Attributes:
-        name: ``cpu`` or ``cuda``.
-        label: the processor's name, for messages and statistics.
-        uuid: of a GPU, as NVML knows it; None for a CPU.
-        counters: of the last solve.
-    """
-
-    name: str
-    label: str
-    uuid: str | None
+    name: str  # ``cpu`` or ``cuda``
+    label: str  # the processor's name, for messages and statistics
+    uuid: str | None  # of a GPU, in NVML's form
 
     @property
     def counters(self) -> Counters: ...
@@ -219,10 +179,7 @@ class Device(Protocol):
         """Compile what `load` compiles, so that other ranks find it cached."""
 
     def load(self, share: Share, terms: Terms) -> None:
-        """Take a share, weights converted to the distance type.
-
-        If ranks are to exchange inside kernels, `link` follows.
-        """
+        """Take a share, with weights converted to the distance type; `link` may follow."""
 
     def room(self) -> int | None:
         """Bytes of device memory that a share may take; None on a CPU."""
@@ -233,9 +190,8 @@ class Device(Protocol):
     def link(self, team: Team) -> Linked | str:
         """Redistribute a team's arcs by head, and map the peers' memory; collective in the team.
 
-        Returns an object that drives fused runs, or the reason why they are impossible; the same
-        kind on every rank of the team. In the second case, and after `unlink`, the share must be
-        loaded again.
+        Returns an object that drives fused runs, or on every rank the reason why they are
+        impossible. Then, and after `unlink`, the share must be loaded again.
         """
 
     def unlink(self) -> None:
@@ -250,9 +206,8 @@ class Device(Protocol):
         A device may do so only with the first slice or launch, or before the first message is
         merged. Until then its answers are those of the previous solve.
 
-        With ``record`` the device may keep the tail of each improvement, from which `start_claims`
-        takes the predecessors. It is set only if no other rank improves this rank's vertices and no
-        weight is negative.
+        With ``record`` it may keep the tail of each improvement, for `start_claims`. That needs
+        weights that are not negative, and no other rank that improves this rank's vertices.
         """
 
     def memory(self, size: int) -> Buffer:
@@ -262,10 +217,7 @@ class Device(Protocol):
         """Merge a peer's improvements; those that still improve go to the worklists."""
 
     def relax(self, limit: float) -> float:
-        """Relax a slice of the work up to ``limit``.
-
-        Returns a lower bound of the distances left to work on; infinite if there is no work left.
-        """
+        """Relax a slice up to ``limit``; return a lower bound of what is left, or infinity."""
 
     def bucket_width(self) -> float:
         """The current Δ, infinite for Bellman-Ford; a solve may narrow it."""
@@ -274,18 +226,13 @@ class Device(Protocol):
         """Improvements of halo vertices since the last call, one message for each owner."""
 
     def farthest(self, vertices: NDArray[np.int64]) -> float:
-        """The greatest distance of some owned vertices (local numbers); infinite if unreached.
-
-        It is exact: an int of integer distances.
-        """
+        """The exact greatest distance of some owned vertices (local numbers), or infinity."""
 
     def forget_beyond(self, bound: float) -> None:
         """Make all vertices farther than ``bound`` unreached."""
 
     def start_claims(self, monotone: bool) -> bool:
-        """Begin to assign predecessors; collective if ranks are linked.
-
-        Returns whether all are known already, on every rank.
+        """Begin to assign predecessors; collective if ranks are linked. True if all are known.
 
         With ``monotone`` (no negative weights) a tight arc that rises claims its head at once; only
         heads level with their tails must be claimed in order.
@@ -307,18 +254,10 @@ class Device(Protocol):
         """The number of out-arcs of reached vertices."""
 
     def held(self, *, predecessors: bool) -> tuple[Any, Any]:
-        """Copies of the distances and predecessors in the types of `Result`, in device memory.
-
-        The second is None if predecessors were not asked for.
-        """
+        """Copies of distances and (or None) predecessors as `Result` has them, in device memory."""
 
     def replace(self, distances: NDArray[Any], parents: NDArray[np.int64]) -> None:
-        """Replace the answer for the owned vertices by one that the host has computed.
-
-        Args:
-            distances: in the distance type, on the host.
-            parents: global numbers, or `NO_PARENT`.
-        """
+        """Replace the answer for the owned vertices; predecessors are global, or `NO_PARENT`."""
 
     def distances(self) -> NDArray[Any]:
         """Distances of the owned vertices, in the distance type, on the host."""
@@ -330,7 +269,4 @@ class Device(Protocol):
         """Global numbers of the predecessors of the owned vertices, or `NO_PARENT`."""
 
     def proves(self, statement: Statement) -> bool:
-        """Return True if the device finds an answer right; False says nothing.
-
-        It need not have been solved there, and what the device holds is not looked at.
-        """
+        """Return True if the device finds an answer of any device right; False says nothing."""

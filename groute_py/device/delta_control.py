@@ -1,10 +1,9 @@
 """Adaptive Δ, for graphs whose weights differ by orders of magnitude.
 
-Inside a bucket vertices are relaxed in any order, as often as they improve. If Δ suits the graph
-that is a few times each. If not (some weights near 10⁹, paths of light arcs), a single bucket can
-take as many relaxations as plain Bellman-Ford. So if a bucket has relaxed every arc many times, the
-bucket and Δ are narrowed. The factor is large enough to find the right scale in a few steps, within
-a few dozen passes over the arcs.
+If Δ suits the graph, the vertices of a bucket are relaxed a few times each. If not (some weights
+near 10⁹, paths of light arcs), a bucket can take as many relaxations as plain Bellman-Ford. So if a
+bucket has relaxed every arc many times, the bucket and Δ are narrowed, by a factor that finds the
+right scale within a few dozen passes over the arcs.
 """
 
 from __future__ import annotations

@@ -25,33 +25,20 @@ class PathCountError(Exception):
 
 @dataclass(frozen=True)
 class Accumulation:
-    """A choice of what is summed.
+    """A choice of sums."""
 
-    Attributes:
-        by_arc: whether for arcs, not for vertices.
-        endpoints: whether the ends of a path lie on it; only for vertices.
-        squares: whether the squares are summed too.
-    """
-
-    by_arc: bool = False
-    endpoints: bool = False
-    squares: bool = False
+    by_arc: bool = False  # of arcs, not of vertices
+    endpoints: bool = False  # the ends of a path lie on it; only for vertices
+    squares: bool = False  # sum the squares too
 
 
 @dataclass(eq=False)
 class Dependencies:
-    """Sums over some sources, for k vertices or arcs.
+    """Sums over some sources, for k vertices or arcs, in `groute_py.kernels.cpu.fixed_point`."""
 
-    Attributes:
-        totals: uint64, shape (k, 2), fixed point as of `groute_py.kernels.cpu.fixed_point`.
-        squares: likewise, of squares times `square_scale` of the graph's size squared; shape (0, 2)
-            if not asked for.
-        most_paths: the greatest number of shortest paths between two vertices.
-    """
-
-    totals: NDArray[np.uint64]
-    squares: NDArray[np.uint64]
-    most_paths: float = 1.0
+    totals: NDArray[np.uint64]  # uint64, (k, 2)
+    squares: NDArray[np.uint64]  # times `square_scale` of the graph's size squared; or (0, 2)
+    most_paths: float = 1.0  # greatest number of shortest paths between two vertices
 
     @classmethod
     def of(cls, count: int, asked: Accumulation) -> Dependencies:
@@ -72,19 +59,14 @@ def square_scale(vertex_count: int) -> float:
 
 
 class DependencySolver(Protocol):
-    """A method on a device, with the graph in place.
-
-    Attributes:
-        label: what it runs on.
-    """
+    """A method on a device (``label``), with the graph in place."""
 
     label: str
 
     def add(self, sources: NDArray[np.int64]) -> Iterator[int]:
-        """Take sources; yields, as it goes on, how many are done.
+        """Take sources; yield the progress as their count.
 
-        Raises:
-            NarrowError: a distance does not fit in the type that was tried; sums are then wrong.
+        After `NarrowError`, for a distance that does not fit in its type, sums are wrong.
         """
 
     def sums(self) -> Dependencies:

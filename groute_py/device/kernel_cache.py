@@ -1,7 +1,6 @@
 """The folder where CuPy keeps the kernels that it compiles.
 
-CuPy makes it when it is imported, and writes there whatever it compiles; where it may not, as in a
-home that can only be read, it ends in an error.
+CuPy makes it on import, and ends in an error where it may not, as in a read-only home.
 """
 
 from __future__ import annotations

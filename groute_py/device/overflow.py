@@ -15,13 +15,9 @@ from numpy.typing import NDArray
 def leads_beyond(
     offsets: NDArray[Any], heads: NDArray[Any], reached: NDArray[np.bool_], known: NDArray[np.bool_]
 ) -> bool:
-    """Return True if an arc from a reached vertex leads to one that is not.
+    """Return True if an arc from a reached vertex leads to one that is not ``known`` to be.
 
-    Args:
-        offsets: shape (n + 1,), of the rows of n vertices.
-        heads: shape (m,).
-        reached: shape (n,), which of the n are.
-        known: which of all that a head may be are; the n come first.
+    The n vertices with rows come first among those that a head may be.
     """
     leaving = np.repeat(reached, np.diff(offsets).astype(np.int64))
     return not bool(known[heads[leaving]].all())

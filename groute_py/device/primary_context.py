@@ -1,8 +1,7 @@
 """CUDA's context on a GPU, made in a thread of its own while MPI starts and CuPy is imported.
 
-All take about as long. The driver makes the context without Python's lock; CUDA's runtime, and so
-CuPy, then takes the one that is there. What goes wrong here goes wrong there too, where it is an
-error.
+All take about as long. The driver works without Python's lock; CUDA's runtime, and so CuPy, then
+takes its context. An error here appears there too, where it is reported.
 """
 
 from __future__ import annotations
@@ -21,12 +20,10 @@ _begun: set[int] = set()
 
 
 def begin_context(local_rank: int) -> Thread | None:
-    """Begin to make the context of the ``local_rank``-th GPU, as a rank takes it.
+    """Begin to make the context of a rank's GPU; return the thread, which ends before the process.
 
-    Returns:
-        The thread, for which the process waits at its end: a driver must not be left half begun.
-        None where CuPy is missing, so that no GPU is used, or imported, so that nothing is gained;
-        and where it has begun before.
+    A driver must not be left half begun. None without CuPy, or once it is imported or this has
+    begun.
     """
     if local_rank in _begun or "cupy" in sys.modules or find_spec("cupy") is None:
         return None
@@ -37,7 +34,7 @@ def begin_context(local_rank: int) -> Thread | None:
 
 
 def _make_context(local_rank: int) -> int:
-    """Make it; returns the driver's code of what went wrong, or 0, also where there is no GPU.
+    """Make it; return the driver's error code, or 0, also where there is no GPU.
 
     Source: CUDA driver API, "Primary Context Management".
     """

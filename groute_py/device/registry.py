@@ -1,4 +1,4 @@
-"""From the name a user gives to a device."""
+"""Devices by the name that a user gives."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Makers = Mapping[str, Maker]
 
 
 def of_module(module: str, name: str) -> Any:
-    """What a module defines; it is imported only now."""
+    """Return a name that a module defines, which is imported only now."""
     return getattr(import_module(module), name)
 
 
@@ -78,20 +78,14 @@ def begin(name: str, local_rank: int, makers: Makers = NEAR_FAR) -> None:
 
 
 def look_ahead(name: str, local_rank: int, makers: Makers = NEAR_FAR) -> None:
-    """Begin what `choose` of the same device will wait for, if that may be a GPU.
-
-    Each rank then imports CuPy at the same time, and CUDA begins meanwhile.
-    """
+    """Begin to import CuPy and to start CUDA, on each rank at once, if `choose` may take a GPU."""
     begin(name, local_rank, makers)
     if name in ("auto", "cuda") and "cuda" in makers:
         gpu_problem()
 
 
 def choose(name: str, local_rank: int, *, direct: bool, makers: Makers = NEAR_FAR) -> Device:
-    """Open the device for the ``local_rank``-th rank of this host.
-
-    With ``direct`` a GPU's messages stay in its memory.
-    """
+    """Open the device of a rank; with ``direct`` a GPU's messages stay in its memory."""
     return makers[kind_of(name, makers)](local_rank, direct)
 
 

@@ -18,18 +18,11 @@ class NarrowError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class RowBlock:
-    """Some complete rows; the arrays are lent until the next block is asked for.
+    """Some complete rows; the arrays are lent until the next block is asked for."""
 
-    Attributes:
-        first: which of the sources the first row belongs to; the others follow.
-        distances: shape (r, n), of the run's type, `unreached` where no path leads; shape (r, t)
-            if only the columns of t targets were asked for.
-        predecessors: int32, of the same shape, −1 where there is none; None if not asked for.
-    """
-
-    first: int
-    distances: NDArray[Any]
-    predecessors: NDArray[np.int32] | None
+    first: int  # which of the sources the first row belongs to; the others follow
+    distances: NDArray[Any]  # (r, n), or (r, t) of targets; `unreached` where no path leads
+    predecessors: NDArray[np.int32] | None  # int32, of the same shape, −1 for none
 
     @property
     def count(self) -> int:
@@ -38,31 +31,22 @@ class RowBlock:
 
 
 class RowSolver(Protocol):
-    """A method on a device, with the graph in place.
-
-    Attributes:
-        label: what it runs on.
-    """
+    """A method on a device (``label``), with the graph in place."""
 
     label: str
 
     def blocks(
         self, sources: NDArray[np.int64], targets: NDArray[np.int64] | None = None
     ) -> Iterator[RowBlock]:
-        """The rows of some sources, in their order, or of these rows the columns of some targets.
+        """Yield the rows of some sources, in order, or only the columns of some targets.
 
-        A row's other columns are not kept, and do not leave a GPU.
-
-        Raises:
-            NarrowError: a distance does not fit; what came before is right.
+        After `NarrowError`, for a distance that does not fit, earlier blocks are right.
         """
 
     def summaries(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
-        """Yield summaries of those rows, which stay where they were made.
+        """Yield summaries of those rows, which stay where they are.
 
-        Raises:
-            NarrowError: as for `blocks`.
-            SumError, LiftError: see `groute_py.device.summary`.
+        `NarrowError` as `blocks`; `SumError` and `LiftError` of `groute_py.device.summary`.
         """
 
 

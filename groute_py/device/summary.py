@@ -29,45 +29,26 @@ class LiftError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Wanted:
-    """The numbers that each row is reduced to.
+    """The numbers that each row is reduced to."""
 
-    Attributes:
-        sums: whether distances are summed; else sums are 0, and none is too great.
-        histogram: whether distances are counted by their size.
-        reciprocals: whether 1 / distance is summed; not with potentials.
-        heights: shape (n,), Johnson's potentials that the rows were solved with, int64 or float64;
-            None where there are none. The numbers are those of the graph without them.
-    """
-
-    sums: bool = True
-    histogram: bool = False
-    reciprocals: bool = False
+    sums: bool = True  # of distances; else sums are 0, and none is too great
+    histogram: bool = False  # of distances by their size
+    reciprocals: bool = False  # sums of 1 / distance; not with potentials
+    # Johnson's potentials of the rows, (n,), int64 or float64; to be taken out
     heights: NDArray[Any] | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """Summaries of r rows.
+    """Summaries of r rows; a sum has the type `wide`, and is 0 or None if not asked for."""
 
-    Attributes:
-        first: which of the sources the first row belongs to; the others follow.
-        reached: int64, shape (r,): vertices that a path leads to, the source included.
-        sums: shape (r,): of their distances; int64, or float64 where distances are floats; 0 if
-            not asked for.
-        farthest: int64, shape (r,): the vertex of the greatest distance, the first of several.
-        greatest: shape (r,), int64 or float64: that distance.
-        histogram: int64, shape (`bin_count`,): distances of all rows by `bins_of`; None if not
-            asked for.
-        reciprocals: float64, shape (r,): the sum of 1 / distance over the reached vertices that are
-            not at distance 0, rounded in the same order on every device; None if not asked for.
-    """
-
-    first: int
-    reached: NDArray[np.int64]
-    sums: NDArray[Any]
-    farthest: NDArray[np.int64]
-    greatest: NDArray[Any]
-    histogram: NDArray[np.int64] | None
+    first: int  # which of the sources the first row belongs to; the others follow
+    reached: NDArray[np.int64]  # (r,), the source included
+    sums: NDArray[Any]  # (r,), of distances
+    farthest: NDArray[np.int64]  # (r,), the vertex of the greatest distance, the first of several
+    greatest: NDArray[Any]  # (r,), that distance
+    histogram: NDArray[np.int64] | None  # (`bin_count`,), of all rows by `bins_of`
+    # (r,), of 1 / distance but for 0; rounded in the same order on every device
     reciprocals: NDArray[np.float64] | None = None
 
     @property
@@ -109,7 +90,7 @@ def bin_count(distance_type: np.dtype[Any]) -> int:
 
 
 def edges_of(number: int, distance_type: np.dtype[Any]) -> tuple[float, float]:
-    """Between which powers of two the distances of a bin lie; 0 at both ends of the first bin.
+    """Return the powers of two around the distances of a bin; 0 at both ends of the first bin.
 
     >>> edges_of(3, np.dtype(np.int64)), edges_of(64 + 1, np.dtype(np.int64))
     ((4.0, 8.0), (-2.0, -1.0))
@@ -130,14 +111,7 @@ def joined(
     *,
     with_sums: bool = True,
 ) -> Summary:
-    """The summary of rows whose parts have been looked at.
-
-    Args:
-        partials: `partial_type`, shape (r, parts), the parts of a row in their order.
-
-    Raises:
-        SumError: a sum does not fit.
-    """
+    """Join partials (`partial_type`, (r, parts), in order); `SumError` for too great a sum."""
     there = partials["reached"] > 0
     lowest = np.array(-np.inf if partials["greatest"].dtype.kind == "f" else np.iinfo(np.int64).min)
     greatest = np.where(there, partials["greatest"], lowest.astype(partials["greatest"].dtype))
@@ -154,14 +128,7 @@ def joined(
 
 
 def summarize(first: int, row: NDArray[Any], source: int, wanted: Wanted) -> Summary:
-    """The summary of one row in host memory.
-
-    Args:
-        row: distances, `unreached` where no path leads.
-
-    Raises:
-        SumError, LiftError: a sum, or a distance without potentials, does not fit.
-    """
+    """Summarize one row in host memory; `SumError` or `LiftError` if a number does not fit."""
     if row.dtype.kind != "f" and not wanted.histogram and wanted.heights is None:
         return _with_reciprocals(_of_integers(first, row, wanted), row, wanted)
     vertices = np.flatnonzero(row != unreached(row.dtype))

@@ -23,20 +23,11 @@ recorded, which has one value of each counter a slice."""
 class SolveBuffers:
     """Arrays that the kernels of `groute_py.kernels.cpu` work on.
 
-    Attributes:
-        share: the same.
-        type: of the distances.
-        unreached: the distance of a vertex that no path reaches.
-        arcs: offsets (uint64), heads (uint32) and weights, which Numba sees as read-only.
-        slice_arcs: how many arcs a slice relaxes.
-        distances, flags: of the local vertices, shape (local,).
-        near, far: worklists, uint32, shape (own,).
-        dirty, boxes, box_counts: of the outbox.
-        at: cursors and counts of a solve (`groute_py.kernels.cpu.near_far`).
-        parents: global numbers, shape (local,); empty while nothing is recorded.
-        recording: whether the kernel records the tail of each improvement.
-        source: local number, −1 on other ranks.
-        cutoff: in the distance type.
+    ``near`` and ``far`` are worklists, uint32, (own,); ``distances`` and ``flags`` are of local
+    vertices; ``dirty``, ``boxes`` and ``box_counts`` make the outbox. ``at`` has cursors and counts
+    (`groute_py.kernels.cpu.near_far`). ``parents`` are global numbers, empty while nothing is
+    recorded. Numba sees the arcs, offsets (uint64), heads (uint32) and weights, as read-only.
+    ``source`` is −1 on other ranks.
     """
 
     def __init__(self, share: Share, terms: Terms) -> None:

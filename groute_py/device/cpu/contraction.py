@@ -45,16 +45,10 @@ def contract(
     distance_type: np.dtype[Any],
     core: int = CORE,
 ) -> Hierarchy:
-    """Contract a graph in rounds, by all cores.
+    """Contract a graph in rounds, by all cores, into weights of ``distance_type``, int32 or int64.
 
-    Args:
-        offsets, heads, weights: of the graph; shape (n + 1,), (m,) and (m,). No weight is negative,
-            and each is below the greatest number of the type.
-        distance_type: int32 or int64, of the weights of the hierarchy.
-
-    Raises:
-        DenseError: what is left became too dense.
-        NarrowError: a shortcut does not fit in the type.
+    No weight is negative, and each is below the greatest number of the type. `DenseError` if what
+    is left became too dense, `NarrowError` if a shortcut does not fit.
 
     >>> offsets, heads, weights = np.array([0, 1, 2, 2]), np.int32([1, 2]), np.int32([4, 5])
     >>> path = contract(offsets, heads, weights, np.dtype(np.int32), core=1)
@@ -202,11 +196,7 @@ class _Contraction:
         return leaves if sum(counts) * FEWEST > self._left else None
 
     def _take_out(self, leaves: NDArray[np.uint8]) -> _Round:
-        """Replace what leaves by shortcuts.
-
-        Raises:
-            NarrowError: one does not fit.
-        """
+        """Replace what leaves by shortcuts; `NarrowError` if one does not fit."""
         staying_rows = self._kept(leaves)
         shortcuts = self._shortcuts(np.flatnonzero(leaves), staying_rows)
         gone = self._round(leaves)

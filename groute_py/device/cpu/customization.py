@@ -32,13 +32,7 @@ SLICE = 1 << 14
 
 
 class CpuCustomization:
-    """The hierarchy of a graph, customized for one set of weights after another.
-
-    Attributes:
-        label: what it runs on.
-        kind: of its lengths.
-        weights: that it is customized for, int64, shape (m,).
-    """
+    """The hierarchy of a graph, customized for one set of weights (int64, (m,)) after another."""
 
     label = "cpu"
 
@@ -62,14 +56,7 @@ class CpuCustomization:
         self._answered = 0
 
     def customize(self, weights: NDArray[Any], kind: Lengths) -> None:
-        """Take other weights for all arcs.
-
-        Args:
-            weights: integers, none negative, shape (m,).
-
-        Raises:
-            NarrowError: a length does not fit.
-        """
+        """Take other weights for all arcs; `NarrowError` if a length does not fit."""
         weights = weights.astype(np.int64)  # a copy, since it stays
         own = np.full(2 * self._hierarchy.arc_count, kind.nothing, kind.type)
         customization.fold_weights(self._hierarchy.slots, weights, kind.limit, own)
@@ -81,14 +68,9 @@ class CpuCustomization:
         self._labels, self._answered = None, 0
 
     def change(self, arcs: NDArray[np.int64], weights: NDArray[Any]) -> None:
-        """Take other weights for some arcs.
+        """Take other weights for some arcs, each named once.
 
-        Args:
-            arcs: of the graph, each once, shape (k,).
-            weights: theirs, none negative, shape (k,).
-
-        Raises:
-            NarrowError: a length does not fit; the weights are those from before.
+        After `NarrowError`, for a length that does not fit, the weights are those from before.
         """
         hierarchy, kind = self._hierarchy, self.kind
         changed = self.changed(arcs, weights)
@@ -117,14 +99,7 @@ class CpuCustomization:
         return changed
 
     def pairs(self, sources: Any, targets: Any) -> NDArray[np.int64]:
-        """The distances of pairs of vertices, with the greatest int64 where no path leads.
-
-        Args:
-            sources, targets: vertices, shape (k,).
-
-        Raises:
-            NarrowError: a distance does not fit.
-        """
+        """Return distances of pairs, the greatest int64 without a path, or raise `NarrowError`."""
         numbers = self._hierarchy.numbers
         ends = numbers[sources], numbers[targets]
         self._answered += len(sources)
@@ -198,11 +173,7 @@ class CpuCustomization:
 
 
 class Labels:
-    """The labels of all vertices, both ways.
-
-    Raises:
-        NarrowError: a distance does not fit.
-    """
+    """The labels of all vertices, both ways; `NarrowError` if a distance does not fit."""
 
     def __init__(
         self,

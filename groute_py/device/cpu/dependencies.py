@@ -35,11 +35,7 @@ from groute_py.kernels.cpu.dependencies import (
 
 
 class CpuDependencies:
-    """See `groute_py.device.dependencies.DependencySolver`.
-
-    Args:
-        graph: without negative weights, self-loops and parallel arcs.
-    """
+    """A `DependencySolver` for graphs without negative weights, self-loops and parallel arcs."""
 
     def __init__(
         self, graph: Graph, distance_type: np.dtype[Any], asked: Accumulation, *, hops: bool

@@ -35,13 +35,9 @@ class Descent:
         self._asked, self._too_far = 0, hierarchy.nothing
 
     def solve(self, climbed: NDArray[np.uint32], cutoff: Any, answers: NDArray[Any]) -> int | None:
-        """Find the distances within a cutoff, and clear those of the climb.
+        """Fill ``answers``, by vertex, with distances within a cutoff; clear those of the climb.
 
-        Args:
-            answers: shape (n,), unreached but for the source; filled in the order of the vertices.
-
-        Returns:
-            The arcs that were looked at; None if a sweep is to go on from the climb's distances.
+        Returns the number of arcs that were looked at; None if a sweep should go on from the climb.
         """
         self._asked += 1
         if self._asked <= PATIENCE or cutoff >= self._too_far:

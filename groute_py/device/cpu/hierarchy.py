@@ -17,22 +17,11 @@ WHOLE = np.uint64(2**64 - 1)
 
 
 class CpuHierarchy:
-    """The arrays of a hierarchy, in the distance type.
+    """The arrays of a hierarchy, in the distance type (int32 or int64).
 
-    Within each level the vertices stand in the order of the numbers of their arcs; see
-    `groute_py.kernels.cpu.sweep.sweep`.
-
-    Args:
-        distance_type: int32 or int64.
-
-    Attributes:
-        vertex_count, core_count: of the hierarchy.
-        type, nothing: of distances, and the unreached one.
-        places: uint32, shape (n,): the place of each vertex.
-        offsets, heads, down, up: the arcs upward, by places.
-        runs: see `groute_py.kernels.cpu.sweep.sweep`.
-        core: the arcs within the core: offsets, heads and weights.
-        heaviest: the greatest weight.
+    Within each level the vertices stand in the order of the numbers of their arcs; ``runs`` is for
+    `groute_py.kernels.cpu.sweep.sweep`. ``places`` (uint32, (n,)) has the place of each vertex, by
+    which the arcs are numbered; ``nothing`` is the unreached distance.
     """
 
     def __init__(self, hierarchy: Hierarchy, distance_type: np.dtype[Any]) -> None:
@@ -108,10 +97,7 @@ def greatest(weights: NDArray[Any], nothing: Any) -> int:
 class Climb:
     """Room for searches upward and through the core, one after the other.
 
-    Attributes:
-        distances: shape (n,), by places: unreached where the last search has found nothing.
-        relaxations: arcs that the last search has relaxed.
-        overflowed: whether a sum in the core did not fit.
+    ``distances``, by places, are unreached where the last search has found nothing.
     """
 
     def __init__(self, hierarchy: CpuHierarchy) -> None:
@@ -123,10 +109,9 @@ class Climb:
         self.relaxations, self.overflowed = 0, False
 
     def search(self, source: int) -> NDArray[np.uint32]:
-        """Find distances upward from a vertex, and in the core; ``distances`` are all unreached.
+        """Find distances upward from a vertex, and in the core, from distances all unreached.
 
-        Returns:
-            The places that were found on the way up; more of the core may be reached.
+        Returns the places that were found on the way up; more of the core may be reached.
         """
         one = self._hierarchy
         at = np.zeros(near_far.CURSORS, np.int64)

@@ -7,10 +7,7 @@ from groute_py.device.cpu.parts import SolveParts
 
 
 class CpuMethod:
-    """Near–far relaxation; other methods override what they do in another way.
-
-    A device makes one for each share that it loads.
-    """
+    """Near–far relaxation of one share; other methods override parts of it."""
 
     def arrange(self, parts: SolveParts) -> None:
         """Make what the method has beside the share."""

@@ -12,11 +12,7 @@ from groute_py.partition.share import Share
 
 
 class SolveParts:
-    """Allocates the working arrays of a share, and makes the parts that work on them.
-
-    Attributes:
-        counters: of the last solve.
-    """
+    """Allocates the working arrays of a share, and makes the parts that work on them."""
 
     def __init__(self, share: Share, terms: Terms) -> None:
         self.counters = Counters()

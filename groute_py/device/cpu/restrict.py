@@ -1,7 +1,7 @@
 """The part of a hierarchy that paths between some vertices need, on the host.
 
-(RPHAST: Delling, Goldberg and Werneck, "Faster batched shortest paths in road networks", 2011.
-As on GPUs the sources are kept as well, so that the part is a hierarchy by itself.)
+(RPHAST: Delling, Goldberg and Werneck, "Faster batched shortest paths in road networks", 2011; the
+sources are kept as well, so that the part is a hierarchy by itself.)
 """
 
 from __future__ import annotations
@@ -18,24 +18,14 @@ from groute_py.kernels.cpu.restrict import mark_above
 
 
 class Part(NamedTuple):
-    """A part of a hierarchy.
-
-    Attributes:
-        hierarchy: its vertices are the places themselves.
-        places: int64, shape (k,): the place of each of the vertices that were asked for.
-    """
+    """A part of a hierarchy, whose vertices are the places themselves."""
 
     hierarchy: Hierarchy
-    places: NDArray[np.int64]
+    places: NDArray[np.int64]  # int64, (k,): by vertex of the request
 
 
 def part_above(hierarchy: Hierarchy, vertices: NDArray[Any], most: int) -> Part | None:
-    """The part with some vertices, all that lie above them, and the core.
-
-    Args:
-        vertices: shape (k,).
-        most: None if the part would have more vertices.
-    """
+    """The part with some vertices, all above them, and the core; None beyond ``most`` vertices."""
     places = np.empty(hierarchy.vertex_count, np.int32)
     places[hierarchy.vertices] = np.arange(hierarchy.vertex_count, dtype=np.int32)
     wanted = places[vertices]

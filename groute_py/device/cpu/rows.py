@@ -27,11 +27,7 @@ BLOCK_BYTES = 16 << 20
 
 
 class CpuGraph:
-    """Arcs as the kernels take them, and those that come in.
-
-    Args:
-        graph: without negative weights.
-    """
+    """Outgoing and incoming arcs of a graph without negative weights, in the kernels' types."""
 
     def __init__(self, graph: Graph, distance_type: np.dtype[Any]) -> None:
         self.vertex_count, self.type = graph.vertex_count, distance_type
@@ -145,7 +141,7 @@ def by_threads(
 ) -> Iterator[tuple[int, list[T]]]:
     """Call ``work`` with each source and its position, some 16 MB of rows at a time.
 
-    Yields the position of the first of them, and what was made of each, in order.
+    Yields the position of the first source, and the results in order.
     """
     step = max(BLOCK_BYTES // row_bytes, threads)
     with ThreadPoolExecutor(threads) as pool:

@@ -33,23 +33,14 @@ class Search(Protocol):
     """Searches in one graph, one after another."""
 
     def run(self, source: int, targets: NDArray[np.int64], deadline: float) -> NDArray[Any]:
-        """The distances of the targets, shape (t,), `unreached` where no path leads.
+        """Return the targets' distances, `unreached` where no path leads; targets may repeat.
 
-        Args:
-            source: a vertex.
-            targets: vertices, shape (t,), in any order; one may stand there more than once.
-            deadline: `time.monotonic` at which to give up.
-
-        Raises:
-            NarrowError: a sum does not fit, and a target was not reached.
-            TimeLimitError: the deadline has passed.
+        `NarrowError` if a sum did not fit and a target was not reached; `TimeLimitError` after
+        ``deadline`` (`time.monotonic`).
         """
 
     def path(self, target: int) -> NDArray[np.int64]:
-        """The vertices of a shortest path to a target of the last search, both ends included.
-
-        The array is empty if no path leads there.
-        """
+        """The vertices of a shortest path to a target of the last search; empty without a path."""
 
 
 class TargetSearch:
@@ -86,10 +77,7 @@ class TargetSearch:
 
 
 class TwoSidedSearch:
-    """A `Search` from both ends to one target.
-
-    Weights are integers, none negative, and the longest path fits in the graph's type.
-    """
+    """A `Search` from both ends to one target, for integers whose longest path fits their type."""
 
     def __init__(self, graph: CpuGraph) -> None:
         self._arcs, self._nothing = (graph.arcs, graph.incoming), unreached(graph.type)
@@ -147,11 +135,7 @@ class UpSearch:
 
 
 def _finish(search: Callable[..., Any], what: tuple[Any, ...], deadline: float) -> None:
-    """Call a kernel, slice by slice, until its search is over.
-
-    Raises:
-        TimeLimitError: the deadline has passed.
-    """
+    """Call a kernel, slice by slice, until its search is over or `TimeLimitError` is due."""
     while not search(*what):
         if time.monotonic() > deadline:
             raise too_late()

@@ -35,17 +35,10 @@ MOST_KEPT = 0.5
 
 
 class CpuSweeps:
-    """See `groute_py.device.rows.RowSolver`: a sweep for each thread, of several sources.
+    """A `RowSolver` with a sweep of several sources for each thread, by ``hierarchy`` or a new one.
 
     For some targets it sweeps only the part of the hierarchy that they and the sources need.
-
-    Args:
-        graph: with integer weights.
-        hierarchy: of the graph; None to make it.
-
-    Raises:
-        DenseError: the graph does not contract.
-        NarrowError: a shortcut does not fit in the type.
+    `DenseError` if the graph does not contract, `NarrowError` if a shortcut does not fit.
     """
 
     def __init__(self, graph: CpuGraph, hierarchy: Hierarchy | None, *, predecessors: bool) -> None:
@@ -85,11 +78,7 @@ class CpuSweeps:
         return CpuHierarchy(self._hierarchy, self._graph.type)
 
     def _between(self, part: Part, sources: int) -> Iterator[RowBlock]:
-        """Rows with the targets' columns, by the part of the hierarchy that they need.
-
-        Raises:
-            NarrowError: a sum may not have fitted.
-        """
+        """Yield rows of the targets' columns; `NarrowError` if a sum may not have fitted."""
         one = CpuHierarchy(part.hierarchy, self._graph.type)
         begins, columns = part.places[:sources], one.places[part.places[sources:]]
         for first, _, rows, is_sure in self._swept(one, begins, columns):
@@ -98,11 +87,7 @@ class CpuSweeps:
             yield RowBlock(first, rows, None)
 
     def _trees(self, sources: NDArray[np.int64]) -> Iterator[tuple[int, list[int], NDArray[Any]]]:
-        """Position of the first of some sources, these, and their whole rows, which are lent.
-
-        Raises:
-            NarrowError: a distance does not fit.
-        """
+        """Yield the first position of some sources, these, and their whole rows, which are lent."""
         for first, some, rows, is_sure in self._swept(self._whole, sources, self._whole.places):
             if not is_sure:
                 self._refuse_lost(rows)
@@ -125,11 +110,7 @@ class CpuSweeps:
     def _swept(
         self, one: CpuHierarchy, sources: NDArray[np.int64], columns: NDArray[np.uint32]
     ) -> Iterator[tuple[int, list[int], NDArray[Any], bool]]:
-        """Position of the first of some sources, these, their rows, lent, and whether all sums fit.
-
-        Args:
-            sources: vertices of it, shape (k,).
-        """
+        """Yield the first position of some sources, these, their lent rows, and if all sums fit."""
         threads = self._fitting_threads(one, len(sources))
         free: SimpleQueue[_Lanes] = SimpleQueue()
         for _ in range(threads):
@@ -167,11 +148,7 @@ class _Lanes:
         self._distances = np.empty((hierarchy.vertex_count, count), hierarchy.type)
 
     def solve(self, sources: list[int], columns: NDArray[np.uint32], rows: NDArray[Any]) -> bool:
-        """Fill rows with distances from some sources, at most one for each lane.
-
-        Returns:
-            Whether all sums fit for sure.
-        """
+        """Fill rows with distances from at most one source a lane; True if all sums surely fit."""
         one, climb = self._hierarchy, self._climb
         self._distances.fill(one.nothing)
         overflowed = False

@@ -1,8 +1,7 @@
 """The certificate of an answer on a GPU, for which graph and answer are uploaded anew.
 
-So what is proved is the answer that is given out, in the graph that was read. Whatever the solve
-has left on the GPU is not looked at: an arc that was lost on its way to a share, or a distance that
-was damaged on its way back, would be missed there.
+An arc that was lost on its way to a share, or a distance that was damaged on its way back, would be
+missed in what the solve has left on the GPU.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Samples of NVML while a GPU works; without NVML there are none.
 
-A thread looks ten times a second. It asks the driver and never the GPU's streams, so that no solve
-waits for it. Counters (energy, NVLink) are taken at the beginning and the end too, so they cover
-solves that are shorter than the period; NVML itself renews them a few times a second.
+A thread asks the driver ten times a second, and never the GPU's streams, so that no solve waits for
+it. Counters (energy, NVLink) are taken at both ends too, so they cover short solves.
 """
 
 from __future__ import annotations
@@ -44,23 +43,12 @@ class Nvml(Protocol):
 
 @dataclass(frozen=True)
 class Sample:
-    """One look at one GPU; None for what its driver does not tell.
+    """One look at one GPU; None for unknown figures. Counters grow since its driver was loaded."""
 
-    Attributes:
-        seconds: since the record began.
-        gpu: its UUID.
-        utilisation: percent of the time in which a kernel ran.
-        used_bytes: of its memory, by all processes.
-        watts: power.
-        joules: energy since its driver was loaded.
-        sm_megahertz, memory_megahertz: clocks.
-        nvlink_sent_bytes, nvlink_received_bytes: since its driver was loaded.
-    """
-
-    seconds: float
-    gpu: str
-    utilisation: int | None
-    used_bytes: int | None
+    seconds: float  # since the record began
+    gpu: str  # its UUID
+    utilisation: int | None  # percent of the time in which a kernel ran
+    used_bytes: int | None  # of its memory, by all processes
     watts: float | None
     joules: float | None
     sm_megahertz: int | None
@@ -108,12 +96,7 @@ def free_bytes(library: Nvml | None) -> list[int]:
 
 
 class Record:
-    """Samples of a GPU, from entering the block to leaving it.
-
-    Args:
-        library: NVML, or None: then there are no samples.
-        gpu: its UUID, or None: then there are none either.
-    """
+    """Samples of a GPU (its UUID) in a block; none without NVML or without a GPU."""
 
     def __init__(self, library: Nvml | None, gpu: str | None, period_s: float = PERIOD_S) -> None:
         self._gpu, self._period_s = gpu or "", period_s
@@ -184,7 +167,7 @@ def _nvlink(library: Nvml, read: Any) -> list[int | None]:
 
 
 def summary(samples: list[Sample]) -> dict[str, dict[str, float]]:
-    """By GPU: means, most memory, least clock, and by how much counters have grown."""
+    """By GPU: means, most memory, least clock, and growth of counters."""
     by_gpu: dict[str, dict[str, float]] = {}
     for gpu in sorted({sample.gpu for sample in samples}):
         own = [sample for sample in samples if sample.gpu == gpu]

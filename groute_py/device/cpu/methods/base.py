@@ -19,11 +19,7 @@ class SerialMethod(CpuMethod, ABC):
 
     @abstractmethod
     def step(self, buffers: SolveBuffers, limit: float) -> Any:
-        """Relax for one slice what is not farther than ``limit``.
-
-        Returns:
-            The least distance left, or the unreached value.
-        """
+        """Relax a slice within ``limit``; return the least distance left, or unreached."""
 
     def start(
         self,

@@ -14,11 +14,7 @@ from groute_py.kernels.cpu import near_far, plain_bellman_ford, queue_bellman_fo
 
 
 class PlainBellmanFord(SerialMethod):
-    """Every arc in every round; `groute_py.kernels.cpu.plain_bellman_ford`.
-
-    Args:
-        all_rounds: do n − 1 rounds, whatever they change, as the textbooks do.
-    """
+    """Every arc in every round; with ``all_rounds`` n − 1 rounds, as the textbooks do."""
 
     def __init__(self, *, all_rounds: bool) -> None:
         self._all_rounds = all_rounds

@@ -18,7 +18,7 @@ from groute_py.kernels.cpu import near_far, sweep
 
 
 class Contraction(SerialMethod):
-    """A core that sweeps over a hierarchy, which all cores have made.
+    """A sweep by one core over a hierarchy that all cores have made.
 
     Of many trees within a cutoff it looks only at what they reach, if that is little.
     """

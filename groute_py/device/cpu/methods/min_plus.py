@@ -21,13 +21,7 @@ Rounds = Callable[..., None]
 
 
 class Incoming(NamedTuple):
-    """The incoming arcs in rows.
-
-    Attributes:
-        offsets: uint64, shape (n + 1,).
-        tails, values: shape (m,).
-        unreached: the value where there is no arc.
-    """
+    """The incoming arcs in rows; ``unreached`` is the value where there is no arc."""
 
     offsets: NDArray[np.uint64]
     tails: NDArray[np.uint32]
@@ -42,12 +36,12 @@ class Incoming(NamedTuple):
 
 
 def in_csr(incoming: Incoming) -> Rounds:
-    """In compressed sparse rows, as they are."""
+    """Keep compressed sparse rows as they are."""
     return partial(pull.csr, incoming.offsets, incoming.tails, incoming.values)
 
 
 def in_ell(incoming: Incoming) -> Rounds:
-    """In equally many slots a vertex."""
+    """Store equally many slots a vertex."""
     degrees = np.diff(incoming.offsets).astype(np.int64)
     own, width = len(degrees), int(degrees.max(initial=0))
     if too_uneven(width, own, len(incoming.tails)):
@@ -64,7 +58,7 @@ def in_ell(incoming: Incoming) -> Rounds:
 
 
 def in_matrix(incoming: Incoming) -> Rounds:
-    """In a matrix."""
+    """Store a matrix."""
     own = len(incoming.offsets) - 1
     if too_dense(own):
         raise InputError(

@@ -21,18 +21,12 @@ TILE = 1 << 12
 
 
 class ArcCounts(NamedTuple):
-    """Attributes:
-    arcs: uint32, shape (ranks, own): how many of each row each rank takes.
-    leads: uint8, shape (own,): bit p where rank p takes some, and is another one.
-    degrees: uint32, shape (own,): how many all ranks take.
-    totals: how many arcs each takes.
-    pushed: the most vertices that this rank pushes to a peer.
-    """
+    """The arcs that each rank of a team takes, and the most vertices pushed to a peer."""
 
-    arcs: Any
-    leads: Any
-    degrees: Any
-    totals: list[int]
+    arcs: Any  # uint32, (ranks, own): of each row for each rank
+    leads: Any  # uint8, (own,): bit p where another rank p takes some
+    degrees: Any  # uint32, (own,): sums over all ranks
+    totals: list[int]  # for each rank
     pushed: int
 
     def by_number(self, order: DegreeOrder) -> ArcCounts:
@@ -55,11 +49,7 @@ def count_arcs(graph: DeviceGraph, team: Any) -> ArcCounts:
 
 
 def row_starts(kernels: Kernels, arcs: Any, firsts: list[int]) -> Any:
-    """Return where each row begins in what each rank takes: uint64, shape (ranks, own).
-
-    Args:
-        firsts: where the first row begins in what each rank takes.
-    """
+    """Return each row's begin in each rank's arcs, uint64, (ranks, own), from ``firsts`` on."""
     sums, _ = _tile_sums(kernels, arcs)
     begins = np.cumsum(sums, axis=1, dtype=np.uint64) - sums
     begins += np.array(firsts, np.uint64)[:, np.newaxis]

@@ -31,18 +31,12 @@ VISITED_AT_ONCE = 1 << 20
 
 
 class DeviceGraph:
-    """The rows of a share, and the kernels that are compiled for them.
+    """The rows of a share, and the kernels of `SOLVE` that are compiled for them.
 
-    Attributes:
-        type, unreached: of the distances, and the distance where no path leads.
-        arrays: by their names in struct ``Share`` of kernels/layout/graph.cuh.
-        struct: that struct.
-        kernels: of the program `SOLVE`.
-        rows: vertices that have a row here; in a team all of its vertices.
-        before: vertices of the team whose owners are ranks before this one.
-        halo: vertices of other ranks that messages carry the distances of.
-        unit: of the weight classes of arcs; 0 if they have none.
-        reserved_bytes: of later allocations beside the working arrays: the inboxes of a team.
+    ``struct`` is struct ``Share`` of kernels/layout/graph.cuh, ``arrays`` its members by name. In a
+    team ``rows`` counts all of its vertices, and ``before`` those of ranks before this one;
+    ``halo`` counts vertices of other ranks in messages. ``unit`` is that of the weight classes, or
+    0. ``reserved_bytes`` are for the inboxes of a team.
     """
 
     def __init__(self, gpu: GpuContext, share: Share, terms: Terms) -> None:
@@ -146,8 +140,7 @@ class DeviceGraph:
 def packed_arcs(heads: Any, weights: Any, distance_type: np.dtype[Any]) -> Any:
     """Arcs as kernels load them, weight and head side by side (``Arc`` in their types.cuh).
 
-    Args:
-        heads, weights: shape (m,); those in host memory are packed there, on their way.
+    Those in host memory are packed there, on their way.
     """
     words = np.dtype(f"u{distance_type.itemsize}")
     kind = np.dtype(np.uint64 if words.itemsize == 4 else np.complex128)

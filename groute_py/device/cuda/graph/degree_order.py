@@ -35,9 +35,8 @@ MIXER = 2654435761
 class DegreeOrder:
     """The numbers that vertices have in kernels.
 
-    Args:
-        vertices: uint32, shape (rows,): the vertex of each number; in a team of all its vertices.
-        numbers: uint32, shape (own,): the number of each owned vertex, from the first of them on.
+    ``vertices`` (uint32, (rows,)) has the vertex of each number, in a team of all its vertices;
+    ``numbers`` (uint32, (own,)) that of each owned vertex, from the first of them on.
     """
 
     def __init__(self, vertices: Any, numbers: Any) -> None:
@@ -88,10 +87,9 @@ def order_by_degree(graph: DeviceGraph) -> DegreeOrder | None:
 def order_among_peers(
     channel: Channel, graph: DeviceGraph, owned: list[int], spare: int
 ) -> DegreeOrder | None:
-    """The same among all ranks, if all have room; arcs stay where they are; collective.
+    """Order among all ranks, if all have room for it beside ``spare`` bytes; collective.
 
-    Args:
-        spare: bytes that are left beside what comes after.
+    Arcs stay where they are.
     """
     mine = if_it_fits(lambda: _own_numbers(graph, owned, spare))
     if not all(channel.gather(mine is not None)):
@@ -142,12 +140,7 @@ def _copied(gpu: GpuContext, address: int, count: int) -> Any:
 
 
 def _number(offsets: Any, numbers: Any) -> None:
-    """Number vertices by falling degree, mixed as `MIXED_AT_ONCE` says.
-
-    Args:
-        offsets: shape (n + 1,), where the rows begin and end.
-        numbers: uint32, shape (n,); is filled.
-    """
+    """Fill ``numbers`` (uint32) by falling degree of the rows, mixed as `MIXED_AT_ONCE` says."""
     if len(numbers) == 0:
         return
     falling = ascending(~lengths(offsets))

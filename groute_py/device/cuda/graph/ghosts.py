@@ -7,15 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Ghosts:
-    """The numbering of a rank: its own vertices first, then those of all other ranks in order.
+    """The numbering of a rank: its own vertices first, then those of all other ranks in order."""
 
-    Attributes:
-        me: this rank's number in the team.
-        owned: how many vertices each owns; the ranges follow each other.
-    """
-
-    me: int
-    owned: list[int]
+    me: int  # this rank's number in the team
+    owned: list[int]  # counts of consecutive ranges
 
     @property
     def rows(self) -> int:

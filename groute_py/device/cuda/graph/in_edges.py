@@ -1,8 +1,7 @@
 """In-edges of a share (transposed arcs), for the pull phase (kernels/sssp/pull_deferred.cuh).
 
-This takes time when a graph is loaded and saves time in each solve: rows are sorted by weight, and
-the arcs are transposed. On a symmetric graph the out-arcs serve as in-arcs, and the weight class of
-each head is stored beside it (kernels/sssp/min_out_weight.cuh).
+Rows are sorted by weight, and the arcs are transposed. On a symmetric graph the out-arcs serve as
+in-arcs, and the weight class of each head is stored beside it (kernels/sssp/min_out_weight.cuh).
 """
 
 from __future__ import annotations
@@ -25,16 +24,11 @@ LIGHTEST_BYTES = 8
 
 
 def add_in_edges(graph: DeviceGraph, drawn: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Arrange the arcs to be pulled, if they are to be and there is room.
+    """Sort the rows of a graph and add its in-edges, if they are to be pulled and there is room.
 
-    Args:
-        graph: gets sorted rows, and the in-edges.
-        drawn: `seeds`, the same on all ranks.
-
-    Returns:
-        uint64, shape (SEEDS,): what all ranks' are 0 of in sum where as many arcs of each weight
-        lead from v to u as from u to v, for all u and v; elsewhere that is as likely as to guess
-        128 bits.
+    Returns SEEDS sums (uint64) of random hashes, from ``drawn`` `seeds` that all ranks share. Over
+    all ranks they sum to 0 if as many arcs of each weight lead from v to u as from u to v, for all
+    u and v; elsewhere that is as likely as to guess 128 bits.
     """
     if not graph.terms.pulls:
         return np.ones(SEEDS, np.uint64)

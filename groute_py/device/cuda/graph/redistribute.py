@@ -1,9 +1,8 @@
 """Redistribution of arcs by head when the ranks of a team are linked.
 
-Graphs are read and cut by tail: a rank starts with the out-arcs of the vertices it owns (outgoing
-edge-cut). Linked ranks hold the in-arcs of the vertices they own (incoming edge-cut); see
-kernels/exchange/PROTOCOL.md. Each rank writes arcs directly into the memory of the peers that own
-their heads.
+Graphs are read and cut by tail (outgoing edge-cut). Linked ranks hold the in-arcs of the vertices
+they own (incoming edge-cut); see kernels/exchange/PROTOCOL.md. Each rank writes arcs directly into
+the memory of the peers that own their heads.
 """
 
 from __future__ import annotations
@@ -34,24 +33,17 @@ from groute_py.partition.share import MOST_LOCAL
 
 
 class Destination(NamedTuple):
-    """Attributes:
-    starts: uint64, shape (ranks, own): where each row begins in what each rank takes, by the
-        numbers of the rows.
-    arrays: room for the arcs that this rank takes, and for their rows; and by the numbers of the
-        owned vertices whom their rows lead to, and their degrees.
-    """
+    """Room for the arcs that this rank takes, their rows, and owned vertices' leads and degrees."""
 
-    starts: Any
+    starts: Any  # uint64, (ranks, own): begins of rows in each rank's arcs
     arrays: dict[str, Any]
 
 
 class Redistribution:
     """Moves the arcs of a team to the owners of their heads; collective.
 
-    Attributes:
-        ghosts: the numbering of the team's vertices on this rank.
-        order: by degree, if vertices are renumbered.
-        most_pushed: the most vertices that a rank pushes to a peer.
+    ``order`` is by degree, if vertices are renumbered; a rank pushes at most ``most_pushed``
+    vertices to a peer.
     """
 
     def __init__(self, team: Team, graph: DeviceGraph) -> None:
@@ -62,10 +54,7 @@ class Redistribution:
         self.most_pushed = 0
 
     def run(self) -> str | None:
-        """Redistribute, or say why not; the same on every rank.
-
-        If it fails, arcs may be gone: the share has to be loaded again.
-        """
+        """Redistribute, or return on every rank why not; then the share has to be loaded again."""
         channel, graph, ghosts = self.team.channel, self.graph, self.ghosts
         assert "leads" not in graph.arrays  # it is done once
         most = max(channel.gather(ghosts.rows + len(graph.share.halo)))
@@ -148,7 +137,7 @@ class Redistribution:
         return starts, {"leads": counted.leads, "degrees": counted.degrees}
 
     def _allocate(self, sizes: NDArray[np.int64]) -> dict[str, Any]:
-        """For the arcs that this rank takes, and their rows."""
+        """Allocate room for the arcs that this rank takes, and their rows."""
         cp.get_default_memory_pool().free_all_blocks()  # what counting has left there
         graph = self.graph
         arcs, rows = int(sizes[:, self.ghosts.me].sum()), graph.rows

@@ -17,13 +17,7 @@ MOST_ARCS = 2**31 - 1
 
 
 class Incoming(NamedTuple):
-    """The arcs of a share by their heads.
-
-    Attributes:
-        offsets: shape (own + 1,): where the arcs to each vertex begin.
-        arcs: shape (m,), the number that each arc has in the share.
-        tails: uint32, shape (m,).
-    """
+    """The arcs of a share by their heads; ``arcs`` are their numbers in the share."""
 
     offsets: Any
     arcs: Any

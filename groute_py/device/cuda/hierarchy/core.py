@@ -29,13 +29,10 @@ class CoreGraph:
 
 
 def core_distances(hierarchy: Hierarchy, distance_type: np.dtype[Any]) -> Any:
-    """Shape (c, c): from each vertex of the core (row) to each, `unreached` where no path leads.
+    """All distances within the core, shape (c, c), `unreached` where no path leads.
 
     In the current stream. The matrix is padded while it is closed, so it is there twice.
-
-    Raises:
-        NarrowError: of `groute_py.device.rows`: a distance takes more than half of the type's
-            range.
+    `NarrowError` if a distance takes more than half of the type's range.
     """
     count = hierarchy.core_count
     rows = cp.full((count, count), unreached(distance_type), distance_type)

@@ -148,11 +148,7 @@ class CudaCustomization:
         return self._by_kind[kind.type]
 
     def _labelled(self) -> CudaLabels:
-        """The labels by the current weights.
-
-        Raises:
-            NarrowError: a distance does not fit in the type.
-        """
+        """Return the labels by the current weights; `NarrowError` if a distance does not fit."""
         if self._labels is None:
             takes = CudaLabels.bytes_of(self._hierarchy, self.kind)
             _refuse_large(takes, "labels of all vertices", self._gpu)
@@ -174,15 +170,10 @@ class CudaCustomization:
 
 
 class Arcs:
-    """The arcs upward and their triangles on the current GPU.
+    """The arcs upward and their triangles on the current GPU, as in the hierarchy.
 
-    Attributes:
-        levels: the first number of each level, and n.
-        count: arcs.
-        offsets, heads: uint32, as in the hierarchy.
-        slots: int32, likewise; numbers: uint32, of the vertices.
-        triangle_levels: the first triangle of each level, and the number of all.
-        triangles: uint32 arrays: the two arcs from the lowest vertex, and the one over it.
+    ``triangle_levels`` has the first triangle of each level, and the number of all; ``triangles``
+    three uint32 arrays: the two arcs from the lowest vertex, and the one over it.
     """
 
     def __init__(self, hierarchy: CustomizableHierarchy) -> None:
@@ -203,12 +194,7 @@ class Arcs:
 
 
 class Customizer:
-    """Lengths of one type.
-
-    Attributes:
-        kernels: for the type.
-        lengths: of the type, shape (2 a,): of each arc that up and that down.
-    """
+    """Lengths of one type, shape (2 a,): of each arc that up and that down."""
 
     def __init__(self, arcs: Arcs, kind: Lengths, gpu: GpuContext) -> None:
         self._arcs, self.kind = arcs, kind
@@ -220,11 +206,7 @@ class Customizer:
         self._sweeps: dict[int, CudaRows] = {}
 
     def run(self, weights: Any) -> None:
-        """Customize for some weights, int64, on the GPU.
-
-        Raises:
-            NarrowError: a length does not fit.
-        """
+        """Customize for some weights, int64, on the GPU; `NarrowError` if a length does not fit."""
         count, slots = 2 * self._arcs.count, self._arcs.slots
         whole = self.lengths, np.uint64(count), self._flags
         self.kernels.run("begin_lengths", min(count, self._most), *whole)

@@ -20,16 +20,7 @@ MOST_PACKS = 8
 
 
 class CudaRows:
-    """Sweeps of a number of packs; all work is done in the current stream.
-
-    Args:
-        arcs: of the hierarchy.
-        customizer: has the lengths.
-        packs: of a batch.
-
-    Attributes:
-        flags: uint32, shape (1,): what kernels report.
-    """
+    """Sweeps of the packs of a batch, in the current stream; kernels report by ``flags``."""
 
     def __init__(self, arcs: Arcs, customizer: Customizer, packs: int) -> None:
         self._arcs, self._customizer, self._packs = arcs, customizer, packs
@@ -40,12 +31,7 @@ class CudaRows:
         self._sweep = Repeated(self._sweep_levels)
 
     def solve(self, sources: Any, rows: Any) -> None:
-        """Fill rows with the distances from some sources to all vertices.
-
-        Args:
-            sources: of 4 or 8 bytes each, on the GPU, as many as the packs hold at most.
-            rows: int64, shape (k, n), on the GPU.
-        """
+        """Fill rows (int64, (k, n)) with distances from no more sources than the packs hold."""
         arcs, kernels, count = self._arcs, self._customizer.kernels, np.uint32(len(sources))
         places, size = np.uint64(self._distances.size), np.uint32(sources.itemsize)
         kernels.run("begin_lengths", self._distances.size // 4, self._distances, places, self.flags)

@@ -29,13 +29,10 @@ TREE = np.dtype(
 
 
 class Tree:
-    """The elimination tree, for look-ups.
+    """The elimination tree, for look-ups: struct ``Tree`` of labels.cu, and its arrays by number.
 
-    Attributes:
-        rows: uint32, by number: where labels begin, in steps of `STEP` entries.
-        depths: uint16, by number.
-        size: entries of all labels in one direction.
-        struct: ``Tree`` of labels.cu, by value.
+    Labels begin at ``rows`` (uint32, in steps of `STEP` entries); all of one direction have
+    ``size`` entries.
     """
 
     def __init__(self, hierarchy: CustomizableHierarchy) -> None:
@@ -54,12 +51,7 @@ class Tree:
 
 
 class CudaLabels:
-    """The labels of all vertices, both ways.
-
-    Attributes:
-        are_due: whether lengths have changed since they were filled.
-        flags: uint32, shape (1,): what kernels report.
-    """
+    """The labels of all vertices, both ways; ``are_due`` if lengths have changed since."""
 
     def __init__(self, tree: Tree, arcs: Arcs, customizer: Customizer, processors: int) -> None:
         self._tree, self._arcs, self._customizer = tree, arcs, customizer
@@ -81,11 +73,7 @@ class CudaLabels:
         self._fill()
 
     def pairs(self, sources: Any, targets: Any) -> Any:
-        """The distances of pairs of vertices, int64, shape (k,).
-
-        Args:
-            sources, targets: of 4 or 8 bytes each, shape (k,), on the GPU.
-        """
+        """Return distances (int64) of pairs of vertices that are on the GPU, in 4 or 8 bytes."""
         distances = cp.empty(len(sources), np.int64)
         self._look_up("look_up_pairs", (sources, targets), np.uint64(len(sources)), distances, 1)
         return distances

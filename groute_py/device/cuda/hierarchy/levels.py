@@ -19,15 +19,8 @@ from groute_py.hierarchy.hierarchy import ARRAYS, Hierarchy
 class CudaHierarchy:
     """Struct ``Hierarchy`` of kernels/layout/hierarchy.cuh, and the arrays it points to.
 
-    Args:
-        distance_type: int32 or int64, at least as wide as the hierarchy's.
-        core: the distances within the core, if they are known: those of `core_distances`.
-
-    Attributes:
-        struct: by value.
-
-    Raises:
-        NarrowError: as `core_distances`.
+    ``distance_type`` is at least as wide as the hierarchy's. Without ``core`` it computes
+    `core_distances`.
     """
 
     def __init__(

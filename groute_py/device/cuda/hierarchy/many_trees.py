@@ -47,8 +47,7 @@ SWEEPING: dict[str, Any] = {
 class ManyTrees:
     """Solves for up to `count` sources at once; all work is done in the current stream.
 
-    Attributes:
-        overflow: uint32, shape (1,), on the device: not 0 if a sum of the last solve did not fit.
+    ``overflow`` (uint32, (1,), on the device) is not 0 if a sum of the last solve did not fit.
     """
 
     def __init__(self, levels: CudaHierarchy, processors: int, count: int) -> None:
@@ -71,11 +70,7 @@ class ManyTrees:
         return packs * SOURCES * each
 
     def solve(self, sources: Any) -> None:
-        """Begin with the distances from some sources, at most `count`.
-
-        Args:
-            sources: uint32, shape (k,), vertices, on the device.
-        """
+        """Begin with the distances from some sources (uint32, on the device), at most `count`."""
         self._search(sources)
         while (most := int(self._lists["below_found"][: len(sources)].max())) > self._room:
             self._room_for(2 * most)
@@ -94,12 +89,7 @@ class ManyTrees:
         )
 
     def leave(self, sources: int, places: Any, rows: Any) -> None:
-        """Fill rows of the first ``sources`` sources with the distances at some places.
-
-        Args:
-            places: uint32, shape (k,), on the device.
-            rows: shape (sources, k), of the type, on the device.
-        """
+        """Fill rows (sources, k) of the first sources with distances at k places (uint32)."""
         if not len(places):
             return
         grid = -(-len(places) // 32), -(-sources // SOURCES)

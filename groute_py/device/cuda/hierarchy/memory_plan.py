@@ -52,10 +52,6 @@ def rows_bytes_in(hierarchy: Hierarchy, distance_type: np.dtype[Any]) -> int:
 
 
 def levels_bytes_of(size: Size, core: int, distance_type: np.dtype[Any]) -> int:
-    """Estimate `levels_bytes` for a directed graph that is not contracted yet.
-
-    Args:
-        core: vertices of the core, at most.
-    """
+    """Estimate `levels_bytes` for a directed graph with ``core`` vertices in the core at most."""
     arcs = int(ARCS_UPWARD * size.arcs)
     return levels_bytes(size.vertices, arcs, core, distance_type, symmetric=False)

@@ -54,18 +54,11 @@ class Found(NamedTuple):
 
 
 class CudaNearest:
-    """A prepared graph on a GPU, for nearest facilities in both directions.
+    """A prepared graph with 32-bit weights on a GPU, for nearest facilities in both directions.
 
-    What a direction needs goes there when it is first asked for, and stays. It also stays where the
-    distances of some facilities do not fit: those of others may, and a sweep takes little beside
-    the solve that then follows.
-
-    Args:
-        graph: prepared, with weights that fit in 32 bits.
-        loaded: has the same graph on that GPU, perhaps with the hierarchy; what it has is shared.
-
-    Attributes:
-        label: of the GPU.
+    The arrays of a direction go there with the first use, and stay, also where the distances of
+    some facilities do not fit: those of others may, and a sweep takes little beside the solve that
+    then follows. They are shared with ``loaded``, which has the same graph on that GPU.
     """
 
     def __init__(self, graph: Graph, local_rank: int, loaded: object = None) -> None:
@@ -90,13 +83,9 @@ class CudaNearest:
         return self._levels.level_count
 
     def solve(self, facilities: NDArray[np.int64], *, turned: bool) -> Found | None:
-        """The nearest of some facilities, the first of those that are equally near.
+        """Find the nearest of some different facilities, the first of those that are equally near.
 
-        Args:
-            facilities: different vertices, shape (f,).
-
-        Returns:
-            None if a sum does not fit in 32 bits, or paths of too many arcs weigh 0.
+        None if a sum does not fit in 32 bits, or paths of too many arcs weigh 0.
         """
         if self._is_narrow:
             return None

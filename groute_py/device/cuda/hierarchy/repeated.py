@@ -9,11 +9,7 @@ import cupy as cp
 
 
 class Repeated:
-    """Launches with the same arguments each time; the host then has one launch to do.
-
-    Args:
-        launch: launches kernels in the current stream, and does nothing else.
-    """
+    """Launches in the current stream with the same arguments each time; one launch for the host."""
 
     def __init__(self, launch: Callable[[], None]) -> None:
         self._launch, self._graph = launch, None

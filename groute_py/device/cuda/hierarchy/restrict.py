@@ -1,7 +1,7 @@
 """The part of a hierarchy that paths between some vertices need.
 
-(RPHAST: Delling, Goldberg and Werneck, "Faster batched shortest paths in road networks", 2011. Here
-the sources are kept as well, so that the part is a hierarchy by itself.)
+(RPHAST: Delling, Goldberg and Werneck, "Faster batched shortest paths in road networks", 2011; the
+sources are kept as well, so that the part is a hierarchy by itself.)
 """
 
 from __future__ import annotations
@@ -18,23 +18,14 @@ from groute_py.hierarchy.hierarchy import Hierarchy
 
 
 class Part(NamedTuple):
-    """A part of a hierarchy.
-
-    Attributes:
-        hierarchy: its vertices are the places themselves.
-        places: uint32, shape (k,): the place of each of the vertices that were asked for.
-    """
+    """A part of a hierarchy, whose vertices are the places themselves."""
 
     hierarchy: Hierarchy
-    places: Any
+    places: Any  # uint32, (k,): by vertex of the request
 
 
 def part_above(hierarchy: Hierarchy, vertices: Any) -> Part:
-    """The part with some vertices, all that lie above them, and the core.
-
-    Args:
-        vertices: integers, shape (k,), on the device.
-    """
+    """The part with some vertices, on the device, all that lie above them, and the core."""
     count = hierarchy.vertex_count
     places = cp.empty(count, np.uint32)
     places[hierarchy.vertices] = cp.arange(count, dtype=np.uint32)

@@ -44,37 +44,22 @@ SLOW = 256
 
 
 class Round(NamedTuple):
-    """Vertices that left in a round; arrays on the device.
+    """Vertices that left in a round; arrays on the device, in the graph's numbers."""
 
-    Attributes:
-        vertices: uint32, ascending: who left, by the graph's numbers.
-        degrees: uint32: how many neighbours each had.
-        heads: uint32: these neighbours, by the graph's numbers.
-        up, down: weights of the arcs to them, and from them; one array if symmetric.
-    """
-
-    vertices: Any
-    degrees: Any
-    heads: Any
-    up: Any
+    vertices: Any  # uint32, ascending
+    degrees: Any  # uint32: neighbours of each
+    heads: Any  # uint32: these neighbours
+    up: Any  # weights of arcs to them; one array with ``down`` if symmetric
     down: Any
 
 
 def contract(
     offsets: Any, heads: Any, weights: Any, distance_type: np.dtype[Any], core: int = CORE
 ) -> Hierarchy:
-    """The contraction hierarchy of a graph.
+    """Contract a graph without negative weights, of NumPy's or CuPy's arrays, into CuPy's arrays.
 
-    Args:
-        offsets, heads, weights: of a graph without negative weights; NumPy's or CuPy's arrays.
-        distance_type: int32 or int64, of the hierarchy.
-
-    Returns:
-        A hierarchy with CuPy's arrays.
-
-    Raises:
-        DenseError: too much is left when degrees have grown.
-        NarrowError: the weight of a shortcut does not fit in ``distance_type``.
+    `DenseError` if too much is left when degrees have grown, `NarrowError` if the weight of a
+    shortcut does not fit in ``distance_type`` (int32 or int64).
     """
     offsets, heads, weights = (cp.asarray(array) for array in (offsets, heads, weights))
     skeleton = skeleton_of(offsets, heads, weights, distance_type)
@@ -119,11 +104,7 @@ class Contraction:
         return self._skeleton.count
 
     def take_round(self) -> bool:
-        """Let vertices leave; False if contraction has come to its end.
-
-        Raises:
-            DenseError, NarrowError: as for `contract`.
-        """
+        """Let vertices leave; False if contraction has come to its end."""
         skeleton = self._skeleton
         leaving = self._chosen()
         vertices = cp.flatnonzero(leaving).astype(np.uint32)

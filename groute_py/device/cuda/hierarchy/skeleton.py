@@ -30,19 +30,12 @@ def contraction_kernels(distance_type: np.dtype[Any]) -> Kernels:
 
 @dataclass(frozen=True, eq=False)
 class Skeleton:
-    """Struct ``Skeleton`` of kernels/layout/hierarchy.cuh, and the arrays it points to.
+    """Struct ``Skeleton`` of kernels/layout/hierarchy.cuh, and the arrays it points to."""
 
-    Attributes:
-        kernels: those of `contraction_kernels` for the type of the weights.
-        offsets: uint32, shape (n + 1,).
-        heads: uint32, shape (m,).
-        out, in_: shape (m,), of the distance type; one array if the graph is symmetric.
-    """
-
-    kernels: Kernels
-    offsets: Any
-    heads: Any
-    out: Any
+    kernels: Kernels  # of `contraction_kernels` for the type of the weights
+    offsets: Any  # uint32, (n + 1,)
+    heads: Any  # uint32, (m,)
+    out: Any  # (m,), of the distance type; one array with ``in_`` if symmetric
     in_: Any
     struct: Any = field(init=False)
 
@@ -95,9 +88,8 @@ class Skeleton:
 def joined(kernels: Kernels, count: int, keys: Any, out: Any, in_: Any) -> Skeleton:
     """The skeleton of ``count`` vertices with some arcs, the lightest of parallel ones.
 
-    Args:
-        keys: uint64, shape (m,): tail and head of each arc, in any order.
-        out, in_: shape (m,), weights of both directions; one array if symmetric.
+    ``keys`` (uint64, (m,)) have tail and head of each arc, in any order; ``out`` and ``in_`` are
+    one array if symmetric.
     """
     symmetric = out is in_
     order = ascending(keys)
@@ -118,11 +110,7 @@ def joined(kernels: Kernels, count: int, keys: Any, out: Any, in_: Any) -> Skele
 
 
 def skeleton_of(offsets: Any, heads: Any, weights: Any, distance_type: np.dtype[Any]) -> Skeleton:
-    """The skeleton of a graph, without loops.
-
-    Args:
-        distance_type: int32 or int64.
-    """
+    """The skeleton of a graph, without loops; ``distance_type`` is int32 or int64."""
     kernels, count = contraction_kernels(distance_type), len(offsets) - 1
     tails = cp.empty(len(heads), np.uint32)
     kernels.run("list_tails", count, offsets.astype(np.uint32), np.uint32(count), tails)

@@ -39,14 +39,10 @@ MEMORY_SHARE = 0.4
 
 
 class CudaSweeps:
-    """See `groute_py.device.rows.RowSolver`: batches of sources, which share each look at an arc.
+    """A `RowSolver` of batches of sources that share each look at an arc of the hierarchy.
 
-    Args:
-        hierarchy: of the graph; None to make it.
-
-    Raises:
-        DenseError: the graph does not contract.
-        NarrowError: a shortcut or a distance of the core does not fit in the type.
+    Without ``hierarchy`` it makes one. `DenseError` if the graph does not contract, `NarrowError`
+    if a shortcut or a distance of the core does not fit.
     """
 
     def __init__(
@@ -133,14 +129,10 @@ class CudaSweeps:
     def _rows(
         self, sources: Any, levels: CudaHierarchy, columns: Any
     ) -> Iterator[tuple[int, Any, Any]]:
-        """The number of the first source, the rows and whether a sum did not fit, on the device.
+        """Yield the number of the first source, rows, and an overflow flag, lent, on the device.
 
-        They are lent until the next. They may still be under way, and are right only if the last,
-        uint32, shape (1,), is 0.
-
-        Args:
-            sources: uint32, vertices of the hierarchy, on the device.
-            columns: uint32, the places whose distances make a row, on the device.
+        They may still be under way, and are right only if the flag is 0. The sources are vertices
+        of the hierarchy; the columns are the places whose distances make a row.
         """
         if not len(sources):
             return
@@ -158,11 +150,7 @@ class CudaSweeps:
 
 
 def contracted(graph: CudaGraph) -> Hierarchy:
-    """The hierarchy of a graph on the GPU.
-
-    Raises:
-        DenseError, NarrowError: as `CudaSweeps`.
-    """
+    """Return the hierarchy of a graph on the GPU, or raise `DenseError` or `NarrowError`."""
     heads, weights = unpacked_arcs(graph.arcs, graph.type)
     try:
         return contract(graph.offsets, heads, weights, graph.type)

@@ -60,16 +60,10 @@ def pulling(distance_type: np.dtype[Any]) -> dict[str, Any]:
 
 
 class Storage:
-    """The incoming arcs in rows, and in what else a method stores them.
+    """The incoming arcs of a graph without a halo, in rows and in a method's other storage.
 
-    Args:
-        graph: on the GPU, without a halo.
-
-    Attributes:
-        graph: the same.
-        arrays: by their names in struct ``Incoming`` of kernels/layout/min_plus.cuh.
-        struct: that struct.
-        kernels: of the program `PULL`.
+    ``struct`` is struct ``Incoming`` of kernels/layout/min_plus.cuh, ``arrays`` its members by
+    name.
     """
 
     def __init__(self, graph: DeviceGraph) -> None:
@@ -93,11 +87,7 @@ class Storage:
         self.kernels[kernel]((self.graph.gpu.processors * 4,), (BLOCK,), state)
 
     def by_the_grid(self, name: str, **besides: Any) -> Call:
-        """A kernel by as many blocks as run at once, and no more than are of use.
-
-        Args:
-            besides: the type of what others do not take, by name.
-        """
+        """Bind a kernel to as many blocks as run at once, and no more than are of use."""
         kernel = self.kernels[name].kernel
         grid = self.graph.gpu.processors * resident_blocks(kernel, BLOCK)
         return Call(kernel, grid, BLOCK, pulling(self.graph.type) | besides)

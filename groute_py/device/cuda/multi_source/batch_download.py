@@ -24,11 +24,9 @@ class Batch:
         self._done = cp.cuda.Event(disable_timing=True)
 
     def send(self, first: int, rows: Any, overflow: Any) -> None:
-        """Begin to copy; what is lent may be changed by what follows in the stream.
+        """Begin to copy rows (r, t) and the overflow flag; later work may change both.
 
-        Args:
-            rows: on the device, shape (r, t); at most as many as the first time.
-            overflow: uint32, shape (1,), on the device: not 0 if a distance did not fit.
+        There are at most as many rows as the first time.
         """
         self._first, self._count = first, len(rows)
         if self._rows is None:
@@ -40,11 +38,7 @@ class Batch:
             self._done.record()
 
     def arrived(self) -> RowBlock:
-        """Wait for the copy.
-
-        Raises:
-            NarrowError: a distance did not fit.
-        """
+        """Wait for the copy; `NarrowError` if a distance did not fit."""
         self._done.synchronize()
         if self._overflow[0]:
             raise NarrowError

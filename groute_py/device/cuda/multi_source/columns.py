@@ -10,19 +10,11 @@ from numpy.typing import NDArray
 
 
 class TargetColumns:
-    """Targets on the GPU.
-
-    Args:
-        targets: vertices, shape (t,).
-    """
+    """Targets on the GPU."""
 
     def __init__(self, targets: NDArray[np.int64]) -> None:
         self._targets = cp.asarray(targets)
 
     def of(self, rows: Any) -> Any:
-        """A copy of the targets' columns, shape (r, t), in the current stream.
-
-        Args:
-            rows: CuPy array, shape (r, n).
-        """
+        """Copy the targets' columns, (r, t), of rows (r, n), in the current stream."""
         return rows.take(self._targets, axis=1)

@@ -34,11 +34,7 @@ def slot_bytes(vertex_count: int) -> int:
 
 
 class CudaDependencies:
-    """See `groute_py.device.dependencies.DependencySolver`.
-
-    Args:
-        graph: on the GPU, without negative weights, self-loops and parallel arcs.
-    """
+    """A `DependencySolver` for graphs without negative weights, self-loops and parallel arcs."""
 
     def __init__(self, graph: CudaGraph, delta: float, asked: Accumulation) -> None:
         count = graph.arc_count if asked.by_arc else graph.vertex_count

@@ -32,12 +32,7 @@ def downloaded(
     take: Take,
     find_parents: FindParents | None,
 ) -> Iterator[RowBlock]:
-    """Bring rows to the host, each piece while the one before is in use.
-
-    Args:
-        targets: whose columns of these, shape (t,); None for all.
-        find_parents: finds predecessors, if they are wanted.
-    """
+    """Bring rows, or columns of targets, to the host, each piece while the one before is in use."""
     if not len(sources):
         return
     row_bytes = graph.vertex_count * (graph.type.itemsize + 4 * (find_parents is not None))

@@ -26,12 +26,9 @@ KEPT = 0.9
 
 
 class CudaGraph:
-    """Offsets and arcs in device memory.
+    """A graph without negative weights in device memory.
 
-    Args:
-        graph: in host memory, without negative weights.
-        local_rank: takes the GPU of this number; where there are fewer, ranks share.
-        memory_limit: bytes of device memory that may be used; None for what is free.
+    ``local_rank`` picks the GPU; ranks share where there are fewer.
     """
 
     def __init__(

@@ -56,21 +56,13 @@ CHUNK_BYTES = 16 << 20
 
 @dataclass(frozen=True)
 class Method:
-    """The needs of a source while it is solved.
-
-    Attributes:
-        kernel: its name.
-        threads: of a block.
-        together: sources a block has at once.
-        scratch: bytes for each source in flight, of each array that the kernel works on.
-        shared: bytes of dynamic shared memory of a block.
-    """
+    """The needs of a source while it is solved."""
 
     kernel: str
     threads: int
-    together: int
-    scratch: tuple[int, ...]
-    shared: int = 0
+    together: int  # sources that a block has at once
+    scratch: tuple[int, ...]  # bytes of each array, for each source in flight
+    shared: int = 0  # bytes of dynamic shared memory of a block
 
 
 def batch_method(graph: CudaGraph) -> Method:
@@ -92,13 +84,9 @@ def heap_method(graph: CudaGraph) -> Method:
 
 
 class CudaRows:
-    """See `groute_py.device.rows.RowSolver`.
+    """A `RowSolver` whose lanes have at most ``slots`` sources in flight.
 
-    Attributes:
-        slots: sources that a lane has in flight at most.
-
-    Args:
-        beside: bytes for each source in flight of what follows its solve; see `solved`.
+    Each source in flight takes ``beside`` bytes more for the steps after its solve; see `solved`.
     """
 
     def __init__(
@@ -236,10 +224,7 @@ class CudaRows:
     def _drain(
         self, lane: Lane, first: int, columns: TargetColumns | None, width: int
     ) -> Iterator[RowBlock]:
-        """Bring the rows of a lane to the host, each piece while the one before is in use.
-
-        Of ``columns`` if any, which are so many.
-        """
+        """Bring rows of a lane, or ``width`` columns, to the host by overlapping pieces."""
         if lane.has_overflowed():
             raise NarrowError
         most = PIECE_BYTES if columns is None else COLUMN_BYTES
@@ -295,10 +280,7 @@ class Lane:
     def fetch(
         self, piece: slice, columns: TargetColumns | None, *, predecessors: bool
     ) -> tuple[Any, Any]:
-        """Begin to copy some rows, or columns of these, to the host.
-
-        They are there when the stream has come to it.
-        """
+        """Begin to copy some rows, or columns of these, to the host, in the stream."""
         self._side ^= 1
         distances = self._download("rows", self.rows[piece], columns)
         parents = self._parents[piece] if predecessors else None

@@ -59,12 +59,7 @@ class CudaSummaries:
 
 
 class Pending:
-    """The summary of some rows, on its way; what it is made of belongs to the current stream.
-
-    Args:
-        rows: shape (r, n), on the device.
-        sources: int64, shape (r,), where they begin.
-    """
+    """The summary of some rows (r, n), on its way; its buffers belong to the current stream."""
 
     def __init__(self, summaries: CudaSummaries, rows: Any, sources: NDArray[np.int64]) -> None:
         kind, vertices = summaries.type, summaries.vertex_count
@@ -90,11 +85,7 @@ class Pending:
             summaries.kernels["sum_reciprocals"]((chunks, len(rows)), (LANES,), summed)
 
     def result(self, first: int) -> Summary:
-        """Wait for it, in the stream that it was begun in.
-
-        Raises:
-            SumError, LiftError: a sum, or a distance without potentials, does not fit.
-        """
+        """Wait for it, in its stream; `SumError` or `LiftError` for a number that does not fit."""
         if self._unfit.get()[0]:
             raise LiftError
         partials = self._partials.get().view(self._type).reshape(self._shape)
@@ -139,15 +130,7 @@ class ArraySummaries:
         self._kept: CudaSummaries | None = None
 
     def of(self, first: int, distances: Any, source: int) -> Summary:
-        """The summary of one row.
-
-        Args:
-            distances: CuPy array, shape (n,), complete.
-            source: where it begins.
-
-        Raises:
-            SumError, LiftError: a sum, or a distance without potentials, does not fit.
-        """
+        """Summarize one complete row; `SumError` or `LiftError` for a number that does not fit."""
         with self._stream:
             if self._kept is None or self._kept.type != distances.dtype:
                 self._kept = CudaSummaries(distances.dtype, len(distances), self._wanted)

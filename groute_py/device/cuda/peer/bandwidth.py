@@ -1,7 +1,4 @@
-"""The bandwidth between the GPUs of this host.
-
-Bandwidth is that of copies, latency that of loads each of which needs the one before.
-"""
+"""The bandwidth of copies between the GPUs of this host, and the latency of dependent loads."""
 
 from __future__ import annotations
 
@@ -23,22 +20,14 @@ RING, STRIDE, LOADS = 256, 64, 4000
 
 @dataclass(frozen=True)
 class Way:
-    """From one GPU to another, or to its own memory.
+    """The way from one GPU to another, or to its own memory."""
 
-    Attributes:
-        gigabytes_per_s: of copies to it.
-        latency_us: of a load from it.
-    """
-
-    gigabytes_per_s: float
-    latency_us: float
+    gigabytes_per_s: float  # of copies to it
+    latency_us: float  # of a load from it
 
 
 def ways(among: Sequence[int]) -> dict[tuple[int, int], Way]:
-    """Measure from each of some GPUs, as CUDA counts them, to every other that it can reach.
-
-    Takes some tenths of a second and 128 MB on each GPU.
-    """
+    """Measure from each of some GPUs (CUDA's numbers) to all that it can reach; 128 MB on each."""
     current = runtime.getDevice()
     rooms: dict[int, _Room] = {}
     try:

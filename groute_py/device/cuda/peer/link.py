@@ -56,9 +56,8 @@ _EXPORTED: dict[int, Any] = {}
 class Link:
     """This rank's mailbox and inbox, and the mapped memory of its peers; collective.
 
-    Attributes:
-        first: the number of the team's first rank in the job.
-        size: ranks of the team.
+    ``first`` is the job's number of the team's first rank, ``size`` the number of ranks in the
+    team.
     """
 
     def __init__(

@@ -15,9 +15,7 @@ from groute_py.kernels.source import Program, options, text_of
 
 
 def module(program: Program, choices: tuple[str, ...]) -> Any:
-    """A program for some options and the current GPU: of the build, or of CuPy's cache, or compiled
-    for each GPU where it is first asked for a kernel.
-    """
+    """Return a program for the current GPU, from the build, CuPy's cache or the compiler."""
     return _module(program, choices, capability())
 
 
@@ -35,9 +33,7 @@ def _module(program: Program, choices: tuple[str, ...], of_gpu: str) -> Any:
 
 
 def _built(program: Program, text: str, choices: tuple[str, ...], of_gpu: str) -> Any:
-    """Find what the build compiled for GPUs of a capability; None if nothing, or if the driver
-    is too old for it.
-    """
+    """Return the build's program for a capability; None without one or with an older driver."""
     path = ahead.find(text, choices, of_gpu)
     if path is None:
         return None

@@ -19,19 +19,10 @@ REMEDY = (
 
 
 class GpuContext:
-    """A GPU, as a rank uses it.
+    """A GPU, as a rank uses it; ``local_rank`` picks it, and ranks share where there are fewer.
 
-    Args:
-        local_rank: takes the GPU of this number; where there are fewer, ranks share.
-
-    Attributes:
-        id: as CUDA counts.
-        label: its name, for messages and statistics.
-        uuid: as NVML knows it.
-        processors: how many multiprocessors it has.
-        l2_bytes: of its L2 cache.
-        stream: of all work on the share.
-        beside: of what must not wait for the kernels in ``stream``.
+    ``id`` is CUDA's number, ``uuid`` NVML's. All work on the share is in ``stream``; ``beside`` is
+    for work that must not wait for kernels there.
     """
 
     def __init__(self, local_rank: int) -> None:

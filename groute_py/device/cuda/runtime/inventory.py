@@ -11,23 +11,17 @@ from cupy.cuda import runtime
 
 @dataclass(frozen=True)
 class Gpu:
-    """Attributes:
-    index: as CUDA counts.
-    name: the model.
-    uuid, bus: its name in the whole world, and its address on the PCI bus of the host.
-    capability: compute capability, such as ``9.0``.
-    total_bytes: of its memory.
-    """
+    """A GPU of this host."""
 
-    index: int
-    name: str
-    uuid: str
-    bus: str
-    capability: str
+    index: int  # CUDA's number
+    name: str  # the model
+    uuid: str  # unique in the whole world
+    bus: str  # its address on the PCI bus
+    capability: str  # such as ``9.0``
     total_bytes: int
 
     def shown(self) -> str:
-        """For people."""
+        """A line for people."""
         return f"{self.name}, capability {self.capability}, {self.total_bytes / 1e9:.1f} GB"
 
 
@@ -51,8 +45,8 @@ def room_on(index: int) -> int:
 def uuid_of(properties: dict[str, Any]) -> str:
     """A GPU's name in the whole world, written as NVML and ``nvidia-smi`` do.
 
-    CuPy takes the sixteen bytes for text, which ends at the first that is zero: what it leaves out
-    is zero here, so that such a GPU is told apart by what is known of it.
+    CuPy takes the sixteen bytes for text, which ends at the first zero: the rest is filled with
+    zeros.
     """
     return f"GPU-{UUID(bytes=properties['uuid'].ljust(16, bytes(1)))}"
 

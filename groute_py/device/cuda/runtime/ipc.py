@@ -41,10 +41,9 @@ def unmappable(channel: Channel) -> list[int]:
 
 
 def _can_map(handle: bytes | None) -> bool:
-    """Return True if the memory can be mapped that a rank has exported.
+    """Return True if an exported handle can be mapped, or need not be.
 
-    None is of a rank that cannot export, and an empty handle of a GPU that is full: that is said
-    elsewhere.
+    None stands for a rank that cannot export, an empty handle for a full GPU: others report these.
     """
     try:
         if handle:

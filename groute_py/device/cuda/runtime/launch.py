@@ -1,9 +1,8 @@
 """Launches: of persistent kernels with preallocated arguments, of ordinary ones by CuPy's call.
 
-CuPy's call packs the arguments and queries the occupancy at each launch. With a dozen arguments
-that takes 45 to 80 µs, while a solve of a small graph takes a millisecond. `Call` keeps them
-packed. CuPy's call also gives the thread a CUDA context; here the caller has to
-do that.
+CuPy's call packs a dozen arguments and queries the occupancy in 45 to 80 µs, while a solve of a
+small graph takes a millisecond. `Call` keeps them packed. CuPy's call also gives the thread a CUDA
+context; here the caller has to do that.
 """
 
 from __future__ import annotations

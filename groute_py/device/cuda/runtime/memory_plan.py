@@ -133,20 +133,18 @@ def chunk_capacity(arcs: int) -> int:
 
 
 def ring_entries(pushed: int) -> int:
-    """The places of a ring in an inbox, a power of two.
+    """The places of a ring in an inbox, a power of two, for ``pushed`` vertices a peer at most.
 
-    ``pushed`` is the greatest number of vertices that a rank may push to a peer. A step rarely
-    pushes all of them, and the peer takes the entries of a step during the next; see
+    A step rarely pushes all of them, and the peer takes the entries of a step during the next; see
     kernels/exchange/PROTOCOL.md.
     """
     return 1 << max(pushed.bit_length(), SMALLEST_RING)
 
 
 def ring_that_fits(pushed: int, peers: int, distance_type: np.dtype[Any], free: int) -> int:
-    """`ring_entries`, reduced to the free memory; a step that finds a ring full uses a dense pull.
+    """`ring_entries`, reduced to the free memory of the fullest GPU of a team; 0 if none fits.
 
-    All ranks of a team use the same length, so ``free`` is the free memory of the fullest of their
-    GPUs. The result is 0 if not even the smallest ring fits.
+    A step that finds a ring full uses a dense pull.
     """
     entry, ring = entry_type(distance_type).itemsize, ring_entries(pushed)
     while ring >= 1 << SMALLEST_RING and peers * ring * entry + SPARE_BYTES > free:
@@ -167,10 +165,7 @@ def inbox_bytes(pushed: int, peers: int, distance_type: np.dtype[Any]) -> int:
 
 
 def message_bytes(halo: int, peers: int, distance_type: np.dtype[Any]) -> int:
-    """Bytes of messages in device memory: claims on the whole halo, and as many from peers.
-
-    If less memory is free, messages go through the host.
-    """
+    """Bytes of messages in device memory: claims on the whole halo, and as many from peers."""
     return 2 * halo * (8 + distance_type.itemsize + 4) if peers > 1 else 0
 
 
@@ -211,14 +206,13 @@ def linked_bytes(
     hosts: int,
     short: bool = False,
 ) -> int:
-    """The most bytes that a share takes if ``peers`` ranks of a host exchange inside the kernel.
+    """The most bytes of a share if ``peers`` ranks of a host exchange inside the kernel.
 
-    With ``short`` its worklists and rings have the least length.
-
-    Each rank has a row for every vertex of all of them then (kernels/exchange/PROTOCOL.md), and a
-    halo only if there are other hosts. During the redistribution the arcs are held twice, with
-    counters for it. The formula assumes parts of equal size, also in their in-arcs. `gpu_bytes`
-    lists the optional arrays that are not counted.
+    With ``short`` its worklists and rings have the least length. Each rank has a row for every
+    vertex of all of them then (kernels/exchange/PROTOCOL.md), and a halo only if there are other
+    hosts. During the redistribution the arcs are held twice, with counters for it. The formula
+    assumes parts of equal size, also in their in-arcs. `gpu_bytes` lists the optional arrays that
+    are not counted.
     """
     rows = own * peers
     leading = (1 + 4) * own  # whom a row leads to, and by how many arcs

@@ -1,8 +1,4 @@
-"""Arrays in page-locked host memory.
-
-They are those of `cupyx`, whose import brings SciPy's sparse matrices along and takes as long as
-CuPy's.
-"""
+"""Arrays in page-locked host memory: those of `cupyx`, without its import, as slow as CuPy's."""
 
 from __future__ import annotations
 

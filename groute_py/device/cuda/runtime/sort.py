@@ -24,23 +24,19 @@ def sort_bytes(count: int, itemsize: int) -> int:
 def ascending(keys: Any) -> Any:
     """int64, shape (m,): the order of some keys, shape (m,), in which equal ones keep theirs.
 
-    CuPy's sort allocates memory while it runs, and if there is none, some versions return a wrong
-    order without an error. So the memory is allocated and freed beforehand, in one piece. It stays
-    in CuPy's pool, from which the sort takes it.
+    CuPy's sort allocates memory while it runs; without any, some versions return a wrong order
+    without an error. So the memory is allocated and freed beforehand, in one piece. It stays in
+    CuPy's pool, from which the sort takes it.
     """
     cp.empty(sort_bytes(len(keys), keys.itemsize), np.uint8)
     return cp.argsort(keys)
 
 
 def sort_rows(offsets: Any, arcs: Any, distance_type: np.dtype[Any]) -> None:
-    """Put every row's arcs in the order of their weights, in place; rows that are stay as they are.
+    """Put every row's packed arcs in the order of their weights, in place; sorted rows stay.
 
-    By weight, then by row: 4.4 ms for 33.5 million arcs (H200). One sort of a key of 64 bits that
-    has both takes 3.9 ms, but weights of 64 bits do not fit into it.
-
-    Args:
-        offsets: shape (n + 1,), where the rows begin and end.
-        arcs: shape (m,), as `groute_py.device.cuda.graph.csr.packed_arcs` makes them.
+    By weight, then by row: 4.4 ms for 33.5 million arcs (H200). One sort of a 64-bit key that has
+    both takes 3.9 ms, but weights of 64 bits do not fit into it.
     """
     starts = offsets.get().astype(np.int64)
     for rows in _pieces(starts):

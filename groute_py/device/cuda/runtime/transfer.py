@@ -1,13 +1,10 @@
 """Transfers of large arrays between pageable host memory and a GPU.
 
-A plain copy from or to pageable memory goes through one thread of the CUDA driver, at 3 to 5 GB/s.
-Here several threads copy. Each has a stream and two small page-locked buffers; it takes the next
-piece of the array, and fills one buffer while the other one is transferred. The buffers are kept
-for the life of the process, because page-locking memory takes ten times as long as copying it over
-PCIe.
-
-A piece may be converted to another type or layout in the buffer, so that only the bytes that
-kernels need are transferred, and CuPy has no kernels to compile for that.
+A plain copy of pageable memory goes through one thread of the CUDA driver, at 3 to 5 GB/s. Here
+each of several threads fills one small page-locked buffer while its other one is transferred. The
+buffers are kept for the life of the process, because page-locking memory takes ten times as long as
+copying it over PCIe. A piece may be converted to another type or layout in the buffer, so that only
+the bytes that kernels need are transferred, and CuPy has no kernels to compile for that.
 """
 
 from __future__ import annotations
@@ -49,11 +46,7 @@ Put = Callable[[NDArray[Any], NDArray[Any]], None]
 
 
 def to_device(values: Any, dtype: Any) -> Any:
-    """An array on the current GPU, of a type that holds all values.
-
-    Args:
-        values: shape (k,); one that lies on the GPU already is copied only if its type differs.
-    """
+    """An array on the current GPU, of a type that holds all values; a copy only if it must be."""
     dtype = np.dtype(dtype)
     if on_device(values):
         return values.astype(dtype, copy=False)
@@ -90,11 +83,7 @@ def to_host(values: Any) -> NDArray[Any]:
 
 
 def converted_on_host(values: Any, dtype: np.dtype[Any], put: Put) -> NDArray[Any]:
-    """A copy of another type, made of page-locked pieces of the values, by several threads.
-
-    Args:
-        values: on the current GPU, shape (k,).
-    """
+    """A copy of another type, made of page-locked pieces of the values, by several threads."""
     array = np.empty(len(values), dtype)
     step = PIECE_BYTES // values.itemsize
 
@@ -163,11 +152,7 @@ _IN_USE = Lock()
 
 
 class Copiers:
-    """The copiers of a GPU; there are more once a process has copied often.
-
-    Args:
-        gpu: CUDA's number of the GPU.
-    """
+    """The copiers of a GPU (CUDA's number); there are more once a process has copied often."""
 
     def __init__(self, gpu: int) -> None:
         self._gpu, self._transfers, self._all = gpu, 0, list[Copier]()
@@ -189,8 +174,8 @@ def _copiers_of(gpu: int) -> Copiers:
 def _share_out(firsts: range, take: Callable[[Copier, int], None]) -> None:
     """Let copiers take the pieces in turn; all copies have ended afterwards.
 
-    What the current stream was given before comes first: it may still write what is to be copied,
-    or read what lay in the same memory.
+    Earlier work of the current stream comes first: it may still write the values, or read what lay
+    in the same memory.
     """
     cp.cuda.get_current_stream().synchronize()
 

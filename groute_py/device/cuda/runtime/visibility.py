@@ -1,9 +1,8 @@
 """The GPU of a rank, also where a site binds GPUs to ranks itself.
 
-Rank i of a host takes GPU i, and every rank sees every GPU of its host: ranks open each other's
-device memory (CUDA IPC), and one cannot open the memory of a GPU that CUDA does not show. So a
-setting that gives each task a GPU of its own, such as Slurm's ``--gpus-per-task``, is harmless for
-exchange in rounds and forbids exchange inside the kernel.
+Rank i of a host takes GPU i and must see every GPU of its host to open the device memory of other
+ranks (CUDA IPC). So a setting that gives each task a GPU of its own, such as Slurm's
+``--gpus-per-task``, is harmless for exchange in rounds and forbids exchange inside the kernel.
 """
 
 from __future__ import annotations
@@ -15,11 +14,7 @@ ADVICE = (
 
 
 def why_hidden(rank: int, peers: list[int], setting: str | None) -> str:
-    """Why ranks cannot exchange inside the kernel when some GPUs are hidden from one of them.
-
-    Args:
-        peers: the ranks whose GPUs it does not see.
-        setting: what hides them, if that is known.
+    """Say why a rank that does not see the GPUs of ``peers`` cannot exchange inside the kernel.
 
     >>> why_hidden(1, [0], "--gpus-per-task=1")[:70]
     'rank 1 does not see the GPU of rank 0, which --gpus-per-task=1 may hid'

@@ -1,7 +1,6 @@
 """The working arrays of a solve and its control block.
 
-A method's own arrays are allocated before the worklists, which take the remaining memory and may be
-short.
+Worklists come last: they take the remaining memory and may be short.
 """
 
 from __future__ import annotations
@@ -30,14 +29,10 @@ from groute_py.device.cuda.runtime.structs import WORK, control_type, offset_of,
 
 
 class SolveBuffers:
-    """Distances, worklists and outboxes of a rank, and what its kernels report.
+    """Distances, worklists and outboxes of a rank, and its kernels' report, struct ``Control``.
 
-    Attributes:
-        arrays: by their names in struct ``Work`` of kernels/layout/worklists.cuh.
-        work: that struct.
-        control: struct ``Control``, in device memory.
-        dirty_count: its field of this name.
-        label: what the device's label says of worklists that are short.
+    ``work`` is struct ``Work`` of kernels/layout/worklists.cuh, ``arrays`` its members by name. The
+    device's ``label`` says if worklists are short.
     """
 
     def __init__(self, graph: DeviceGraph, *, direct: bool, exported: bool) -> None:

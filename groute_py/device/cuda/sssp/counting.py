@@ -6,11 +6,7 @@ from groute_py.device.base import Counters
 
 
 class SolveCounters:
-    """Counts what the kernels of a solve report.
-
-    Attributes:
-        counts: since the solve began.
-    """
+    """Counts that the kernels of a solve report, since it began."""
 
     def __init__(self) -> None:
         self.counts = Counters()

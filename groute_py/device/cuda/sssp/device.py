@@ -32,14 +32,9 @@ if TYPE_CHECKING:
 
 
 class CudaDevice:
-    """See `groute_py.device.base.Device` for the verbs.
+    """A `Device` on the GPU of ``local_rank``; where there are fewer GPUs, ranks share.
 
-    Args:
-        local_rank: takes the GPU of this number; where there are fewer, ranks share.
-
-    Attributes:
-        gpu: that it works on.
-        linked: drives the kernels of a team, while one is linked.
+    ``linked`` drives the kernels of a team, while one is linked.
     """
 
     name = "cuda"

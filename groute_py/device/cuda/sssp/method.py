@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 
 
 class GpuMethod:
-    """Near–far relaxation; other methods override what they do in another way.
-
-    A device makes one for each share that it loads.
-    """
+    """Near–far relaxation of one share; other methods override parts of it."""
 
     remedy = "use more GPUs"
     """What to do where a share does not fit."""
@@ -31,10 +28,9 @@ class GpuMethod:
     """Tells apart the choices of a method that load a share in different ways."""
 
     def arrange(self, graph: DeviceGraph) -> DegreeOrder | None:
-        """Compile, and make what the method has beside the graph, before the working arrays.
+        """Compile, and make a method's own arrays, before the working arrays.
 
-        Returns:
-            The numbers of the vertices, if they are renumbered: here for the pull phase.
+        Returns the numbers of renumbered vertices: here for the pull phase.
         """
         if graph.terms.mode != "alone":
             return None

@@ -1,7 +1,4 @@
-"""Near–far relaxation of a share: how a solve begins, and how a slice of it is relaxed.
-
-A slice costs one launch and one look at the control block; everything between is on the device.
-"""
+"""Near–far relaxation of a share: a slice costs one launch and one look at the control block."""
 
 from __future__ import annotations
 
@@ -103,11 +100,7 @@ class NearFar:
         return float("inf") if delta == self._graph.unreached else float(delta)
 
     def count(self, control: Any, sent: list[int] | None = None) -> None:
-        """Count what kernels have done since the solve began.
-
-        Args:
-            sent: bytes that kernels have written to each peer.
-        """
+        """Count the kernels' work since the solve began; ``sent`` are their bytes to each peer."""
         self._counters.update(
             relaxations=int(control["relaxations"]),
             steps=int(control["steps"]),

@@ -36,10 +36,7 @@ class Outbox:
         return self._room(size) if self._direct else host_memory(size)
 
     def columns(self, message: Buffer, *types: np.dtype[Any]) -> Iterator[tuple[int, list[Any]]]:
-        """A message on the device: how many entries at a time, and their columns.
-
-        All columns have the alignment of their type.
-        """
+        """Yield parts of a message on the device: entries, and columns aligned by their types."""
         count = len(message) // sum(dtype.itemsize for dtype in types)
         whole = message if count > MERGED_AT_ONCE else cp.asarray(message)
         for part in pieces(count, MERGED_AT_ONCE):

@@ -17,9 +17,7 @@ from groute_py.device.cuda.sssp.relax_kernel import RelaxKernel
 class SolveParts:
     """Allocates the working arrays of a share, and makes the parts that work on them.
 
-    Args:
-        order: the numbers of its vertices, if they are renumbered.
-        redistribution: of its team, if arcs have been redistributed; peers map distances then.
+    ``order`` renumbers its vertices; with a ``redistribution`` peers map distances.
     """
 
     def __init__(

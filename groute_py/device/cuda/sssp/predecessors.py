@@ -30,12 +30,8 @@ NOBODY = 0xFFFFFFFF
 class Predecessors:
     """Finds the predecessors of the owned vertices.
 
-    Args:
-        redistribution: of its team, if arcs have been redistributed.
-
-    Attributes:
-        recording: whether the kernels of this solve record them.
-        unrecorded: vertices whose predecessor is not recorded, once the records have been taken.
+    ``recording`` if the kernels of this solve record them; ``unrecorded`` counts vertices without a
+    record, once the records have been taken.
     """
 
     def __init__(
@@ -141,10 +137,7 @@ class Predecessors:
         return self.unrecorded == 0
 
     def _news_of_mirrored(self) -> list[tuple[int, Buffer]]:
-        """Messages to the peers that hold out-arcs of claimed vertices of this rank.
-
-        They are claims on the mirrors; the predecessor itself does not matter there.
-        """
+        """Claims on mirrors, for peers with out-arcs of claimed vertices, without predecessors."""
         if self._redistribution is None or not self._listed:
             return []
         team, ghosts = self._redistribution.team, self._redistribution.ghosts

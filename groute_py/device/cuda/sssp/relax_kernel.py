@@ -19,11 +19,9 @@ DEPTH = 32
 class RelaxKernel:
     """Launches the kernel ``relax``.
 
-    Attributes:
-        source: the solve's, by its number in the kernels, or `NOBODY`.
-        delta, cutoff, first: Δ, the greatest distance that is kept, and the width of the first
-            bucket, in the distance type.
-        peers: struct ``Peers`` of kernels/layout/exchange.cuh.
+    ``source`` is a number of kernels, or `NOBODY`; ``delta``, ``cutoff`` and ``first`` (the width
+    of the first bucket) are in the distance type; ``peers`` is struct ``Peers`` of
+    kernels/layout/exchange.cuh.
     """
 
     source: int
@@ -53,11 +51,7 @@ class RelaxKernel:
         self.peers, self._in_runs = peers, True
 
     def launch(self, limit: float, steps: int, depth: int | None = None) -> None:
-        """Relax what is not farther than ``limit``, in the current stream.
-
-        Args:
-            depth: levels that a block goes down by itself; `DEPTH` if not given.
-        """
+        """Relax within ``limit``, in the current stream, ``depth`` (or `DEPTH`) levels a block."""
         self._call.launch(
             self._graph.gpu.stream,
             share=self._graph.struct,

@@ -19,10 +19,7 @@ from groute_py.device.summary import Summary, Wanted
 
 
 class CudaFloyd:
-    """See `groute_py.device.rows.RowSolver`: the whole matrix lies on the GPU.
-
-    All rows are solved for, whichever are asked for.
-    """
+    """A `RowSolver` that solves for all rows, with the whole matrix on the GPU."""
 
     def __init__(self, graph: CudaGraph, greatest_weight: float, *, predecessors: bool) -> None:
         self._graph, self._predecessors = graph, predecessors

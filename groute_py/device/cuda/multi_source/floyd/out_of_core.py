@@ -3,9 +3,9 @@
 The matrix is cut into strips of rows. As many as fit stay on the GPU, the others lie in page-locked
 host memory. In each pass the rows of one strip are closed, and all others go through its vertices,
 for which they need nothing but that strip (``kernels/multi_source/floyd.cu``). A strip from the
-host comes, goes through and leaves on streams of its own, while others are worked on. The strip
-that is next to be closed comes first, to a place of its own, and stays for the next pass. So a part
-is swapped once for a thousand middle vertices and more, and not for every tile of them.
+host comes, goes through and leaves on streams of its own, while others are worked on. The next
+strip to be closed comes first, and stays for the next pass. So a part is swapped once for a
+thousand middle vertices and more, and not for every tile of them.
 """
 
 from __future__ import annotations
@@ -42,36 +42,25 @@ SHARE = 12
 
 @dataclass(eq=False)
 class Strip:
-    """Some rows of the matrix.
+    """Some rows of the matrix, on the GPU or in page-locked memory."""
 
-    Attributes:
-        first: vertex of the first row.
-        rows: where they lie: on the GPU, or in page-locked memory.
-        on_host: which of the two.
-        left: recorded when the host has what the last pass made of them.
-    """
-
-    first: int
+    first: int  # vertex of the first row
     rows: Any
     on_host: bool
+    # event: the host has the rows of the last pass
     left: Any = field(default_factory=lambda: cp.cuda.Event(disable_timing=True))
 
 
 @dataclass(eq=False)
 class Place:
-    """Room on the GPU for a strip that comes and goes.
-
-    Attributes:
-        memory: for the rows of the largest strip.
-        come: recorded when a strip is there.
-        used: recorded when the work on it is done.
-        free: recorded when it has left.
-    """
+    """Room on the GPU for a strip that comes and goes; events mark the three moments."""
 
     memory: Any
+    # a strip is there
     come: Any = field(default_factory=lambda: cp.cuda.Event(disable_timing=True))
+    # the work on it is done
     used: Any = field(default_factory=lambda: cp.cuda.Event(disable_timing=True))
-    free: Any = field(default_factory=lambda: cp.cuda.Event(disable_timing=True))
+    free: Any = field(default_factory=lambda: cp.cuda.Event(disable_timing=True))  # it has left
 
 
 class CudaStripFloyd:

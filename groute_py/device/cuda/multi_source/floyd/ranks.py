@@ -167,11 +167,7 @@ class CudaRankFloyd:
 
 
 class Offers:
-    """Memory of each rank that its peers read; collective.
-
-    Args:
-        size: bytes of each of the `SIDES`.
-    """
+    """Memory of each rank that its peers read, ``size`` bytes for each of `SIDES`; collective."""
 
     def __init__(self, channel: Channel, size: int) -> None:
         self._channel, self._size = channel, size

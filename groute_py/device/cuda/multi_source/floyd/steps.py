@@ -18,13 +18,7 @@ NONE_SPARED = 0xFFFFFFFF
 
 
 class MatrixGraph(Protocol):
-    """A graph on the GPU whose matrix can be closed, such as a `CudaGraph`.
-
-    Attributes:
-        type: of the distances.
-        offsets, arcs: as kernels take them.
-        kernels: of the program `ALL_PAIRS`.
-    """
+    """A graph on the GPU whose matrix can be closed by `ALL_PAIRS`, such as a `CudaGraph`."""
 
     @property
     def vertex_count(self) -> int: ...
@@ -66,8 +60,8 @@ class Steps:
     def close(self, rows: Any, first: int, stages: Any = None) -> None:
         """Let rows go through their own vertices, those from ``first`` on.
 
-        ``stages``, uint16 and as large as the rows, takes the last stage in which each distance
-        fell: the number of the tile of vertices, from 1.
+        ``stages`` (uint16, like the rows) takes the last stage in which each distance fell: the
+        number of the tile of vertices, from 1.
         """
         panel = cp.empty((len(rows), TILE), self.graph.type)
         narrow = np.uint64(TILE)

@@ -19,11 +19,7 @@ COLUMNS = 512
 
 
 class Stages:
-    """In which stage distances fell, and what follows from that.
-
-    Attributes:
-        noted: uint16, as large as the matrix, for `Steps.close`; in the current stream.
-    """
+    """Stages in which distances fell (``noted``, for `Steps.close`), and the trees that follow."""
 
     def __init__(self, steps: Steps) -> None:
         self._steps = steps
@@ -38,7 +34,7 @@ class Stages:
         return dense and steps.matrix_bytes + beside <= graph.free_bytes
 
     def find_middles(self, matrix: Any) -> None:
-        """From a closed matrix: a vertex between the ends of each pair that is not an arc."""
+        """Find, in a closed matrix, a vertex between the ends of each pair that is not an arc."""
         steps, pitch = self._steps, np.uint64(self._steps.pitch)
         inner = cp.empty((steps.pitch, TILE), np.uint8)
         arrays = matrix, pitch, self.noted, inner
