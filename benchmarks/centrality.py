@@ -25,8 +25,7 @@ from benchmarks.cases import KINDS
 from benchmarks.program import Program, timed
 from benchmarks.reference import right_distances
 from groute_py import Graph, InputError, VerificationError
-from groute_py.centrality.accumulation import accumulate
-from groute_py.centrality.dependency_job import dependency_job
+from groute_py.centrality.dependencies import accumulate, dependency_job
 from groute_py.centrality.distances import Reduced, wanted_by
 from groute_py.comm.agree import at_root, on_root
 from groute_py.comm.base import Channel

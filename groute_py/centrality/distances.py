@@ -19,7 +19,7 @@ from groute_py.many.apsp import Ends, Job, reduce
 from groute_py.many.precision import rounding_of
 from groute_py.many.reduce import Reduction
 from groute_py.many.sources import Vertices, indices_in
-from groute_py.many.storage.record import run_of
+from groute_py.many.storage.folder import run_of
 from groute_py.memory.host import bytes_of, refuse_beyond
 from groute_py.solver.opened import NOTHING, Opened, Work
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from groute_py.centrality.accumulation import Accumulated, accumulated
+from groute_py.centrality.dependencies import Accumulated, accumulated
 from groute_py.centrality.distances import Reduced, reduced
 from groute_py.centrality.scores import ArcScores, Scores, arc_scores, row_scores, vertex_scores
 from groute_py.comm.agree import on_root

@@ -142,8 +142,8 @@ def _values(
         answer = _number(found, measure, whole)
         columns = {name: np.array([answer[name]]) for name in SAVED if name in answer}
         return _finite(answer) | _save(store, columns, whole.attribution)
-    from groute_py.centrality.files import columns_of
     from groute_py.centrality.job import scores_of
+    from groute_py.centrality.scores import columns_of
 
     scores = scores_of(found, measure, normalized=normalized)
     columns = columns_of(scores, whole.numbering, measure)
@@ -165,7 +165,7 @@ def _save(store: Store | None, columns: dict[str, Any], attribution: str) -> dic
     """Write the values, and say where."""
     if store is None:
         return {}
-    from groute_py.centrality.files import save_columns
+    from groute_py.centrality.scores import save_columns
 
     save_columns(columns, store.path, attribution)
     return {"output": str(store.path), "solved_now": len(store.missing)}

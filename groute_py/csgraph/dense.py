@@ -7,7 +7,7 @@ from typing import Any
 from groute_py.csgraph.inputs import graph_of, in_floats, matrix_of
 from groute_py.csgraph.outputs import NOBODY, scipy_errors
 from groute_py.engine.options import Options
-from groute_py.many.dense import close_between
+from groute_py.many.floyd import close_between
 from groute_py.many.johnson import potentials
 from groute_py.system.settings import settings
 

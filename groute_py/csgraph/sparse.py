@@ -17,7 +17,7 @@ from groute_py.engine.options import Options
 from groute_py.errors import InputError, RunError
 from groute_py.graph.csr import Graph
 from groute_py.many.johnson import solve_johnson
-from groute_py.many.nearest import solve_nearest
+from groute_py.many.rooted import solve_nearest
 from groute_py.many.rows import SourceRows, solve_rows
 from groute_py.system.settings import settings
 

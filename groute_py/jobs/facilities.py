@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.arguments import file_path
+from groute_py.engine.mirrored import Mirrored
+from groute_py.errors import NegativeCycleError
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Numbering
 from groute_py.io.array_archive import save_arrays
@@ -24,6 +26,9 @@ from groute_py.results.tables import (
     write_table,
 )
 from groute_py.system.atomic_file import replacing, translating_errors
+from groute_py.system.environment import local_rank
+from groute_py.turns.expanded import layout_of
+from groute_py.turns.layout import Layout
 
 LINES_AT_ONCE = 1 << 16
 """Of a table, about."""
@@ -120,3 +125,133 @@ class NearestFacilities:
         if self.attribution:
             arrays["attribution"] = np.array(self.attribution)
         return arrays
+
+
+class DeviceNearest(NearestFacilities):
+    """As `NearestFacilities`; host arrays are made of the GPU's when they are first asked for.
+
+    Args:
+        facilities, distances, next: CuPy arrays, types and conventions of `NearestFacilities`.
+        to_facility, statistics, numbering, attribution: as there.
+    """
+
+    def __init__(
+        self,
+        facilities: Any,
+        distances: Any,
+        next: Any,
+        to_facility: bool,
+        statistics: dict[str, Any],
+        numbering: Numbering,
+        attribution: str,
+    ) -> None:
+        vars(self).update(to_facility=to_facility, statistics=statistics)
+        vars(self).update(numbering=numbering, attribution=attribution)
+        vars(self).update(_facilities=Mirrored(facilities), _next=Mirrored(next))
+        vars(self).update(_distances=Mirrored(distances))
+
+    @property
+    def facilities_device(self) -> Any:
+        """CuPy array, as `NearestFacilities.facilities`."""
+        return vars(self)["_facilities"].on_gpu
+
+    @property
+    def distances_device(self) -> Any:
+        """CuPy array, as `NearestFacilities.distances`."""
+        return vars(self)["_distances"].on_gpu
+
+    @property
+    def next_device(self) -> Any:
+        """CuPy array, as `NearestFacilities.next`."""
+        return vars(self)["_next"].on_gpu
+
+    @property
+    def facilities(self) -> NDArray[np.int64]:
+        """As in `NearestFacilities`, downloaded."""
+        return vars(self)["_facilities"].on_host  # type: ignore[no-any-return]
+
+    @property
+    def distances(self) -> NDArray[Any]:
+        """As in `NearestFacilities`, downloaded."""
+        return vars(self)["_distances"].on_host  # type: ignore[no-any-return]
+
+    @property
+    def next(self) -> NDArray[np.int64]:
+        """As in `NearestFacilities`, downloaded."""
+        return vars(self)["_next"].on_host  # type: ignore[no-any-return]
+
+
+def left_on_gpu(found: NearestFacilities) -> DeviceNearest:
+    """The same answer with its arrays on the GPU of the only rank.
+
+    Raises:
+        InputError: the GPU has too little memory.
+    """
+    from groute_py.device.cuda.runtime.gpu import label_of, own_gpu  # which take CuPy
+    from groute_py.device.cuda.runtime.short_memory import within_memory
+    from groute_py.device.cuda.runtime.transfer import to_device
+
+    what = f"the nearest facilities of {len(found.distances):,} vertices"
+    label = label_of(own_gpu(local_rank(0)))
+    with within_memory(what, label, "leave out download=False"):
+        return DeviceNearest(
+            to_device(found.facilities, np.int64),
+            to_device(found.distances, found.distances.dtype),
+            to_device(found.next, np.int64),
+            found.to_facility,
+            found.statistics,
+            found.numbering,
+            found.attribution,
+        )
+
+
+def at_vertices(found: NearestFacilities, layout: Layout) -> NearestFacilities:
+    """The answer for each vertex where its paths end.
+
+    Args:
+        found: for each place.
+        layout: of the vertices.
+    """
+    if not layout.is_expanded:
+        return found
+    return replace(
+        found,
+        facilities=layout.vertices(layout.at_ends(found.facilities)),
+        distances=layout.at_ends(found.distances),
+        next=beside(found.next, layout),
+    )
+
+
+def beside(before: NDArray[Any], layout: Layout) -> NDArray[np.int64]:
+    """The vertex beside each, shape (…, n); −1 where there is none.
+
+    The arc between an arrival and its vertex or a copy is no step.
+
+    Args:
+        before: the place before each place, shape (…, places), −1 for none.
+        layout: of the vertices.
+    """
+    found = layout.at_ends(before.T).T
+    if layout.is_reversed:
+        return layout.vertices(np.where(layout.are_arrivals(found), -1, found))
+    behind = np.where(found < 0, -1, np.take_along_axis(before, np.maximum(found, 0), axis=-1))
+    return layout.vertices(np.where(layout.is_split(), behind, found))
+
+
+def as_given(
+    error: NegativeCycleError, solved: Graph | None, *, to_facility: bool
+) -> NegativeCycleError:
+    """The cycle of a solve as one of the graph that was given.
+
+    Args:
+        error: its vertices are places.
+        solved: the graph on rank 0, perhaps expanded by turns; None elsewhere.
+        to_facility: the arcs of the graph are turned round.
+    """
+    ids = None
+    if solved is not None:
+        error = layout_of(solved).cycle(error)
+        ids = solved.numbering.ids_of(np.array(error.cycle)).tolist()
+    again = NegativeCycleError(error.cycle, error.weight, ids=ids)
+    again.on_all_ranks = error.on_all_ranks
+    return again.reversed() if to_facility else again

@@ -21,19 +21,19 @@ from groute_py.engine.keywords import IsochroneKeywords
 from groute_py.engine.option import takes
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.errors import InputError, quote
+from groute_py.errors import InputError, quote, quoted
 from groute_py.graph.csr import Graph
 from groute_py.graph.size import Size
+from groute_py.graph.tails import transposed
 from groute_py.hierarchy.prepared import without_hierarchy
 from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
-from groute_py.jobs.isochrone_with_turns import ArcBegins
 from groute_py.jobs.isochrones import Isochrones
-from groute_py.many.device_choice import placed
+from groute_py.many.choose import placed
 from groute_py.many.rooted import rooted
 from groute_py.many.sources import Vertices, vertices_in
+from groute_py.many.storage.folder import run_of
 from groute_py.many.storage.parts import UNITS, Part
-from groute_py.many.storage.record import run_of
 from groute_py.many.storage.store import Store
 from groute_py.maps.places import Coordinates, Places, has_places, places_of
 from groute_py.maps.reach import Reach
@@ -298,3 +298,60 @@ def _refuse_negative(graph: Graph) -> None:
             f"arc {arc} of {graph.name} has weight {graph.weights[arc]}; with a negative weight "
             "there is no part of an arc within a limit"
         )
+
+
+class ArcBegins:
+    """At which distances the arcs of a graph with turns begin.
+
+    Args:
+        graph: as it is solved, on rank 0.
+
+    Attributes:
+        roads: the graph without its expansion, turned round if the expansion is.
+
+    Raises:
+        InputError: a turn has a negative cost.
+    """
+
+    def __init__(self, graph: ExpandedGraph) -> None:
+        assert graph.given is not None
+        given, self._places = graph.given
+        self._layout = graph.layout
+        if len(self._places.costs) and self._places.costs.min() < 0:
+            raise InputError(
+                f"a turn of {quoted(given.name)} has a cost below 0; with such a cost there is no "
+                "part of an arc within a limit"
+            )
+        self._numbers: NDArray[np.int64] | None = None
+        self.roads = given
+        if self._layout.is_reversed:
+            self.roads = given.reversed()
+            arcs = np.arange(given.arc_count)
+            self._numbers = transposed(given.offsets, given.heads, arcs)[2]
+
+    def of(self, vertices: NDArray[np.int64], distances: NDArray[Any]) -> NDArray[np.float64]:
+        """Of the arcs of ``roads`` that leave some vertices, one vertex after the other.
+
+        Args:
+            vertices: ascending, shape (r,).
+            distances: of all places.
+
+        Returns:
+            float64, shape (a,), infinity where no path goes on to the arc.
+        """
+        of_places = np.where(reached_in(distances), distances.astype(np.float64), np.inf)
+        firsts = self.roads.offsets[vertices]
+        counts = self.roads.offsets[vertices + 1] - firsts
+        shifts = firsts - np.cumsum(counts) + counts
+        arcs = np.arange(int(counts.sum())) + np.repeat(shifts, counts)
+        if self._numbers is not None:
+            behind: NDArray[np.float64] = of_places[self._places.heads[self._numbers[arcs]]]
+            return behind
+        found = of_places[np.repeat(vertices, counts)]
+        if not len(arcs):
+            return found
+        at = np.minimum(np.searchsorted(arcs, self._places.arcs), len(arcs) - 1)
+        some = np.flatnonzero(arcs[at] == self._places.arcs)
+        begun = of_places[self._places.copies[some]] + self._places.costs[some]
+        np.minimum.at(found, at[some], begun)
+        return found

@@ -19,11 +19,10 @@ from groute_py.engine.options import Options
 from groute_py.graph.direction import Direction
 from groute_py.graph.facts import facts_of
 from groute_py.graph.size import Size
-from groute_py.jobs.facilities import NearestFacilities, by_id
-from groute_py.jobs.facilities_with_turns import beside
+from groute_py.jobs.facilities import NearestFacilities, beside, by_id
 from groute_py.many.apsp import Ends, Job, deliver
 from groute_py.many.sources import Vertices, vertices_in
-from groute_py.many.storage.record import run_of
+from groute_py.many.storage.folder import run_of
 from groute_py.many.storage.store import Store
 from groute_py.memory.host import bytes_of, refuse_beyond
 from groute_py.results.result import public_distances

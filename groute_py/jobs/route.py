@@ -18,7 +18,7 @@ from groute_py.graph.array_like import host_array
 from groute_py.graph.csr import Graph
 from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
-from groute_py.jobs.router import Router
+from groute_py.jobs.pairs import Router
 from groute_py.jobs.routes import Routes
 from groute_py.many.sources import as_vertices, checked
 from groute_py.solver.opened import Opened, Work, opened_by

@@ -19,17 +19,16 @@ from groute_py.comm.base import Channel
 from groute_py.device.rows import RowBlock
 from groute_py.device.summary import Wanted
 from groute_py.engine.options import Options
+from groute_py.errors import InputError, NegativeCycleError, quoted
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
-from groute_py.many.apart import why_apart
-from groute_py.many.asked import Asked, asked_of
-from groute_py.many.choose import Choice
-from groute_py.many.gathered import gathered
-from groute_py.many.reduce import OwnRows, Reduction
+from groute_py.hierarchy.prepared import hierarchy_of
+from groute_py.many.choose import Choice, choose, why_apart
+from groute_py.many.reduce import OwnRows, Reduction, slices
 from groute_py.many.row_graph import KeptRowGraph, RowGraph
 from groute_py.many.rows import SourceRows
-from groute_py.many.slices import slices
-from groute_py.many.solve import Solving
+from groute_py.many.solve import Solving, heights
+from groute_py.many.sources import checked
 from groute_py.many.storage.store import Store
 from groute_py.memory.host import refuse_beyond
 from groute_py.results.result import public_distances
@@ -364,3 +363,83 @@ def _refuse_memory(job: Job) -> None:
     needed, what = len(job.sources) * job.width * width, f"rows of {job.width:,} vertices"
     advice = "let them stream to a file, solve from fewer sources, or reduce them"
     refuse_beyond(needed, f"{len(job.sources):,} {what}", advice)
+
+
+class Asked(NamedTuple):
+    """What of a job is not of the graph; see `Job`."""
+
+    sources: NDArray[np.int64]
+    targets: NDArray[np.int64] | None
+    choice: Choice
+    height: NDArray[Any] | None
+
+
+def asked_of(
+    one: RowGraph,
+    sources: NDArray[np.int64] | None,
+    targets: NDArray[np.int64] | None,
+    options: Options,
+    ranks: int,
+    apart: str | None,
+    in_place: Choice | None = None,
+    destination: str = "nowhere",
+) -> Asked:
+    """What all ranks are to do; made on rank 0.
+
+    ``in_place`` and ``destination`` are as for `choose`.
+    """
+    layout, whole = one.layout, one.graph
+    facts, count = one.facts, layout.vertex_count
+    if count == 0:
+        raise InputError(f"{quoted(facts.name)} has no vertices, so there is no source")
+    every = np.arange(count) if sources is None else sources
+    every = checked(every.astype(np.int64, copy=False), count, facts.name)
+    if targets is not None:
+        targets = checked(targets, count, facts.name, "target")
+    prepared = hierarchy_of(whole) is not None
+    asked = options, facts, len(every), ranks, apart
+    choice = choose(*asked, prepared=prepared, in_place=in_place, destination=destination)
+    if not facts.has_negative:
+        return Asked(every, targets, choice, None)
+    try:
+        height = heights(whole, one.given, options, layout.begins(every))
+    except NegativeCycleError as error:
+        found = layout.cycle(error)
+        raise one.direction.of_cycle(found) from None
+    return Asked(every, targets, choice, height)
+
+
+def gathered(
+    channel: Channel, block: RowBlock | None, width: int, *, predecessors: bool
+) -> list[RowBlock | None]:
+    """Every rank's block on rank 0, whose rows count from 0; a list of None elsewhere. Collective.
+
+    Args:
+        channel: connects the ranks.
+        block: this rank's, if it has one.
+        width: entries of a row.
+        predecessors: whether blocks have them.
+    """
+    if channel.size == 1:
+        return [block]
+    distances = _rows_of_ranks(channel, None if block is None else block.distances, width)
+    parents: list[Any] = [None] * channel.size
+    if predecessors:
+        parents = _rows_of_ranks(channel, None if block is None else block.predecessors, width)
+    return [
+        None if part is None else RowBlock(0, part, tree)
+        for part, tree in zip(distances, parents, strict=True)
+    ]
+
+
+def _rows_of_ranks(channel: Channel, rows: NDArray[Any] | None, width: int) -> list[Any]:
+    """Arrays of one row after the other may be of another type on each rank: they go as bytes."""
+    dtypes = channel.gather(None if rows is None else rows.dtype)
+    flat = np.empty(0, np.uint8) if rows is None else np.ascontiguousarray(rows).reshape(-1)
+    parts = channel.collect(flat.view(np.uint8))
+    if parts is None:
+        return [None] * channel.size
+    return [
+        None if dtype is None else part.view(dtype).reshape(-1, width)
+        for dtype, part in zip(dtypes, parts, strict=True)
+    ]

@@ -6,9 +6,12 @@ import math
 import sys
 from dataclasses import dataclass, replace
 
+from groute_py.comm.agree import collective
+from groute_py.comm.base import Channel
 from groute_py.device.registry import gpu_problem
 from groute_py.engine.options import Options
 from groute_py.errors import InputError, SetupError
+from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts
 from groute_py.hierarchy.suits import cannot
 from groute_py.many.estimates import Gpu, estimates
@@ -143,3 +146,35 @@ def own_figures(limit: int | None, facts: Facts) -> Gpu:
     graph = 8 * facts.vertex_count + 2 * width * facts.arc_count
     processors = own_gpu(local_rank(0)).attributes["MultiProcessorCount"]
     return Gpu(int(processors), max(free_gpu_bytes(limit) - graph, 0))
+
+
+SMALL = 1 << 18
+"""Arcs up to which the CPU has an answer before a GPU has the graph: some ten milliseconds."""
+
+
+def placed(graph: Graph, options: Options) -> Options:
+    """The options of one rank, with the device chosen by the graph where they say ``auto``.
+
+    An answer that is to stay on a GPU is made there.
+
+    >>> placed(Graph.from_arrays([0, 0], [], []), Options()).device
+    'cpu'
+    """
+    if options.device == "auto" and options.download and graph.arc_count <= SMALL:
+        return replace(options, device="cpu")
+    return options
+
+
+def why_apart(channel: Channel, options: Options) -> str | None:
+    """Why the ranks' GPUs cannot hold one matrix together, if so; collective."""
+    if channel.size == 1:
+        return None
+    usable = options.device != "cpu" and gpu_problem() is None
+    if not all(channel.gather(usable)):
+        return "on several ranks it needs a GPU for each"
+    from groute_py.device.cuda.peer.access import why_not
+    from groute_py.device.cuda.runtime.gpu import own_gpu
+
+    with collective(channel):
+        gpu = own_gpu(local_rank(channel.rank))
+    return why_not(channel, gpu.id)

@@ -9,14 +9,20 @@ at once. Venkataraman, Sahni and Mukhopadhyaya, "A blocked all-pairs shortest-pa
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.device.base import unreached
+from groute_py.device.cpu.rows import CpuGraph, blocks_of, summaries_of
+from groute_py.device.rows import RowBlock, beyond, refuse_narrow, surely_fits
+from groute_py.device.summary import Summary, Wanted
+from groute_py.graph.csr import Graph
 from groute_py.kernels.cpu import floyd
 
 BLOCK = 64
@@ -94,3 +100,88 @@ def _parts(rows: Range, count: int) -> list[Range]:
     """Cut rows into at most ``count`` ranges, none of them empty."""
     cuts = np.linspace(*rows, count + 1).astype(int).tolist()
     return [part for part in pairwise(cuts) if part[0] < part[1]]
+
+
+class CpuFloyd:
+    """See `groute_py.device.rows.RowSolver`; all rows are solved for, whichever are asked for.
+
+    Args:
+        graph: without negative weights.
+        arcs: the same, as kernels take it, of type int64 or a float.
+        predecessors: whether to find them; not for floats, whose sums are not rounded from the
+            source outwards.
+    """
+
+    def __init__(self, graph: Graph, arcs: CpuGraph, *, predecessors: bool) -> None:
+        self._graph, self._arcs, self._predecessors = graph, arcs, predecessors
+        self.label = arcs.label
+
+    def blocks(
+        self, sources: NDArray[np.int64], targets: NDArray[np.int64] | None = None
+    ) -> Iterator[RowBlock]:
+        yield from blocks_of(self._arcs, sources, targets, self._closed(), self._predecessors)
+
+    def summaries(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
+        yield from summaries_of(self._arcs, sources, self._closed(), wanted)
+
+    def _closed(self) -> Callable[[int], NDArray[Any]]:
+        """Close the matrix; what gives the row of a source."""
+        far = beyond(self._arcs.type)
+        matrix = self._matrix(far)
+        close(matrix)
+        self._check_range(matrix, far)
+        nothing = unreached(self._arcs.type)
+
+        def row_of(source: int) -> NDArray[Any]:
+            row: NDArray[Any] = np.where(matrix[source] < far, matrix[source], nothing)
+            return row
+
+        return row_of
+
+    def _matrix(self, far: Any) -> NDArray[Any]:
+        graph, kind = self._graph, self._arcs.type
+        matrix = np.full((graph.vertex_count, graph.vertex_count), far)
+        tails = graph.tails()
+        np.minimum.at(matrix, (tails, graph.heads), graph.weights.astype(kind, copy=False))
+        np.fill_diagonal(matrix, 0)
+        return matrix
+
+    def _check_range(self, matrix: NDArray[Any], far: Any) -> None:
+        weight = float(self._graph.weights.max(initial=0))
+        if not surely_fits(len(matrix), weight, self._arcs.type):
+            greatest = max(float(row[row < far].max()) for row in matrix)
+            refuse_narrow(greatest, weight, self._arcs.type)
+
+
+def close_between(
+    matrix: NDArray[np.float64], height: NDArray[Any] | None, nobody: int | None = None
+) -> NDArray[np.int32] | None:
+    """Turn a matrix of arcs into one of distances, in place.
+
+    Args:
+        matrix: as for `close`, but weights may be negative; the diagonal counts as 0.
+        height: shape (n,), of `groute_py.many.johnson.potentials`; None without negative weights.
+        nobody: as for `close_with_paths`; None leaves predecessors out.
+
+    Returns:
+        int32, shape (n, n), the predecessors, or None.
+
+    >>> path = np.array([[0, 2, 9], [np.inf, 0, -1], [np.inf, np.inf, 0]])
+    >>> close_between(path, np.array([0, 0, -1]))
+    >>> path[0].tolist()
+    [0.0, 2.0, 1.0]
+    """
+    if height is not None:
+        matrix += height[:, np.newaxis]
+        matrix -= height
+        np.maximum(matrix, 0, out=matrix)  # what is below is so by rounding
+    np.fill_diagonal(matrix, 0)
+    parents = None
+    if nobody is None:
+        close(matrix)
+    else:
+        parents = close_with_paths(matrix, nobody)
+    if height is not None:
+        matrix += height
+        matrix -= height[:, np.newaxis]
+    return parents

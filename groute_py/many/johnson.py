@@ -22,7 +22,7 @@ from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.errors import NegativeCycleError, RunError
 from groute_py.graph.csr import Graph
-from groute_py.many.device_choice import placed
+from groute_py.many.choose import placed
 from groute_py.many.rooted import rooted
 from groute_py.many.rows import SourceRows, solve_rows
 from groute_py.source.whole import Whole

@@ -19,7 +19,7 @@ from groute_py.graph.ids import Numbering
 from groute_py.many.choose import Choice
 from groute_py.many.precision import one_precision
 from groute_py.many.solve import Solving
-from groute_py.many.storage.record import digest_of
+from groute_py.many.storage.folder import digest_of
 from groute_py.turns.expanded import layout_of, solved_form
 from groute_py.turns.layout import Layout
 

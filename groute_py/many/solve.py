@@ -24,11 +24,10 @@ from groute_py.graph.facts import Facts, facts_of
 from groute_py.hierarchy.prepared import hierarchy_of, without_hierarchy
 from groute_py.hierarchy.problems import DenseError
 from groute_py.many.choose import Choice
-from groute_py.many.engine_rows import EngineRows
-from groute_py.many.floyd_rows import CpuFloyd
+from groute_py.many.engine_rows import EngineRows, SingleRows
+from groute_py.many.floyd import CpuFloyd
 from groute_py.many.johnson import lifted, out_of_range, potentials, reweighted
 from groute_py.many.precision import row_types
-from groute_py.many.single_rows import SingleRows
 from groute_py.results.result import public_distances
 from groute_py.system.environment import local_rank
 

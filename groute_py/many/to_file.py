@@ -16,8 +16,8 @@ from groute_py.device.rows import RowBlock
 from groute_py.many.apsp import Job, Progress, Spans, answer_of, deliver, in_rounds, part_of
 from groute_py.many.precision import rounding_of
 from groute_py.many.rows import SourceRows
+from groute_py.many.storage.folder import run_of
 from groute_py.many.storage.forms import Ends, write_output
-from groute_py.many.storage.record import run_of
 from groute_py.many.storage.row_files import RowFiles
 from groute_py.many.storage.row_writer import ArrayPlace, MappedRowWriter
 from groute_py.many.storage.store import Store

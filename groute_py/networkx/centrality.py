@@ -13,7 +13,7 @@ import numpy as np
 from networkx.utils import create_py_random_state
 from numpy.typing import NDArray
 
-from groute_py.centrality.accumulation import Accumulated
+from groute_py.centrality.dependencies import Accumulated
 from groute_py.centrality.scores import estimated
 from groute_py.device.base import unreached
 from groute_py.networkx.graph import BackendGraph, Node

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.graph.csr import Graph
-from groute_py.many.dense import close_between
+from groute_py.many.floyd import close_between
 from groute_py.many.johnson import potentials
 from groute_py.networkx.graph import BackendGraph, Node
 from groute_py.networkx.solves import networkx_errors, options

@@ -12,7 +12,7 @@ import networkx as nx
 import numpy as np
 
 from groute_py.centrality.distances import Reduced
-from groute_py.many.nearest import solve_nearest
+from groute_py.many.rooted import solve_nearest
 from groute_py.networkx.graph import BackendGraph, Node
 from groute_py.networkx.reductions import nodes_in, rows_of
 from groute_py.networkx.solves import networkx_errors, options, vertex_of

@@ -8,7 +8,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from groute_py.centrality.accumulation import Accumulated, accumulated
+from groute_py.centrality.dependencies import Accumulated, accumulated
 from groute_py.centrality.distances import Reduced, reduced
 from groute_py.comm.solo import SoloChannel
 from groute_py.engine.options import Options

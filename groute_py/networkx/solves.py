@@ -15,7 +15,7 @@ from groute_py.comm.solo import SoloChannel
 from groute_py.engine.options import Options
 from groute_py.errors import InputError, NegativeCycleError, RunError
 from groute_py.graph.csr import Graph
-from groute_py.many.nearest import solve_nearest
+from groute_py.many.rooted import solve_nearest
 from groute_py.many.rows import solve_each
 from groute_py.networkx.graph import BackendGraph, Node
 from groute_py.networkx.tree import Tree

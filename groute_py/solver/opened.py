@@ -207,7 +207,7 @@ class Opened:
 
     def place_little(self) -> None:
         """Let one rank solve a small graph on its cores, unless the shares are in place already."""
-        from groute_py.many.device_choice import placed
+        from groute_py.many.choose import placed
 
         if self._trees is None and self.channel.size == 1:
             self.options = placed(self.graph(), self.options)

@@ -17,7 +17,7 @@ from support.processes import Job
 from groute_py import InputError
 from groute_py.cli.centrality import COUNTED, MEASURES, NUMBERS
 from groute_py.errors import InterruptedRun, signalled
-from groute_py.many import slices
+from groute_py.many import reduce
 from groute_py.many.storage.store import Store
 
 
@@ -109,9 +109,9 @@ def test_a_run_that_goes_on(
 ) -> None:
     """An interrupt says what is kept; the next run ends with the file that one run would make."""
     write_at_once(monkeypatch)
-    monkeypatch.setattr(slices, "EVERY_S", 0.0)
-    monkeypatch.setattr(slices, "FIRST", {"cpu": 1})
-    monkeypatch.setattr(slices, "at_once", lambda _: 1)
+    monkeypatch.setattr(reduce, "EVERY_S", 0.0)
+    monkeypatch.setattr(reduce, "FIRST", {"cpu": 1})
+    monkeypatch.setattr(reduce, "at_once", lambda _: 1)
     save, words = Store.replace, ("centrality", measure, small, "--device", "cpu", "-o")
     alone, ended = tmp_path / "alone.csv", tmp_path / "ended.csv"
     assert run(*words, alone).exit_code == 0

@@ -21,7 +21,7 @@ from support.reference import nearest_of, rows_from, turned_round
 import groute_py
 from groute_py import Graph, InputError, RunError, write_graph
 from groute_py.errors import InterruptedRun, TimeLimitError
-from groute_py.jobs import k_nearest, rounds
+from groute_py.jobs import k_nearest
 from groute_py.many.storage import row_files
 
 Command = Callable[..., Any]
@@ -304,7 +304,7 @@ class TestRoute:
         words = ["-o", "out.csv", *more, "--pairs"]
         run("route", "it.csr", "-o", "wanted.csv", *more, "--pairs", "pairs.csv")
         write_at_once(monkeypatch)
-        with interrupted_at(2, rounds, "_next_count"), pytest.raises(InterruptedRun) as caught:
+        with interrupted_at(2, pairs, "_next_count"), pytest.raises(InterruptedRun) as caught:
             run("route", "it.csr", *words, "pairs.csv")
         assert str(caught.value).startswith("interrupted; 16 of 51 sources are complete in")
         assert not (place / "out.csv").exists()

@@ -20,7 +20,7 @@ import groute_py
 from groute_py.cli.main import commands
 from groute_py.cli.query import LONGEST_LINE
 from groute_py.graph.ids import Lookup, Numbering
-from groute_py.jobs import questions, reach_answers
+from groute_py.jobs import questions
 from groute_py.jobs.questions import Questions
 from groute_py.maps import areas as maps_areas
 
@@ -176,7 +176,7 @@ def test_the_longest_answer(
 ) -> None:
     """What has more entries is an error, and the next line is answered."""
     pytest.importorskip("contourpy")
-    monkeypatch.setattr("groute_py.jobs.reach_answers.MOST_ENTRIES", most)
+    monkeypatch.setattr("groute_py.jobs.questions.MOST_ENTRIES", most)
     rows = [(v, w, 5) for v in range(81) for w in (v + 1, v + 9) if w < 81]
     graph = graph_of(81, rows).changed(
         coordinates=np.stack(np.divmod(np.arange(81), 9), axis=1) / 1000
@@ -205,10 +205,10 @@ def test_what_is_within_reach_ends_at_a_bound(
     monkeypatch.setattr(maps_areas, "_outlines", lambda *w: outlined.append(w) or outlines(*w))
     with groute_py.open(tmp_path / "it.csr", device="cpu") as solver:
         asked = Questions(solver, 600.0)
-        monkeypatch.setattr(reach_answers, "MOST_ENTRIES", 400)
+        monkeypatch.setattr(questions, "MOST_ENTRIES", 400)
         assert asked.answer(line)["kind"] == "InputError"
         assert len(outlined) < 100
-        monkeypatch.setattr(reach_answers, "MOST_PIECES", 400)
+        monkeypatch.setattr(questions, "MOST_PIECES", 400)
         assert asked.answer(line)["kind"] == "InputError"
         monkeypatch.setattr(questions, "deadline_in", lambda limit_s: limit_s - 600)
         outlined.clear()

@@ -17,7 +17,7 @@ from support.skips import needs_gpu
 import groute_py
 from groute_py import Graph, InputError, PreparedGraph, TimeLimitError, generate, nearest
 from groute_py.graph.symmetrize import mirrored
-from groute_py.jobs.device_nearest import DeviceNearest
+from groute_py.jobs.facilities import DeviceNearest
 
 pytestmark = needs_gpu
 

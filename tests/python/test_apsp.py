@@ -239,7 +239,7 @@ def test_memory_that_runs_out(monkeypatch: pytest.MonkeyPatch) -> None:
     def none_left(*_: Any) -> None:
         raise MemoryError("Out of memory allocating 8 bytes")
 
-    monkeypatch.setattr("groute_py.many.floyd_rows.close", none_left)
+    monkeypatch.setattr("groute_py.many.floyd.close", none_left)
     with pytest.raises(InputError, match=r"floyd on .* does not fit .* allocating 8 bytes"):
         groute_py.apsp(graph_of(3, [(0, 1, 1)]), algorithm="floyd", device="cpu")
 

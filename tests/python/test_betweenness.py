@@ -17,9 +17,8 @@ from support.path_counts import PathCounts
 from support.skips import EMULATED, NO_GPU
 
 from groute_py import Graph, InputError, RunError
-from groute_py.centrality import betweenness, edge_betweenness, own_sums
-from groute_py.centrality.accumulation import Accumulated, accumulate, accumulated
-from groute_py.centrality.dependency_job import dependency_job
+from groute_py.centrality import betweenness, dependencies, edge_betweenness
+from groute_py.centrality.dependencies import Accumulated, accumulate, accumulated, dependency_job
 from groute_py.centrality.scores import estimated
 from groute_py.comm.solo import SoloChannel
 from groute_py.graph.generate import generate
@@ -304,7 +303,7 @@ def test_a_cycle_of_weight_zero_that_no_source_reaches(device: str) -> None:
 def test_sums_that_rank_0_cannot_collect(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is refused on all ranks before any of them solves."""
     monkeypatch.setattr(host, "available_bytes", lambda: 4700)
-    monkeypatch.setattr(own_sums, "_opened", None)
+    monkeypatch.setattr(dependencies, "_opened", None)
     graph = random_graph(100, 300, seed=1, greatest=9)
 
     def work(channel: Any) -> str:

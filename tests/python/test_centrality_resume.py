@@ -19,12 +19,12 @@ from support.opening import opened_on
 
 from groute_py import Graph, InputError, RunError
 from groute_py.centrality import bounds
-from groute_py.centrality.accumulation import accumulated
+from groute_py.centrality.dependencies import accumulated
 from groute_py.centrality.distances import reduced
 from groute_py.cli.resumable import stored
 from groute_py.comm.solo import SoloChannel
 from groute_py.graph.symmetrize import mirrored
-from groute_py.many import slices
+from groute_py.many import reduce
 from groute_py.many.storage.parts import PartFile
 from groute_py.many.storage.store import Store
 from groute_py.solver.opened import Work
@@ -35,10 +35,10 @@ MEASURES = ("closeness", "harmonic", "betweenness", "edge-betweenness", "diamete
 @pytest.fixture(autouse=True)
 def saved_after_each_source(monkeypatch: pytest.MonkeyPatch) -> None:
     write_at_once(monkeypatch)
-    monkeypatch.setattr(slices, "EVERY_S", 0.0)
-    monkeypatch.setattr(slices, "SHARE", 0)
-    monkeypatch.setattr(slices, "FIRST", {"cpu": 1, "cuda": 1})
-    monkeypatch.setattr(slices, "at_once", lambda _: 1)
+    monkeypatch.setattr(reduce, "EVERY_S", 0.0)
+    monkeypatch.setattr(reduce, "SHARE", 0)
+    monkeypatch.setattr(reduce, "FIRST", {"cpu": 1, "cuda": 1})
+    monkeypatch.setattr(reduce, "at_once", lambda _: 1)
     monkeypatch.setattr(bounds, "FEW", 0)
 
 
@@ -209,16 +209,16 @@ class Clock:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 0.0
-        monkeypatch.setattr(slices, "time", SimpleNamespace(monotonic=lambda: self.now))
+        monkeypatch.setattr(reduce, "time", SimpleNamespace(monotonic=lambda: self.now))
 
 
 def test_the_pace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Saves come about every so many seconds, and take a small part of the time."""
-    monkeypatch.setattr(slices, "EVERY_S", 30.0)
-    monkeypatch.setattr(slices, "SHARE", 20)
-    monkeypatch.setattr(slices, "FIRST", {"cpu": 1000})
+    monkeypatch.setattr(reduce, "EVERY_S", 30.0)
+    monkeypatch.setattr(reduce, "SHARE", 20)
+    monkeypatch.setattr(reduce, "FIRST", {"cpu": 1000})
     clock, store = Clock(monkeypatch), Store(tmp_path / "out.csv", "sources")
-    stops = slices.slices(SoloChannel(), 500, store, "cpu", 100)
+    stops = reduce.slices(SoloChannel(), 500, store, "cpu", 100)
     stop = next(stops)
     assert stop == 9
     for solving_s, writing_s, count in ((15, 0.5, 18), (31, 3, 18 * 60 // 31), (1, 0, 34 * 8)):
@@ -235,13 +235,13 @@ def test_no_core_is_idle_until_the_next_save(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where a source takes longer than the time between two saves."""
-    monkeypatch.setattr(slices, "EVERY_S", 30.0)
-    monkeypatch.setattr(slices, "at_once", lambda _: 64)
+    monkeypatch.setattr(reduce, "EVERY_S", 30.0)
+    monkeypatch.setattr(reduce, "at_once", lambda _: 64)
     clock, store = Clock(monkeypatch), Store(tmp_path / "out.csv", "sources")
-    stops = slices.slices(SoloChannel(), 10_000, store, "cpu", 82_000_000)
+    stops = reduce.slices(SoloChannel(), 10_000, store, "cpu", 82_000_000)
     counts = []
     for seconds in (20, 60, 600, 1):
         counts.append(next(stops))
         clock.now += seconds
     assert counts == [64, 128, 192, 256]
-    assert next(stops) == 256 + 64 * slices.GROWTH
+    assert next(stops) == 256 + 64 * reduce.GROWTH

@@ -15,7 +15,7 @@ from groute_py import UNREACHED, Graph, NegativeCycleError, Result, RunError, ap
 from groute_py.comm.solo import SoloChannel
 from groute_py.engine.options import METHODS, Options
 from groute_py.many.johnson import potentials, solve_johnson
-from groute_py.many.nearest import solve_nearest
+from groute_py.many.rooted import solve_nearest
 from groute_py.many.rows import SourceRows, solve_rows
 
 

@@ -17,7 +17,7 @@ from groute_py.engine import preparing
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.graph.direction import Direction
-from groute_py.jobs import by_search
+from groute_py.jobs import searches
 from groute_py.source.graph_source import GraphSource
 
 RANKS = [1, 2, 3, 4]
@@ -72,8 +72,8 @@ class TestReversed:
         ends = np.flatnonzero(self.WANTED[2] < groute_py.UNREACHED)[[0, 40]].tolist()
         pairs = [(21, 0), (390, ends[0]), (390, ends[1])]
         lengths = self.WANTED[[0, 2, 2], [0, *ends]]
-        monkeypatch.setattr(by_search, "TargetSearch", None)
-        monkeypatch.setattr(by_search, "TwoSidedSearch", None)
+        monkeypatch.setattr(searches, "TargetSearch", None)
+        monkeypatch.setattr(searches, "TwoSidedSearch", None)
         routes = groute_py.route(there, pairs, reverse=True, device="cpu")
         assert routes is not None
         np.testing.assert_array_equal(routes.distances, lengths)

@@ -38,9 +38,9 @@ from groute_py.device.cpu.rows import CpuGraph
 from groute_py.device.cpu.searches import TwoSidedSearch, UpSearch
 from groute_py.engine.options import Options
 from groute_py.io.pairs import read_pairs_in
-from groute_py.jobs import by_rows
-from groute_py.jobs.groups import Group
+from groute_py.jobs import pairs as pair_jobs
 from groute_py.jobs.route import RouteJob
+from groute_py.jobs.searches import Group
 from groute_py.many.choose import Choice
 from groute_py.many.solve import Solving
 from groute_py.many.storage.parts import PartFile
@@ -208,7 +208,7 @@ def test_searches_leave_nothing(device: str) -> None:
 
 
 def test_sources_in_several_goes(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(by_rows, "SOURCES_AT_ONCE", 7)
+    monkeypatch.setattr(pair_jobs, "SOURCES_AT_ONCE", 7)
     graph = random_graph(80, 300, seed=6, greatest=30)
     pairs = np.random.default_rng(3).integers(0, 80, (50, 2))
     check(graph, pairs, groute_py.route(graph, pairs, device=device))
@@ -275,7 +275,7 @@ def test_a_time_limit_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     row_by_row(monkeypatch)
     graph, channel = groute_py.generate("road:10x10"), SoloChannel()
     options, choice = Options(device="cpu", predecessors=False), Choice("heap", "cpu", "")
-    finder = by_rows.Rows(Solving(graph, None, options, choice, channel))
+    finder = pair_jobs.Rows(Solving(graph, None, options, choice, channel))
     groups = [Group(source, np.array([0]), np.array([5])) for source in range(64)]
     every = finder.find(groups, None, paths=False, deadline=0.0)
     with pytest.raises(TimeLimitError, match="give more time"):

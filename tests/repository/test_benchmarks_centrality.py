@@ -29,7 +29,7 @@ def test_cases(run: Bench) -> None:
 
 def test_wrong_values(run: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "groute_py.centrality.accumulation.floats", lambda sums: sums[:, 1].astype(float) + 0.5
+        "groute_py.centrality.dependencies.floats", lambda sums: sums[:, 1].astype(float) + 0.5
     )
     done, records = run("betweenness:random:40,90/7", "closeness:road:9x9")
     assert done.exit_code == 3

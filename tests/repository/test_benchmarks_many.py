@@ -58,7 +58,7 @@ def test_a_case_that_does_not_fit(
     def fail(*_: Any, **__: Any) -> None:
         raise problem
 
-    monkeypatch.setattr("groute_py.many.floyd_rows.close", fail)
+    monkeypatch.setattr("groute_py.many.floyd.close", fail)
     done, records = run("floyd:random:60,200", "heap:random:60,200")
     assert done.exit_code == 2
     assert f"FAILED: {said}" in done.output

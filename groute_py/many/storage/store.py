@@ -22,9 +22,15 @@ from numpy.typing import NDArray
 from groute_py.comm.agree import on_root
 from groute_py.comm.base import Channel
 from groute_py.errors import InputError, RunError
-from groute_py.many.storage.folder import RunFolder, beginning, claim_folder, folder_of
+from groute_py.many.storage.folder import (
+    RunFolder,
+    beginning,
+    claim_folder,
+    folder_of,
+    token_of,
+    write_run,
+)
 from groute_py.many.storage.parts import UNITS, Part, PartFile, join
-from groute_py.many.storage.record import token_of, write_run
 
 EVERY_S = 1.0
 """How often parts are written, at most."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -15,23 +16,22 @@ from numpy.typing import NDArray
 from groute_py.comm.agree import collective, on_root
 from groute_py.comm.base import Channel
 from groute_py.device.registry import gpu_problem
+from groute_py.device.rows import RowBlock
 from groute_py.engine.options import Options
-from groute_py.errors import NegativeCycleError
+from groute_py.errors import NegativeCycleError, too_late
 from groute_py.graph.csr import Graph
 from groute_py.graph.direction import Direction
 from groute_py.hierarchy.prepared import hierarchy_of
-from groute_py.jobs.by_rows import Rows
-from groute_py.jobs.by_search import Searches
-from groute_py.jobs.groups import Finder, Found, Group, grouped
-from groute_py.jobs.rounds import in_rounds
 from groute_py.jobs.routes import Routes
+from groute_py.jobs.searches import Finder, Found, Group, Searches, grouped
 from groute_py.many.apsp import Progress
 from groute_py.many.choose import choose
 from groute_py.many.row_graph import KeptRowGraph
-from groute_py.many.solve import heights
+from groute_py.many.solve import Solving, heights
+from groute_py.many.storage.folder import run_of
 from groute_py.many.storage.parts import Part
-from groute_py.many.storage.record import run_of
 from groute_py.many.storage.store import Store
+from groute_py.results.result import public_distances
 
 BY_ROWS = "routes are found row by row"
 """Why no matrix of all pairs is made for them."""
@@ -192,3 +192,111 @@ def _found_in(part: Part, *, paths: bool) -> Found:
     return Found(
         part["places"], part["distances"], np.split(part["vertices"], ends) if paths else None
     )
+
+
+FIRST_COUNT = 16
+"""Sources of each rank in the first round."""
+
+ROUND_S = 1.0
+"""About how long later rounds take."""
+
+
+def in_rounds(
+    channel: Channel,
+    parts: Iterator[Found],
+    left: int,
+    total: int,
+    take: Callable[[list[Found]], None] | None,
+    progress: Progress | None,
+) -> list[Found] | None:
+    """What all ranks find, on rank 0; None elsewhere. Collective.
+
+    Args:
+        channel: connects the ranks.
+        parts: gives what this rank finds of each of its sources.
+        left: sources of all ranks, which differ by one at most.
+        total: sources with those that are known already.
+        take: is given what a round has found, on rank 0. None for one round in which all is found.
+        progress: is given the sources that are done, and how many there are.
+    """
+    found: list[Found] = []
+    done, count = total - left, left if take is None else FIRST_COUNT
+    if progress is not None and done:
+        progress(done, total)  # else they would count as fast ones
+    while done < total:
+        begun, own = time.monotonic(), []
+        with collective(channel):
+            for part in islice(parts, count):
+                own.append(part)
+                if progress is not None:
+                    progress(min(done + len(own) * channel.size, total), total)
+        some = [part for parts_of_rank in channel.gather(own) for part in parts_of_rank]
+        done += len(some)
+        if channel.rank == 0:
+            found += some
+        if take is not None:
+            count = on_root(channel, partial(_next_count, take, some, count, begun))
+    return found if channel.rank == 0 else None
+
+
+def _next_count(
+    take: Callable[[list[Found]], None], some: list[Found], count: int, begun: float
+) -> int:
+    """Keep what a round has found; how many sources of each rank the next one has."""
+    take(some)
+    return max(int(count * min(2, ROUND_S / max(time.monotonic() - begun, 1e-9))), 1)
+
+
+SOURCES_AT_ONCE = 1 << 14
+"""Their targets are so few that the columns of all of them are little beside the rows."""
+
+
+class Rows:
+    """See `groute_py.jobs.pairs.Finder`; with paths whole rows come to the host.
+
+    Args:
+        solving: solves row by row.
+    """
+
+    def __init__(self, solving: Solving) -> None:
+        self._solving, self.label = solving, solving.label
+
+    def find(
+        self, groups: list[Group], height: NDArray[Any] | None, *, paths: bool, deadline: float
+    ) -> Generator[Found, None, None]:
+        """As `groute_py.jobs.pairs.Finder.find`; the solver has the potentials already."""
+        for start in range(0, len(groups), SOURCES_AT_ONCE):
+            some = groups[start : start + SOURCES_AT_ONCE]
+            sources = np.array([group.source for group in some])
+            columns = None if paths else np.unique(np.concatenate([g.targets for g in some]))
+            with closing(self._solving.blocks(sources, columns)) as blocks:
+                for block in blocks:
+                    yield from _picked(block, some, columns)
+                    done = start + block.first + block.count
+                    if done < len(groups) and time.monotonic() > deadline:
+                        raise too_late()
+            self.label = self._solving.label
+
+
+def _picked(
+    block: RowBlock, groups: list[Group], columns: NDArray[np.int64] | None
+) -> Iterator[Found]:
+    """What the rows of a block say of their groups."""
+    for row, group in enumerate(groups[block.first : block.first + block.count]):
+        targets = group.targets
+        where = targets if columns is None else np.searchsorted(columns, targets)
+        paths = None
+        if columns is None and block.predecessors is not None:
+            parents = block.predecessors[row]
+            paths = [_walked(parents, group.source, target) for target in targets.tolist()]
+        yield Found(group.places, public_distances(block.distances[row, where]), paths)
+
+
+def _walked(parents: NDArray[np.int32], source: int, target: int) -> NDArray[np.int64]:
+    """The vertices of a path; none if none leads there."""
+    if target != source and parents[target] < 0:
+        return np.empty(0, np.int64)
+    vertices = [target]
+    while vertices[-1] != source:
+        vertices.append(int(parents[vertices[-1]]))
+    return np.array(vertices[::-1], np.int64)
