@@ -59,7 +59,7 @@ def sssp(
             also the edge attribute of a NetworkX graph. ``docs/tables.md`` lists the defaults.
         comm: an MPI communicator; None for all ranks that the launcher started.
         **options: how to solve, see `groute_py.engine.options.Options`; ``help(groute_py.sssp)``
-            and ``docs/python.md`` list them.
+            lists them.
 
     Returns:
         On rank 0 a `Result` with distances of shape (n,): int64 for integer weights (`UNREACHED` if

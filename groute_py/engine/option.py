@@ -6,7 +6,6 @@ The command line, the keywords of Python and the tables of the documents are mad
 from __future__ import annotations
 
 import inspect
-import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
@@ -23,9 +22,6 @@ EVERYWHERE = ("bfs", "sssp", "open")
 PLACE = "**options: "
 """How the docstring of a function begins the line that all its options replace."""
 
-REFERENCE = re.compile(r"See \[[^]]+\]\([^)]*\)\.? ?")
-"""A sentence in Markdown that only names another place of the documents."""
-
 WIDTH = 92
 """Columns of the text of a docstring."""
 
@@ -37,7 +33,7 @@ class Option:
     Attributes:
         text: what it does, in plain words; for ``--help``, docstrings and tables.
         details: what the page of the command line adds, in Markdown.
-        in_python: what the page of the Python functions adds, in Markdown.
+        in_python: what docstrings of Python functions add, in Markdown.
         off: the text of the flag ``--no-…``, if the default is True.
         flag: its flag on the command line, if that is not made from the name.
         of: the functions that take it.
@@ -159,8 +155,8 @@ def _argument(entry: Field[Any], known: Option) -> str:
     text = f"{entry.name}: {known.text}"
     if known.choices:
         text += f" One of {', '.join(known.choices)}."
-    if known.in_python and (more := REFERENCE.sub("", known.in_python)):
-        text += f" {more.rstrip('. ')}."
+    if known.in_python:
+        text += f" {known.in_python}."
     return f"{text} None: {known.unset}." if known.unset else text
 
 

@@ -106,7 +106,6 @@ class Options:
             Option(
                 "The method; auto takes the shortest estimated time.",
                 details="`auto` shows the estimates. `single` needs a GPU",
-                in_python="See [the methods](command-line.md#apsp)",
                 of=ROWS,
                 choices=("auto", *METHODS),
                 default="auto",
@@ -118,7 +117,6 @@ class Options:
         "Δ of delta-stepping, the width of a bucket, in units of weight.",
         details="At least 1 for integers. On GPUs an automatic width may start smaller and grow "
         "to Δ. Bellman-Ford ignores it",
-        in_python="See [Δ-stepping](architecture.md#near-far-δ-stepping)",
         of=ONE_SOURCE,
         unset="chosen by the graph",
         metavar="WIDTH",
@@ -171,14 +169,12 @@ class Options:
         "Solve for the distances to the source instead of from it.",
         details="Every path, and every `predecessor`, then is of the way to the source: the vertex "
         "that comes next",
-        in_python="See [Distances to a vertex](#distances-to-a-vertex)",
         of=(*EVERYWHERE, "isochrone", "query"),
         others=[
             Option(
                 "Solve for the distances to the sources instead of from them.",
                 details="Predecessors are then the vertices that come next on the way to the "
                 "source",
-                in_python="See [Distances to a vertex](#distances-to-a-vertex)",
                 of=MEASURES_TOO,
                 default=False,
             )
@@ -188,8 +184,7 @@ class Options:
         None,
         "A table of turns with costs, or forbidden ones.",
         details="See [turns](turns.md)",
-        in_python="The path of a file, or rows of (tail, via, head, cost) or (arc, arc, cost). "
-        "See [turns](turns.md)",
+        in_python="The path of a file, or rows of (tail, via, head, cost) or (arc, arc, cost)",
         unset="every turn costs 0",
         metavar="FILE",
         per_rank=True,
@@ -227,7 +222,6 @@ class Options:
         "of a host, and by messages between hosts (then reported as `hierarchical`); an error "
         "where it cannot run. No effect with one rank. See "
         "[modes](architecture.md#exchange-four-modes)",
-        in_python="See [modes](architecture.md#exchange-four-modes)",
         choices=("auto", "fused", "rounds"),
         of=REACH_TOO,
     )
@@ -252,8 +246,7 @@ class Options:
     download: bool = option(
         True,
         "Bring the answer to host memory; False leaves it on the GPU as CuPy arrays.",
-        in_python="See [GPU arrays](#gpu-arrays). An error unless one rank solves on a GPU and "
-        '`order` is `"auto"` or `"none"`',
+        in_python='An error unless one rank solves on a GPU and `order` is `"auto"` or `"none"`',
         of=NEAREST_TOO,
         terminal=False,
     )
@@ -261,13 +254,12 @@ class Options:
         False,
         "Spend time on loading so that each solve takes less.",
         details="See [prepared graphs](prepared.md)",
-        in_python="See [prepared graphs](prepared.md)",
         of=ONE_SOURCE,
         others=[
             Option(
                 "Contract the graph first, and keep it in the cache, if it suits.",
                 details="For `auto` and `sweep`. See [prepared graphs](prepared.md)",
-                in_python="For `auto` and `sweep`. See [prepared graphs](prepared.md)",
+                in_python="For `auto` and `sweep`",
                 of=ROWS,
                 default=False,
             )

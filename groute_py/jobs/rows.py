@@ -52,7 +52,7 @@ def apsp(
         sources: vertex indices from 0, shape (k,); None for all.
         tail, head, weight, comm: as for `sssp`.
         **options: how to solve, see `groute_py.engine.options.Options`;
-            ``help(groute_py.apsp)`` and ``docs/python.md`` list them.
+            ``help(groute_py.apsp)`` lists them.
 
     Returns:
         A `SourceRows` on rank 0, with distances of shape (k, n) in the types of `sssp`; None on the

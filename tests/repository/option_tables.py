@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from groute_py.cli.options import flag_of
-from groute_py.engine.option import EVERYWHERE, Option, options_of
+from groute_py.engine.option import EVERYWHERE, options_of
 from groute_py.engine.options import Options
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,21 +76,12 @@ def keywords_of(function: str, parent: str, before: Set[str]) -> str:
 
 
 def command_table(command: str) -> str:
-    """The options of a command, with all that there is to say of them."""
-    rows = ["| option | default | effect |", "|---|---|---|"]
+    """The options of a command of which there is more to say than its help does."""
+    rows = ["| option | more than its help says |", "|---|---|"]
     for entry, known in options_of(Options, command):
-        if known.terminal:
-            value = "" if isinstance(known.default, bool) else f" {known.metavar or 'NAME'}"
-            text = f"{known.off or known.text}{_values(known)}{_sentence(known.details)}"
-            rows.append(f"| `{flag_of(entry, known)}{value}` | {_default(known)} | {text} |")
+        if known.terminal and known.details:
+            rows.append(f"| `{flag_of(entry, known)}` | {known.details}. |")
     return "\n".join(rows) + "\n"
-
-
-def names_line(command: str) -> str:
-    """The options of a command that are those of another; of bfs all but the cutoff."""
-    own = [one for one in options_of(Options, command) if one[1].terminal]
-    names = [flag_of(*one) for one in own if (command, one[0].name) != ("bfs", "cutoff")]
-    return ", ".join(f"`{name}`" for name in names) + "\n"
 
 
 def keywords_line(function: str) -> str:
@@ -98,30 +89,8 @@ def keywords_line(function: str) -> str:
     return ", ".join(f"`{e.name}`" for e, _ in options_of(Options, function)) + "\n"
 
 
-def python_table(function: str) -> str:
-    """The keywords of ``function``, with those to which they belong if that is not all of them."""
-    rows = ["| keyword | default | meaning |", "|---|---|---|"]
-    every = set(EVERYWHERE) if function in EVERYWHERE else {function}
-    for entry, known in options_of(Options, function):
-        default = f"`{known.default!r}`".replace("'", '"')
-        of = tuple(name for name in known.of if name in every)
-        only = "" if set(of) == every else f"{_listed(of, 'and')} only"
-        unset = f"`None`: {known.unset}" if known.unset else ""
-        more = "".join(map(_sentence, (unset, known.in_python, only)))
-        rows.append(f"| `{entry.name}` | {default} | {known.text}{_values(known)}{more} |")
-    return "\n".join(rows) + "\n"
-
-
 MAKERS: dict[str, dict[str, Callable[[str], str]]] = {
-    "docs/command-line.md": {
-        "sssp": command_table,
-        "apsp": command_table,
-        **dict.fromkeys(("bfs", "matrix", "nearest", "isochrone", "route", "query"), names_line),
-    },
-    "docs/python.md": {
-        **dict.fromkeys(("open", "apsp"), python_table),
-        **dict.fromkeys(("matrix", "nearest", "route"), keywords_line),
-    },
+    "docs/command-line.md": dict.fromkeys(("sssp", "apsp"), command_table),
     "docs/reach.md": {"isochrone": keywords_line},
 }
 """What each document has between the comments of a command or function."""
@@ -134,25 +103,6 @@ def _made(makers: Mapping[str, Callable[[str], str]], region: re.Match[str]) -> 
 
 def _typed_dict(function: str) -> str:
     return f"{function.capitalize()}Keywords"
-
-
-def _default(known: Option) -> str:
-    if isinstance(known.default, bool):
-        return ""
-    return known.unset if known.default is None else f"`{known.default}`"
-
-
-def _values(known: Option) -> str:
-    return _sentence(f"One of {_listed(known.choices, 'or')}" if known.choices else "")
-
-
-def _listed(names: tuple[str, ...], word: str) -> str:
-    *first, last = (f"`{name}`" for name in names)
-    return f"{', '.join(first)} {word} {last}" if first else last
-
-
-def _sentence(text: str) -> str:
-    return f" {text}." if text else ""
 
 
 if __name__ == "__main__":
