@@ -1,8 +1,8 @@
 """CUDA kernels that were compiled when the package was built, so that a first run need not.
 
-The build saves the machine code of programs by a name that is made of their source text, their
-options and the processor, so code of other sources or options is never found. It runs on GPUs of
-the same major compute capability. For others, and in a checkout, CuPy compiles in the first run.
+Machine code is saved under a name made of its source text, options and processor, so code of other
+sources is never found. It runs on GPUs of the same major compute capability; elsewhere CuPy
+compiles in the first run.
 """
 
 from __future__ import annotations
@@ -63,10 +63,7 @@ def counts() -> dict[str, int]:
 
 
 def find(text: str, choices: tuple[str, ...], capability: str) -> Path | None:
-    """Find what the build compiled for a compute capability, such as ``90``; None for nothing.
-
-    A GPU runs the code of an earlier minor capability.
-    """
+    """Find the build's code for a compute capability, such as ``90``, or an earlier minor one."""
     path = FOLDER / file_name(text, choices, f"sm_{capability[:-1]}0")
     return path if path.is_file() else None
 
@@ -88,7 +85,7 @@ def _variants(
 
 
 def _certificates(*types: str) -> Iterator[Variant]:
-    """For distances as users get them."""
+    """Programs for distances as users get them."""
     for name in types:
         alone = options(np.dtype(name), wide_offsets=False, mode="alone")
         yield Variant(CERTIFICATE, alone)

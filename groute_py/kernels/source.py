@@ -1,9 +1,8 @@
 """The CUDA source of each program, joined into one text without includes.
 
 CuPy's disk cache identifies a kernel by its source text and options only. A change in a header
-found through ``-I`` would not renew the cached binary; a change in joined text does. So includes,
-which tools need to open a file by itself, are resolved here. ``#line`` makes the compiler's
-messages name the files.
+found through ``-I`` would not renew the cached binary; a change in joined text does. ``#line``
+makes the compiler's messages name the files.
 """
 
 from __future__ import annotations
@@ -18,12 +17,7 @@ from groute_py.system.settings import kernel_macros
 
 
 class Program(NamedTuple):
-    """Sources that are compiled together.
-
-    Attributes:
-        sources: the files with the kernels, below this folder; they include the headers.
-        entry_points: the kernels, all ``extern "C"``.
-    """
+    """Sources that are compiled together; ``entry_points`` are all ``extern "C"``."""
 
     sources: tuple[str, ...]
     entry_points: tuple[str, ...]
@@ -265,10 +259,7 @@ def text_of(program: Program) -> str:
 def options(
     distance_type: np.dtype[np.generic], *, wide_offsets: bool, mode: str, pulls: bool = False
 ) -> tuple[str, ...]:
-    """Compiler options for one distance type and one way to exchange, a key of `MODES`.
-
-    With ``pulls`` deferred arcs may be pulled; see sssp/pull_deferred.cuh.
-    """
+    """Compiler options for a distance type and a key of `MODES`; ``pulls`` adds the pull phase."""
     exchanges, halo = MODES[mode]
     staged = _STAGED_BYTES // (4 * distance_type.itemsize)
     macros = {

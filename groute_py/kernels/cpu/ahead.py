@@ -1,8 +1,7 @@
 """Kernels that were compiled when the package was built, so that a first run need not.
 
-The build saves the machine code of kernels that usual commands call, for processors of one family
-and for one version of Python and of Numba. Where these are others, where the sources are not those
-of the build, or where a kernel meets types that it was not compiled for, Numba compiles as ever.
+The build saves the machine code of kernels that usual commands call, for one processor family and
+one version of Python and of Numba. For others, other sources, or other types Numba compiles.
 """
 
 from __future__ import annotations
@@ -30,12 +29,7 @@ Key = tuple[str, str, str]
 
 
 class AheadCache:
-    """The cache of a kernel: what the build compiled, and behind it Numba's own.
-
-    Args:
-        function: in Python.
-        own: the file cache of the function.
-    """
+    """The cache of a kernel: the build's, and behind it Numba's own."""
 
     def __init__(self, function: Callable[..., Any], own: Any) -> None:
         self._function, self._own = function, own
@@ -54,12 +48,7 @@ class AheadCache:
 
 
 def save(kernels: Iterable[Any], folder: Path) -> Path:
-    """Save all that this process has compiled; returns the file.
-
-    Args:
-        kernels: of type `groute_py.kernels.cpu.kernel.Kernel`.
-        folder: takes the file.
-    """
+    """Save all that this process has compiled of some `Kernel`; return the file."""
     from numba.core.serialize import dumps
 
     forms: dict[Key, bytes] = {}

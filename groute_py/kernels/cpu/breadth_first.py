@@ -26,18 +26,10 @@ def search(
     nothing: Any,
     budget: Any,
 ) -> Any:
-    """Search until ``budget`` arcs are done or what is left lies beyond ``limit``.
+    """Search a slice; return the hops of the next vertex, or ``nothing``.
 
-    Args:
-        offsets, heads: the graph.
-        hops: shape (n,), in the distance type.
-        parents: int64, shape (n,).
-        queue: uint32, shape (n,); those from ``at[HEAD]`` on, ``at[NEAR_COUNT]`` of them, are left.
-        at: int64 cursors.
-        limit: float64; cutoff, nothing: in the distance type.
-
-    Returns:
-        The hops of the next vertex, or ``nothing``.
+    ``hops`` (n,) are in the distance type. ``queue`` is uint32, (n,), and ``at[NEAR_COUNT]``
+    vertices from ``at[HEAD]`` on are left. ``parents`` is int64, (n,).
     """
     one = np.uint64(1)
     taken = np.uint64(at[HEAD])

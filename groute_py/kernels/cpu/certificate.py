@@ -28,16 +28,9 @@ def find_led(
 ) -> Any:
     """Return True if no arc of some rows shortens a distance, or has a negative weight.
 
-    Sets ``led`` where a tight arc leads to from a smaller distance; with predecessors only where it
-    leads from these. Vertices and offsets come as unsigned numbers.
-
-    Args:
-        first, end: the rows, uint64.
-        offsets, heads, weights, distances: of the graph and the answer.
-        parents: uint64, shape (n,), or (0,) for none.
-        nothing: the distance where no path leads.
-        bound: the greatest distance that counts.
-        led: bool, shape (n,).
+    Sets ``led`` (bool, (n,)) where a tight arc leads to from a smaller distance; with predecessors
+    (``parents``, uint64, (n,), or (0,) for none) only where it leads from these. Vertices and
+    offsets are unsigned. ``bound`` is the greatest distance that counts.
     """
     one, is_tree = np.uint64(1), len(parents) > 0
     for tail in range(first, end):
@@ -144,13 +137,10 @@ def spread(offsets: Any, heads: Any, weights: Any, distances: Any, source: Any) 
 def lengths_along(
     offsets: Any, heads: Any, weights: Any, distances: Any, source: Any, steps: Any, absolute: Any
 ) -> None:
-    """Follow tight arcs from the source, breadth first.
+    """Follow tight arcs of floats from the source, breadth first.
 
-    Args:
-        offsets, heads, weights, distances: of floats.
-        source: a vertex.
-        steps: int64, shape (n,), −1 everywhere: becomes the number of arcs on the way to a vertex.
-        absolute: float64, shape (n,): becomes the sum of their absolute weights.
+    Fills ``steps`` (int64, (n,), all −1) with the arcs on the way to each vertex, and ``absolute``
+    (float64, (n,)) with the sum of their absolute weights.
     """
     queue = np.empty(len(steps), np.int64)
     queue[0], size, done = source, 1, 0

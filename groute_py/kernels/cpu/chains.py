@@ -11,18 +11,12 @@ from groute_py.kernels.cpu.kernel import kernel
 
 @kernel
 def chains(follower: Any) -> Any:
-    """The half-edges of every chain, one chain after another, each in one of its two directions.
+    """The half-edges (int64, (k,)) of every chain, in one direction, and where chains begin.
 
-    Half-edges 2s and 2s + 1 are the directions of segment s. A ring without a vertex that is kept
-    is one chain, which begins and ends anywhere on it.
-
-    Args:
-        follower: int64, shape (2k,): the half-edge that comes next in the chain, -1 where the
-            head of this one is kept.
-
-    Returns:
-        The half-edges, int64, shape (k,), and where the chains begin, int64, ascending, with k at
-        the end.
+    Half-edges 2s and 2s + 1 are the directions of segment s. ``follower`` (int64, (2k,)) has the
+    next one in the chain, -1 where the head of this one is kept. A ring without such a vertex is
+    one chain, which begins and ends anywhere on it. The begins are int64, ascending, with k at the
+    end.
     """
     count = len(follower)
     begins = np.ones(count, np.bool_)

@@ -23,7 +23,7 @@ CLAIM_HEAD, CLAIMED_COUNT, CLAIM_DIRTY, CLAIM_CURSORS = range(4)
 
 @kernel
 def _is_tight(base: Any, weight: Any, known: Any, nothing: Any) -> bool:
-    """To a head that is reached: a sum may be the very number that stands for one that is not."""
+    """Return True if an arc to a reached head is tight: a sum may be equal to ``nothing``."""
     return bool(known != nothing and base + weight == known)
 
 

@@ -6,7 +6,9 @@ spared where a *witness* is as short: an arc, or a path of two arcs that does no
 vertex that leaves. The device finds the same vertices and the same shortcuts; see
 ``kernels/hierarchy``.
 
-Rows are those of `groute_py.kernels.cpu.skeleton`. Sums have 64 bits, so that none wraps.
+``rows`` are those of `groute_py.kernels.cpu.skeleton`: offsets, neighbours, out and into. ``both``
+is true if the directions differ, ``part`` a range (begin, end), and ``reach`` uint64, (2, n), all
+`FAR` before and after. Sums have 64 bits, so that none wraps.
 """
 
 from __future__ import annotations
@@ -47,21 +49,12 @@ def keys_of(
     reach: Any,
     keys: Any,
 ) -> None:
-    """Fill the keys of a range of vertices: the lowest leaves first.
+    """Fill the keys (uint64, (n,)) of a range of vertices: the lowest leaves first.
 
-    The upper half of a key says what contracting the vertex costs: the pairs of neighbours that
-    need a shortcut, less the arcs that go, and how deep the vertex lies, so that levels stay few.
-    The lower half is a hash, which differs for any two vertices.
-
-    Args:
-        rows: offsets, neighbours, out and into of the skeleton.
-        both: whether the directions differ.
-        nothing: the unreached value.
-        depths: int32, shape (n,): how many levels lie below each vertex.
-        vertices: int32, shape (n,): the original numbers.
-        part: begin and end of the range.
-        reach: uint64, shape (2, n), all `FAR`; left so.
-        keys: uint64, shape (n,).
+    The upper half of a key is the cost of contraction: the pairs of neighbours that need a
+    shortcut, less the arcs that go, and the levels below the vertex (``depths``, int32, (n,)), so
+    that levels stay few. The lower half is a hash of the original number (``vertices``, int32,
+    (n,)), which differs for any two vertices.
     """
     offsets = rows[0]
     needed = np.empty(MOST_PAIRS, np.uint8)
@@ -87,11 +80,7 @@ def hash_of(vertex: Any) -> Any:
 
 @kernel
 def choose_leaving(offsets: Any, neighbours: Any, keys: Any, part: Any, leaves: Any) -> int:
-    """Mark the vertices of a range whose key is below the keys of all neighbours.
-
-    Returns:
-        How many.
-    """
+    """Mark and count the vertices of a range whose key is below the keys of all neighbours."""
     count = 0
     for vertex in range(part[0], part[1]):
         key = keys[vertex]
@@ -109,19 +98,10 @@ def choose_leaving(offsets: Any, neighbours: Any, keys: Any, part: Any, leaves: 
 def pairs_that_need(
     rows: Any, around: Any, both: bool, nothing: Any, vertex: Any, reach: Any, needed: Any
 ) -> int:
-    """Find the pairs of neighbours of a vertex that need a shortcut if it leaves.
+    """Count the pairs of at most `MOST_NEIGHBOURS` neighbours of a vertex that need a shortcut.
 
-    Args:
-        rows: of the skeleton, which the vertex has its neighbours from.
-        around: rows with the arcs that witnesses may take.
-        both: whether the directions differ.
-        nothing: the unreached value.
-        vertex: with at most `MOST_NEIGHBOURS` neighbours.
-        reach: uint64, shape (2, n), all `FAR`; left so.
-        needed: uint8, shape (`MOST_PAIRS`,), for each pair, row by row: directions.
-
-    Returns:
-        How many pairs need one in either direction.
+    Fills ``needed`` (uint8, (`MOST_PAIRS`,)) with directions, pair by pair. ``around`` are rows
+    with the arcs that witnesses may take.
     """
     offsets, neighbours, out, into = rows
     first, last = offsets[vertex], offsets[vertex + 1]
@@ -187,14 +167,10 @@ def has_witness(
     is_spread: bool,
     reach: Any,
 ) -> Any:
-    """Return True if one or two arcs lead from ``tail`` to ``head`` at no more than ``total``.
+    """Return True if one or two arcs past ``vertex`` join tail and head with at most ``total``.
 
-    Args:
-        ends: offsets and neighbours, the weights from the tail and those to the head.
-        nothing: the unreached value.
-        vertex: which they must not run through.
-        is_spread: whether the row of the tail is in ``reach``.
-        reach: see `spread`.
+    ``ends`` are offsets and neighbours, the weights from the tail and those to the head. With
+    ``is_spread`` the row of the tail is in ``reach``; see `spread`.
     """
     offsets, neighbours, _, entering = ends
     first, last = offsets[head], offsets[head + 1]
@@ -264,21 +240,10 @@ def make_shortcuts(
     begin: Any,
     shortcuts: Any,
 ) -> Any:
-    """Write the shortcuts of some of the vertices that leave, each as an entry of both its ends.
+    """Write the shortcuts of a range of ``leaving`` (int64), each as an entry of both its ends.
 
-    Args:
-        rows: of the skeleton.
-        kept: rows without what leaves.
-        both: whether the directions differ.
-        nothing: the unreached value.
-        leaving: int64, shape (l,): the vertices that leave.
-        part: begin and end of a range of them.
-        reach: uint64, shape (2, n), all `FAR`; left so.
-        begin: where to write.
-        shortcuts: tails, heads, out and into.
-
-    Returns:
-        Where the shortcuts end, or -1 if a path between two neighbours does not fit.
+    ``shortcuts`` are tails, heads, out and into; ``kept`` are rows without what leaves. Returns
+    where the shortcuts from ``begin`` on end, or -1 if a path between two neighbours does not fit.
     """
     offsets, neighbours, out, into = rows
     tails, heads, outs, intos = shortcuts

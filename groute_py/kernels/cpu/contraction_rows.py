@@ -1,7 +1,7 @@
 """Rows of a skeleton between two rounds of contraction: without what left, with the shortcuts.
 
-The rows are those of `groute_py.kernels.cpu.skeleton`. Each kernel works on a range of rows, so
-threads can share them.
+Each kernel works on a range of rows, ``part``, so threads can share them. ``rows``, ``both`` and
+``reach`` are those of `groute_py.kernels.cpu.contraction`; ``kept`` are rows without what left.
 """
 
 from __future__ import annotations
@@ -52,14 +52,7 @@ def count_tails(tails: Any, part: Any, counts: Any) -> None:
 
 @kernel
 def place_shortcuts(shortcuts: Any, part: Any, cursors: Any, placed: Any) -> None:
-    """Write the shortcuts of a range to the rows of their tails.
-
-    Args:
-        shortcuts: tails, heads, out and into.
-        part: begin and end.
-        cursors: int64, shape (n,): where each row goes on.
-        placed: heads, out and into.
-    """
+    """Write a range of shortcuts (tails, heads, out, into) to their rows, from ``cursors`` on."""
     tails, heads, out, into = shortcuts
     for place in range(part[0], part[1]):
         at = cursors[tails[place]]
@@ -72,13 +65,8 @@ def place_shortcuts(shortcuts: Any, part: Any, cursors: Any, placed: Any) -> Non
 def merge_shortcuts(kept: Any, starts: Any, placed: Any, part: Any, left: Any, counts: Any) -> None:
     """Sort the shortcuts of each row, keep the lightest of each head, and count the neighbours.
 
-    Args:
-        kept: rows without what left.
-        starts: int64, shape (n + 1,): where the shortcuts of each row begin.
-        placed: their heads, out and into.
-        part: begin and end of the range of rows.
-        left: int64, shape (n,): to be filled with how many shortcuts of a row are left.
-        counts: int64, shape (n,): to be filled with the neighbours of each vertex.
+    ``starts`` (int64, (n + 1,)) has the begins of rows in ``placed`` (heads, out, into). Fills
+    ``left`` with the shortcuts left of each row, and ``counts`` with its neighbours, int64, (n,).
     """
     heads, out, into = placed
     for vertex in range(part[0], part[1]):
@@ -123,14 +111,9 @@ def sort_row(heads: Any, out: Any, into: Any, first: Any, last: Any) -> None:
 def fill_rows(
     kept: Any, starts: Any, placed: Any, left: Any, staying: Any, new: Any, part: Any, rows: Any
 ) -> None:
-    """Fill the rows of what stays, in new numbers.
+    """Fill the rows of a range of ``staying`` (int64, (k,)), in ``new`` numbers (uint32, (n,)).
 
-    Args:
-        kept, starts, placed, left: as for `merge_shortcuts`.
-        staying: int64, shape (k,): the vertices that stay.
-        new: uint32, shape (n,): their new numbers.
-        part: begin and end of a range of them.
-        rows: to be filled; the offsets are there.
+    The others are those of `merge_shortcuts`; the offsets of ``rows`` are there.
     """
     offsets, neighbours, out, into = rows
     heads, shortcut_out, shortcut_into = placed
@@ -161,16 +144,9 @@ def prune(
     """Drop the arcs for which a path of two arcs stands in.
 
     It is lighter, or as light if neither of its arcs weighs 0; so each of them is lighter than the
-    arc, and arcs cannot stand in for each other in a circle.
-
-    Args:
-        rows: of the skeleton.
-        both: whether the directions differ.
-        nothing: the unreached value.
-        part: begin and end of the range of rows.
-        reach: uint64, shape (2, n), all `FAR`; left so.
-        out, into: to be filled with the weights of the arcs that stay, else ``nothing``.
-        counts: int64, shape (n,): to be filled with the neighbours that stay.
+    arc, and arcs cannot stand in for each other in a circle. Fills ``out`` and ``into`` with the
+    weights of the arcs that stay, else ``nothing``, and ``counts`` (int64, (n,)) with the
+    neighbours that stay.
     """
     offsets, neighbours = rows[0], rows[1]
     for tail in range(part[0], part[1]):
@@ -206,15 +182,7 @@ def prune(
 def path_stands_in(
     rows: Any, ends: Any, nothing: Any, tail: Any, head: Any, weight: Any, reach: Any
 ) -> bool:
-    """Return True if a path of two arcs stands in for an arc.
-
-    Args:
-        rows: of the skeleton.
-        ends: the weights from the tail and those to the head.
-        nothing: the unreached value.
-        tail, head, weight: of the arc.
-        reach: the weights from the tail, by neighbour.
-    """
+    """Return True if a path of two arcs stands in for an arc; ``reach`` has the row of its tail."""
     offsets, neighbours = rows[0], rows[1]
     first, last = offsets[head], offsets[head + 1]
     begin, end = offsets[tail], offsets[tail + 1]
@@ -243,15 +211,7 @@ def stand_in(before: Any, after: Any, weight: Any) -> Any:
 
 @kernel
 def compact(rows: Any, out: Any, into: Any, nothing: Any, part: Any, pruned: Any) -> None:
-    """Fill the rows that `prune` has counted.
-
-    Args:
-        rows: as they were.
-        out, into: what `prune` has left.
-        nothing: the unreached value.
-        part: begin and end of the range of rows.
-        pruned: rows to be filled; the offsets are there.
-    """
+    """Fill rows, whose offsets are set, with what `prune` has left in ``out`` and ``into``."""
     offsets, neighbours = rows[0], rows[1]
     for vertex in range(part[0], part[1]):
         at = pruned[0][vertex]

@@ -1,7 +1,9 @@
 """Customization of a hierarchy from separators, and labels and distances out of it.
 
-Weights of the hierarchy are *lengths*: unsigned, shape (2 a,), of each arc that upward and that
-downward; see `groute_py.hierarchy.separators.lengths`. Two lengths never wrap when they are added.
+Vertices are numbers of a `CustomizableHierarchy`, which has ``offsets``, ``heads`` and ``slots``.
+Its weights are *lengths*: unsigned, (2 a,), of each arc that upward and that downward, at most
+``limit``, and ``nothing`` where no way leads; see `groute_py.hierarchy.separators.lengths`. Two
+lengths never wrap when they are added.
 """
 
 from __future__ import annotations
@@ -15,13 +17,10 @@ from groute_py.kernels.cpu.kernel import inlined_kernel, kernel
 
 @kernel
 def list_triangles(offsets: Any, heads: Any, starts: Any, tops: Any) -> None:
-    """For each vertex and each two of its arcs upward, the arc between their heads.
+    """Fill ``tops`` (int32) with the arc between the heads of each two arcs upward of each vertex.
 
-    Args:
-        offsets, heads: of the hierarchy.
-        starts: where the triangles of each vertex begin, shape (n + 1,).
-        tops: int32, to be filled with arcs: for the first arc of a row with each one behind it, for
-            the second one, and so on.
+    Those of a vertex begin at ``starts`` (n + 1,): the first arc of a row with each one behind it,
+    the second one, and so on.
     """
     for low in range(len(offsets) - 1):
         triangle, stop = starts[low], offsets[low + 1]
@@ -36,14 +35,7 @@ def list_triangles(offsets: Any, heads: Any, starts: Any, tops: Any) -> None:
 
 @kernel
 def fold_weights(slots: Any, weights: Any, limit: Any, lengths: Any) -> None:
-    """Lower lengths to the weights of the graph's arcs; greater ones count as limit + 1.
-
-    Args:
-        slots: of the arcs, shape (m,); see `CustomizableHierarchy`.
-        weights: int64, none negative, shape (m,).
-        limit: the greatest length, of the type of lengths.
-        lengths: shape (2 a,).
-    """
+    """Lower lengths to weights (int64, none negative) of arcs; greater ones count as limit + 1."""
     number = lengths.dtype.type
     for arc in range(len(slots)):
         slot = slots[arc]
@@ -56,10 +48,7 @@ def fold_weights(slots: Any, weights: Any, limit: Any, lengths: Any) -> None:
 def customize(offsets: Any, starts: Any, tops: Any, lengths: Any) -> None:
     """Give each arc the length of the shortest way over vertices below, the deepest first.
 
-    Args:
-        offsets: of the hierarchy.
-        starts, tops: as `list_triangles` fills them.
-        lengths: as `fold_weights` leaves them.
+    ``starts`` and ``tops`` are of `list_triangles`, ``lengths`` of `fold_weights`.
     """
     number = lengths.dtype.type
     for low in range(len(offsets) - 2, -1, -1):
@@ -85,13 +74,10 @@ def greatest_length(lengths: Any, nothing: Any) -> Any:
 
 @kernel
 def list_lower(offsets: Any, starts: Any, tops: Any, ends: Any, legs: Any) -> None:
-    """The triangles by the arc that they may lower.
+    """List the triangles by the arc that they may lower.
 
-    Args:
-        offsets, starts, tops: as for `customize`.
-        ends: int64, shape (a + 1,), zeros; to be filled with where those of each arc begin.
-        legs: int32, shape (t, 2), to be filled with the two arcs from the lowest vertex, that to
-            the tail of the arc first.
+    Those of each arc begin at ``ends`` (int64, (a + 1,), zeros before). ``legs`` (int32, (t, 2))
+    are the two arcs from the lowest vertex, that to the tail of the arc first.
     """
     for top in tops:
         ends[top + 1] += 1
@@ -127,18 +113,11 @@ def customize_some(
     graph_lengths: Any,
     lengths: Any,
 ) -> int:
-    """Customize anew what depends on some arcs, the deepest first.
+    """Customize anew what depends on some arcs, the deepest first; count the arcs looked at.
 
-    Args:
-        dirty: bool, shape (a,): the arcs whose own lengths have changed; all false afterwards.
-        touched: bool, shape (n,): the tails of those arcs; all false afterwards.
-        offsets, heads, starts, tops: of the hierarchy, and as for `customize`.
-        ends, legs: as `list_lower` fills them.
-        graph_lengths: the lengths of the graph's arcs, as `fold_weights` leaves them.
-        lengths: customized for the weights before.
-
-    Returns:
-        How many arcs were looked at.
+    ``dirty`` (bool, (a,)) marks the arcs whose own lengths have changed, ``touched`` (bool, (n,))
+    their tails; both are all false afterwards. ``ends`` and ``legs`` are of `list_lower`,
+    ``graph_lengths`` of `fold_weights`, and ``lengths`` customized for the weights before.
     """
     number = lengths.dtype.type
     seen = 0
@@ -193,15 +172,10 @@ def fill_labels(
     nothing: Any,
     labels: Any,
 ) -> None:
-    """The distances going up from each vertex to its ancestors, or from these going down to it.
+    """Fill labels with the distances up to (``side`` 0) or down from (1) each vertex's ancestors.
 
-    Args:
-        offsets, heads: of the hierarchy; depths: by number.
-        rows: where the label of each vertex begins, shape (n + 1,).
-        lengths: customized.
-        side: 0 for up, 1 for down.
-        nothing: the length of no way.
-        labels: to be filled, an entry for each ancestor by depth, and one for the vertex.
+    The label of a vertex begins at ``rows`` (n + 1,) and has an entry for each ancestor by depth
+    (``depths``, by number), and one for the vertex.
     """
     number = labels.dtype.type
     for low in range(len(rows) - 1):
@@ -220,15 +194,10 @@ def fill_labels(
 
 @inlined_kernel
 def shared_ancestors(low: int, high: int, preorder: Any, table: Any) -> Any:
-    """Count the ancestors that two vertices have in common, themselves included.
+    """Count the ancestors that two different vertices have in common, themselves included.
 
     The least depth in the preorder behind the one up to the other is that of the child of the
-    lowest of them.
-
-    Args:
-        low, high: numbers, not the same.
-        preorder: by number.
-        table: as `groute_py.hierarchy.separators.labels.range_minima` gives it.
+    lowest of them. ``table`` has its `groute_py.hierarchy.separators.labels.range_minima`.
     """
     first, last = preorder[low], preorder[high]
     if first > last:
@@ -252,15 +221,7 @@ def look_up(
     nothing: Any,
     out: Any,
 ) -> None:
-    """Distances of pairs by their labels.
-
-    Args:
-        sources, targets: numbers, shape (k,).
-        preorder, table: as for `shared_ancestors`.
-        rows, up, down: the labels, as `fill_labels` fills them.
-        nothing: the length of no way.
-        out: shape (k,), of the type of lengths.
-    """
+    """Fill ``out`` with the lengths between pairs of vertices, by labels of `fill_labels`."""
     number = up.dtype.type
     for pair in range(len(out)):
         source, target = sources[pair], targets[pair]
@@ -288,17 +249,9 @@ def climb(
     nothing: Any,
     out: Any,
 ) -> bool:
-    """Distances of pairs without labels, by a way up the tree from either end.
+    """Fill ``out`` with lengths between pairs of vertices, by a way up the tree from either end.
 
-    Args:
-        sources, targets: numbers, shape (k,).
-        offsets, heads, depths, lengths: as for `fill_labels`.
-        level_count: of the tree.
-        limit, nothing: the greatest length, and that of no way.
-        out: shape (k,), of the type of lengths.
-
-    Returns:
-        Whether a distance to an ancestor is above the limit; the answers are wrong then.
+    Returns True if a distance to an ancestor is above the limit; the answers are wrong then.
     """
     number = lengths.dtype.type
     reach = np.full((2, level_count), nothing, lengths.dtype)
@@ -341,15 +294,9 @@ def climb(
 def sweep_rows(
     sources: Any, offsets: Any, heads: Any, lengths: Any, nothing: Any, reach: Any
 ) -> None:
-    """Distances from some sources to all vertices: up the tree, and then one sweep from its roots.
+    """Fill ``reach`` (n, k): from k sources up the tree, and then one sweep from its roots.
 
     (PHAST: Delling, Goldberg, Nowatzyk and Werneck, 2013.)
-
-    Args:
-        sources: numbers, shape (k,).
-        offsets, heads, lengths: of the hierarchy, customized.
-        nothing: the length of no way.
-        reach: to be filled by number, shape (n, k).
     """
     number = lengths.dtype.type
     reach[:] = nothing
@@ -371,16 +318,9 @@ def sweep_rows(
 
 @kernel
 def leave_rows(numbers: Any, reach: Any, nothing: Any, limit: Any, rows: Any) -> bool:
-    """Put what `sweep_rows` has found into rows of distances, by vertex.
+    """Copy ``reach`` to ``rows`` (int64, (k, n)) by vertex; the greatest number stands for no path.
 
-    Args:
-        numbers: of the vertices.
-        reach: shape (n, k).
-        nothing, limit: the length of no way, and the greatest one.
-        rows: int64, shape (k, n), to be filled, with the greatest number where no path leads.
-
-    Returns:
-        Whether a distance is above the limit; the rows may be wrong then.
+    Returns True if a distance is above the limit; the rows may be wrong then.
     """
     is_wide = False
     for vertex in range(len(numbers)):

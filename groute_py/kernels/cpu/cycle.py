@@ -12,12 +12,9 @@ from groute_py.kernels.cpu.near_far import does_not_fit
 
 @kernel
 def best_arcs(offsets: Any, heads: Any, weights: Any, distances: Any, nothing: Any) -> Any:
-    """The tail and arc that reach each vertex best, where no worse than its distance.
+    """The tails and arcs (int64, or −1) that reach each vertex best, if within its distance.
 
     The rows may be those of the first vertices only; the distances are of all that are heads.
-
-    Returns:
-        (tails, arcs), int64, −1 where there is none.
     """
     count = len(distances)
     tails = np.full(count, -1, np.int64)

@@ -27,15 +27,10 @@ LEVEL, OVERFLOWED = 1, 2
 def search(
     offsets: Any, heads: Any, source: Any, nothing: Any, distances: Any, order: Any, paths: Any
 ) -> Any:
-    """Breadth-first search; returns how many vertices are reached.
+    """Search breadth first; return how many vertices are reached.
 
-    Args:
-        offsets, heads: the graph.
-        source: where paths begin.
-        nothing: the distance of unreached vertices.
-        distances: shape (n,), ``nothing`` everywhere; filled with numbers of arcs.
-        order: uint32, shape (n,); filled with the reached vertices by distance.
-        paths: float64, shape (n,), 0 everywhere; filled with the numbers of shortest paths.
+    Fills ``distances`` (``nothing`` before), ``order`` (uint32, (n,)) with the reached vertices by
+    distance, and ``paths`` (float64, (n,), 0 before) with the numbers of shortest paths.
     """
     one, count, done = np.uint64(1), np.uint64(1), np.uint64(0)
     distances[source], order[0], paths[source] = 0, source, 1.0
@@ -67,17 +62,11 @@ def settle(
     places: Any,
     heap: Any,
 ) -> Any:
-    """Dijkstra's algorithm; returns how many vertices are reached, and bits of what was met.
+    """Settle all vertices by Dijkstra's algorithm; return how many are reached, and bits of events.
 
     If `LEVEL` is among them, a vertex may stand in ``order`` before one that a path leads over, and
-    ``paths`` is wrong: `order_tight` mends both.
-
-    Args:
-        offsets, heads, source, nothing, order, paths: as for `search`.
-        weights: of the distance type, not negative.
-        distances: shape (n,), ``nothing`` everywhere; filled.
-        places: uint32, shape (n,), 0 everywhere before and after.
-        heap: uint32, shape (n,), to work in.
+    ``paths`` is wrong: `order_tight` mends both. ``places`` (uint32, (n,)) is 0 before and after,
+    ``heap`` (uint32, (n,)) work space; the others are those of `search`.
     """
     one, count, done, met = np.uint64(1), np.uint64(1), np.uint64(0), 0
     distances[source], paths[source], heap[0], places[source] = 0, 1.0, source, 1
@@ -133,12 +122,9 @@ def order_tight(
     places: Any,
     heap: Any,
 ) -> Any:
-    """Put tails before heads of tight arcs (Kahn, 1962), and count paths anew.
+    """Put tails before heads of tight arcs (Kahn, 1962), and count paths anew, after `settle`.
 
-    Arguments as for `settle`; the first ``reached`` of ``order`` are the reached vertices.
-
-    Returns:
-        How many vertices were put in order: fewer than ``reached`` if tight arcs close a cycle.
+    Returns how many vertices are in order: fewer than ``reached`` if tight arcs close a cycle.
     """
     one = np.uint64(1)
     for place in range(reached):
@@ -184,19 +170,13 @@ def accumulate(
     totals: Any,
     squares: Any,
 ) -> Any:
-    """Add the dependencies of a source; returns the most paths to a vertex.
+    """Add the dependencies of a source, after `settle`; return the most paths to a vertex.
 
-    Nothing is added if that is infinite.
-
-    Args:
-        offsets, heads, weights, source, nothing, distances, paths: as `settle` left them.
-        order: the first ``reached`` are the reached vertices, tails before heads of tight arcs.
-        dependencies: float64, shape (n,), to work in.
-        by_arc: whether sums are those of arcs, not of vertices.
-        endpoints: 1 if the ends of a path lie on it, else 0.
-        scale: squares are those of dependencies times this.
-        totals: uint64, shape (n or m, 2), fixed point.
-        squares: likewise, or of shape (0, 2) if they are not asked for.
+    Nothing is added if that is infinite. The first ``reached`` of ``order`` are the reached
+    vertices, tails before heads of tight arcs. ``totals`` (uint64, (n, 2), or (m, 2) with
+    ``by_arc``) are fixed point, and so are ``squares`` (or (0, 2)), of dependencies times
+    ``scale``. ``endpoints`` is 1 if the ends of a path lie on it, else 0; ``dependencies``
+    (float64, (n,)) is work space.
     """
     one, most = np.uint64(1), 1.0
     for place in range(reached):

@@ -1,9 +1,9 @@
-"""Downward in a contraction hierarchy from what is within a cutoff, and no farther.
+"""Downward in a contraction hierarchy from the places within a cutoff, and no farther.
 
 A sweep looks at every arc, however few vertices are within the cutoff. This looks at the arcs to
 the vertices below those that are. Places are visited in ascending order: arcs lead to lower places
-only, so what lies above a place is final when it is visited. A bit for each place says whether it
-is reached and has not been visited.
+only, so what lies above a place is final when it is visited. A bit for each place (``words``,
+uint64) says that it is reached and has not been visited. Distances stand by places.
 """
 
 from __future__ import annotations
@@ -22,11 +22,8 @@ BITS = 64
 def arcs_below(offsets: Any, heads: Any, down: Any, starts: Any, tails: Any, weights: Any) -> None:
     """Sort the arcs of a hierarchy by their heads.
 
-    Args:
-        offsets, heads, down: of the hierarchy, by tails.
-        starts: uint64, shape (n + 1,), all 0; filled with where the arcs of each head begin.
-        tails: uint32, shape (a,), to be filled.
-        weights: shape (a,), to be filled.
+    Fills ``starts`` (uint64, (n + 1,), all 0) with the begins, ``tails`` (uint32, (a,)) and
+    ``weights``.
     """
     one = np.uint64(1)
     for arc in range(len(heads)):
@@ -44,14 +41,7 @@ def arcs_below(offsets: Any, heads: Any, down: Any, starts: Any, tails: Any, wei
 
 @kernel
 def open_places(places: Any, distances: Any, cutoff: Any, words: Any) -> None:
-    """Set the bits of the places that are within the cutoff.
-
-    Args:
-        places: to look at.
-        distances: shape (n,), by places.
-        cutoff: greater distances do not count.
-        words: uint64, shape (n / 64 rounded up,).
-    """
+    """Set the bits of the places that are within the cutoff."""
     for place in places:
         if distances[place] <= cutoff:
             words[place // BITS] |= np.uint64(1) << np.uint64(place % BITS)
@@ -69,19 +59,10 @@ def descend(
     most: Any,
     at: Any,
 ) -> int:
-    """Find the distances within the cutoff, unless that takes too long.
+    """Find the distances within the cutoff; return how many, or −1 if given up after ``most`` arcs.
 
-    Args:
-        starts, tails, weights: of `arcs_below`.
-        cutoff: greater distances are not stored.
-        distances: shape (n,), by places.
-        words: uint64, the bits of places to begin with; all 0 when it returns.
-        found: uint32, shape (n,), to be filled with the places within the cutoff.
-        most: arcs to look at before it is given up.
-        at: int64, shape (1,): arcs that were looked at are added.
-
-    Returns:
-        How many places are found; −1 if it was given up.
+    The arcs are of `arcs_below`; ``words`` are the bits to begin with, all 0 at the end. Fills
+    ``found`` (uint32, (n,)) with the places, and adds the arcs that were looked at to ``at[0]``.
     """
     count, looked = 0, np.uint64(0)
     for number in range(len(words)):
@@ -122,14 +103,9 @@ def _position(bit: Any) -> int:
 
 @kernel
 def answer_found(found: Any, vertices: Any, distances: Any, nothing: Any, answers: Any) -> None:
-    """Put the distances of some places into the order of the vertices, and clear them.
+    """Put the distances of some places into ``answers``, by vertex, and clear them.
 
-    Args:
-        found: places.
-        vertices: uint32, shape (n,): the vertex at each place.
-        distances: shape (n,), by places; those that were found become unreached.
-        nothing: the unreached value.
-        answers: shape (n,), unreached but for what is filled.
+    ``vertices`` (uint32, (n,)) has the vertex at each place; the other answers are unreached.
     """
     for place in found:
         answers[vertices[place]] = distances[place]

@@ -16,11 +16,7 @@ COMPARED = 64
 def list_neighbours(offsets: Any, heads: Any) -> Any:
     """The graph as an undirected one without loops and parallel arcs.
 
-    Args:
-        offsets, heads: of a graph in CSR form.
-
-    Returns:
-        int64 offsets, shape (n + 1,), and int32 neighbours, ascending in each row.
+    Returns int64 offsets (n + 1,) and int32 neighbours, ascending in each row.
     """
     count = len(offsets) - 1
     ends = np.zeros(count + 1, np.int64)
@@ -56,12 +52,7 @@ def list_neighbours(offsets: Any, heads: Any) -> Any:
 
 @kernel
 def pair_entries(offsets: Any, neighbours: Any, mates: Any) -> None:
-    """Where each entry of the rows is seen from its other end.
-
-    Args:
-        offsets, neighbours: as `list_neighbours` gives them.
-        mates: to be filled, shape of ``neighbours``.
-    """
+    """Fill ``mates`` with the place of each entry of the rows as it is seen from its other end."""
     free = offsets[:-1].copy()
     for vertex in range(len(offsets) - 1):
         for i in range(offsets[vertex], offsets[vertex + 1]):
@@ -82,17 +73,13 @@ def drop_entry(place: int, row: int, degree: int, neighbours: Any, mates: Any) -
 def peel(offsets: Any, neighbours: Any, mates: Any) -> Any:
     """Eliminate vertices with up to two neighbours, in rounds of independent ones.
 
-    Such an elimination adds no neighbour to any vertex, so it works in place. Rounds keep the tree
-    shallow: half of a chain goes in each. Each elimination takes as long, even beside a hub: of its
-    neighbours only some are compared, and two ends may then become neighbours twice.
+    Such an elimination adds no neighbour to any vertex, so it works in place, on rows and mates.
+    Rounds keep the tree shallow: half of a chain goes in each. Each elimination takes as long, even
+    beside a hub: of its neighbours only some are compared, and two ends may then become neighbours
+    twice.
 
-    Args:
-        offsets, neighbours: as `list_neighbours` gives them; neighbours are changed.
-        mates: as `pair_entries` fills them; changed.
-
-    Returns:
-        The vertices in their order, int32; how many neighbours each vertex has at the end, −1 for
-        those that are eliminated. The neighbours left are the first of each row.
+    Returns the vertices in their order (int32), and how many neighbours each vertex has at the end,
+    −1 for those that are eliminated. The neighbours left are the first of each row.
     """
     count = len(offsets) - 1
     degrees = np.empty(count, np.int32)
@@ -146,11 +133,7 @@ def peel(offsets: Any, neighbours: Any, mates: Any) -> Any:
 
 @kernel
 def left_graph(offsets: Any, neighbours: Any, degrees: Any) -> Any:
-    """The graph that `peel` leaves, its vertices counted anew, each neighbour once.
-
-    Returns:
-        Its vertices, int64, shape (k,); int64 offsets, shape (k + 1,); int32 neighbours.
-    """
+    """The graph that `peel` leaves: k vertices, offsets and neighbours, counted anew, each once."""
     vertices = np.flatnonzero(degrees >= 0)
     numbers = np.empty(len(degrees), np.int32)
     total = 0
@@ -187,19 +170,12 @@ def count_boundary(offsets: Any, neighbours: Any, part: Any) -> Any:
 def fill_rows(
     offsets: Any, neighbours: Any, order: Any, ranks: Any, most_arcs: int, most_triangles: int
 ) -> Any:
-    """The arcs upward that elimination gives each vertex.
+    """The arcs upward that elimination in ``order`` (``ranks`` is its inverse) gives each vertex.
 
     A row is that of the graph joined with those of the children, without the vertex itself; the
-    least of a row is the parent.
-
-    Args:
-        offsets, neighbours: as `list_neighbours` gives them.
-        order: vertices in the order of elimination; ``ranks`` is its inverse.
-        most_arcs, most_triangles: where to give up.
-
-    Returns:
-        int64 offsets by rank, shape (n + 1,); int32 ranks, ascending in each row; the number of
-        triangles; how many rows are complete: fewer than n where it was given up.
+    least of a row is the parent. Returns int64 offsets by rank, int32 ranks, ascending in each row,
+    the number of triangles, and the number of complete rows: fewer than n if given up at
+    ``most_arcs`` or ``most_triangles``.
     """
     count = len(order)
     rows = np.zeros(count + 1, np.int64)
@@ -245,14 +221,10 @@ def fill_rows(
 
 @kernel
 def number_tree(rows: Any, heads: Any) -> Any:
-    """Numbers from the roots of the elimination tree: by depth, and in preorder at each depth.
+    """Number from the roots of the elimination tree: by depth, and in preorder at each depth.
 
-    Args:
-        rows, heads: as `fill_rows` gives them.
-
-    Returns:
-        By rank the number, int32; by number the rank and the place in the preorder, int32; the
-        first number of each depth and n, int64.
+    Returns int32 numbers by rank, ranks and preorder by number, and the int64 first number of each
+    depth, then n. The rows are of `fill_rows`.
     """
     count = len(rows) - 1
     parent = np.full(count, -1, np.int32)
@@ -295,11 +267,7 @@ def number_tree(rows: Any, heads: Any) -> Any:
 
 @kernel
 def renumber_rows(rows: Any, heads: Any, numbers: Any, ranks: Any) -> Any:
-    """Rows by number, the deepest head first: the parent.
-
-    Returns:
-        int64 offsets, shape (n + 1,), and int32 heads, descending in each row.
-    """
+    """Rows by number, int64 offsets and int32 heads, the deepest head first: the parent."""
     count = len(numbers)
     offsets = np.zeros(count + 1, np.int64)
     renumbered = np.empty(len(heads), np.int32)
@@ -314,16 +282,9 @@ def renumber_rows(rows: Any, heads: Any, numbers: Any, ranks: Any) -> Any:
 
 @kernel
 def find_slots(offsets: Any, heads: Any, numbers: Any, graph_offsets: Any, graph_heads: Any) -> Any:
-    """The weight of the hierarchy that each arc of the graph may lower.
+    """The weight of the hierarchy that each arc of the graph may lower, int32, (m,).
 
-    Args:
-        offsets, heads: of the hierarchy.
-        numbers: of the graph's vertices.
-        graph_offsets, graph_heads: of the graph.
-
-    Returns:
-        int32, shape (m,): twice the arc upward, and one more if the graph's arc leads down; −1 for
-        loops.
+    It is twice the arc upward, and one more if the graph's arc leads down; −1 for loops.
     """
     slots = np.empty(len(graph_heads), np.int32)
     for tail in range(len(graph_offsets) - 1):

@@ -1,8 +1,7 @@
 """Numba's file cache of a kernel, which a run can do without.
 
-Numba keeps compiled kernels in `NUMBA_CACHE_DIR`, else beside the package, else in the user's own
-cache folder. Where it can write to none of them it refuses to compile for a cache, and where a
-disk is full it ends in an error; here the kernel is compiled for this run instead.
+Where Numba can write to no cache folder it refuses to compile, and a full disk ends it; here the
+kernel is compiled for this run instead.
 """
 
 from __future__ import annotations
@@ -20,11 +19,7 @@ NO_FOLDER = "no locator available"
 
 
 class FileCache:
-    """The cache of a kernel: what it cannot read or write is compiled in each run.
-
-    Args:
-        dispatcher: Numba's object of the kernel.
-    """
+    """The cache of a kernel, which is compiled in each run if files cannot be read or written."""
 
     def __init__(self, dispatcher: Any) -> None:
         self._problem = "" if _has_cache(dispatcher) else NOWHERE

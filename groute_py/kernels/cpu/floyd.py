@@ -53,13 +53,7 @@ def through_with_paths(distances: Any, parents: Any, rows: Any, middle: Any, col
 
 @kernel
 def is_tree(parents: Any, source: Any, seen: Any) -> bool:
-    """Return True if the predecessors in a row, where there are any, lead to the source.
-
-    Args:
-        parents: shape (n,), below 0 where there is none.
-        source: of the row.
-        seen: int64, shape (n,), to work in.
-    """
+    """Return True if the predecessors in a row, below 0 where there is none, lead to the source."""
     seen[:] = -1
     for start in range(len(parents)):
         vertex = start
@@ -75,13 +69,10 @@ def is_tree(parents: Any, source: Any, seen: Any) -> bool:
 
 @kernel
 def solve_row(arcs: Any, source: Any, nobody: Any, distances: Any, parents: Any) -> None:
-    """Dijkstra's algorithm by an open set: each predecessor is closed before, which makes a tree.
+    """Fill a row and its parents by Dijkstra's algorithm: each is closed before, so it is a tree.
 
-    Args:
-        arcs: shape (n, n), weights that are not negative, infinite where there is no arc.
-        source: of the row.
-        nobody: what stands where there is no predecessor.
-        distances, parents: shape (n,), the row, to be filled.
+    ``arcs`` (n, n) are weights that are not negative, infinite where there is no arc; ``nobody``
+    stands where there is no predecessor.
     """
     distances[:], parents[:] = np.inf, nobody
     distances[source] = 0

@@ -1,6 +1,4 @@
-"""Frontier Dijkstra on one core, one vertex at a time.
-
-The method is that of ``kernels/frontier_dijkstra/frontier_dijkstra.cu``.
+"""Frontier Dijkstra on one core: ``kernels/frontier_dijkstra/frontier_dijkstra.cu``.
 
 Crauser, Mehlhorn, Meyer and Sanders (1998). `groute_py.kernels.choices` has the criteria by which
 a round settles many open vertices.
@@ -67,22 +65,13 @@ def relax(
     nothing: Any,
     budget: Any,
 ) -> Any:
-    """Take rounds until ``budget`` steps are done or none up to ``limit`` is open.
+    """Take rounds for a slice; return the least distance of an open vertex, or ``nothing``.
 
-    Args:
-        offsets, heads, weights: the graph, rows by ascending weight, in the distance type.
-        distances: shape (n,).
-        states: uint8, shape (n,): `UNOPENED`, `OPEN` or `CLOSED`.
-        open_set: uint32, shape (n,); the first ``at[NEAR_COUNT]`` are the open vertices.
-        settled: uint32, shape (n,), for what a round settles.
-        skips: uint64, shape (n,): arcs at the beginning of a row that lead to closed vertices.
-        lightest: shape (n,), of a vertex's incoming arcs.
-        at: int64 cursors.
-        criterion: bits `OUT` and `IN`.
-        limit: float64; cutoff, nothing: in the distance type.
-
-    Returns:
-        The least distance of an open vertex, or ``nothing``.
+    Rows are by ascending weight. ``states`` (uint8, (n,)) are `UNOPENED`, `OPEN` or `CLOSED`; the
+    first ``at[NEAR_COUNT]`` of ``open_set`` (uint32, (n,)) are the open vertices; ``settled`` is
+    for those of a round. ``skips`` (uint64, (n,)) counts arcs at the begin of a row that lead to
+    closed vertices; ``lightest`` (n,) are of incoming arcs. ``criterion`` has the bits `OUT` and
+    `IN`.
     """
     one = np.uint64(1)
     by_out, by_in = criterion & OUT != 0, criterion & IN != 0

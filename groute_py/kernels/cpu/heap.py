@@ -65,18 +65,10 @@ def relax(
     nothing: Any,
     budget: Any,
 ) -> Any:
-    """Close vertices until ``budget`` arcs are done or none up to ``limit`` is open.
+    """Close vertices for a slice; return the least distance of an open vertex, or ``nothing``.
 
-    Args:
-        offsets, heads, weights: the graph; weights in the distance type.
-        distances: shape (n,).
-        places: uint32, shape (n,), a vertex's place in the heap from 1; 0 if it is not there.
-        heap: uint32, shape (n,); the first ``at[NEAR_COUNT]`` are in use.
-        at: int64 cursors.
-        limit: float64; cutoff, nothing: in the distance type.
-
-    Returns:
-        The least distance of an open vertex, or ``nothing``.
+    ``places`` (uint32, (n,)) has a vertex's place in the heap from 1, or 0; the first
+    ``at[NEAR_COUNT]`` of ``heap`` (uint32, (n,)) are in use.
     """
     one = np.uint64(1)
     count, done = np.uint64(at[NEAR_COUNT]), np.uint64(0)

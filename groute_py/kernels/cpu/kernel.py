@@ -1,7 +1,7 @@
 """The decorators of CPU kernels: Numba is loaded when the first of them is called, not before.
 
-Importing a module with kernels costs nothing, so a run whose kernels are on a GPU does without
-Numba. A kernel that calls another one has it compiled along.
+So a run whose kernels are on a GPU does without Numba. A kernel that calls another one has it
+compiled along.
 """
 
 from __future__ import annotations
@@ -29,12 +29,7 @@ _lock = RLock()
 
 
 class Kernel:
-    """A function that Numba compiles when it is called.
-
-    Args:
-        function: in Python.
-        is_inlined: whether it becomes part of the kernels that call it.
-    """
+    """A function that Numba compiles when it is called, or inlines in the kernels that call it."""
 
     def __init__(self, function: Callable[..., Any], *, is_inlined: bool = False) -> None:
         update_wrapper(self, function)

@@ -24,13 +24,7 @@ AHEAD = 64
 
 @kernel
 def hash_names(text: NDArray[np.uint8], seed: np.uint64, names: NDArray[np.uint32]) -> None:
-    """Fill in the hashes of names whose starts and sizes are known.
-
-    Args:
-        text: uint8, holds the names.
-        seed: as for `groute_py.kernels.cpu.words.hash_of`.
-        names: uint32, shape (names, 3).
-    """
+    """Fill in the hashes of names (uint32, (k, 3)) whose starts and sizes in the text are known."""
     for name in range(len(names)):
         start, size = np.uint64(names[name, START]), np.uint64(names[name, SIZE])
         names[name, HASH] = hash_of(text, start, size, seed)
@@ -47,24 +41,17 @@ def number_names(
     count: int,
     numbers: NDArray[np.int32],
 ) -> tuple[int, np.int64, int, int]:
-    """Number names; new ones get the numbers that follow.
+    """Number names of a text; new ones get the numbers that follow.
 
-    Where names are many, time is latency of memory. So what some names will need is loaded for all
-    of them before the first is looked up: these loads do not wait for each other.
+    Where names are many, time is latency of memory. So some memory of all names is loaded before
+    the first is looked up: these loads do not wait for each other.
 
-    Args:
-        text: uint8, holds the names; none of them has a newline.
-        names: uint32, shape (names, 3).
-        done: how many of these names have their numbers.
-        slots: uint64, shape (a power of two, 2), 0 where they are free.
-        known: uint8, the names so far, a newline behind each, and room for more.
-        used: how many bytes these are.
-        count: how many names these are.
-        numbers: int32, shape (names,), to be filled.
+    ``names`` (uint32, (k, 3)) have no newline; the first ``done`` have their ``numbers`` (int32,
+    (k,)). ``slots`` (uint64, (a power of two, 2)) are 0 where free. ``known`` (uint8, with room for
+    more) are ``count`` names so far in ``used`` bytes, a newline behind each.
 
-    Returns:
-        How many names are done, the new `used` and `count`, and a sum that keeps the loads ahead
-        from being left out. Fewer than all are done where there is no room.
+    Returns how many are done (fewer than all where there is no room), the new ``used`` and
+    ``count``, and a sum that keeps the early loads from being left out.
     """
     mask, loaded = np.uint64(len(slots) - 1), 0
     end = np.uint64(used)

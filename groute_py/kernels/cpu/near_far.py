@@ -59,9 +59,9 @@ def open_bucket(
     floor: Any,
     threshold: Any,
 ) -> Any:
-    """Move what lies below the new threshold from far to the empty near; return both counts.
+    """Move far vertices below the new threshold to the empty near; return both counts.
 
-    What lies on the floor goes too, even where Δ is so small that the threshold lies there as well.
+    Those on the floor go too, even where Δ is so small that the threshold lies there as well.
     """
     kept, moved, one = np.uint64(0), np.uint64(0), np.uint64(1)
     places = np.uint64(len(near))
@@ -116,27 +116,14 @@ def relax(
     nothing: Any,
     budget: Any,
 ) -> Any:
-    """Relax until ``budget`` arcs are done or nothing up to ``limit`` is left.
+    """Relax a slice; return the smallest distance left to work on, or ``nothing``.
 
-    Vertex numbers come as uint32 and offsets as uint64, which spares Numba the test for negative
-    indices; together with cursors in locals that makes the loop three times as fast.
-
-    Args:
-        offsets, heads, weights: the share; weights in the distance type.
-        distances: shape (local,).
-        parents: int64, shape (local,), or (0,) without ``record``; with it, each improvement notes
-            its tail, which makes a tree where all of them are made here and no weight is negative
-            (the reasons are in ``kernels/sssp/predecessor_record.cuh``).
-        flags: uint8, shape (local,).
-        near, far: uint32, shape (own,); dirty: uint32, shape (halo,).
-        at: int64 cursors.
-        thresholds: shape (2,), the current threshold and where its bucket began.
-        delta, cutoff, nothing: in the distance type; ``nothing`` is its unreached value.
-        limit: float64, compared as such on every device, so that the rank whose floor set it
-            always finds work below it.
-
-    Returns:
-        The smallest distance left to work on, or ``nothing``.
+    Uint32 vertices and uint64 offsets, with cursors in locals, make the loop three times as fast.
+    Distances, ``flags`` (uint8) and ``parents`` (int64, or (0,) without ``record``) are of local
+    vertices. With ``record`` each improvement notes its tail, which makes a tree where all of them
+    are made here and no weight is negative (see ``kernels/sssp/predecessor_record.cuh``). ``near``,
+    ``far`` (own,) and ``dirty`` (halo,) are uint32. ``thresholds`` are the current one and the
+    begin of its bucket.
     """
     own, places = np.uint64(len(offsets) - 1), np.uint64(len(near))
     one = np.uint64(1)

@@ -15,14 +15,9 @@ def keep_smallest(
 ) -> None:
     """Take some rows into the K smallest of each vertex; of equal ones the lowest row counts first.
 
-    Args:
-        rows: shape (r, n), ``nothing`` where no path leads.
-        parents: int32, shape (r, n), the vertex before each.
-        numbers: int64, shape (r,), of the rows.
-        nothing: the distance of unreached vertices.
-        distances: shape (n, K), ascending in each line, ``nothing`` where none is known yet.
-        owners: int32, shape (n, K), the numbers of the rows, −1 likewise.
-        before: int32, shape (n, K), from ``parents``, −1 likewise.
+    ``rows`` (r, n) have ``numbers`` (int64, (r,)) and ``parents`` (int32, (r, n)). Each line of
+    ``distances`` (n, K) ascends; ``owners`` and ``before`` (int32, (n, K)) are numbers of rows and
+    parents. Without any they are ``nothing`` and −1.
     """
     last = distances.shape[1] - 1
     for row in range(rows.shape[0]):

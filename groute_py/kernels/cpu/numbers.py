@@ -92,8 +92,8 @@ def decimal(text: NDArray[np.uint8], p: np.uint64) -> tuple[float, np.uint64]:
 def _scaled(mantissa: np.uint64, exponent: np.int64) -> float:
     """The float64 nearest to mantissa · 10^exponent, or -1 where it is too close to call.
 
-    For mantissas beyond 53 bits the result is a sum of two float64, the second with a known
-    bound on its error (Dekker, Numer. Math. 18, 1971).
+    For mantissas beyond 53 bits the result is a sum of two float64, the second with a known bound
+    on its error (Dekker, Numer. Math. 18, 1971).
     """
     power: float = POWERS_OF_TEN[abs(exponent)]
     high = float(mantissa)

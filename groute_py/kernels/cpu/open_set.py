@@ -1,7 +1,6 @@
-"""Dijkstra's algorithm (1959) without a heap.
+"""Dijkstra's algorithm (1959) without a heap, for comparison.
 
-Each step scans all open vertices for the nearest one, closes it and relaxes its arcs. A step takes
-O(open vertices). The method is a serial baseline for comparisons.
+Each step scans all open vertices for the nearest one, closes it and relaxes its arcs.
 """
 
 from __future__ import annotations
@@ -29,18 +28,10 @@ def relax(
     nothing: Any,
     budget: Any,
 ) -> Any:
-    """Close vertices until ``budget`` arcs are looked at or none up to ``limit`` is open.
+    """Close vertices for a slice; return the least distance of an open vertex, or ``nothing``.
 
-    Args:
-        offsets, heads, weights: the graph; weights in the distance type.
-        distances: shape (n,).
-        places: uint8, shape (n,), 1 for open vertices.
-        open_set: uint32, shape (n,); the first ``at[NEAR_COUNT]`` are the open vertices.
-        at: int64 cursors.
-        limit: float64; cutoff, nothing: in the distance type.
-
-    Returns:
-        The least distance of an open vertex, or ``nothing``.
+    ``places`` (uint8, (n,)) is 1 for open vertices, the first ``at[NEAR_COUNT]`` of ``open_set``
+    (uint32, (n,)).
     """
     one: Any = np.uint64(1)
     count: Any = np.uint64(at[NEAR_COUNT])

@@ -19,8 +19,7 @@ def breadth_first(
 ) -> int:
     """Write all vertices to ``order``, breadth first from ``start``, then from each one left.
 
-    Returns:
-        How many can be reached from ``start``.
+    Returns the number that can be reached from ``start``.
     """
     count = len(offsets) - 1
     seen = np.zeros(count, np.bool_)
@@ -53,8 +52,7 @@ def breadth_first_tree(
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return vertices within reach of ``start`` in breadth-first order, and the parent of each.
 
-    Returns:
-        int32 of shape (k,) and of shape (n,); ``nobody`` where a vertex was found from none.
+    Both are int32, (k,) and (n,); the parent is ``nobody`` where a vertex was found from none.
     """
     count = len(offsets) - 1
     order, parents = np.empty(count, np.int32), np.full(count, nobody, np.int32)

@@ -14,14 +14,10 @@ from groute_py.kernels.cpu.near_far import NOT_DIRTY
 def group_by_owner(
     dirty: Any, count: Any, own: Any, halo_starts: Any, flags: Any, boxes: Any, box_counts: Any
 ) -> None:
-    """Empty the first ``count`` entries of ``dirty`` into the owners' boxes.
+    """Empty the first ``count`` entries (uint32) of ``dirty`` into the owners' boxes.
 
     The box of owner p is ``boxes[halo_starts[p]:halo_starts[p + 1]]``: a halo vertex is dirty at
-    most once, so it never overflows.
-
-    Args:
-        dirty: uint32 local numbers.
-        boxes: uint32, shape (halo,); box_counts: int64, shape (parts,), zeroed here.
+    most once, so it never overflows. ``box_counts`` (int64) are zeroed here.
     """
     box_counts[:] = 0
     for i in range(count):

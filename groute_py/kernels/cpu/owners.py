@@ -1,4 +1,4 @@
-"""For each vertex the first of several roots from which tight arcs lead to it, and the arc's tail.
+"""The first of several roots whose tight arcs lead to each vertex, and the arc's tail.
 
 An arc u→v is *tight* when distance[u] + weight = distance[v]. The roots take turns, each claiming
 what tight arcs reach from it and nobody has. A vertex that is claimed already was reached by an
@@ -28,18 +28,11 @@ def assign_owners(
     before: Any,
     queue: Any,
 ) -> None:
-    """Fill ``owners`` and ``before``.
+    """Fill ``owners`` (the root that claims) and ``before`` (the tail), int64, (n,), all −1 before.
 
-    Args:
-        offsets: int64, shape (n + 1,).
-        heads: shape (m,).
-        weights: shape (m,), added to distances without rounding other than that of solvers.
-        distances: shape (n,), exact ones from the nearest root.
-        nothing: the distance of unreached vertices.
-        roots: int64, shape (k,), in the order in which they may claim.
-        owners: int64, shape (n,), all −1; becomes the root that claims each vertex.
-        before: int64, shape (n,), all −1; becomes the tail by which it does.
-        queue: int64, shape (n,).
+    The ``distances`` are exact ones from the nearest root; weights are added to them with no
+    rounding but that of solvers. ``roots`` (int64, (k,)) stand in the order in which they may
+    claim; ``queue`` (int64, (n,)) is work space.
     """
     for number in range(len(roots)):
         root = roots[number]

@@ -1,7 +1,4 @@
-"""Predecessors of a row of exact distances, from the arcs that come in.
-
-The method is that of ``kernels/multi_source/parents.cu``.
-"""
+"""Predecessors of a row of exact distances, as of ``kernels/multi_source/parents.cu``."""
 
 from __future__ import annotations
 
@@ -17,17 +14,7 @@ OPEN = -2
 def find_parents(
     offsets: Any, tails: Any, weights: Any, source: Any, distances: Any, nothing: Any, parents: Any
 ) -> None:
-    """Fill ``parents``.
-
-    Args:
-        offsets: uint64, shape (n + 1,), of the arcs that come in.
-        tails: uint32, shape (m,).
-        weights: of the type of the distances.
-        source: of the row.
-        distances: shape (n,).
-        nothing: the distance of unreached vertices.
-        parents: int32, shape (n,), to be filled.
-    """
+    """Fill ``parents`` (int32, (n,)) of a row; ``offsets`` and ``tails`` are of incoming arcs."""
     left = False
     for head in range(len(distances)):
         known = distances[head]

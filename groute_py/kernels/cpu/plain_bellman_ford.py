@@ -1,8 +1,7 @@
 """Plain Bellman-Ford: each round relaxes every arc. Bellman (1958), Ford (1956).
 
 After k rounds every distance is at most that of the best path with k arcs. So n - 1 rounds are
-enough if no negative cycle is reachable from the source. The method either ends when a round
-changes nothing, or always does n - 1 rounds.
+enough if no negative cycle is reachable from the source.
 """
 
 from __future__ import annotations
@@ -20,14 +19,7 @@ from groute_py.kernels.cpu.sums import reach_of
 def take_round(
     offsets: Any, heads: Any, weights: Any, distances: Any, at: Any, cutoff: Any, nothing: Any
 ) -> bool:
-    """Relax every arc that leaves a reached vertex; whether that changed anything.
-
-    Args:
-        offsets, heads, weights: the graph; weights in the distance type.
-        distances: shape (n,).
-        at: int64 cursors.
-        cutoff, nothing: in the distance type.
-    """
+    """Relax every arc that leaves a reached vertex; return True if that changed anything."""
     one = np.uint64(1)
     count, relaxed = np.uint64(len(offsets) - 1), np.uint64(0)
     changed = overflowed = False
@@ -60,14 +52,7 @@ def relax(
     least_rounds: int,
     budget: Any,
 ) -> None:
-    """Take rounds until ``budget`` arcs are done, or enough rounds and one changes nothing.
-
-    Args:
-        offsets, heads, weights, distances, cutoff, nothing: as for `take_round`.
-        at: int64 cursors; ``at[NEAR_COUNT]`` is 0 when no round is left to take.
-        least_rounds: so many are taken in any case.
-        budget: uint64.
-    """
+    """Take ``least_rounds``, and more until one changes nothing; ``at[NEAR_COUNT]`` is then 0."""
     one = np.uint64(1)
     graph, done = (offsets, heads, weights), np.uint64(0)
     left = at[NEAR_COUNT] > 0

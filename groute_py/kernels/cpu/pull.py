@@ -43,14 +43,7 @@ def csr(
     nothing: Any,
     budget: Any,
 ) -> None:
-    """Take rounds until ``budget`` arcs are done or one changes nothing.
-
-    Args:
-        incoming, tails, values: the arcs by head, in rows.
-        distances: shape (n,).
-        at: int64 cursors; ``at[NEAR_COUNT]`` is 0 when a round has changed nothing.
-        cutoff, nothing: in the distance type.
-    """
+    """Take rounds over arcs by head until one changes nothing; ``at[NEAR_COUNT]`` is then 0."""
     one, done = np.uint64(1), np.uint64(0)
     while at[NEAR_COUNT] and done <= budget:
         at[NEAR_COUNT] = 0

@@ -34,17 +34,11 @@ def relax(
     nothing: Any,
     budget: Any,
 ) -> None:
-    """Relax until ``budget`` arcs are done or the queue is empty.
+    """Relax for a slice, or until the queue is empty.
 
-    Args:
-        offsets, heads, weights: the graph; weights in the distance type.
-        distances: shape (n,).
-        queued: uint8, shape (n,), 1 for what stands in the queue.
-        queue: uint32, shape (n,), a ring from ``at[HEAD]`` with ``at[NEAR_COUNT]`` vertices.
-        at: int64 cursors; ``at[BUCKETS]`` counts the vertices taken from the queue.
-        total: float64, shape (1,), the sum of the distances in the queue.
-        order: `FIFO`, `SLF` or `SLF_LLL`.
-        cutoff, nothing: in the distance type.
+    ``queued`` (uint8, (n,)) is 1 for vertices in ``queue`` (uint32, (n,)), a ring from ``at[HEAD]``
+    with ``at[NEAR_COUNT]`` of them; ``at[BUCKETS]`` counts those taken from it. ``total[0]``
+    (float64) is the sum of the distances in the queue; ``order`` is `FIFO`, `SLF` or `SLF_LLL`.
     """
     one, places = np.uint64(1), np.uint64(len(queue))
     first, count, done = np.uint64(at[HEAD]), np.uint64(at[NEAR_COUNT]), np.uint64(0)

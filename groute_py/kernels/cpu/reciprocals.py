@@ -17,12 +17,7 @@ LANES, CHUNK = 256, 8192
 
 @kernel
 def sum_reciprocals(row: Any, nothing: Any) -> Any:
-    """The sum, a float64; unreached vertices and distances of 0 add nothing.
-
-    Args:
-        row: distances, shape (n,).
-        nothing: the distance of unreached vertices.
-    """
+    """The sum, a float64; unreached vertices and distances of 0 add nothing."""
     total, lanes = 0.0, np.empty(LANES, np.float64)
     for begin in range(0, len(row), CHUNK):
         lanes[:] = 0.0

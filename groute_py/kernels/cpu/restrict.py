@@ -9,12 +9,7 @@ from groute_py.kernels.cpu.kernel import kernel
 
 @kernel
 def mark_above(offsets: Any, heads: Any, marked: Any) -> None:
-    """Mark all places above the marked ones: arcs lead to lower places only.
-
-    Args:
-        offsets, heads: of the hierarchy.
-        marked: bool, shape (n,).
-    """
+    """Mark (bool, (n,)) all places above the marked ones: arcs lead to lower places only."""
     for place in range(len(marked) - 1, -1, -1):
         if marked[place]:
             for arc in range(offsets[place], offsets[place + 1]):

@@ -14,12 +14,7 @@ SHORT = 32
 
 @kernel
 def ascend(offsets: Any, weights: Any) -> bool:
-    """Return True if the weights of no row fall; stops at the first that does.
-
-    Args:
-        offsets: shape (n + 1,).
-        weights: shape (m,).
-    """
+    """Return True if the weights of no row fall; stops at the first that does."""
     for row in range(len(offsets) - 1):
         for arc in range(offsets[row] + 1, offsets[row + 1]):
             if weights[arc] < weights[arc - 1]:
@@ -29,12 +24,7 @@ def ascend(offsets: Any, weights: Any) -> bool:
 
 @kernel
 def sort_rows(offsets: Any, heads: Any, weights: Any) -> None:
-    """Sort every row by weight, in place; arcs of equal weight stay in their order.
-
-    Args:
-        offsets: int64, shape (n + 1,).
-        heads, weights: shape (m,).
-    """
+    """Sort every row by weight, in place; arcs of equal weight stay in their order."""
     for row in range(len(offsets) - 1):
         begin, end = offsets[row], offsets[row + 1]
         if end - begin > SHORT:

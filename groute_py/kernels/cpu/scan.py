@@ -55,24 +55,15 @@ def scan_arcs(
     heads: NDArray[Any],
     weights: NDArray[Any],
 ) -> tuple[np.int64, int, int]:
-    """Read arc lines until the end of the text or a line that needs the caller.
+    """Read arc lines of whole lines of text from ``start`` until the end or an unusual line.
 
-    Args:
-        text: uint8, whole lines, the last byte a newline.
-        start: the first byte of a line.
-        kinds: uint8, shape (256,): `ORDINARY`, `BLANK`, `COMMENT` or `SEPARATOR`.
-        letter: the code of the letter in front of every arc, or `NO_LETTER`.
-        ids: the least id and how many there are; ids are stored less the least.
-        columns: 3, or 2 where arcs have no weight; `weights` is then left alone.
-        limits: the least and greatest integer weight to store.
-        decimals: whether weights may be decimals (`weights` is then float64).
-        tails: shape (m,), as are `heads` and `weights`; filled from 0 on.
-        heads: shape (m,).
-        weights: shape (m,).
+    ``kinds`` (uint8, (256,)) are `ORDINARY`, `BLANK`, `COMMENT` or `SEPARATOR`. ``letter`` is the
+    code in front of every arc, or `NO_LETTER`. ``ids`` are the least id, which is taken off, and
+    how many there are; ``limits`` the least and greatest integer weight. Of 2 ``columns`` there are
+    no weights; with ``decimals`` they are float64. The arcs are filled from 0 on.
 
-    Returns:
-        Position, lines taken and arcs filled. The text is done where the position is its length,
-        else the line there is not one of the usual.
+    Returns position, lines taken and arcs filled; the text is done where the position is its
+    length.
     """
     at, stop = np.uint64(start), np.uint64(len(text))
     first, most = np.uint64(ids[0]), np.uint64(ids[1])
@@ -156,17 +147,11 @@ def scan_rows(
     ends: NDArray[np.int64],
     at_lines: NDArray[np.int64],
 ) -> tuple[np.int64, int, int, int]:
-    """Read lines of any number of integers until one that is something else.
+    """Read lines of any number of integers until one that is something else, past comments.
 
-    Args:
-        text: uint8, whole lines, the last byte a newline.
-        kinds: as for `scan_arcs`; lines of comment are passed over.
-        numbers: int64, as many as there are bytes would do; filled from 0 on.
-        ends: int64, how many numbers there are at the end of each row, a line that is no comment.
-        at_lines: int64, which line each row is, from 0.
-
-    Returns:
-        Position, lines taken, rows among them, and numbers.
+    Fills ``numbers`` (int64, as many as bytes would do), and for each row, a line that is no
+    comment, its end among the numbers (``ends``) and its line from 0 (``at_lines``). ``kinds`` are
+    those of `scan_arcs`. Returns position, lines taken, rows among them, and numbers.
     """
     at, stop = np.uint64(0), np.uint64(len(text))
     lines = rows = filled = 0
@@ -202,22 +187,11 @@ def format_arcs(
     text: NDArray[np.uint8],
     arc: int,
 ) -> tuple[int, int, int]:
-    """Write the lines of the arcs from `arc` on, as many as surely fit.
+    """Write the lines of the arcs from ``arc`` on to ``text`` (uint8), as many as surely fit.
 
-    Args:
-        offsets: int64, shape (n + 1,).
-        heads: integers, shape (m,).
-        weights: integers, shape (m,).
-        letter: the code of the letter in front of every arc, or `NO_LETTER`.
-        separator: the code of what stands between two fields.
-        columns: 3, or 2 to leave out the weights.
-        first_id: the id of vertex 0.
-        vertex: a vertex whose row does not start after `arc`.
-        text: uint8, the buffer, at least `LONGEST_LINE` long.
-        arc: the first arc to write.
-
-    Returns:
-        The next arc, a vertex for the next call, and the number of bytes written.
+    ``letter`` is as for `scan_arcs`; 2 ``columns`` leave out the weights; ``first_id`` is the id of
+    vertex 0. The row of ``vertex`` does not start after ``arc``. Returns the next arc, a vertex for
+    the next call, and the number of bytes written. The text holds at least `LONGEST_LINE`.
     """
     p = 0
     while arc < len(heads) and p + LONGEST_LINE <= len(text):

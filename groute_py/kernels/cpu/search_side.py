@@ -1,9 +1,8 @@
 """One side of a search that touches few vertices: only these are reset for the next one.
 
-A side is a tuple: the distances, shape (n,), ``nothing`` but for what is touched; uint32, shape
-(n,), the vertex before each that is touched; uint32, shape (n,), places in the heap from 1, 0 if it
-is not there; uint32, shape (n,), the heap; uint32, shape (n,), what is touched; and the counts,
-int64, which begin with `OPEN` and `TOUCHED`.
+A side is a tuple of arrays, (n,): distances, ``nothing`` but for what is touched; and in uint32 the
+vertex before each, places in the heap from 1 (0 if not there), the heap, and what is touched. Int64
+counts follow, which begin with `OPEN` and `TOUCHED`.
 """
 
 from __future__ import annotations

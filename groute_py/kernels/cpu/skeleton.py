@@ -17,13 +17,10 @@ from groute_py.kernels.cpu.kernel import kernel
 def count_neighbours(
     there: Any, heads: Any, back: Any, tails: Any, begin: int, end: int, counts: Any
 ) -> None:
-    """Count the neighbours of each vertex of a range.
+    """Count the neighbours (int64, (n,)) of each vertex of a range.
 
-    Args:
-        there, heads: rows of the arcs that leave each vertex, ascending by head.
-        back, tails: rows of those that come in, ascending by tail.
-        begin, end: of the range.
-        counts: int64, shape (n,), to be filled.
+    ``there`` and ``heads`` are rows of outgoing arcs, ascending by head, ``back`` and ``tails`` of
+    incoming ones.
     """
     for vertex in range(begin, end):
         i, stop_i = there[vertex], there[vertex + 1]
@@ -56,16 +53,7 @@ def join_directions(
     out: Any,
     into: Any,
 ) -> None:
-    """Fill the rows of the skeleton of a range of vertices.
-
-    Args:
-        there, heads, weights: rows of the arcs that leave each vertex, ascending by head.
-        back, tails, weights_back: rows of those that come in, ascending by tail.
-        begin, end: of the range.
-        nothing: the unreached value.
-        offsets: int64, shape (n + 1,), of the skeleton.
-        neighbours, out, into: shape (k,), to be filled.
-    """
+    """Fill the rows of the skeleton of a range of vertices, from arcs as for `count_neighbours`."""
     for vertex in range(begin, end):
         i, stop_i = there[vertex], there[vertex + 1]
         j, stop_j = back[vertex], back[vertex + 1]

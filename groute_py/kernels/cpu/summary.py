@@ -9,16 +9,10 @@ from groute_py.kernels.cpu.kernel import kernel
 
 @kernel
 def summary_of(row: Any, nothing: Any, low_bits: int) -> Any:
-    """One pass over a row.
+    """Summarize a row of integers in one pass.
 
-    Args:
-        row: integers, shape (n,).
-        nothing: the unreached value.
-        low_bits: of the lower word.
-
-    Returns:
-        How many vertices are reached, the first of the farthest, the greatest distance, the sum of
-        what the distances have above the lower word, and the sum of their lower words.
+    Returns the number of reached vertices, the first of the farthest, the greatest distance, and
+    the sum in two words: of the distances above their ``low_bits``, and of these.
     """
     mask = (1 << low_bits) - 1
     reached = high = low = farthest = 0

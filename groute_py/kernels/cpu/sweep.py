@@ -21,21 +21,10 @@ from groute_py.kernels.cpu.kernel import kernel
 def climb(
     offsets: Any, heads: Any, up: Any, start: int, nothing: Any, distances: Any, found: Any, at: Any
 ) -> int:
-    """Search upward from a place.
+    """Search upward from a place; return how many places are found.
 
     Arcs lead to lower places only, so the highest place that is left has its distance along paths
-    upward. It is relaxed once.
-
-    Args:
-        offsets, heads, up: of the hierarchy.
-        start: the place of the source.
-        nothing: the unreached value.
-        distances: shape (n,), all unreached.
-        found: uint32, shape (n,), to be filled with the places that are found.
-        at: int64, shape (1,): arcs relaxed are added.
-
-    Returns:
-        How many are found.
+    upward. It is relaxed once. Fills ``found`` (uint32, (n,)); adds relaxed arcs to ``at[0]``.
     """
     distances[start] = 0
     highest_first: list[Any] = [-start]
@@ -59,16 +48,9 @@ def climb(
 
 @kernel
 def open_core(found: Any, core: Any, distances: Any, places: Any, heap: Any) -> Any:
-    """Put what was found of the core into the heap of `groute_py.kernels.cpu.heap`.
+    """Put the ``core`` vertices that were found into `groute_py.kernels.cpu.heap`; return how many.
 
-    Args:
-        found: places.
-        core: how many vertices the core has.
-        distances: shape (n,).
-        places, heap: uint32, shape (core,), the first all 0.
-
-    Returns:
-        How many.
+    ``places`` (all 0) and ``heap`` are uint32, (core,).
     """
     count = np.uint64(0)
     for place in found:
@@ -83,12 +65,9 @@ def sweep(runs: Any, heads: Any, down: Any, distances: Any) -> None:
     """Find the distances of all places but those of the core, level by level.
 
     Vertices with equally many arcs stand next to each other in a level: a *run*. So the processor
-    foresees the end of every row. That is three times as fast as rows of mixed lengths.
-
-    Args:
-        runs: uint64, shape (r, 4): the first place, the end, arcs of a place and the first arc.
-        heads, down: of the hierarchy; weights as unsigned numbers.
-        distances: unsigned, shape (n,), by places.
+    foresees the end of every row. That is three times as fast as rows of mixed lengths. ``runs``
+    (uint64, (r, 4)) are the first place, the end, arcs of a place and the first arc. Weights and
+    distances are unsigned.
     """
     one = np.uint64(1)
     for run in range(len(runs)):
@@ -103,17 +82,9 @@ def sweep(runs: Any, heads: Any, down: Any, distances: Any) -> None:
 
 @kernel
 def answer(places: Any, distances: Any, nothing: Any, cutoff: Any, answers: Any) -> Any:
-    """Put distances into the order of the vertices.
+    """Put distances into the order of the vertices; those beyond the cutoff become unreached.
 
-    Args:
-        places: uint32, shape (n,).
-        distances: shape (n,), by places.
-        nothing: the unreached value.
-        cutoff: greater distances become unreached.
-        answers: shape (n,), to be filled.
-
-    Returns:
-        The greatest distance, within the cutoff or not; at least 0.
+    Returns the greatest distance, within the cutoff or not; at least 0.
     """
     greatest = nothing - nothing
     for vertex in range(len(places)):
@@ -126,16 +97,7 @@ def answer(places: Any, distances: Any, nothing: Any, cutoff: Any, answers: Any)
 
 @kernel
 def begin_lane(found: Any, core: Any, distances: Any, nothing: Any, lane: int, lanes: Any) -> None:
-    """Move what a search has found into a lane, and clear its distances.
-
-    Args:
-        found: the places that it has found.
-        core: how many vertices the core has.
-        distances: shape (n,), by places; unreached but for these places and the core.
-        nothing: the unreached value.
-        lane: its number.
-        lanes: shape (n, k).
-    """
+    """Move the places that a search has found, and the core, to a lane (n, k); clear them."""
     for place in range(core):
         lanes[place, lane] = distances[place]
         distances[place] = nothing
@@ -147,12 +109,7 @@ def begin_lane(found: Any, core: Any, distances: Any, nothing: Any, lane: int, l
 
 @kernel
 def sweep_lanes(runs: Any, heads: Any, down: Any, distances: Any) -> None:
-    """Do `sweep` for k sources at once: arcs are read once, distances in whole cache lines.
-
-    Args:
-        runs, heads, down: as for `sweep`.
-        distances: unsigned, shape (n, k), by places.
-    """
+    """Do `sweep` for k sources at once, (n, k): reads arcs once, distances in whole cache lines."""
     one = np.uint64(1)
     number = distances.dtype.type
     for run in range(len(runs)):
@@ -168,17 +125,7 @@ def sweep_lanes(runs: Any, heads: Any, down: Any, distances: Any) -> None:
 
 @kernel
 def answer_lanes(places: Any, distances: Any, nothing: Any, answers: Any) -> Any:
-    """Put the distances of the first lanes into rows, in the order of the vertices.
-
-    Args:
-        places: uint32, shape (n,).
-        distances: shape (n, k), by places.
-        nothing: the unreached value.
-        answers: shape (r, n), to be filled.
-
-    Returns:
-        The greatest distance; at least 0.
-    """
+    """Put the first lanes into rows (r, n), by vertex; return the greatest distance, at least 0."""
     greatest = nothing - nothing
     for vertex in range(len(places)):
         place = places[vertex]

@@ -34,18 +34,11 @@ def search(
     nothing: Any,
     budget: Any,
 ) -> Any:
-    """Settle vertices until all targets are, none is open, or ``budget`` arcs are done.
+    """Settle vertices for a slice; return True once all targets are settled or none is open.
 
-    Args:
-        offsets, heads, weights: the graph, without negative weights; these in the distance type.
-        distances, before, places, heap, touched, counts: one side, which began at the source; see
-            `groute_py.kernels.cpu.search_side`.
-        wanted: uint8, shape (n,), 1 for targets that are not settled.
-        nothing: the distance of unreached vertices.
-        budget: uint64.
-
-    Returns:
-        Whether the search is over.
+    The search continues on one side, which began at the source; see
+    `groute_py.kernels.cpu.search_side`. ``wanted`` (uint8, (n,)) is 1 for targets that are not
+    settled.
     """
     one = np.uint64(1)
     count, noted = np.uint64(counts[OPEN]), np.uint64(counts[TOUCHED])

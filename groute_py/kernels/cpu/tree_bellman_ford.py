@@ -26,29 +26,18 @@ HEAD, COUNT, RELAXATIONS, CYCLE_TAIL, CYCLE_ARC, OVERFLOWED, CURSORS = range(7)
 
 
 class Tree(NamedTuple):
-    """The state of a solve on n vertices.
+    """The state of a solve on n vertices; −1 stands outside the tree."""
 
-    Attributes:
-        labels: float64, infinite where no path has been found.
-        absolute: float64, the sums of the absolute weights along the tree.
-        parents, via: int64, the vertex before and the arc from it; −1 outside the tree.
-        after, before: int64, the neighbours in the ring.
-        depth: int64, arcs from the source.
-        in_tree, queued: bool.
-        queue: int64, a ring from ``at[HEAD]`` with ``at[COUNT]`` vertices.
-        at: int64 cursors.
-    """
-
-    labels: NDArray[np.float64]
-    absolute: NDArray[np.float64]
-    parents: NDArray[np.int64]
+    labels: NDArray[np.float64]  # float64, infinite where no path has been found
+    absolute: NDArray[np.float64]  # float64, the sums of the absolute weights along the tree
+    parents: NDArray[np.int64]  # int64, the vertex before; ``via`` is the arc from it
     via: NDArray[np.int64]
-    after: NDArray[np.int64]
+    after: NDArray[np.int64]  # int64, the neighbours in the ring
     before: NDArray[np.int64]
-    depth: NDArray[np.int64]
-    in_tree: NDArray[np.bool_]
+    depth: NDArray[np.int64]  # int64, arcs from the source
+    in_tree: NDArray[np.bool_]  # bool
     queued: NDArray[np.bool_]
-    queue: NDArray[np.int64]
+    queue: NDArray[np.int64]  # int64, a ring from ``at[HEAD]`` with ``at[COUNT]`` vertices
     at: NDArray[np.int64]
 
 
@@ -136,13 +125,9 @@ def relax(
 ) -> None:
     """Relax until the queue is empty, about ``budget`` arcs are done, or a cycle is negative.
 
-    Args:
-        offsets: int64, shape (n + 1,); heads: an integer type, shape (m,); weights: float64.
-        tolerance: of a cycle, as a part of the sum of its absolute weights.
-        slack: what a path has to be shorter by than that in the tree, as a part of the sum of the
-            absolute weights on both; so the tree does not follow what rounding alone prefers.
-        tree: a `Tree`.
-        budget: arcs.
+    ``tolerance`` is of a cycle, as a part of the sum of its absolute weights. A path must be
+    shorter than that in the tree by ``slack``, as a part of the absolute weights on both; so the
+    tree does not follow what rounding alone prefers.
     """
     labels, at, places = tree.labels, tree.at, len(tree.queue)
     done = 0

@@ -28,17 +28,11 @@ AT_ONCE = 64
 def search(
     arcs: Any, arcs_back: Any, ahead: Any, back: Any, meeting: Any, nothing: Any, budget: Any
 ) -> Any:
-    """Settle vertices, now of one side and now of the other, until the shortest path is known.
+    """Settle vertices of both sides in turn; return True once the shortest path is known.
 
-    Args:
-        arcs, arcs_back: offsets, heads and weights of the graph, and of the graph turned round.
-        ahead, back: the sides; see `groute_py.kernels.cpu.search_side`.
-        meeting: int64.
-        nothing: the distance of unreached vertices.
-        budget: arcs after which it pauses.
-
-    Returns:
-        Whether the search is over.
+    ``arcs`` and ``arcs_back`` are offsets, heads and weights of the graph and of the reversed
+    graph, ``ahead`` and ``back`` the sides of `groute_py.kernels.cpu.search_side`; ``meeting`` is
+    int64.
     """
     stop = meeting[SEEN] + budget
     while ahead[5][OPEN] > 0 and back[5][OPEN] > 0:

@@ -11,13 +11,9 @@ from groute_py.kernels.cpu.kernel import kernel
 
 @kernel
 def meet(ahead: Any, back: Any, found: Any, nothing: Any) -> Any:
-    """The shortest path over a place that both searches have found, or ``nothing``; clears one.
+    """The shortest path over a place of both searches, or ``nothing``; clears ``back`` there.
 
-    Args:
-        ahead: shape (n,), distances from the source, upward and through the core.
-        back: shape (n,), distances to the target, upward; unreached when it returns.
-        found: the places that ``back`` has.
-        nothing: the unreached value.
+    ``ahead`` leads from the source, upward and through the core, ``back`` upward to the target.
     """
     best = np.uint64(nothing)
     for place in found:

@@ -44,22 +44,15 @@ def scan_rows(
     texts: NDArray[np.uint32],
     numbers: NDArray[Any],
 ) -> tuple[np.int64, int, np.int64]:
-    """Read rows until the end of the text or a line that is not usual.
+    """Read rows of whole lines of text from ``start`` until the end or a line that is not usual.
 
-    Args:
-        text: uint8, whole lines, the last byte a newline.
-        start: the first byte of a line.
-        separator: the byte between fields.
-        kinds: `ANY`, `TEXT`, `NAME`, `INTEGER` or `NUMBER` for each field of a line.
-        columns: for each field the column of `texts`, or for a number of `numbers`.
-        marks: whether a line that begins with ``#``, ``%`` or ``//`` may be a comment.
-        decimals: whether numbers may be decimals (`numbers` is then float64).
-        seed: as for `groute_py.kernels.cpu.words.hash_of`.
-        texts: uint32, shape (rows, columns, 3): the start, the size and the hash of each field.
-        numbers: int64 or float64, shape (rows, columns).
+    Each field of a line has one of ``kinds`` (`ANY`, `TEXT`, `NAME`, `INTEGER` or `NUMBER`) and a
+    column of ``texts`` (uint32, (rows, columns, 3): start, size and hash) or ``numbers`` (int64, or
+    float64 with ``decimals``). With ``marks`` a line that begins with ``#``, ``%`` or ``//`` may be
+    a comment. ``seed`` is that of `groute_py.kernels.cpu.words.hash_of`.
 
-    Returns:
-        Position, lines taken and rows filled. The text is done where the position is its length.
+    Returns position, lines taken and rows filled; the text is done where the position is its
+    length.
     """
     at, stop = np.uint64(start), np.uint64(len(text))
     lines, row = 0, NOTHING
@@ -130,7 +123,7 @@ def _row(
 def _field(
     text: NDArray[np.uint8], p: np.uint64, separator: int
 ) -> tuple[np.uint64, np.uint64, np.uint64]:
-    """Where a field starts and stops without blanks and quotes, and the place behind it.
+    """The start and stop of a field without blanks and quotes, and the place behind it.
 
     That place is of the separator or the newline, and `NOWHERE` for a field that is not usual.
     """
@@ -170,5 +163,5 @@ def _is_integer(text: NDArray[np.uint8], start: np.uint64, stop: np.uint64) -> b
 
 @kernel
 def _is_blank(letter: Any) -> bool:
-    """As bytes.strip has it."""
+    """Return True for blanks of bytes.strip."""
     return bool(letter == 32 or 9 <= letter <= 13)

@@ -43,13 +43,11 @@ def word(text: NDArray[np.uint8], p: np.uint64) -> np.uint64:
 
 @inlined_kernel
 def first_below(text: NDArray[np.uint8], p: np.uint64, limit: Any, other: Any) -> np.uint64:
-    """The first place from `p` on of a byte that is less than `limit`, at most 128, or `other`.
+    """The first place from ``p`` of a byte that is ``other`` or below ``limit``, at most 128.
 
-    There must be one, for instance the newline at the end of a text.
-
-    A byte less `limit` borrows into its highest bit where it is less. A borrow also goes on into
-    the bytes above it, so only the lowest of the bits that are found is sure (Warren, Hacker's
-    Delight, 2nd ed., section 6-1).
+    There must be one. A byte less ``limit`` borrows into its highest bit where it is less. A borrow
+    also goes on into the bytes above it, so only the lowest of the bits that are found is sure
+    (Warren, Hacker's Delight, 2nd ed., section 6-1).
     """
     limits, others = np.uint64(limit) * EACH, np.uint64(other) * EACH
     found, stop = NOTHING, np.uint64(len(text))
@@ -85,17 +83,11 @@ def are_equal(
 
 @inlined_kernel
 def hash_of(text: NDArray[np.uint8], p: np.uint64, size: np.uint64, seed: np.uint64) -> np.uint64:
-    """A hash of 32 bits of the `size` bytes from `p` on.
+    """A hash of 32 bits of the ``size`` bytes from ``p`` on.
 
-    Each step multiplies the halves of a word by each other, after `seed` has gone into both. A
-    product by a constant would leave a change of the highest bit alone, so that anybody could write
-    names that collide.
-
-    Args:
-        text: uint8.
-        p: the place of the first byte.
-        size: the number of bytes.
-        seed: any number, unknown to whoever writes the names.
+    Each step multiplies the halves of a word by each other, after ``seed``, unknown to whoever
+    writes the names, has gone into both. A product by a constant would leave a change of the
+    highest bit alone, so that anybody could write names that collide.
     """
     code, last, k = seed, NOTHING, NOTHING
     if size < EIGHT:

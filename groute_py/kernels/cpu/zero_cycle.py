@@ -11,13 +11,7 @@ from groute_py.kernels.cpu.kernel import kernel
 
 @kernel
 def find_cycle(offsets: Any, heads: Any, in_offsets: Any, tails: Any) -> Any:
-    """The vertices of a cycle in order, int64; none if there is no cycle.
-
-    Args:
-        offsets: int64, shape (n + 1,).
-        heads: shape (m,).
-        in_offsets, tails: likewise, of the transposed graph.
-    """
+    """The vertices of a cycle in order, int64, or none; ``tails`` are of the transposed graph."""
     count = len(offsets) - 1
     left = offsets[1:] - offsets[:-1]
     bare = np.empty(count, np.int64)
