@@ -35,6 +35,7 @@ def sssp(
     tail: Any = None,
     head: Any = None,
     weight: Any = None,
+    ignore_columns: Sequence[Any] = (),
     comm: MPI.Intracomm | None = None,
     **options: Unpack[SsspKeywords],
 ) -> Result | None:
@@ -57,6 +58,7 @@ def sssp(
             than the farthest of them unreached. With negative weights everything is solved.
         tail, head, weight: titles of the columns of a table, in a file or in memory; ``weight`` is
             also the edge attribute of a NetworkX graph. ``docs/tables.md`` lists the defaults.
+        ignore_columns: titles of columns of a table that count as absent.
         comm: an MPI communicator; None for all ranks that the launcher started.
         **options: how to solve, see `groute_py.engine.options.Options`; ``help(groute_py.sssp)``
             lists them.
@@ -77,7 +79,9 @@ def sssp(
     >>> result.distances.tolist(), result.path_to(2)
     ([0, 4, 7], [0, 1, 2])
     """
-    with opened_by("sssp", graph, options, Columns(tail, head, weight), comm) as opened:
+    with opened_by(
+        "sssp", graph, options, Columns(tail, head, weight, ignore=ignore_columns), comm
+    ) as opened:
         return opened.answer(TreeJob(source, targets))
 
 
@@ -90,6 +94,7 @@ def bfs(
     tail: Any = None,
     head: Any = None,
     weight: Any = None,
+    ignore_columns: Sequence[Any] = (),
     comm: MPI.Intracomm | None = None,
     **options: Unpack[BfsKeywords],
 ) -> Result | None:
@@ -99,7 +104,7 @@ def bfs(
     Patterson, 2012). Several ranks use near–far relaxation with arcs of weight 1.
 
     Args:
-        graph, source, targets, tail, head, weight, comm: as for `sssp`.
+        graph, source, targets, tail, head, weight, ignore_columns, comm: as for `sssp`.
         **options: as for `sssp`; ``cutoff`` is a number of arcs.
 
     Returns:
@@ -111,7 +116,10 @@ def bfs(
     >>> bfs(([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]), 0, device="cpu").distances.tolist()
     [0, 1, 1]
     """
-    columns, how = Columns(tail, head, weight), {"algorithm": "bfs", "hops": True}
+    columns, how = (
+        Columns(tail, head, weight, ignore=ignore_columns),
+        {"algorithm": "bfs", "hops": True},
+    )
     with opened_by("bfs", graph, options, columns, comm, **how) as opened:
         return opened.answer(TreeJob(source, targets, "bfs"))
 
@@ -123,6 +131,7 @@ def open(
     tail: Any = None,
     head: Any = None,
     weight: Any = None,
+    ignore_columns: Sequence[Any] = (),
     comm: MPI.Intracomm | None = None,
     **options: Unpack[OpenKeywords],
 ) -> Solver:
@@ -132,7 +141,7 @@ def open(
     order.
 
     Args:
-        graph, tail, head, weight, comm: as for `sssp`.
+        graph, tail, head, weight, ignore_columns, comm: as for `sssp`.
         **options: as for `sssp`, for all solves.
 
     Returns:
@@ -145,7 +154,9 @@ def open(
     ...     [solver.sssp(source).distances.tolist()[2] for source in range(3)]
     [7, 3, 0]
     """
-    opened = opened_by("open", graph, options, Columns(tail, head, weight), comm)
+    opened = opened_by(
+        "open", graph, options, Columns(tail, head, weight, ignore=ignore_columns), comm
+    )
     refuse_difference(opened.channel, {"function": "open"} | alike(opened.options))
     return Solver(opened)
 
@@ -159,6 +170,7 @@ def prepare(
     tail: Any = None,
     head: Any = None,
     weight: Any = None,
+    ignore_columns: Sequence[Any] = (),
     comm: MPI.Intracomm | None = None,
 ) -> PreparedGraph | None:
     """Contract a graph once, for many solves that take less time.
@@ -167,7 +179,7 @@ def prepare(
     ``mpirun`` every rank calls this function; rank 0 contracts.
 
     Args:
-        graph, tail, head, weight, comm: as for `sssp`.
+        graph, tail, head, weight, ignore_columns, comm: as for `sssp`.
         device: where to contract, as for `sssp`.
         undirected: add the reverse of each arc.
         cache: whether to keep a prepared copy of a file for the next time. None: if the file has at
@@ -191,7 +203,7 @@ def prepare(
 
     def prepared() -> PreparedGraph:
         where = cache if cache is None or isinstance(cache, bool) else file_path("cache", cache)
-        columns = Columns(tail, head, weight, undirected)
+        columns = Columns(tail, head, weight, undirected, ignore=ignore_columns)
         source = GraphSource(graph, columns, cache=where, prepare=True)
         return read_prepared(source, device)[0]
 

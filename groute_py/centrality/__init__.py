@@ -11,6 +11,7 @@ These options belong to every function:
 * ``device`` (``"auto"``): the processor, ``"cpu"`` or ``"cuda"``.
 * ``memory_limit`` (None): bytes of a GPU's memory that may be used; None for what is free.
 * ``tail``, ``head``, ``weight`` (None): columns of a table, as for `groute_py.sssp`.
+* ``ignore_columns`` (``()``): columns of a table that count as absent.
 * ``comm`` (None): an MPI communicator; None for all ranks that the launcher started.
 
 >>> from groute_py.centrality import diameter

@@ -222,13 +222,13 @@ def _measured(
     Raises:
         TypeError: there is no such option.
     """
-    left, none = dict(given), dict.fromkeys(("tail", "head", "weight", "comm"))
-    about = {name: left.pop(name, value) for name, value in none.items()}
+    left = dict(given)
+    tail, head, weight, comm = (left.pop(n, None) for n in ("tail", "head", "weight", "comm"))
+    columns = Columns(tail, head, weight, ignore=left.pop("ignore_columns", ()))
     weighted = left.pop("weighted", True)
     options = {entry.name for entry, _ in options_of(Options, "centrality")}
     for key in left:
         if key not in options or (key == "reverse" and name in COUNTED):
             raise TypeError(f"{name}() got an unexpected keyword argument {key!r}")
-    columns, comm = Columns(about["tail"], about["head"], about["weight"]), about["comm"]
     with opened_by("centrality", graph, left, columns, comm, hops=not weighted) as opened:
         return measured(opened, name, sources, **how)

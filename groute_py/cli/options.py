@@ -33,7 +33,7 @@ def _set_column(context: click.Context, parameter: click.Parameter, value: Any) 
     """Set a field of the parameter ``columns``."""
     from groute_py.io.tables.columns import BY_TITLE
 
-    if value == "":
+    if "" in (value if isinstance(value, tuple) else (value,)):
         raise click.BadParameter("names no column", context, parameter)
     known = context.params.get("columns", BY_TITLE)
     context.params["columns"] = known._replace(**{str(parameter.name): value})
@@ -90,7 +90,16 @@ def cache_options(command: F) -> F:
 
 
 def column_options(command: F) -> F:
-    """``--tail``, ``--head`` and ``--weight``, given to the command as one value ``columns``."""
+    """The columns of a table, given to the command as one value ``columns``."""
+    command = click.option(
+        "--ignore-column",
+        "ignore",
+        metavar="TITLE",
+        multiple=True,
+        callback=_set_column,
+        expose_value=False,
+        help="Of a table: read it as if this column were absent; may be repeated.",
+    )(command)
     for role, holds in COLUMNS.items():
         command = click.option(
             f"--{role}",

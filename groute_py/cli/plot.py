@@ -84,8 +84,7 @@ def plot(
                 subject = GraphSource(what, columns, cache=cache, progress=progress).graph()
         elif columns.undirected or columns.named or cache is not None:
             raise InputError(
-                f"{what} is no graph; drop --undirected, --tail, --head, --weight and the cache's "
-                "options"
+                f"{what} is no graph; drop --undirected, options of columns and the cache's options"
             )
         draw(subject, what, _with_paths(wish, subject, targets, what), Path(output))
         show.note(f"drawn into {output}")

@@ -49,6 +49,7 @@ def graph_from_table(
     tail: Any = None,
     head: Any = None,
     weight: Any = None,
+    ignore_columns: Sequence[Any] = (),
     directed: bool = True,
     renumber: bool = True,
 ) -> Graph:
@@ -58,6 +59,7 @@ def graph_from_table(
         table: a pandas frame, a Polars frame (eager or lazy), an Arrow table, or a dict of columns.
         tail, head, weight: names of columns; by default those whose titles say so, as in
             `groute_py.io.tables.columns`. A column of directions is obeyed.
+        ignore_columns: names of columns that count as absent.
         directed: otherwise each row is an arc backwards as well, whatever such a column says.
         renumber: integers are ids, as in a file of such rows. False: they are the vertices
             themselves, which count from 0 to the greatest.
@@ -78,7 +80,8 @@ def graph_from_table(
             f"a {type(table).__name__} is no edge table; give a pandas or Polars frame, an Arrow "
             "table or a dict of columns"
         )
-    graph = table_graph(table, Columns(tail, head, weight, undirected=not directed), renumber)
+    columns = Columns(tail, head, weight, undirected=not directed, ignore=ignore_columns)
+    graph = table_graph(table, columns, renumber)
     return graph if directed else mirrored(graph)
 
 
@@ -122,7 +125,7 @@ def _with_index(table: Any, asked: Columns) -> Any:
     index = [name for name in getattr(getattr(table, "index", None), "names", ()) if name]
     if not index or not hasattr(table, "reset_index") or set(index) & set(table.columns):
         return table
-    is_named = not set(index).isdisjoint(asked.named.values())
+    is_named = not set(index).isdisjoint(asked.named)
     return table.reset_index() if is_named or ends_in(index) else table
 
 

@@ -37,9 +37,6 @@ LARGE_PREPARED = 1 << 20
 """Files of this many bytes have prepared copies without being asked; smaller ones are contracted
 at once."""
 
-READERS = 1
-"""To be increased when a reader makes another graph of some file: copies before are not used."""
-
 
 class Copy:
     """The copy of a graph file, there or not.
@@ -114,36 +111,26 @@ class Copy:
             warnings.warn(text, CacheWarning, stacklevel=3)
 
 
-def copy_of(
-    path: Path,
-    form: ModuleType,
-    cache: bool | str | os.PathLike[str] | None,
-    columns: Columns,
-    *,
-    large: int,
-) -> Copy | None:
-    """The copy of a file, or None where there shall be none.
+def folder_of(path: Path, cache: bool | str | os.PathLike[str] | None, large: int) -> Path | None:
+    """The folder for the copy of a file; None if there shall be none.
 
     Args:
-        path: the file.
-        form: `native` or `prepared`.
-        cache: as for `groute_py.read_graph`.
-        columns: those that are read.
-        large: from how many bytes on a file has a copy if ``cache`` is None.
+        cache: as for `groute_py.read_graph`; None for that of the user if the file is ``large``.
     """
-    folder = _folder(cache if cache is not None else Source.of(path).size >= large)
-    return None if folder is None else Copy(path, folder / copy_name(path, columns, form), form)
+    return _folder(cache if cache is not None else Source.of(path).size >= large)
 
 
-def copy_name(path: Path, columns: Columns = BY_TITLE, form: ModuleType = native) -> str:
+def copy_name(
+    path: Path, columns: Columns = BY_TITLE, form: ModuleType = native, rules: int = 1
+) -> str:
     """The name of the copy of a file: the start of its own, and a hash of all that says how it is
-    read: `READERS`, its absolute path, its suffix (of a link another one), a file of vertices
-    beside it, and the columns.
+    read: the reader's ``rules``, its absolute path, its suffix (of a link another one), a file of
+    vertices beside it, and the columns.
     """
     beside = vertices_file(path)
     state = None if beside is None else (beside.stat().st_size, beside.stat().st_mtime_ns)
     suffix = bare_name(path).rpartition(".")[2]
-    read_by = f"{READERS}\0{path.resolve()}\0{suffix}\0{state}\0{tuple(columns)}"
+    read_by = f"{rules}\0{path.resolve()}\0{suffix}\0{state}\0{tuple(columns)}"
     digest = hashlib.sha256(os.fsencode(read_by)).hexdigest()
     return f"{path.name.split('.')[0][:40]}-{digest[:20]}{form.SUFFIX}"
 

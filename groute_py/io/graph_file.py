@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
+from types import ModuleType
 
 from groute_py.arguments import file_path
 from groute_py.errors import FormatError, GraphError
@@ -78,15 +79,14 @@ class GraphFile:
         if not self._format.compressible or self.columns.arc is not None:  # ids of arcs are lost
             return None
         large = cached.LARGE_PLAIN if self._head.compression is None else cached.LARGE_COMPRESSED
-        return cached.copy_of(self.path, native, self._cache, self._kept, large=large)
+        return self._copy(native, self._kept, large)
 
     @cached_property
     def prepared_copy(self) -> Copy | None:
         """The copy with a hierarchy, there or not; None where there shall be none."""
         if self._format is FORMATS["prepared graph"]:
             return None
-        large = cached.LARGE_PREPARED
-        return cached.copy_of(self.path, prepared, self._cache, self.columns, large=large)
+        return self._copy(prepared, self.columns, cached.LARGE_PREPARED)
 
     def native(self) -> Path | None:
         """The native file that has the graph: this one, or a fresh copy; None if there is none."""
@@ -128,6 +128,12 @@ class GraphFile:
         except (OSError, FormatError, GraphError):  # rank 0, which reads all, says in which line
             return None
 
+    def _copy(self, form: ModuleType, columns: Columns, large: int) -> Copy | None:
+        folder, rules = cached.folder_of(self.path, self._cache, large), self._format.rules
+        if folder is None:
+            return None
+        return Copy(self.path, folder / cached.copy_name(self.path, columns, form, rules), form)
+
     def _read_steady(self, progress: Progress | None) -> Graph:
         """Read a file that stays the same; once more if only its time has changed meanwhile."""
         for _ in range(ATTEMPTS):
@@ -154,6 +160,7 @@ def read_graph(
     tail: str | None = None,
     head: str | None = None,
     weight: str | None = None,
+    ignore_columns: Sequence[str] = (),
     profile: str | None = None,
 ) -> Graph:
     """Read a graph from a file of any known format.
@@ -169,6 +176,7 @@ def read_graph(
         tail, head, weight: titles of the columns of a table (text with titles, or Parquet);
             ``docs/tables.md`` lists the defaults. ``weight`` also of the weights by name in a
             ``.csr`` or ``.prepared`` file or an extract of OpenStreetMap.
+        ignore_columns: titles of columns of a table that count as absent.
         profile: who travels, of an extract of OpenStreetMap: ``car`` (default), ``bike``, ``foot``.
 
     Returns:
@@ -182,7 +190,7 @@ def read_graph(
             a profile, but the file is no extract of OpenStreetMap.
         SetupError: the format needs a library that is not installed.
     """
-    columns = Columns(tail, head, weight, undirected, profile)
+    columns = Columns(tail, head, weight, undirected, profile, ignore=ignore_columns)
     return GraphFile(file_path("path", path), columns, cache).read(progress)
 
 

@@ -59,6 +59,8 @@ class Format(NamedTuple):
     """How large the graph is, where the beginning of a file tells."""
     keeps_columns: bool = False
     """Whether graphs may have several weights, of which one is chosen after reading."""
+    rules: int = 1
+    """To be increased when `read` makes another graph of some file: older copies are not used."""
     has_profiles: bool = False
     """Whether it is read for a kind of traveller."""
 
@@ -99,7 +101,11 @@ FORMATS = {
         keeps_columns=True,
     ),
     "OpenStreetMap": Format(
-        osm.sniff, osm.read, by_title=osm.read, keeps_columns=True, has_profiles=True
+        *(osm.sniff, osm.read),
+        by_title=osm.read,
+        keeps_columns=True,
+        rules=osm.RULES,
+        has_profiles=True,
     ),
     "TNTP": Format(tntp.sniff, tntp.read, first_id=1, keeps_columns=True),
     "GAPBS binary": Format(

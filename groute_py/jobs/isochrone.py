@@ -63,6 +63,7 @@ def isochrone(
     tail: Any = None,
     head: Any = None,
     weight: Any = None,
+    ignore_columns: Sequence[Any] = (),
     comm: MPI.Intracomm | None = None,
     **options: Unpack[IsochroneKeywords],
 ) -> Isochrones | None:
@@ -75,7 +76,7 @@ def isochrone(
         each: whether to find what is within reach of each source by itself, instead of any.
         coordinates: of the vertices, as for `groute_py.snap`; distances do not need them.
         planar: whether coordinates are x and y on a plane.
-        tail, head, weight, comm: as for `groute_py.sssp`.
+        tail, head, weight, ignore_columns, comm: as for `groute_py.sssp`.
         **options: how to solve, see `groute_py.engine.options.Options`.
 
     Returns:
@@ -90,7 +91,7 @@ def isochrone(
     >>> found.counts, found.pieces(found.reaches[0]).ends.tolist()
     ([2, 3], [1.0, 0.25, 1.0, 0.25])
     """
-    columns = Columns(tail, head, weight)
+    columns = Columns(tail, head, weight, ignore=ignore_columns)
     with opened_by("isochrone", graph, options, columns, comm, predecessors=False) as opened:
         find = partial(known_places, coordinates=coordinates, planar=planar, beside=graph)
         return opened.answer(IsochroneJob(sources, limits, each, planar, find))

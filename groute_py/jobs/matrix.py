@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -64,6 +65,7 @@ def matrix(
     tail: Any = None,
     head: Any = None,
     weight: Any = None,
+    ignore_columns: Sequence[Any] = (),
     output: str | os.PathLike[str] | None = None,
     comm: MPI.Intracomm | None = None,
     **options: Unpack[MatrixKeywords],
@@ -78,7 +80,7 @@ def matrix(
         graph: as for `groute_py.sssp`; every rank holds the whole graph.
         sources: vertex indices from 0, shape (k,), in any order, also repeatedly.
         targets: likewise, shape (t,).
-        tail, head, weight, comm: as for `groute_py.sssp`.
+        tail, head, weight, ignore_columns, comm: as for `groute_py.sssp`.
         output: save the distances in this ``.npy`` file as they are found, and map those of the
             answer from it; not with predecessors. Ranks of one host write their rows themselves.
         **options: how to solve, see `groute_py.engine.options.Options`.
@@ -95,7 +97,9 @@ def matrix(
     >>> matrix(([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]), [0, 1], [2], device="cpu").distances.tolist()
     [[7], [3]]
     """
-    with opened_by("matrix", graph, options, Columns(tail, head, weight), comm) as opened:
+    with opened_by(
+        "matrix", graph, options, Columns(tail, head, weight, ignore=ignore_columns), comm
+    ) as opened:
         job = MatrixJob(sources, targets, output=output, **opened.options.of_rows())
         return opened.answer(job)
 

@@ -10,6 +10,7 @@ facilities, without a root: see `groute_py.jobs.nearest`.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
@@ -76,6 +77,7 @@ def nearest(
     tail: Any = None,
     head: Any = None,
     weight: Any = None,
+    ignore_columns: Sequence[Any] = (),
     comm: MPI.Intracomm | None = None,
     **options: Unpack[NearestKeywords],
 ) -> NearestFacilities | None:
@@ -94,7 +96,7 @@ def nearest(
         k: how many facilities of each vertex. With more than one, every rank that solves holds the
             whole graph, and ``partition`` and ``mode`` have no effect.
         to_facility: whether paths lead from the vertices to the facilities, instead of from these.
-        tail, head, weight, comm: as for `groute_py.sssp`.
+        tail, head, weight, ignore_columns, comm: as for `groute_py.sssp`.
         **options: how to solve, see `groute_py.engine.options.Options`.
 
     Returns:
@@ -112,7 +114,9 @@ def nearest(
     >>> nearest(path, [0, 2], k=2, device="cpu").distances.tolist()[3]
     [4, 12]
     """
-    with opened_by("nearest", graph, options, Columns(tail, head, weight), comm) as opened:
+    with opened_by(
+        "nearest", graph, options, Columns(tail, head, weight, ignore=ignore_columns), comm
+    ) as opened:
         stays = not opened.options.download
         return opened.answer(NearestJob(facilities, k, to_facility, stays))
 

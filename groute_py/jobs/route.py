@@ -41,6 +41,7 @@ def route(
     tail: Any = None,
     head: Any = None,
     weight: Any = None,
+    ignore_columns: Sequence[Any] = (),
     comm: MPI.Intracomm | None = None,
     **options: Unpack[RouteKeywords],
 ) -> Routes | None:
@@ -56,7 +57,7 @@ def route(
         graph: as for `groute_py.sssp`; every rank holds the whole graph.
         pairs: integers, shape (k, 2): a source and a target each, from 0.
         paths: whether to find the paths too.
-        tail, head, weight, comm: as for `groute_py.sssp`.
+        tail, head, weight, ignore_columns, comm: as for `groute_py.sssp`.
         **options: how to solve, see `groute_py.engine.options.Options`.
 
     Returns:
@@ -72,7 +73,9 @@ def route(
     >>> routes.distances.tolist()[0], routes.reached.tolist(), routes.paths[0].tolist()
     (7, [True, False], [0, 1, 2])
     """
-    with opened_by("route", graph, options, Columns(tail, head, weight), comm) as opened:
+    with opened_by(
+        "route", graph, options, Columns(tail, head, weight, ignore=ignore_columns), comm
+    ) as opened:
         return opened.answer(RouteJob(pairs, paths))
 
 

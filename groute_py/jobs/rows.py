@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack
 
@@ -34,6 +34,7 @@ def apsp(
     tail: Any = None,
     head: Any = None,
     weight: Any = None,
+    ignore_columns: Sequence[Any] = (),
     comm: MPI.Intracomm | None = None,
     **options: Unpack[ApspKeywords],
 ) -> SourceRows | None:
@@ -50,7 +51,7 @@ def apsp(
     Args:
         graph: as for `sssp`; every rank holds the whole graph.
         sources: vertex indices from 0, shape (k,); None for all.
-        tail, head, weight, comm: as for `sssp`.
+        tail, head, weight, ignore_columns, comm: as for `sssp`.
         **options: how to solve, see `groute_py.engine.options.Options`;
             ``help(groute_py.apsp)`` lists them.
 
@@ -68,7 +69,9 @@ def apsp(
     >>> rows.distances[0].tolist(), rows.path(0, 2)
     ([0, 4, 7], [0, 1, 2])
     """
-    with opened_by("apsp", graph, options, Columns(tail, head, weight), comm) as opened:
+    with opened_by(
+        "apsp", graph, options, Columns(tail, head, weight, ignore=ignore_columns), comm
+    ) as opened:
         return opened.answer(apsp_job(sources, **opened.options.of_rows()))
 
 

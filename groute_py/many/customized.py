@@ -78,6 +78,7 @@ def customize(
     tail: Any = None,
     head: Any = None,
     weight: Any = None,
+    ignore_columns: Sequence[Any] = (),
 ) -> Customized:
     """Order a graph by separators, for pairs and matrices with weights that change.
 
@@ -88,7 +89,8 @@ def customize(
     that calls this function works by itself.
 
     Args:
-        graph, tail, head, weight: as for `groute_py.sssp`; weights are integers, none negative.
+        graph, tail, head, weight, ignore_columns: as for `groute_py.sssp`; weights are integers,
+            none negative.
         device: ``auto``, ``cpu`` or ``cuda``.
 
     Raises:
@@ -101,7 +103,7 @@ def customize(
     [35311, 35311]
     """
     kind = kind_of(device, MAKERS)
-    whole = GraphSource(graph, Columns(tail, head, weight)).graph().to_host()
+    whole = GraphSource(graph, Columns(tail, head, weight, ignore=ignore_columns)).graph().to_host()
     if not whole.vertex_count:
         raise GraphError(f"{quoted(whole.name)} has no vertices")
     weights = _as_weights(whole.weights, whole.arc_count)

@@ -76,7 +76,26 @@ def test_convert_counts_comments(run: Callable[..., Any]) -> None:
     assert "2 lines of comments were skipped in h.csv" in done.output
 
 
+def test_a_column_is_ignored(run: Callable[..., Any]) -> None:
+    Path("h.csv").write_text("source,target,length_m,cost,reverse_cost\n1,2,5,1,9\n2,3,6,1,9\n")
+    solve = ("sssp", "h.csv", "-s", "1", "--device", "cpu", "--json", "--weight", "length_m")
+    with pytest.raises(InputError, match="leave it out with --ignore-column"):
+        run(*solve)
+    assert json.loads(run(*solve, "--ignore-column", "reverse_cost"))["greatest_distance"] == 11
+    graph = read_graph("h.csv", ignore_columns=["length_m", "reverse_cost"], cache="kept")
+    assert graph.weights.tolist() == [1, 1]
+    both = read_graph("h.csv", weight="cost", cache="kept")
+    assert sorted(both.weights) == [1, 1, 9, 9]  # not the copy without the arcs back
+    with pytest.raises(InputError, match="no column 'reverse'"):
+        run(*solve, "--ignore-column", "reverse_cost", "--ignore-column", "reverse")
+    with pytest.raises(InputError, match="'length_m' cannot be both read and ignored"):
+        run(*solve, "--ignore-column", "length_m")
+    with pytest.raises(InputError, match="leave out ignored column 'cost'"):
+        run("info", "road:3x3", "--ignore-column", "cost")
+
+
 def test_an_empty_name_is_refused() -> None:
-    done = CliRunner().invoke(commands, ["info", "road:3x3", "--weight", ""])
-    assert done.exit_code == 2
-    assert "names no column" in done.output
+    for option in ("--weight", "--ignore-column"):
+        done = CliRunner().invoke(commands, ["info", "road:3x3", option, ""])
+        assert done.exit_code == 2
+        assert "names no column" in done.output

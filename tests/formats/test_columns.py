@@ -312,6 +312,17 @@ def test_options_choose(read: Callable[..., Graph]) -> None:
         read(table, tail="q", head="p", weight="p")
 
 
+def test_columns_are_ignored(read: Callable[..., Graph]) -> None:
+    table = {"u": [1, 2], "v": [2, 3], "km": [4, 5], "reverse_cost": [6, 7], "oneway": ["?", "1"]}
+    graph = read(table, ignore_columns=["reverse_cost", "oneway"])
+    assert arcs_by_id(graph) == [(1, 2, 4), (2, 3, 5)]
+    assert arcs_by_id(read(table | {"oneway": [0, 1]}, ignore_columns="reverse_cost")) == [
+        (1, 2, 4), (2, 1, 4), (2, 3, 5),
+    ]  # fmt: skip
+    with pytest.raises(InputError, match="no column 'cost'; it has"):
+        read(table, ignore_columns=["cost"])
+
+
 def test_undirected_passes_over_directions(read: Callable[..., Graph]) -> None:
     table = {"u": [1, 2], "v": [2, 3], "km": [4, 5], "direction": ["?", "1"]}
     arcs = [(1, 2, 4), (2, 1, 4), (2, 3, 5), (3, 2, 5)]

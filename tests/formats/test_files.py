@@ -255,11 +255,11 @@ def test_a_file_that_only_seems_to_change(text_file, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "text"), {"g.gr": "p sp 3 1\na 1 2 3\n", "g.graph": "2 1\n2\n1\n"}.items()
 )
-@pytest.mark.parametrize("step", ["read", "_read_steady", "copy_of"])
+@pytest.mark.parametrize("step", ["read", "_read_steady", "folder_of"])
 def test_a_file_that_is_removed_before_it_is_read(tmp_path, monkeypatch, name, text, step):
     """Its format is known by then: its beginning was read."""
     (tmp_path / name).write_text(text)
-    home = cache if step == "copy_of" else GraphFile
+    home = cache if step == "folder_of" else GraphFile
     before = getattr(home, step)
 
     def removing(*arguments, **named):

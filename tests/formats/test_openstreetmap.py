@@ -20,6 +20,7 @@ from support.extracts import Extract, grid, metres, network_of
 import groute_py
 from groute_py import FormatError, Graph, GrouteError, InputError
 from groute_py.io.graph_file import read_graph
+from groute_py.io.registry import FORMATS
 
 OSM = "© OpenStreetMap contributors, ODbL"
 ROAD = {"highway": "residential"}
@@ -171,6 +172,24 @@ def test_from_an_extract_to_a_file(tmp_path: Path, run: Run) -> None:
     assert by_extract["vertices"] == graph.vertex_count
     with pytest.raises(InputError, match="is no extract of OpenStreetMap; leave out profile 'car'"):
         run("convert", target, tmp_path / "again.csr", "--profile", "car")
+
+
+def test_copies_by_older_rules_are_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, table = line(ROAD).write(tmp_path / "x.osm"), tmp_path / "t.csv"
+    table.write_text("1,2\n")
+    older = FORMATS["OpenStreetMap"]._replace(rules=FORMATS["OpenStreetMap"].rules - 1)
+    with monkeypatch.context() as release:
+        release.setitem(FORMATS, "OpenStreetMap", older)
+        for file in (path, table):
+            read_graph(file, cache=tmp_path / "kept")
+    before = set((tmp_path / "kept").iterdir())
+    for file, new in ((path, 1), (table, 0)):
+        read_graph(file, cache=tmp_path / "kept")
+        after = set((tmp_path / "kept").iterdir())
+        assert len(after - before) == new
+        before = after
 
 
 def test_the_cache_keeps_everything(tmp_path: Path) -> None:

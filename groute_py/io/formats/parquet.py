@@ -203,10 +203,7 @@ def _without_index(schema: Any, asked: Columns) -> list[str]:
     return [
         name
         for name in schema.names
-        if name not in labels
-        or end_of(name)
-        or is_weight_title(name)
-        or name in asked.named.values()
+        if name not in labels or end_of(name) or is_weight_title(name) or name in asked.named
     ]
 
 

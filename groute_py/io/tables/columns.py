@@ -33,6 +33,7 @@ CHOOSE_ENDS = "name them with --tail and --head (tail= and head= in Python)"
 MOMENTS = ("time", "times")
 """Titles of weights, or of times of day where another column may hold weights."""
 CHOOSE_WEIGHT = "choose one with --weight (weight= in Python)"
+IGNORE_ONE = "leave it out with --ignore-column (ignore_columns= in Python)"
 MOST_BY_PLACE = 3
 """Columns of a table whose first two are tails and heads whatever they are called."""
 
@@ -45,6 +46,7 @@ class Columns(NamedTuple):
         undirected: every row is an edge, whatever a column of directions says.
         profile: who travels, of an extract of OpenStreetMap; no other graph has profiles.
         arc: the title of the ids of arcs, of a table; None where they are not wanted.
+        ignore: titles of columns that count as absent, a sequence, or one title.
     """
 
     tail: Any = None
@@ -53,17 +55,26 @@ class Columns(NamedTuple):
     undirected: bool = False
     profile: str | None = None
     arc: str | None = None
+    ignore: Any = ()
 
     @property
-    def named(self) -> dict[str, Any]:
+    def named(self) -> list[Any]:
         """The titles that are given."""
-        titles = {"tail": self.tail, "head": self.head, "weight": self.weight}
-        return {role: title for role, title in titles.items() if title is not None}
+        roles = [title for title in self[:3] if title is not None]
+        return [*roles, *self.ignored]
+
+    @property
+    def ignored(self) -> list[Any]:
+        """The titles of columns that count as absent."""
+        return [self.ignore] if isinstance(self.ignore, str) else list(self.ignore)
 
     def refuse(self, what: str) -> None:
         """Raise `InputError` for a title, where a graph has no columns by name."""
         if self.named:
-            given = ", ".join(f"{role} {quote(title)}" for role, title in self.named.items())
+            roles = [role for role in ("tail", "head", "weight") if getattr(self, role) is not None]
+            roles += ["ignored column"] * len(self.ignored)
+            pairs = zip(roles, self.named, strict=True)
+            given = ", ".join(f"{role} {quote(title)}" for role, title in pairs)
             raise InputError(f"{what} has no columns by name; leave out {given}")
 
     def refuse_profile(self, what: str) -> None:
@@ -130,16 +141,20 @@ def roles_of(
     >>> roles_of(["id", "km", "to", "from"], lambda title: True, lambda title: []).titles
     {'tail': 'from', 'head': 'to', 'weight': 'km'}
     """
+    for title in (*asked.named, asked.arc):
+        if title is not None and title not in titles:
+            raise GraphError(
+                f"the edge table has no column {quote(title)}; it has {quoted(list(titles))}"
+            )
+    for title in (asked.tail, asked.head, asked.weight, asked.arc):
+        if title is not None and title in asked.ignored:
+            raise GraphError(f"column {quote(title)} cannot be both read and ignored")
+    titles = [title for title in titles if title not in asked.ignored]
     known = quoted(", ".join(map(str, titles)))
     if len(titles) < 2:
         raise GraphError(f"expected columns of tails and heads, got {known}")
     if len(set(titles)) < len(titles):
         raise GraphError(f"two columns have the same name: {known}; rename one of them")
-    for title in (*asked.named.values(), asked.arc):
-        if title is not None and title not in titles:
-            raise GraphError(
-                f"the edge table has no column {quote(title)}; it has {quoted(list(titles))}"
-            )
     tail, head = _ends(titles, asked, known)
     if asked.arc in (tail, head):
         raise GraphError(f"column {quote(asked.arc)} holds the ends of arcs, not their ids")
@@ -239,7 +254,8 @@ def _directed(
     if len(found) > 1:
         several = " and ".join(map(str, found))
         raise GraphError(
-            f"columns {quoted(several)} both say which way rows lead; leave one out, or give "
+            f"columns {quoted(several)} both say which way rows lead; leave one out with "
+            "--ignore-column (ignore_columns= in Python), or give "
             "--undirected to read each row as an edge"
         )
     if found:
@@ -249,6 +265,7 @@ def _directed(
         raise GraphError(
             f"column {quoted(next(iter(backs)))} holds weights of arcs back, but weights are "
             f"{'1' if roles.weight is None else roles.weight}; choose those that belong to it "
-            "with --weight (weight= in Python), or give --undirected to read each row as an edge"
+            f"with --weight (weight= in Python), {IGNORE_ONE}, or give --undirected to read each "
+            "row as an edge"
         )
     return roles

@@ -144,7 +144,8 @@ def problem_of(value: Any, title: Any, rule: Rule) -> str:
     """What is wrong with a value of a column of directions, and what to do."""
     return (
         f"column {title} says {str(value)[:40]!r}; expected {rule.wanted}. To read each row as an "
-        "edge, whatever this column says, give --undirected (in Python leave the column out)"
+        "edge, whatever this column says, give --undirected; to ignore it, --ignore-column "
+        "(ignore_columns= in Python)"
     )
 
 

@@ -139,7 +139,7 @@ def _dialect_of(head: Head, comments: list[bytes], data: Lines) -> Dialect | Non
     if (row := titled_in_comment(head, data)) is not None:
         return _by_titles(head, row, comments, data)
     if head.asked.named:
-        asked = ", ".join(map(repr, head.asked.named.values()))
+        asked = ", ".join(map(repr, head.asked.named))
         problem = f"its first line is no row of titles with {asked}, so no column can be named"
         raise FormatError(head.path, problem, line=data[0][0])
     if (konect := next(filter(None, map(KONECT.fullmatch, comments[:1])), None)) is not None:

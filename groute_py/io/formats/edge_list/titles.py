@@ -153,7 +153,7 @@ def _are_known(head: Head, rows: Records, separator: bytes) -> bool:
         return False
     if not quoted and any(other in field for other in others for field in first):
         return False
-    if any(title in titles for title in head.asked.named.values()):
+    if any(title in titles for title in head.asked.named):
         return True
     pairs = ends_in(titles)
     if not pairs or (len(first) == NARROW and titles[2].lower() in NO_TITLES):

@@ -28,6 +28,9 @@ from groute_py.io.tables.columns import BY_TITLE, Columns
 from groute_py.io.text.lines import Progress
 from groute_py.system.memory_limits import CHECKED_EVERY, check_room
 
+RULES = 2
+"""To be increased with each change of who may pass and how fast: older copies are not used."""
+
 PBF = re.compile(rb"\0\0[\0-\x0f].\n\x09OSMHeader", re.S)
 XML = re.compile(rb"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--[^>]{0,400}-->\s*)?<osm[\s>]")
 COMPRESSED = {None: "xml", "gzip": "xml.gz", "bzip2": "xml.bz2"}
