@@ -14,13 +14,6 @@ def save_arrays(file: IO[bytes], arrays: Mapping[str, Any]) -> None:
 
     After an error the archive is closed here. NumPy before 2 leaves that to the garbage collector,
     which then complains on stderr that the file has been closed.
-
-    Args:
-        file: open to write.
-        arrays: by name.
-
-    Raises:
-        OSError: the disk is full, or fails.
     """
     with zipfile.ZipFile(file, "w") as archive:
         for name, values in arrays.items():

@@ -73,11 +73,7 @@ class Source(NamedTuple):
 
     @classmethod
     def of(cls, path: Path) -> Source:
-        """The source as it is now.
-
-        Raises:
-            FormatError: it is not there.
-        """
+        """The source as it is now."""
         try:
             status = path.stat()
         except OSError as error:
@@ -104,18 +100,7 @@ class Outline(NamedTuple):
 def outline_of(
     kind: Kind, version: int, fields: Mapping[str, Any], shapes: Shapes, *, digests: bool = False
 ) -> Outline:
-    """Lay out a file.
-
-    Args:
-        kind: its format.
-        version: of that.
-        fields: of its header.
-        shapes: of its arrays.
-        digests: whether it has digests.
-
-    Raises:
-        InputError: the header would be longer than `header_of` takes.
-    """
+    """Lay out a file."""
     magic = kind.magic_of(version)
     header = magic + json.dumps(dict(fields)).encode()
     if len(header) - len(magic) > LONGEST_HEADER - ALIGNMENT:
@@ -164,11 +149,7 @@ def write_arrays(file: BinaryIO, layout: Outline, arrays: Arrays) -> None:
 
 
 def header_of(kind: Kind, path: Path, file: BinaryIO) -> dict[str, Any]:
-    """Read the header; the file is left behind it.
-
-    Raises:
-        FormatError: the file is foreign, of another version, or damaged.
-    """
+    """Read the header; the file is left behind it."""
     magic = file.readline(len(kind.family) + LONGEST_VERSION)
     if not magic.startswith(kind.family):
         raise FormatError(path, f"not a {kind.what}: it does not start with its magic line")
@@ -195,11 +176,7 @@ def _of_another_version(kind: Kind, magic: bytes) -> str:
 def map_arrays(
     file: BinaryIO, names: tuple[str, ...]
 ) -> tuple[dict[str, NDArray[Any]], NDArray[np.uint8]]:
-    """Map arrays by name, and the bytes that stand in front of the last one.
-
-    Raises:
-        ValueError: there is something else.
-    """
+    """Map arrays by name, and the bytes that stand in front of the last one."""
     start = last = file.tell()
     everything = np.memmap(file, dtype=np.uint8, mode="r").view(np.ndarray)
     arrays = {}
@@ -237,11 +214,7 @@ def are_right(
 
 
 def name_of(value: Any) -> str:
-    """The name of a graph, from a header.
-
-    Raises:
-        TypeError, ValueError: it is none.
-    """
+    """The name of a graph, from a header."""
     if not isinstance(value, str):
         raise TypeError(f"its name is {type(value).__name__}, not text")
     value.encode()  # raises for half of a character, which no terminal or file takes
@@ -249,11 +222,7 @@ def name_of(value: Any) -> str:
 
 
 def source_of(value: Any) -> Source | None:
-    """The source of a copy, from a header.
-
-    Raises:
-        ValueError: it is none.
-    """
+    """The source of a copy, from a header."""
     if value is None:
         return None
     if not isinstance(value, dict) or value.keys() != set(Source._fields):

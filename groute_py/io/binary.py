@@ -32,12 +32,7 @@ class Arrays:
         self._progress, self._total = progress, path.stat().st_size
 
     def take(self, kind: DTypeLike, count: int, what: str) -> NDArray[Any]:
-        """The next array, shape (count,); `what` names it in messages.
-
-        Raises:
-            FormatError: the file ends before; the message says at which byte.
-            GraphError: it needs more memory than is available.
-        """
+        """The next array, shape (count,); `what` names it in messages."""
         dtype = np.dtype(kind)
         wanted, content = count * dtype.itemsize, self._left
         if wanted > max(LITTLE, MOST_PACKED * self._total):
@@ -66,11 +61,7 @@ class Arrays:
         return not self._left and not self._more(self._left)
 
     def left(self, most: int) -> int:
-        """How many bytes are left, up to somewhat more than `most`; they are held in memory.
-
-        Raises:
-            GraphError: they need more memory than is available.
-        """
+        """How many bytes are left, up to somewhat more than `most`; they are held in memory."""
         is_checked = False
         while len(self._left) <= most and self._more(self._left):
             if len(self._left) > LITTLE and not is_checked:

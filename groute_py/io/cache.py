@@ -41,11 +41,7 @@ at once."""
 class Copy:
     """The copy of a graph file, there or not.
 
-    Args:
-        path: the file.
-        place: of the copy.
-        form: `native` or `prepared`. What keeps a prepared copy from being used is said in a
-            warning, since contraction takes longer than to read a file.
+    If a prepared copy cannot be used, a warning says why, since contraction takes long.
     """
 
     def __init__(self, path: Path, place: Path, form: ModuleType) -> None:
@@ -80,11 +76,7 @@ class Copy:
         return graph
 
     def write(self, graph: Graph) -> Graph:
-        """Write the copy of the file as it was when the copy was looked for.
-
-        Returns:
-            The graph; a prepared one with the copy as its file, for other ranks to map it.
-        """
+        """Write the copy of the file as it was when the copy was looked for."""
         try:
             layout, arrays = self._form.laid_out(graph, self._source)
             if refuses(self._path, layout.size):
@@ -112,11 +104,7 @@ class Copy:
 
 
 def folder_of(path: Path, cache: bool | str | os.PathLike[str] | None, large: int) -> Path | None:
-    """The folder for the copy of a file; None if there shall be none.
-
-    Args:
-        cache: as for `groute_py.read_graph`; None for that of the user if the file is ``large``.
-    """
+    """The folder for the copy of a file; None if there shall be none."""
     return _folder(cache if cache is not None else Source.of(path).size >= large)
 
 
@@ -136,12 +124,7 @@ def copy_name(
 
 
 def map_copy(copy: Path, form: ModuleType = native) -> Any:
-    """Map a copy, and look at nothing but its headers.
-
-    Raises:
-        OSError: it is not there, or not to be believed.
-        FormatError: it is damaged, or has no digests.
-    """
+    """Map a copy, and look at nothing but its headers."""
     with open_believed(copy) as file:
         contents = form.map_open_file(copy, file)
     if contents.digests is None:

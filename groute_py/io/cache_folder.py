@@ -21,12 +21,7 @@ OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 def cache_folder(part: str) -> Path:
-    """The folder for "graphs" or "datasets" in the cache folder; made where there is none.
-
-    Raises:
-        InputError: others could put files into it, or it is a link.
-        OSError: it cannot be made.
-    """
+    """The folder for "graphs" or "datasets" in the cache folder; made where there is none."""
     base = base_folder()
     folder = base / part
     if settings().cache_is_own:

@@ -162,11 +162,7 @@ def packing_of(start: bytes) -> str | None:
 
 
 def is_packed(path: Path) -> bool:
-    """Return True if the bytes of a file are not those of its text.
-
-    Raises:
-        FormatError: the file cannot be read.
-    """
+    """Return True if the bytes of a file are not those of its text."""
     try:
         with open(path, "rb") as file:
             return packing_of(file.read(LONGEST_MAGIC)) is not None
@@ -178,9 +174,6 @@ def pieces(path: Path) -> Iterator[tuple[bytes, int]]:
     """The content of a file, decompressed, a piece at a time, with the file's bytes done so far.
 
     Text is in UTF-8.
-
-    Raises:
-        FormatError: the data are damaged or truncated, or the file is a pipe or cannot be read.
     """
     refuse_pipes(path)
     try:
@@ -195,11 +188,7 @@ def _encoding_of(start: bytes) -> str | None:
 
 
 def _in_utf8(path: Path, content: Iterator[tuple[bytes, int]]) -> Iterator[tuple[bytes, int]]:
-    """A content in UTF-8, with the file's bytes done so far; as it is where it has no such mark.
-
-    Raises:
-        FormatError: it is damaged.
-    """
+    """A content in UTF-8, with the file's bytes done so far; as it is where it has no such mark."""
     start, done = next(content, (b"", 0))
     while 0 < len(start) < LONGEST_MARK and (more := next(content, None)) is not None:
         start, done = start + more[0], more[1]

@@ -33,20 +33,9 @@ def coordinates_beside(graph: object) -> Path | None:
 def coordinates_for(
     graph: Graph, path: str | os.PathLike[str] | None = None
 ) -> NDArray[np.float64]:
-    """Where the vertices of a graph lie: from a file if one is named, else what the graph holds.
+    """Read x and y of each vertex, float64, shape (n, 2): from a file, or what the graph holds.
 
-    Args:
-        graph: any.
-        path: a coordinate file of it, or a table of vertices (`groute_py.io.tables.vertices`),
-            by its suffix.
-
-    Returns:
-        float64, shape (n, 2): x and y.
-
-    Raises:
-        InputError: no file is named and the graph holds none; the message says how to give them.
-        FormatError: as `read_coordinates` and `places_in_table`.
-        SetupError: as `places_in_table`.
+    Of a file the suffix says whether it is a table of vertices.
     """
     if path is not None:
         path = file_path("coordinates", path)
@@ -62,18 +51,7 @@ def coordinates_for(
 
 
 def read_coordinates(path: str | os.PathLike[str], vertex_count: int) -> NDArray[np.int64]:
-    """Read a coordinate file.
-
-    Args:
-        path: the file, compressed or not.
-        vertex_count: n, of the graph it belongs to.
-
-    Returns:
-        int64, shape (n, 2): x and y.
-
-    Raises:
-        FormatError: it cannot be read, or does not give each vertex one place.
-    """
+    """Read a coordinate file: int64, shape (n, 2)."""
     path = file_path("coordinates", path)
     rows = [np.empty((0, 3), np.int64)]
     count = 0

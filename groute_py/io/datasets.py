@@ -52,17 +52,7 @@ def is_name(text: str) -> bool:
 
 
 def fetch(name: str, progress: Progress | None = None) -> Path:
-    """The file of a graph, downloaded unless it is there.
-
-    Args:
-        name: a name in `URLS`.
-        progress: called with the bytes that are there, and all.
-
-    Raises:
-        InputError: the name is not known, or what is in the cache folder is not to be believed.
-        RunError: the download failed; the message says why.
-        SetupError: pooch is not installed.
-    """
+    """The file of a graph, downloaded unless it is there."""
     if name not in URLS:
         kind = name.partition(":")[0]
         known = ", ".join(known for known in URLS if known.startswith(kind))

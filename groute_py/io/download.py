@@ -26,13 +26,7 @@ CHUNK = 1 << 16
 def downloaded(url: str, part: Path, progress: Progress | None) -> Iterator[BinaryIO]:
     """Fetch a file, or the rest of it where `part` has the beginning, for the block to rename it.
 
-    Args:
-        url: of the whole file.
-        part: takes the content. No other process has it before the block ends.
-        progress: called with the bytes that are there, and all.
-
-    Raises:
-        OSError: it could not be fetched; what has come stays there.
+    No other process has `part` before the block ends.
     """
     try:
         lock = FileLock(part)

@@ -29,17 +29,7 @@ ATTEMPTS = 2
 
 
 class GraphFile:
-    """A graph file.
-
-    Args:
-        path: the file.
-        columns: those that are read, and whether arcs are edges.
-        cache: as for `read_graph`.
-
-    Raises:
-        FormatError: it cannot be opened, or is of no known format.
-        InputError: its format has no such columns.
-    """
+    """A graph file."""
 
     def __init__(
         self,
@@ -103,14 +93,7 @@ class GraphFile:
         return None if self._format.size is None else self._format.size(self._head)
 
     def read(self, progress: Progress | None = None) -> Graph:
-        """Read the graph; from its copy where that is fresh, else leaving one.
-
-        Args:
-            progress: called now and then with the bytes read and the bytes of the file.
-
-        Raises:
-            FormatError: it is no graph, does not fit in memory, or has changed meanwhile.
-        """
+        """Read the graph; from its copy where that is fresh, else leaving one."""
         graph = None if self.copy is None else self.copy.read()
         if graph is None:
             graph = self._read_steady(progress)

@@ -16,14 +16,8 @@ from groute_py.errors import RunError
 class MappedFile:
     """A file that stays open while this object is there, and the graph in it is used.
 
-    Args:
-        path: of the file, which is about to be mapped.
-
     Attributes:
         error: that `check` has raised, if it has.
-
-    Raises:
-        OSError: it cannot be opened.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -34,11 +28,7 @@ class MappedFile:
         self._before = self._state()
 
     def check(self) -> None:
-        """Compare size and time of modification; a rename, which changes only ctime, is none.
-
-        Raises:
-            RunError: they are others, or the file cannot be looked at.
-        """
+        """Compare size and time of modification; a rename, which changes only ctime, is none."""
         if (problem := self._problem()) is not None:
             self.error = RunError(f"{self._path}: {problem}")
             raise self.error

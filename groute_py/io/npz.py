@@ -48,12 +48,7 @@ class Header(NamedTuple):
 
 
 def read_headers(path: Path, names: Iterable[str]) -> dict[str, Header]:
-    """The headers of arrays of an archive, which are all that is read of them.
-
-    Raises:
-        OSError: it cannot be read.
-        One of `DAMAGE`: it is damaged.
-    """
+    """The headers of arrays of an archive, which are all that is read of them."""
     with zipfile.ZipFile(path) as archive:
         found = {}
         for name, member in _members(archive, names).items():
@@ -63,13 +58,7 @@ def read_headers(path: Path, names: Iterable[str]) -> dict[str, Header]:
 
 
 def read_arrays(path: Path, names: Iterable[str]) -> dict[str, NDArray[Any]]:
-    """Arrays of an archive by their names, those of `names` that are there.
-
-    Raises:
-        GraphError: they need more memory than is available.
-        OSError: it cannot be read.
-        One of `DAMAGE`: it is damaged.
-    """
+    """Arrays of an archive by their names, those of `names` that are there."""
     with zipfile.ZipFile(path) as archive:
         members = _members(archive, names)
         size = sum(member.file_size for member in members.values())

@@ -9,16 +9,7 @@ from groute_py.errors import SetupError
 
 
 def library(name: str, what: str, extra: str = "formats") -> Any:
-    """Import an optional library.
-
-    Args:
-        name: the module.
-        what: what it is needed for, as in "reading Parquet".
-        extra: the extra of groute-py that it comes with.
-
-    Raises:
-        SetupError: it is not installed; the message says how to install it.
-    """
+    """Import an optional library."""
     try:
         return import_module(name)
     except ImportError as error:

@@ -36,17 +36,7 @@ def check_pairs_file(path: Path) -> None:
 
 
 def read_pairs_in(path: Path, numbering: Numbering, graph: str) -> NDArray[np.int64]:
-    """Pairs of vertices, int64, shape (k, 2), from 0.
-
-    Args:
-        path: of the file; its suffix says what it is.
-        numbering: between the file's ids and vertices.
-        graph: what the graph is called in messages.
-
-    Raises:
-        FormatError: with the line and what was expected there.
-        InputError: an id that is not a vertex's, or no pair at all.
-    """
+    """Read pairs of vertices, int64, shape (k, 2), from 0."""
     check_pairs_file(path)
     found = SUFFIX.search(path.name)
     if found is not None and found[1] == "p2p":

@@ -54,12 +54,7 @@ def is_points_file(text: str) -> bool:
 
 
 def read_points(path: Path) -> Points:
-    """Read a file of points.
-
-    Raises:
-        FormatError: with the line and what was expected there.
-        InputError: it has no points.
-    """
+    """Read a file of points."""
     lines = _Lines(path)
     places = places_in(lines.titles)
     places = [place for place in places if not place.of] or places
@@ -76,14 +71,7 @@ def read_points(path: Path) -> Points:
 
 
 def read_point_pairs(path: Path) -> tuple[Points, Points] | None:
-    """Read a file of pairs of points: the sources and the targets.
-
-    Returns:
-        None if its titles are not those of coordinates: then it has pairs of vertices.
-
-    Raises:
-        FormatError, InputError: as `read_points`.
-    """
+    """Read pairs of points, sources and targets; None if its titles are not of coordinates."""
     lines = _Lines(path)
     places = [place for place in places_in(lines.titles) if place.of]
     pairs = [

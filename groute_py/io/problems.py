@@ -24,26 +24,12 @@ ID = re.compile(rb"\d{1,18}")
 
 
 def read_sources(path: str | os.PathLike[str]) -> NDArray[np.int64]:
-    """Read the sources of a ``.ss`` file.
-
-    Returns:
-        int64, shape (k,), ids as they are in the file, from 1.
-
-    Raises:
-        FormatError: with the line and what was expected there.
-    """
+    """Read the sources of a ``.ss`` file."""
     return _read(Path(path), b"ss", b"s", 1)[:, 0]
 
 
 def read_pairs(path: str | os.PathLike[str]) -> NDArray[np.int64]:
-    """Read the pairs of a ``.p2p`` file.
-
-    Returns:
-        int64, shape (k, 2), ids of sources and targets as they are in the file, from 1.
-
-    Raises:
-        FormatError: with the line and what was expected there.
-    """
+    """Read the pairs of a ``.p2p`` file."""
     return _read(Path(path), b"p2p", b"q", 2)
 
 

@@ -168,11 +168,7 @@ def write_graph(graph: Graph, path: str | os.PathLike[str]) -> None:
 
 
 def written_form(path: Path) -> Format:
-    """The format for the suffix of a file to write.
-
-    Raises:
-        InputError: there is none.
-    """
+    """The format for the suffix of a file to write."""
     for form in FORMATS.values():
         if form.write is not None and bare_name(path).endswith(form.suffixes):
             if path.suffix in SUFFIXES and not form.compressible:
@@ -183,12 +179,7 @@ def written_form(path: Path) -> Format:
 
 
 def format_of(head: Head) -> Format:
-    """The format of a file.
-
-    Raises:
-        FormatError: it is none that is known.
-        InputError: it has no such columns.
-    """
+    """The format of a file."""
     path = head.path
     if (problem := foreign_formats.problem_of(head)) is not None:
         raise FormatError(path, problem)

@@ -54,12 +54,7 @@ class State(NamedTuple):
 
 
 class Kept:
-    """The graph of a file, which has been checked, and its facts.
-
-    Args:
-        state: of the file.
-        graph: in it.
-    """
+    """The graph of a file, which has been checked, and its facts."""
 
     def __init__(self, state: State, graph: Graph) -> None:
         self.state, self.graph = state, graph

@@ -21,10 +21,6 @@ MOST_DIGITS = 400
 def json_object(text: bytes) -> dict[str, Any]:
     """The JSON object that a text is.
 
-    Raises:
-        ValueError: it is none, is no UTF-8, is nested deeper than Python follows, has a member
-            twice, or has a number that float64 and `MOST_DIGITS` do not hold.
-
     >>> json_object(b'{"a": 1}')
     {'a': 1}
     """
@@ -73,9 +69,6 @@ def integer(what: str, value: Any, least: int, most: int) -> int:
 
     It is never rounded, nor read from text.
 
-    Raises:
-        ValueError: it is no integer (a bool, a float and a text are none), or is out of bounds.
-
     >>> integer("first_id", np.int32(7), 0, 9)
     7
     """
@@ -89,9 +82,5 @@ def integer(what: str, value: Any, least: int, most: int) -> int:
 
 
 def first_id(value: Any, vertex_count: int) -> int:
-    """The id of the first of so many vertices whose ids count upwards and fit in 64 bits.
-
-    Raises:
-        ValueError: it is no integer, or the ids would not fit.
-    """
+    """The id of the first of so many vertices whose ids count upwards and fit in 64 bits."""
     return integer("first_id", value, INT64.min, INT64.max - max(vertex_count - 1, 0))

@@ -42,18 +42,10 @@ class Supply(Protocol):
 
     # collective
     def facts(self, channel: Channel) -> Facts:
-        """Check the graph; return its facts on every rank.
-
-        Raises:
-            InputError: it is no graph; the same error on every rank.
-        """
+        """Check the graph; return its facts on every rank."""
 
     def spread(self, channel: Channel, cutting: Cutting) -> Spread:
-        """Give every rank its rows; to be called once.
-
-        Raises:
-            InputError: something that the order needs is missing; the same error on every rank.
-        """
+        """Give every rank its rows; to be called once."""
 
     # on rank 0
     def numbering(self) -> Numbering:

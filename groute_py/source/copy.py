@@ -37,14 +37,7 @@ def keep_together(
     layout: Outline,
     parts: dict[str, tuple[int, NDArray[Any]]],
 ) -> None:
-    """Leave a copy if that can be. Collective.
-
-    Args:
-        channel: connects the ranks.
-        file: the text, as it was when it was read, with the place of the copy.
-        layout: of the copy; the same on every rank.
-        parts: this rank's parts of the arrays, each with the element that it begins at.
-    """
+    """Leave a copy if that can be. Collective."""
     assert file.copy is not None
     try:
         with ExitStack() as stack:

@@ -36,11 +36,7 @@ class Sight(NamedTuple):
 
 
 def look_at(file: PreparedFile | SharedFile, channel: Channel) -> Sight:
-    """Map a native or a prepared file on every rank that sees it. Collective.
-
-    Raises:
-        InputError: it has no such column; the same error on every rank.
-    """
+    """Map a native or a prepared file on every rank that sees it. Collective."""
     hosts = hosts_of(channel)
     contents: Any = None
     with collective(channel), suppress(OSError, FormatError):
@@ -61,17 +57,7 @@ def on_every_rank(
     file: PreparedFile | SharedFile | None,
     made: Callable[[Graph], T],
 ) -> T:
-    """Bring what rank 0 has made of a graph to every rank. Collective.
-
-    Args:
-        channel: connects the ranks.
-        found: what was made; rank 0's counts.
-        file: that has the graph as rank 0 has it, the same on every rank; None if none.
-        made: makes the same of the graph.
-
-    Raises:
-        GrouteError: of ``made``; the same error on every rank.
-    """
+    """Bring what rank 0 has made of a graph to every rank. Collective."""
     if file is None or channel.size == 1:
         return channel.broadcast(found)
     contents, seen = look_at(file, channel)

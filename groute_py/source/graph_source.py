@@ -55,19 +55,11 @@ class GraphSource:
     progress: Callable[[int, int], None] | None = field(default=None, repr=False)
 
     def graph(self) -> Graph:
-        """Read the whole graph on the calling rank, with its hierarchy if a copy has it.
-
-        Raises:
-            InputError: it is no valid graph.
-        """
+        """Read the whole graph on the calling rank, with its hierarchy if a copy has it."""
         return self.whole().graph()
 
     def whole(self) -> Whole:
-        """Read the whole graph on the calling rank, to be spread, or contracted and kept.
-
-        Raises:
-            InputError: it is no valid graph.
-        """
+        """Read the whole graph on the calling rank, to be spread, or contracted and kept."""
         copy = self._prepared_copy
         forward = None if copy is None else copy.read()
         if forward is None:
@@ -75,15 +67,7 @@ class GraphSource:
         return Whole(self.direction.of(forward), file=self._native_file, copy=copy, given=forward)
 
     def supply(self, channel: Channel, *, whole: bool = False) -> Supply:
-        """Find the graph, so that every rank can get its rows. Collective.
-
-        Args:
-            channel: connects the ranks.
-            whole: whether rank 0 needs the whole graph anyway, for an order or to verify.
-
-        Raises:
-            InputError: it is no valid graph; the same error on every rank.
-        """
+        """Find the graph, so that every rank can get its rows. Collective."""
         shared = on_root(channel, lambda: self._shared(channel.size, whole=whole))
         if shared is not None and all(channel.gather(shared.is_seen())):
             supply: Supply | None
@@ -99,9 +83,6 @@ class GraphSource:
         """On rank 0 the caller's file if it is mapped, and so must not change. Collective.
 
         To be called before the graph is read.
-
-        Raises:
-            InputError: the file cannot be read; the same error on every rank.
         """
         file: MappedFile | None = None
         with collective(channel):
@@ -111,12 +92,7 @@ class GraphSource:
 
     @cached_property
     def file(self) -> GraphFile | None:
-        """The file that a path or the name of a graph stands for; None for any other graph.
-
-        Raises:
-            FormatError: it cannot be read.
-            RunError: it cannot be downloaded.
-        """
+        """The file that a path or the name of a graph stands for; None for any other graph."""
         what = self.what
         if not isinstance(what, str | Path) or (isinstance(what, str) and is_spec(what)):
             return None

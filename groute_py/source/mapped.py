@@ -30,12 +30,7 @@ from groute_py.source.whole import Whole
 
 
 class Mapped:
-    """A native file.
-
-    Args:
-        shared: where it is.
-        file: its contents, the same on every rank, compared with its digests if it has any.
-    """
+    """A native file."""
 
     def __init__(self, shared: SharedFile, file: native.Contents) -> None:
         self._shared, self._path, self._file = shared, shared.path, file
@@ -127,10 +122,6 @@ class Mapped:
 
 
 def map_together(file: SharedFile, channel: Channel) -> Mapped | None:
-    """Map a native file on every rank; None where one of them does not see it. Collective.
-
-    Raises:
-        InputError: it has no such column; the same error on every rank.
-    """
+    """Map a native file on every rank; None where one of them does not see it. Collective."""
     contents, seen = look_at(file, channel)
     return Mapped(file, contents) if contents is not None and all(seen) else None

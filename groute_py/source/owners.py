@@ -31,12 +31,7 @@ def arcs_by_tail(tails: NDArray[Any], vertex_count: int) -> NDArray[np.int32]:
 def offsets_of_all(channel: Channel, counts: NDArray[np.int32]) -> NDArray[np.int64]:
     """Where each row begins once all ranks' arcs are together. Collective.
 
-    Args:
-        channel: connects the ranks.
-        counts: shape (n,), how many of this rank's arcs leave each vertex.
-
-    Returns:
-        int64, shape (n + 1,), on rank 0; nothing, shape (0,), on the others.
+    On rank 0 int64, shape (n + 1,); empty on the others.
     """
     offsets = np.zeros(len(counts) + 1 if channel.rank == 0 else 0, np.int64)
     for start in range(0, len(counts), BLOCK):
@@ -58,17 +53,7 @@ def to_owners(
 
     In a file that is sorted by tail most arcs lie at their owners, and the others in front of them
     and behind. Else the columns are taken from their ends and given back once sent, so that a
-    rank's arcs are not in memory together with what takes their place.
-
-    Args:
-        channel: connects the ranks.
-        partition: who owns what.
-        going: how many of this rank's arcs each part owns.
-        columns: tails, and others of the same length, each of one type on all ranks; they own their
-            memory, and are empty afterwards.
-
-    Returns:
-        The columns of the arcs whose tails this rank owns.
+    rank's arcs are not in memory together with what takes their place; ``columns`` are empty then.
     """
     if all(channel.gather(_are_near(channel, going, columns[0]))):
         return [_border_moved(channel, going, column) for column in columns]

@@ -46,13 +46,7 @@ from groute_py.system.memory_limits import is_absurd
 def read_pieces(
     file: SharedFile, channel: Channel, progress: Progress | None = None
 ) -> Pieces | None:
-    """Read a file together, or None where rank 0 has to read it alone. Collective.
-
-    Args:
-        file: as rank 0 sees it.
-        channel: connects the ranks.
-        progress: called now and then with the bytes read and the bytes of the file.
-    """
+    """Read a file together, or None where rank 0 has to read it alone. Collective."""
     span = range(*(file.size * k // channel.size for k in (channel.rank, channel.rank + 1)))
     piece: Piece | None = None
     with collective(channel), suppress(OSError, FormatError):
@@ -74,13 +68,7 @@ def read_pieces(
 
 
 class Pieces:
-    """A text file that has been read; it can be spread once.
-
-    Args:
-        file: where it lies.
-        piece: this rank's.
-        numbered: its arcs.
-    """
+    """A text file that has been read; it can be spread once."""
 
     def __init__(self, file: SharedFile, piece: Piece, numbered: Numbered) -> None:
         self._file = file

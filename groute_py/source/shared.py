@@ -17,13 +17,6 @@ T = TypeVar("T")
 class SharedFile:
     """A text or a native file as rank 0 sees it.
 
-    Args:
-        path: on rank 0; it becomes absolute.
-        native: whether it is of the native format.
-        is_copy: whether it is a copy in the cache.
-        column: of a native file, the name of the weights; None for those that it is read with.
-        copy: where the ranks that read a text leave a native copy; None for nowhere.
-
     Attributes:
         path, native, is_copy, column, copy: as given.
         size: bytes.
@@ -61,13 +54,7 @@ class SharedFile:
         return content if self.is_seen() else None
 
     def map(self, part: int, parts: int) -> native.Contents:
-        """Map a native file, and compare an even part of it with its digests, if it has any.
-
-        Raises:
-            OSError: this rank may not read it.
-            FormatError: it is damaged.
-            InputError: it has no such column.
-        """
+        """Map a native file, and compare an even part of it with its digests, if it has any."""
         contents = map_copy(self.path) if self.is_copy else native.map_file(self.path)
         native.check_digests(self.path, contents, part, parts)
         chosen: native.Contents = contents.with_column(self.column)

@@ -36,13 +36,8 @@ from groute_py.turns.expanded import layout_of, solved_form
 class Whole:
     """A whole graph on rank 0; when broadcast, the other ranks get an empty one.
 
-    Args:
-        graph: on rank 0; other ranks' values are not looked at.
-        rounded_to: the type that float weights had before they were widened, likewise.
-        file: that the graph is mapped from as it is, for other ranks to map it.
-        copy: where the graph goes once it is contracted, as one of ``given``.
-        given: the graph before its arcs were reversed, if they were. It stays in memory until the
-            graph is contracted, so that runs of both directions find one hierarchy.
+    ``given`` is the graph before its arcs were reversed. It stays in memory until the graph is
+    contracted and ``copy`` is written, so that runs of both directions find one hierarchy.
     """
 
     def __init__(

@@ -48,11 +48,7 @@ def sniff(head: Head) -> bool:
 
 
 def read(path: Path, progress: Progress | None = None) -> Graph:
-    """Read a dense matrix, compressed or not; lines may be broken anywhere.
-
-    Raises:
-        FormatError: with the line of what is no integer; or there are more or fewer than N x N.
-    """
+    """Read a dense matrix, compressed or not; lines may be broken anywhere."""
     count, seen, line, arcs = None, 0, 1, Arcs()
     for rows in number_rows(path, b"", progress):
         numbers = rows.numbers
@@ -85,11 +81,7 @@ def _take(numbers: NDArray[np.int64], seen: int, count: int, arcs: Arcs) -> None
 
 
 def write(graph: Graph, path: Path) -> None:
-    """Write a dense matrix atomically; of parallel arcs the lightest.
-
-    Raises:
-        InputError: weights are not integers, or one is 1000000, or there are too many vertices.
-    """
+    """Write a dense matrix atomically; of parallel arcs the lightest."""
     if graph.weights.dtype.kind == "f":
         raise InputError(f"{path}: a dense matrix has integer weights, not {graph.weights.dtype}")
     if graph.vertex_count > MOST_VERTICES:

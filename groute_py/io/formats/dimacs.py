@@ -56,13 +56,6 @@ def read(path: Path, progress: Progress | None = None) -> Graph:
 
     Weights are int32 if all fit, else int64; float64 if any is a decimal (`1.5`, `2e3`), the
     integers then rounded to the nearest float64.
-
-    Args:
-        path: the file.
-        progress: called with bytes done and bytes in all.
-
-    Raises:
-        FormatError: with the line and what was expected there.
     """
     lines = _Lines(path)
     lines.read(progress)
@@ -72,11 +65,7 @@ def read(path: Path, progress: Progress | None = None) -> Graph:
 
 
 def read_piece(path: Path, span: range, progress: Progress | None = None) -> Piece | None:
-    """Read the lines that begin at these bytes of a plain file, if its header comes early.
-
-    Raises:
-        FormatError: something is wrong; the line that it names is not that of the file.
-    """
+    """Read the lines that begin at these bytes of a plain file, if its header comes early."""
     header = next((line for line in Head(path).lines if line.startswith(b"p")), None)
     if header is None:
         return None

@@ -47,11 +47,7 @@ def size(head: Head) -> Size | None:
 
 
 def read(path: Path, progress: Progress | None = None) -> Graph:
-    """Read a Galois graph, compressed or not; a file without weights gets unit weights.
-
-    Raises:
-        FormatError: it ends early, has weights of another size, or does not hold a graph.
-    """
+    """Read a Galois graph, compressed or not; a file without weights gets unit weights."""
     arrays = Arrays(path, progress)
     version, size = arrays.count("the version"), arrays.count("the size of a weight")
     if version not in HEADS:
@@ -85,11 +81,7 @@ def read(path: Path, progress: Progress | None = None) -> Graph:
 
 
 def write(graph: Graph, path: Path) -> None:
-    """Write version 1, or 2 where the ids need more than 32 bits, atomically.
-
-    Raises:
-        InputError: weights are not integers.
-    """
+    """Write version 1, or 2 where the ids need more than 32 bits, atomically."""
     if graph.weights.dtype.kind == "f":
         raise InputError(f"{path}: Galois weights are integers, which these are not; write .csr")
     size = 4 if graph.weights.dtype == np.int32 else 8

@@ -54,11 +54,7 @@ def size(head: Head) -> Size:
 
 
 def read(path: Path, progress: Progress | None = None) -> Graph:
-    """Read a serialized graph, weighted or not, compressed or not.
-
-    Raises:
-        FormatError: it ends early, its sizes do not agree, or it does not hold a graph.
-    """
+    """Read a serialized graph, weighted or not, compressed or not."""
     arrays = Arrays(path, progress)
     directed = int(arrays.take("u1", 1, "the flag")[0])
     arc_count, vertex_count = arrays.count("the arcs"), arrays.count("the vertices")
@@ -104,11 +100,7 @@ def _size(directed: int, arcs: int, vertices: int, neighbor: int) -> int:
 
 
 def write(graph: Graph, path: Path) -> None:
-    """Write a directed graph atomically: with weights as ``.wsg``, with unit weights as ``.sg``.
-
-    Raises:
-        InputError: weights are not int32, or not all 1 in an ``.sg``; too many vertices.
-    """
+    """Write a directed graph atomically: with weights as ``.wsg``, with unit weights as ``.sg``."""
     weighted = bare_name(path).endswith(".wsg")
     with np.errstate(invalid="ignore"):  # what does not fit is found by comparing
         weights = graph.weights.astype(np.int32)

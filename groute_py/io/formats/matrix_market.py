@@ -53,12 +53,7 @@ def size(head: Head) -> Size | None:
 
 
 def read(path: Path, progress: Progress | None = None) -> Graph:
-    """Read a Matrix Market file, compressed or not.
-
-    Raises:
-        FormatError: with the line and what was expected there; also for dense, complex and
-            Hermitian matrices, and those that are not square.
-    """
+    """Read a Matrix Market file, compressed or not."""
     lines = _Lines(path)
     lines.read(progress)
     if lines.promised is None:

@@ -79,11 +79,7 @@ def size(head: Head) -> Size | None:
 
 
 def read(path: Path, progress: Progress | None = None) -> Graph:
-    """Read a METIS file, compressed or not.
-
-    Raises:
-        FormatError: with the line and what was expected there.
-    """
+    """Read a METIS file, compressed or not."""
     arcs, header, vertex = Arcs(), None, 0
     for rows in number_rows(path, b"%", progress):
         if header is None and len(rows.ends):
@@ -172,11 +168,7 @@ def _columns(
 
 
 def write(graph: Graph, path: Path) -> None:
-    """Write a METIS file with edge weights atomically, compressed as the suffix says.
-
-    Raises:
-        InputError: the graph is directed, has self-loops, or weights that are not integers.
-    """
+    """Write a METIS file with edge weights atomically, compressed as the suffix says."""
     if graph.weights.dtype.kind == "f":
         raise InputError(f"{path}: METIS files have integer weights, not {graph.weights.dtype}")
     if not is_symmetric(graph):

@@ -36,11 +36,7 @@ class More(NamedTuple):
 
 
 def more_fields(graph: Graph) -> dict[str, Any]:
-    """What the header says of a graph; nothing where version 1 will do.
-
-    Raises:
-        InputError: there are more columns than a file may have.
-    """
+    """What the header says of a graph; nothing where version 1 will do."""
     if len(graph.columns) > MOST_COLUMNS:
         count = len(graph.columns)
         raise InputError(
@@ -73,11 +69,7 @@ def more_arrays(graph: Graph) -> dict[str, NDArray[Any]]:
 
 
 def more_names(header: Mapping[str, Any]) -> list[str]:
-    """The names of the arrays that a header promises, in the order of the file.
-
-    Raises:
-        ValueError: it says what no header does.
-    """
+    """The names of the arrays that a header promises, in the order of the file."""
     names, column = _columns(header), header.get("column")
     arrays = ["coordinates"] if header.get("coordinates") else []
     arrays += [_array_of(name) for name in names if name != column]

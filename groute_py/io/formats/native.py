@@ -96,11 +96,7 @@ class Contents(NamedTuple):
     more: More
 
     def with_column(self, name: str | None) -> Contents:
-        """The same with the weights of this name; None for those that are there.
-
-        Raises:
-            InputError: there are none of this name.
-        """
+        """The same with the weights of this name; None for those that are there."""
         if name is None:
             return self
         if name not in self.more.columns:
@@ -109,11 +105,7 @@ class Contents(NamedTuple):
 
 
 def read(path: Path, _progress: Callable[[int, int], None] | None = None) -> Graph:
-    """Map a native file, and check it unless it is the last one that was read, unchanged.
-
-    Raises:
-        FormatError: the file is foreign, truncated, or does not hold a graph.
-    """
+    """Map a native file, and check it unless it is the last one that was read, unchanged."""
     with open(path, "rb") as file:
         state = State.of(file)
         if (graph := known(state)) is None:
@@ -145,11 +137,7 @@ def graph_in(path: Path, contents: Contents) -> Graph:
 
 
 def check_digests(path: Path, contents: Contents, part: int = 0, parts: int = 1) -> None:
-    """Compare an even part of a copy with its digests; a file without any passes.
-
-    Raises:
-        FormatError: they differ.
-    """
+    """Compare an even part of a copy with its digests; a file without any passes."""
     if contents.digests is not None and not are_right(
         contents.digests, contents.digested, part, parts
     ):
@@ -157,11 +145,7 @@ def check_digests(path: Path, contents: Contents, part: int = 0, parts: int = 1)
 
 
 def map_file(path: Path) -> Contents:
-    """Map a native file, and look at nothing but its headers.
-
-    Raises:
-        FormatError: the file is foreign or truncated.
-    """
+    """Map a native file, and look at nothing but its headers."""
     with open(path, "rb") as file:
         return map_open_file(path, file)
 
@@ -222,16 +206,7 @@ def outline(
     reading: Reading | None = None,
     more: Mapping[str, Any] = MappingProxyType({}),
 ) -> Outline:
-    """Lay out the file that `write` would write.
-
-    Args:
-        shapes: length and type of ``offsets``, ``heads``, ``weights`` and, where there are any,
-            ``ids``, in this order, and of what ``more`` says.
-        first_id, name: as in a `Graph`.
-        source: of the text file that it is made from; then it has digests.
-        reading: how that was read, if it is a table.
-        more: fields of the header that version 2 brought.
-    """
+    """Lay out the file that `write` would write."""
     fields: dict[str, Any] = {"first_id": first_id, "name": as_text(name)}
     fields |= {"source": source._asdict() if source else None}
     fields |= {"ids": True} if "ids" in shapes else {}

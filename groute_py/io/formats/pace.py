@@ -30,11 +30,7 @@ def sniff(head: Head) -> bool:
 
 
 def read(path: Path, progress: Progress | None = None) -> Graph:
-    """Read such a file, compressed or not.
-
-    Raises:
-        FormatError: with the line and what was expected there.
-    """
+    """Read such a file, compressed or not."""
     header = _header(Head(path))
     if header is None:
         raise FormatError(path, "no line `p tw VERTICES EDGES` in front of the edges")

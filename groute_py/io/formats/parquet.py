@@ -59,12 +59,7 @@ class Table(NamedTuple):
 
 
 def read(path: Path, progress: Progress | None = None, asked: Columns = BY_TITLE) -> Graph:
-    """Read an edge table.
-
-    Raises:
-        FormatError: it is damaged, has other columns, or larger than memory.
-        SetupError: PyArrow is not installed.
-    """
+    """Read an edge table."""
     table = _table(path, asked)
     tails, heads, kept = table.columns["tail"], table.columns["head"], table.kept
     if kept.span is not None:
@@ -233,12 +228,7 @@ def _array(path: Path, column: Any, name: str, role: str, roles: Roles) -> NDArr
 
 
 def write(graph: Graph, path: Path) -> None:
-    """Write columns ``tail``, ``head`` and ``weight`` in the file's ids, atomically.
-
-    Raises:
-        InputError: the suffix is of a compression, which such a file does not need.
-        SetupError: PyArrow is not installed.
-    """
+    """Write columns ``tail``, ``head`` and ``weight`` in the file's ids, atomically."""
     if path.suffix != ".parquet":
         raise InputError(f"{path}: a Parquet file is compressed already; write .parquet")
     arrow, pq = library("pyarrow", "writing Parquet"), library("pyarrow.parquet", "writing Parquet")

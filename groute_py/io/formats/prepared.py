@@ -129,11 +129,7 @@ def size(head: Head) -> Size | None:
 
 
 def read(path: Path, _progress: Callable[[int, int], None] | None = None) -> PreparedGraph:
-    """Map a prepared file, and compare it with its digests.
-
-    Raises:
-        FormatError: the file is foreign, of another version, truncated or damaged.
-    """
+    """Map a prepared file, and compare it with its digests."""
     with open(path, "rb") as file:
         return graph_of(path, map_open_file(path, file))
 
@@ -157,12 +153,7 @@ def map_open_file(path: Path, file: BinaryIO) -> Contents:
 
 
 def map_again(file: PreparedFile, part: int, parts: int) -> Contents:
-    """Map what another process has mapped, and compare an even part of it with its digests.
-
-    Raises:
-        OSError: it is not there, or not to be believed.
-        FormatError: it has another content, or is damaged.
-    """
+    """Map what another process has mapped, and compare an even part of it with its digests."""
     with (open_believed if file.is_copy else open_plain)(file.path) as opened:
         contents = map_open_file(file.path, opened)
     _compare(file.path, contents, part, parts)
@@ -206,11 +197,7 @@ def compared_graph(file: PreparedFile, contents: Contents) -> PreparedGraph:
 
 
 def write(graph: Graph, path: Path) -> None:
-    """Write a prepared file atomically.
-
-    Raises:
-        InputError: the graph was not prepared.
-    """
+    """Write a prepared file atomically."""
     if not isinstance(graph, PreparedGraph):
         raise InputError(
             f"{path}: a {SUFFIX} file has a hierarchy, and this graph has none; make it by "

@@ -43,12 +43,7 @@ def sniff(head: Head) -> bool:
 
 
 def read(path: Path, progress: Progress | None = None) -> Graph:
-    """Read a sparse array.
-
-    Raises:
-        FormatError: it is damaged, or no square sparse array.
-        GraphError: it is larger than memory.
-    """
+    """Read a sparse array."""
     found = _arrays(path, FACTS, _check_facts)
     try:
         form = found["format"].item()
@@ -139,11 +134,7 @@ def _offsets(offsets: NDArray[Any], count: int) -> NDArray[Any]:
 
 
 def write(graph: Graph, path: Path) -> None:
-    """Write a CSR array atomically; SciPy reads it.
-
-    Raises:
-        InputError: the suffix is of a compression, which such a file does not need.
-    """
+    """Write a CSR array atomically; SciPy reads it."""
     if path.suffix != ".npz":
         raise InputError(f"{path}: an .npz is compressed already; write .npz")
     arrays: dict[str, Any] = {

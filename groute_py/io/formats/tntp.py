@@ -69,11 +69,7 @@ def sniff(head: Head) -> bool:
 
 
 def read(path: Path, progress: Progress | None = None) -> Graph:
-    """Read a network.
-
-    Raises:
-        FormatError: with the line and what was expected there; or it is a file of trips.
-    """
+    """Read a network."""
     lines = _Lines(path, progress)
     links: list[list[int | float]] = []
     vertices = lines.count("NUMBER OF NODES")
@@ -101,11 +97,7 @@ def read(path: Path, progress: Progress | None = None) -> Graph:
 
 
 def read_trips(path: Path) -> Trips:
-    """Read a file of trips: ``Origin 1``, then ``2 : 100.0;`` and so on.
-
-    Raises:
-        FormatError: with the line and what was expected there.
-    """
+    """Read a file of trips: ``Origin 1``, then ``2 : 100.0;`` and so on."""
     lines, origin = _Lines(path), 0
     rows: list[tuple[int, int, float]] = []
     for fields in lines.rows():

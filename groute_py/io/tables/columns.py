@@ -123,20 +123,11 @@ def roles_of(
     values: Callable[[Any], Sequence[Any]],
     asked: Columns = BY_TITLE,
 ) -> Roles:
-    """What each column is.
+    """Find out what each column is, by titles.
 
     Tails and heads are the one pair of titles that says so (`groute_py.io.tables.titles`); of two
     or three columns without such a pair they are the first two. Weights are the one column whose
     title says so, or the third of three if it holds numbers.
-
-    Args:
-        titles: of all columns.
-        is_numeric: whether a column holds numbers.
-        values: some or all values of a column.
-        asked: what the caller names.
-
-    Raises:
-        GraphError: two columns have one title, or which is which is not clear.
 
     >>> roles_of(["id", "km", "to", "from"], lambda title: True, lambda title: []).titles
     {'tail': 'from', 'head': 'to', 'weight': 'km'}

@@ -100,11 +100,6 @@ def is_direction(title: Any, others: Sequence[Any], values: Any) -> bool:
 
     ``Type`` does so only where a value is Gephi's, and ``oneway`` not beside ``reversed``, with
     which OSMnx has a row for each direction.
-
-    Args:
-        title: of the column.
-        others: titles of other columns.
-        values: gives some or all values of a column by its title.
     """
     rule = known_rule(title)
     if rule is TYPE:
@@ -126,11 +121,7 @@ def is_needed(role: str, way: int, *, has_back: bool) -> bool:
 
 
 def ways_of(values: Sequence[Any], title: Any, rule: Rule) -> NDArray[np.int8]:
-    """Which way each row leads, int8, shape (rows,).
-
-    Raises:
-        GraphError: with the number of the row, from 1, whose value says nothing.
-    """
+    """The way that each row leads, int8, shape (rows,); an error names a row from 1."""
     plain = [_plain(value) for value in values]
     known = {value: rule.ways.get(value) for value in dict.fromkeys(plain)}
     ways = [known[value] for value in plain]
@@ -160,12 +151,6 @@ def arcs_of_rows(
     """Tails, heads and weights of the arcs that rows are: first those forward, then those back.
 
     A row whose ends are one vertex is one arc.
-
-    Args:
-        tails, heads, weights: of the rows, shape (rows,).
-        ways: as `ways_of` says; None for all forward.
-        back: the weights of the arcs back. Without `ways` there is no arc where a weight is below
-            0 (`SIGNS`).
 
     >>> [column.tolist() for column in arcs_of_rows(*np.array([[0], [1], [5]]), back=np.array([7]))]
     [[0, 1], [1, 0], [5, 7]]
@@ -207,11 +192,8 @@ def with_arc_ids(
 ) -> Graph:
     """Return the graph of a table with the ids of its arcs; both directions of a row share one.
 
-    Args:
-        graph: whose arcs of one tail stand in the order in which they came.
-        ids: of the rows, int64 or strings, shape (rows,).
-        rows: of the arcs as they came, `rows_of_arcs`.
-        tails: of the arcs as they came, shape (m,).
+    The arcs of one tail stand in the graph in the order in which they came; ``tails`` and ``rows``
+    are of the arcs as they came.
     """
     return graph.changed(arc_ids=ids[rows[np.argsort(tails, kind="stable")]])
 

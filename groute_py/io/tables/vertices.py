@@ -46,13 +46,7 @@ class Rows(NamedTuple):
 
 
 def places_in_table(path: Path, graph: Graph) -> NDArray[np.float64]:
-    """Where the vertices of a graph lie, float64, shape (n, 2): x and y.
-
-    Raises:
-        FormatError: the columns are not there or not clear, a place is no pair of finite numbers,
-            or a vertex of the graph has no row, or two.
-        SetupError: a Parquet file needs PyArrow, which is not installed.
-    """
+    """Where the vertices of a graph lie, float64, shape (n, 2): x and y."""
     table = (_of_parquet if path.name.endswith(".parquet") else _of_text)(path)
     axes = [_numbers(path, table.lines, values) for values in (table.xs, table.ys)]
     wanted = graph.numbering.ids_of(np.arange(graph.numbering.count))

@@ -90,14 +90,7 @@ _Begun = tuple[int, Future[tuple[Block, _Scanned]]]
 
 
 class ArcLines:
-    """A file half read: the arcs so far, and the number of the next line.
-
-    Args:
-        path: the file.
-        comments: the bytes that begin a comment.
-        separator: the byte that parts fields, if not blanks.
-        letter: the byte in front of every arc, if any.
-    """
+    """A file half read: the arcs so far, and the number of the next line."""
 
     def __init__(
         self, path: Path, comments: bytes, *, separator: bytes = b"", letter: bytes = b""
@@ -127,9 +120,6 @@ class ArcLines:
         """Take all lines, or those that begin at the bytes of `span`.
 
         Progress is called with bytes done and bytes in all.
-
-        Raises:
-            FormatError: with the line and what was expected there.
         """
         span = range(self.path.stat().st_size) if span is None else span
         threads = thread_count()
@@ -147,11 +137,7 @@ class ArcLines:
                 self._take(under_way.popleft())
 
     def graph(self, vertex_count: int, *, name: str) -> Graph:
-        """The graph, once all lines are taken.
-
-        Raises:
-            FormatError: arcs are missing, or there are absurdly many vertices.
-        """
+        """The graph, once all lines are taken."""
         if self.promised is not None and self.arcs.count < self.promised:
             problem = f"promises {self.promised:,} arcs, but there are only {self.arcs.count:,}"
             raise FormatError(self.path, problem)

@@ -36,18 +36,7 @@ def write_arcs(
     first_id: int = 1,
     ids: NDArray[Any] | None = None,
 ) -> None:
-    """Write a header and one line an arc, atomically, compressed as the suffix says.
-
-    Args:
-        graph: the graph.
-        path: the file.
-        header: whole lines in front of the arcs.
-        letter: what begins each arc, if anything.
-        separator: one byte between two fields.
-        columns: 3, or 2 to leave out the weights.
-        first_id: the id of vertex 0.
-        ids: shape (n,), the ids of all vertices; None where they count from `first_id`.
-    """
+    """Write a header and one line an arc, atomically, compressed as the suffix says."""
     plain = ids is None and graph.weights.dtype.kind != "f"
     lines = (
         _integer_lines(graph, letter, separator, columns, first_id)

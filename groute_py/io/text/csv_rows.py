@@ -21,16 +21,6 @@ def csv_rows(
     """The line, from 1, and the fields of each row; a blank line is a row without fields.
 
     Where quotes hold line breaks, the line is the last one of the row.
-
-    Args:
-        path: of the file.
-        what: the rows are, in the message about memory.
-        row_bytes: of a row in the caller's memory, at least.
-        delimiters: the first one that the first line has separates the fields.
-
-    Raises:
-        FormatError: with the line that is wrong.
-        GraphError: the rows do not fit in memory.
     """
     lines = _text(path)
     head = next(lines, "")

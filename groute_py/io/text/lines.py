@@ -28,9 +28,6 @@ def whole_lines(path: Path, longest: int | None = None) -> Iterator[tuple[bytes,
     """The text of a file in blocks of whole lines, with the file's bytes done so far.
 
     Every block ends with a newline, which the compiled loops rely on.
-
-    Raises:
-        FormatError: a line is longer than `longest` (`LONGEST_TEXT_LINE`) bytes.
     """
     longest = LONGEST_TEXT_LINE if longest is None else longest
     left, done, mark = bytearray(), 0, BYTE_ORDER_MARK
@@ -78,9 +75,6 @@ def lines_within(path: Path, span: range) -> Block:
     """The lines of a plain file that begin at the bytes of `span`.
 
     So the lines of spans that lie side by side are all lines, each once. The last may be too long.
-
-    Raises:
-        FormatError: the file ends within the span.
     """
     data, stop = _bytes_within(path, span)
     if span.start:

@@ -36,16 +36,7 @@ class NumberRows(NamedTuple):
 def number_rows(
     path: Path, comments: bytes, progress: Progress | None = None
 ) -> Iterator[NumberRows]:
-    """Read a file block by block; an empty line is a row without numbers.
-
-    Args:
-        path: the file, compressed or not.
-        comments: the bytes that begin a line to pass over.
-        progress: called with bytes done and bytes in all.
-
-    Raises:
-        FormatError: with the line of what is no integer of 64 bits.
-    """
+    """Read a file block by block; an empty line is a row without numbers."""
     kinds, line, total = kinds_of(BLANKS, comments), 1, path.stat().st_size
     for text, done in whole_lines(path, LONGEST_ROW):
         position = 0

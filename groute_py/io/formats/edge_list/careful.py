@@ -37,11 +37,7 @@ class CarefulLines(ArcLines):
         self.columns = dialect.columns
 
     def block(self, text: bytes) -> Block:
-        """The rows of the next lines.
-
-        Raises:
-            FormatError: with the line and what was expected there.
-        """
+        """The rows of the next lines."""
         places = self._dialect.places
         ends: list[bytes] = []
         roles = [role for role in ("weight", "back") if role in places]

@@ -106,11 +106,7 @@ class Dialect(NamedTuple):
 
 
 def dialect_of(head: Head) -> Dialect | None:
-    """How to read a file that begins like this, or None if it is no edge list.
-
-    Raises:
-        FormatError: with the line, where it is one that is not clear.
-    """
+    """How to read a file that begins like this, or None if it is no edge list."""
     if not TEXT.fullmatch(head.text):
         return None
     comments, data = _sample(head)

@@ -73,9 +73,6 @@ def read(path: Path, progress: Progress | None = None, asked: Columns = BY_TITLE
 
     Where the ids count upwards from some number, that is the graph's `first_id`; else the ids are
     kept in `ids`, integers ascending, names in the order in which they come.
-
-    Raises:
-        FormatError: with the line and what was expected there.
     """
     dialect = dialect_of(Head(path, asked))
     if dialect is None:
@@ -103,11 +100,7 @@ def _whole(graph: Graph, dialect: Dialect, comments: int, asked: Columns) -> Gra
 
 
 def read_piece(path: Path, span: range, progress: Progress | None = None) -> Piece | None:
-    """Read the lines that begin at these bytes of a plain file, if all ids are integers in it.
-
-    Raises:
-        FormatError: something is wrong; the line that it names is not that of the file.
-    """
+    """Read the lines that begin at these bytes of a plain file, if all ids are integers in it."""
     dialect = dialect_of(Head(path))
     if dialect is None or dialect.names or not dialect.is_plain or dialect.undirected:
         return None
@@ -246,10 +239,6 @@ def write(graph: Graph, path: Path) -> None:
     """Write an edge list atomically, with commas for ``.csv``, tabs for ``.tsv``, else blanks.
 
     An ``.el`` has no weights, as GAPBS has it. Names have titles above them, as a ``.csv`` always.
-
-    Raises:
-        InputError: the weights of an ``.el`` are not all 1; a name cannot stand in such a file; or
-            a vertex that is in no range has no arc.
     """
     name = bare_name(path)
     separator = b"," if name.endswith(".csv") else b"\t" if name.endswith(".tsv") else b" "

@@ -68,12 +68,6 @@ def separator_of(head: Head, data: Lines) -> bytes | None:
     """What parts every line into the same two or three fields, or else the first line.
 
     Tabs alone part the lines where any blanks do not: titles and names may have blanks there.
-
-    Returns:
-        The separator, empty for blanks; None where nothing does and it does not look like arcs.
-
-    Raises:
-        FormatError: two would do, or none does although the first field is an integer.
     """
     for lines in (data, data[:3], data[:1]):
         found = [separator for separator in (b"", *SEPARATORS) if _parts(lines, separator)]

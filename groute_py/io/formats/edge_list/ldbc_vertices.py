@@ -22,11 +22,7 @@ from groute_py.system.memory_limits import check_room
 
 
 def vertices_beside(path: Path) -> NDArray[np.int64] | None:
-    """The ids in the file ``x.v`` beside ``x.e``, int64, if there is one.
-
-    Raises:
-        FormatError: with the line of what is no integer.
-    """
+    """The ids in the file ``x.v`` beside ``x.e``, int64, if there is one."""
     vertices = vertices_file(path)
     return None if vertices is None else _read_vertices(vertices)
 
@@ -51,11 +47,7 @@ def _read_vertices(path: Path) -> NDArray[np.int64]:
 
 @contextmanager
 def vertices_written(graph: Graph, path: Path) -> Iterator[None]:
-    """Write ``x.v``, compressed like ``x.e``; it is there once the block has written that.
-
-    Raises:
-        InputError: there is an ``x.v`` already that does not belong to an ``x.e``.
-    """
+    """Write ``x.v``, compressed like ``x.e``; it is there once the block has written that."""
     suffix = path.name[len(bare_name(path)) :]
     beside = path.parent / f"{bare_name(path).removesuffix('.e')}.v{suffix}"
     if beside.exists() and not (path.exists() and _holds_vertices(beside)):

@@ -60,11 +60,7 @@ class Rows(NamedTuple):
         return np.array(numbers, np.int64)
 
     def ids(self, path: Path) -> NDArray[np.str_]:
-        """The names as strings.
-
-        Raises:
-            FormatError: one is no UTF-8 or has a null character, or they are too long together.
-        """
+        """The names as strings."""
         try:
             names = self.names.decode().split("\n")[:-1]
             check_name_lengths(len(names), max(map(len, names), default=0))
@@ -80,11 +76,7 @@ class Rows(NamedTuple):
 
 
 def read_rows(path: Path, dialect: Dialect, progress: Progress | None) -> Rows:
-    """Read all rows of a file.
-
-    Raises:
-        FormatError: with the line and what was expected there.
-    """
+    """Read all rows of a file."""
     lines, total, text_bytes = CarefulLines(path, dialect), path.stat().st_size, 0
     names = Names()
     numbers: list[tuple[Any, Any, Any]] = []

@@ -58,9 +58,6 @@ def titled(head: Head, data: Lines) -> Titled | None:
     """The first line as titles, if it has a pair of titles of tails and heads, or those asked for.
 
     A tab parts fields where it parts all lines alike, else any blanks do.
-
-    Raises:
-        FormatError: they are titles, but what the columns are is not clear.
     """
     found = _candidates(head, data)
     if not found:
@@ -70,11 +67,7 @@ def titled(head: Head, data: Lines) -> Titled | None:
 
 
 def titled_in_comment(head: Head, data: Lines) -> Titled | None:
-    """The last comment above the first line that names ends and has as many fields as all lines.
-
-    Raises:
-        FormatError: they are titles, but what the columns are is not clear.
-    """
+    """The last comment above the first line that names ends and has as many fields as all lines."""
     above = list(enumerate(head.lines[: data[0][0] - 1], 1))
     for number, line in reversed(above[-MOST_COMMENTS:]):
         if is_comment(line):
@@ -87,12 +80,7 @@ def titled_in_comment(head: Head, data: Lines) -> Titled | None:
 
 
 def _candidates(head: Head, data: Lines) -> list[tuple[bool, int, bytes, Records]]:
-    """The ways to part lines by which the first is a row of titles.
-
-    Returns:
-        For each whether all lines have as many fields as the titles, how many have, the separator
-        and the fields.
-    """
+    """The ways to part lines by which the first is a row of titles."""
     found = []
     widths = {len(fields) for _, fields in records_of(data, TAB)}
     blanks = () if len(widths) == 1 and min(widths) > 1 else (b"",)
@@ -106,11 +94,7 @@ def _candidates(head: Head, data: Lines) -> list[tuple[bool, int, bytes, Records
 
 
 def described(head: Head, separator: bytes, rows: Records) -> Titled:
-    """The first of these rows as titles.
-
-    Raises:
-        FormatError: what the columns are is not clear.
-    """
+    """The first of these rows as titles."""
     line, titles = rows[0][0], [field.decode(errors="replace") for field in rows[0][1]]
     whole = [fields for _, fields in rows[1:] if len(fields) == len(titles)]
 

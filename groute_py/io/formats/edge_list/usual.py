@@ -37,11 +37,7 @@ class Part(NamedTuple):
 
 
 class UsualLines:
-    """Reads texts of one dialect.
-
-    Args:
-        dialect: with a separator.
-    """
+    """Reads texts of one dialect."""
 
     def __init__(self, dialect: Dialect) -> None:
         places = dialect.places
@@ -60,12 +56,7 @@ class UsualLines:
         self._number_type: type[np.int64] | type[np.float64] = np.int64
 
     def parts(self, text: bytes, first_row: int = 0) -> list[Part]:
-        """The rows of a text, in order; the lines before `first_row` need care.
-
-        Args:
-            text: whole lines, the last byte a newline.
-            first_row: a byte where a line begins.
-        """
+        """The rows of a text, in order; the lines before `first_row` need care."""
         parts, at, careful, unusual = list[Part](), first_row, 0, 0
         while at < len(text) and unusual < MOST_UNUSUAL:
             part = self._rows(text, at)

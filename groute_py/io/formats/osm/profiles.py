@@ -94,11 +94,7 @@ PROFILES = {profile.name: profile for profile in (CAR, BIKE, FOOT)}
 
 
 def profile_of(name: str | None) -> Profile:
-    """Return the profile of a name; that of a car for None.
-
-    Raises:
-        InputError: there is none.
-    """
+    """Return the profile of a name; that of a car for None."""
     if name is None:
         return CAR
     if name not in PROFILES:
