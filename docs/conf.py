@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import posixpath
 import re
+import tomllib
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import groute_py
@@ -80,6 +83,22 @@ RECORDS = "\n```{toctree}\n:hidden:\n:glob:\n\n0*\n```\n"
 """What lists the records of decisions in the sidebar of their page."""
 
 
+ROOT = Path(__file__).parents[1]
+
+
+def _packages() -> str:
+    """The packages, by the contract of their imports, each with the first line of its docstring."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    rows = ["| floor | packages | contents |", "|---:|---|---|"]
+    for floor, layer in enumerate(settings["tool"]["importlinter"]["contracts"][0]["layers"], 1):
+        for name in re.findall(r"\w+", layer):
+            folder = ROOT / "groute_py" / name
+            module = folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")
+            text = ast.get_docstring(ast.parse(module.read_bytes())) or ""
+            rows.append(f"| {floor} | `{name}` | {text.partition(chr(10))[0]} |")
+    return "\n".join(rows)
+
+
 def _within_site(folder: str, link: re.Match[str]) -> str:
     """A link of a page in a folder as it has to be on the site."""
     target = posixpath.normpath(posixpath.join(folder, link[1]))
@@ -98,6 +117,8 @@ def _adapt(app: Any, name: str, source: list[str]) -> None:
         source[0] = LINK.sub(partial(_within_site, posixpath.dirname(name)), source[0])
     if name == "decisions/README":
         source[0] += RECORDS
+    if name == "architecture":
+        source[0] = source[0].replace("<!-- packages -->", _packages())
 
 
 def _mark_options(app: Any, context: Any, lines: list[str]) -> None:

@@ -17,6 +17,7 @@ from soak.case import Case, drawn
 from soak.checks import WrongAnswerError, outcome
 from soak.ending import ended
 from soak.reference import Arc, distances_from, has_negative_cycle
+from soak.shrinking import shown, shrunk
 from soak.solving import Row, solved
 from support.graphs import scipy_distances
 
@@ -229,6 +230,26 @@ def test_a_failing_case_prints_what_repeats_it(
     out = capsys.readouterr().out
     assert "FAILED: python -m soak --case 5 --device cpu" in out
     assert "outcome: FAILED" in out
+    assert "on cpu" in failed.failure.partition("The same error:")[2]
+
+
+def test_a_failing_case_shrinks_to_what_fails() -> None:
+    case = first(lambda case: is_plain(case) and case.count > 50 and reached(case) > 20)
+    heavy = max(arc.weight for arc in case.arcs)
+
+    def fails(smaller: Case) -> bool:
+        exact = distances_from(smaller.sources[0], smaller.count, smaller.arcs)
+        through = {arc.head for arc in smaller.arcs if arc.weight == heavy}
+        return any(exact is not None and exact[head] is not None for head in through)
+
+    small = shrunk(case, fails)
+    assert fails(small)
+    assert small.count <= 3
+    assert [arc.weight for arc in small.arcs if arc.weight == heavy] == [heavy]
+    assert len(small.arcs) <= 2
+    assert small.weights.array.tolist() == [arc.weight for arc in small.arcs]
+    assert outcome(small) == "right"
+    assert "Graph.from_arrays([0, " in shown(small)
 
 
 def test_a_process_that_dies_names_its_cases() -> None:

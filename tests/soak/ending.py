@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
-from soak.case import drawn
+from soak.case import Case, drawn
 from soak.checks import outcome
+from soak.shrinking import shown, shrunk
 from soak.weights import KINDS
 
 
@@ -20,7 +21,7 @@ class Ended(NamedTuple):
         number: of the case.
         solves: how many sources, 1 where all are solved for together.
         groups: the method, ranks, type, kind and outcome, each with its title.
-        failure: the traceback; nothing where all is right.
+        failure: the traceback, and a small case that fails; nothing where all is right.
     """
 
     number: int
@@ -42,9 +43,19 @@ def ended(number: int, device: str, kinds: Sequence[str] = tuple(KINDS)) -> Ende
     }
     try:
         return Ended(number, solves, {**groups, "outcome": outcome(case)})
-    except Exception:  # noqa: BLE001 - whatever it is, the report says so
-        said = f"{case}\n{traceback.format_exc()}"
+    except Exception as error:  # noqa: BLE001 - whatever it is, the report says so
+        kind = type(error)
+        small = shrunk(case, lambda smaller: _fails(smaller, kind))
+        said = f"{case}\n{traceback.format_exc()}\nThe same error:\n{shown(small)}"
         return Ended(number, solves, {**groups, "outcome": "FAILED"}, said)
+
+
+def _fails(case: Case, kind: type[Exception]) -> bool:
+    try:
+        outcome(case)
+    except Exception as error:  # noqa: BLE001 - any other error is another fault
+        return type(error) is kind
+    return False
 
 
 def turn(numbers: range, device: str, kinds: Sequence[str], end: float) -> list[Ended]:
