@@ -43,6 +43,7 @@ napoleon_attr_annotations = False  # docstrings give shapes and types
 sphinx_gallery_conf = {
     "examples_dirs": ["../examples", "gallery"],
     "gallery_dirs": ["generated/examples", "generated/gallery"],
+    "backreferences_dir": "generated/backreferences",  # the tiles of the gallery need one
     "filename_pattern": r"\.py$",
     "abort_on_example_error": True,
     "download_all_examples": False,
@@ -56,6 +57,7 @@ html_theme = "pydata_sphinx_theme"
 templates_path = ["templates"]
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_search_scorer = str(Path(__file__).parent / "static/scorer.js")
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options: dict[str, Any] = {
@@ -78,6 +80,9 @@ ELSEWHERE = {
 """Pages for what is no page itself, by its path from docs/; scripts have pages by their names."""
 
 LINK = re.compile(r"\]\(([^)#:\s]+)\)")
+
+TILES = "\n```{eval-rst}\n.. minigallery:: gallery/*.py ../examples/*.py\n```\n"
+"""The pictures of the scripts, below the text of the gallery."""
 
 RECORDS = "\n```{toctree}\n:hidden:\n:glob:\n\n0*\n```\n"
 """What lists the records of decisions in the sidebar of their page."""
@@ -115,6 +120,8 @@ def _adapt(app: Any, name: str, source: list[str]) -> None:
     """Change links that are those of a forge to those of the site."""
     if str(app.env.doc2path(name)).endswith(".md"):
         source[0] = LINK.sub(partial(_within_site, posixpath.dirname(name)), source[0])
+    if name == "gallery":
+        source[0] += TILES
     if name == "decisions/README":
         source[0] += RECORDS
     if name == "architecture":
