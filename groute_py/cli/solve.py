@@ -75,7 +75,7 @@ def solve(
 
         times: list[float] = []
         result: Result | None = None
-        with telemetering.record(telemetry, solver.gpu) as record:
+        with telemetering.record(telemetry, solver.device.uuid) as record:
             for _ in range(trials):
                 result = solved()
                 times.append(result.statistics["seconds"]["solve"] if result is not None else 0.0)
@@ -145,7 +145,7 @@ def _verify(opened: Opened, result: Result | None) -> None:
     bounds = [b for b in (options.cutoff, result.statistics["bound"]) if b is not None]
     how: dict[str, Any] = {"cutoff": min(bounds, default=None), "hops": options.hops}
     graph = expanded.solved_form(opened.graph())
-    certify(graph, solved_form(result), **how, proves=opened.trees.proves)
+    certify(graph, solved_form(result), **how, proves=opened.trees.device.proves)
 
 
 def _finish(

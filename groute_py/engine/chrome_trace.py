@@ -45,19 +45,14 @@ Event = dict[str, Any]
 
 
 class Clock(NamedTuple):
-    """How a rank's clock stands to that of rank 0.
-
-    Attributes:
-        offset_s: seconds by which it is ahead.
-        error_s: by how much the offset may be wrong.
-    """
+    """A rank's clock against that of rank 0."""
 
     offset_s: float
     error_s: float
 
 
 def clocks(channel: Channel) -> list[Clock]:
-    """The clock of each rank. Collective.
+    """Return the clock of each rank. Collective.
 
     A rank reads its clock between two barriers, so after rank 0 has come to the first of them and
     before it has left the second. Of several rounds the narrowest bounds are taken.
@@ -80,13 +75,7 @@ def clocks(channel: Channel) -> list[Clock]:
 
 
 def chrome_trace(records: list[Record], clocks: Sequence[Clock], names: list[str]) -> Event:
-    """The trace of all ranks, to be written as JSON.
-
-    Args:
-        records: of the ranks, in their order.
-        clocks: likewise.
-        names: what each rank's process is called.
-    """
+    """Return the trace of all ranks, to be written as JSON."""
     begins = [
         begin - clock.offset_s
         for record, clock in zip(records, clocks, strict=True)
@@ -110,14 +99,14 @@ def chrome_trace(records: list[Record], clocks: Sequence[Clock], names: list[str
 
 
 def _rows(records: list[Record]) -> dict[str, int]:
-    """The number of each phase that occurs on some rank."""
+    """Number each phase that occurs on some rank."""
     found = {NAMES.get(phase, phase) for record in records for phase, _, _ in record.spans}
     ordered = [phase for phase in PHASES if phase in found]
     return {phase: n for n, phase in enumerate([*ordered, *sorted(found - {*PHASES})], start=1)}
 
 
 def _named(rank: int, name: str, rows: dict[str, int]) -> list[Event]:
-    """Metadata: what processes and rows are called, and their order."""
+    """Return metadata: what processes and rows are called, and their order."""
     about: list[tuple[str, int, Event]] = [
         ("process_name", 0, {"name": name}),
         ("process_sort_index", 0, {"sort_index": rank}),
@@ -132,7 +121,7 @@ def _named(rank: int, name: str, rows: dict[str, int]) -> list[Event]:
 
 
 def _timed(rank: int, record: Record, start: float, rows: dict[str, int]) -> list[Event]:
-    """Spans and counters by time, in microseconds since the first event of all ranks."""
+    """Return spans and counters by time, in microseconds since the first event of all ranks."""
     events: list[Event] = []
     for phase, begin, end in record.spans:
         row = NAMES.get(phase, phase)
@@ -146,7 +135,7 @@ def _timed(rank: int, record: Record, start: float, rows: dict[str, int]) -> lis
 
 
 def _microseconds(seconds: float) -> float:
-    """To the next eighth of a microsecond, which is exact as a float and in whole nanoseconds.
+    """Round to an eighth of a microsecond, exact as a float and in whole nanoseconds.
 
     Perfetto rounds to nanoseconds, and drops a span that then begins before another one ends.
     """

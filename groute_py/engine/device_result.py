@@ -2,22 +2,49 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.engine.mirrored import Mirrored
+from groute_py.graph.array_like import on_device
 from groute_py.results.result import Result
 
 
-class DeviceResult(Result):
-    """As `Result`; host arrays are made of the GPU's when they are first asked for.
+class Mirrored:
+    """An array on a GPU and in host memory, each copied from the other when first asked for.
+
+    So an answer that `dataclasses.replace` makes of another has its arrays on the GPU too.
 
     Args:
-        source, statistics, first_id, ids, reverse, coordinates, attribution: as in `Result`.
-        distances, predecessors: CuPy arrays, types and conventions of `Result`.
+        values: of CuPy or of NumPy, shape (n,).
     """
+
+    def __init__(self, values: Any) -> None:
+        self._values = values
+
+    @cached_property
+    def on_gpu(self) -> Any:
+        """CuPy array; of one in host memory on the current GPU."""
+        if on_device(self._values):
+            return self._values
+        from groute_py.device.cuda.runtime.transfer import to_device  # which takes CuPy
+
+        return to_device(self._values, self._values.dtype)
+
+    @cached_property
+    def on_host(self) -> NDArray[Any]:
+        """NumPy array."""
+        if not on_device(self._values):
+            return self._values  # type: ignore[no-any-return]
+        from groute_py.device.cuda.runtime.transfer import to_host
+
+        return to_host(self._values)
+
+
+class DeviceResult(Result):
+    """A `Result` of CuPy arrays; host arrays are made of them when they are first asked for."""
 
     def __init__(
         self,
@@ -38,22 +65,18 @@ class DeviceResult(Result):
 
     @property
     def distances_device(self) -> Any:
-        """CuPy array, as `Result.distances`."""
         return vars(self)["_distances"].on_gpu
 
     @property
     def predecessors_device(self) -> Any:
-        """CuPy array, as `Result.predecessors`, or None."""
         tree = vars(self)["_predecessors"]
         return None if tree is None else tree.on_gpu
 
     @property
     def distances(self) -> NDArray[Any]:
-        """As in `Result`, downloaded."""
         return vars(self)["_distances"].on_host  # type: ignore[no-any-return]
 
     @property
     def predecessors(self) -> NDArray[Any] | None:
-        """As in `Result`, downloaded."""
         tree = vars(self)["_predecessors"]
         return None if tree is None else tree.on_host

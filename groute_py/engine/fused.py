@@ -31,10 +31,6 @@ def run(linked: Linked, channel: Channel, pace: Pace) -> bool:
     """Relax until all ranks are quiet; return whether a sum overflowed on any rank; collective.
 
     The kernels agree on the overflow, because an exchange between the hosts would take 0.2 ms.
-
-    Raises:
-        TimeLimitError: on all ranks, when the deadline passed on one before all were quiet.
-        RunError: on all ranks, when the kernels ended before all were quiet without a stop.
     """
     linked.prepare(pace.lead * linked.bucket_width(), math.inf)
     late = _is_late_at_the_end(linked, pace.deadline)
@@ -53,14 +49,7 @@ def record_counts(device: Device) -> None:
 
 
 class Together(Relaxing):
-    """Improves distances by runs of a whole team; `work` is collective in the team.
-
-    Args:
-        device, targets, width: as for `Relaxing`.
-        linked: the device, as it runs with its team.
-        team: the ranks that run together.
-        pace: lead within the team, and deadline.
-    """
+    """Improves distances by runs of a whole team; `work` is collective in the team."""
 
     def __init__(
         self,

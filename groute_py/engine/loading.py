@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from groute_py.engine.planning import SolvePlan
 from groute_py.engine.preparing import Preparation, is_wanted, prepare_for
 from groute_py.engine.statistics import Stopwatch
 from groute_py.errors import InputError
+from groute_py.graph.array_like import on_device
 from groute_py.graph.facts import Facts, counting_hops
 from groute_py.graph.geography import Geography
 from groute_py.graph.ids import Numbering
@@ -36,16 +37,8 @@ from groute_py.system import clock
 from groute_py.system.environment import local_rank
 
 
-@dataclass(frozen=True, eq=False)
-class Cut:
-    """How the graph is divided, and what this rank has of it.
-
-    Attributes:
-        partition: the same on every rank.
-        order: in which the vertices are cut; only rank 0's counts.
-        quality: of the cut; the same on every rank.
-        share: this rank's.
-    """
+class Cut(NamedTuple):
+    """The division of the graph, the same on every rank but for the share and the order."""
 
     partition: Partition
     order: Order
@@ -56,20 +49,13 @@ class Cut:
 class LoadedGraph:
     """A graph that all ranks hold on their devices.
 
-    Args:
-        channel: connects the ranks.
-        device: of this rank.
-        plan: of all solves.
-        mode: in which ranks are to exchange.
-        cut: of the graph.
-        numbering: the ids of the vertices on rank 0, None elsewhere.
-        geography: where they lie, on rank 0.
-        watch: has the times of all phases before.
-
     Attributes:
-        channel, device, plan, cut, numbering, geography, watch: as given.
+        numbering, geography: of the vertices; only rank 0's counts.
+        watch: has the times of all phases before the solves.
         types: the distance types from the one that is loaded to the widest that may be needed.
+        distance_type: in which the device computes.
         mode: in which the ranks exchange.
+        together: one run of all ranks is a solve.
         imbalance: the most arcs that a rank holds over the mean.
     """
 
@@ -94,34 +80,18 @@ class LoadedGraph:
 
         A planned mode for which there is no room gives way to another, for good: wider distances
         need no less.
-
-        Raises:
-            SetupError: mode ``fused`` was asked for and cannot be.
         """
-        self.types = tuple(types)
+        self.types, self.distance_type = tuple(types), types[0]
         self.device.unlink()  # before what peers map is let go
         while isinstance(mode := self._load_in(self._planned), PlannedMode):
             self._planned = mode
         self.mode: Mode = mode
+        self.together = self.channel.size == 1 or mode.whole is not None
         held = len(self.cut.share.heads) if mode.linked is None else mode.linked.arcs
         self.imbalance = imbalance_of(self.channel.gather(held))
 
-    @property
-    def distance_type(self) -> np.dtype[Any]:
-        """In which the device computes."""
-        return self.types[0]
-
-    @property
-    def together(self) -> bool:
-        """Whether one run of all ranks is a solve."""
-        return self.channel.size == 1 or self.mode.whole is not None
-
     def own_of(self, vertices: Sequence[int]) -> list[int | None]:
-        """The local numbers of vertices that this rank owns, None for those of others. Collective.
-
-        Args:
-            vertices: in the numbers of the input; the same on every rank.
-        """
+        """Return local numbers of vertices, None for those of other ranks. Collective."""
         order, share = self.cut.order, self.cut.share
         numbers = on_root(self.channel, lambda: order.in_order(np.array(vertices, np.int64)))
         owners: NDArray[Any] = self.cut.partition.owner(numbers)
@@ -136,12 +106,12 @@ class LoadedGraph:
         self.device.release()
 
     def _load_in(self, planned: PlannedMode) -> Mode | PlannedMode:
-        """Load the share for a mode; see `enter` for what is returned."""
+        """Load the share for a mode, and `enter` it."""
         most = max(self.channel.gather(len(self.cut.share.heads)))
         terms = self.plan.terms(self.distance_type, planned.name, most)
-        with self.watch.phase("compile"):
-            # rank 0 first, so that the others read from the cache what it has compiled
-            on_root(self.channel, lambda: self.device.warm_up(terms))
+        if self.channel.size > 1:  # rank 0 compiles; the others read the cache
+            with self.watch.phase("compile"):
+                on_root(self.channel, lambda: self.device.warm_up(terms))
         with collective(self.channel):
             with self.watch.phase("compile"):
                 self.device.warm_up(terms)
@@ -154,18 +124,12 @@ class LoadedGraph:
 def load_graph(supply: Supply, channel: Channel, options: Options) -> LoadedGraph:
     """Check the graph, plan its solves, spread it over the ranks and load it. Collective.
 
-    Args:
-        supply: the graph, wherever it lies.
-        channel: connects the ranks.
-        options: the same on every rank.
-
-    Raises:
-        InputError, SetupError: the same one on every rank.
+    The options have been checked. Errors are the same on every rank.
     """
-    watch = Stopwatch()
-    agree_on(options, channel)
+    watch, here = Stopwatch(), local_rank(channel.rank)
+    refuse_difference(channel, alike(options))
     with clock.phase("device"), collective(channel):
-        look_ahead(options.device, local_rank(channel.rank), devices_of(options.algorithm))
+        look_ahead(options.device, here, devices_of(options.algorithm))
     with watch.phase("check"):
         facts = supply.facts(channel)
     numbering = supply.numbering() if channel.rank == 0 else None
@@ -174,7 +138,7 @@ def load_graph(supply: Supply, channel: Channel, options: Options) -> LoadedGrap
         facts = counting_hops(facts)
     with clock.phase("device"):
         kind, preparation = _prepared(supply, options, facts, channel, watch)
-        plan, device = _planned(options, facts, kind, preparation, channel)
+        plan, device = _planned(options, facts, kind, preparation, channel, here)
         mode = plan_mode(channel, device, plan.method, plan.facts, options.mode)
         _refuse_what_cannot_fit(plan, mode, device, channel)
     with watch.phase("spread"):
@@ -182,17 +146,10 @@ def load_graph(supply: Supply, channel: Channel, options: Options) -> LoadedGrap
     return LoadedGraph(channel, device, plan, mode, cut, numbering, geography, watch)
 
 
-def agree_on(options: Options, channel: Channel) -> None:
-    """Raise `InputError` on every rank for options that are wrong or not the same. Collective."""
-    with collective(channel):
-        options.check()
-    refuse_difference(channel, alike(options))
-
-
 def _prepared(
     supply: Supply, options: Options, facts: Facts, channel: Channel, watch: Stopwatch
 ) -> tuple[str, Preparation]:
-    """The kind of rank 0's device, and what became of the graph there. Collective."""
+    """Return the kind of rank 0's device, and the preparation of the graph there. Collective."""
 
     def prepared() -> tuple[str, Preparation]:
         options.check_against(facts)
@@ -208,9 +165,14 @@ def _prepared(
 
 
 def _planned(
-    options: Options, facts: Facts, kind: str, preparation: Preparation, channel: Channel
+    options: Options,
+    facts: Facts,
+    kind: str,
+    preparation: Preparation,
+    channel: Channel,
+    local: int,
 ) -> tuple[SolvePlan, Device]:
-    """The plan, and the device that this rank opens for it. Collective.
+    """Return the plan, and the device that this rank opens for it. Collective.
 
     The kind is rank 0's, so that all ranks choose the same method.
     """
@@ -219,8 +181,7 @@ def _planned(
             algorithm(options.algorithm, facts, kind, channel.size)
         )
         makers = choice.method.makers(channel.size)
-        here = local_rank(channel.rank)
-        device = choose(options.device, here, direct=channel.direct, makers=makers)
+        device = choose(options.device, local, direct=channel.direct, makers=makers)
         _check_download(options, channel, device)
     plan = SolvePlan(options, facts, choice, device.name, channel.size, preparation.type)
     return plan, device
@@ -256,11 +217,11 @@ def _refuse_what_cannot_fit(
 
 
 def _receive(supply: Supply, channel: Channel, plan: SolvePlan, hierarchy: Hierarchy | None) -> Cut:
-    """Cut the graph; this rank gets its share, rank 0 with the hierarchy. Collective."""
+    """Cut the graph; return this rank's share, rank 0's with the hierarchy. Collective."""
     spread = supply.spread(channel, plan.cutting)
     rows = spread.rows
-    if plan.device == "cpu" or plan.facts.has_negative:
-        rows = rows.to_host()  # where the host works on them
+    if on_device(rows.heads) and (plan.device == "cpu" or plan.facts.has_negative):
+        rows = rows.to_host()  # which works on them
     if plan.options.hops:
         rows = replace(rows, weights=np.ones_like(rows.weights, dtype=np.int32))
     quality = spread.quality

@@ -45,7 +45,7 @@ class Task(Protocol):
         """The number of arcs relaxed so far."""
 
     def counts(self) -> dict[str, int]:
-        """What a trace has of the work so far, by the names of its counters."""
+        """The counters of the work so far, by their names in a trace."""
 
     def bucket_width(self) -> float:
         """The width of the current bucket."""
@@ -56,13 +56,10 @@ class Task(Protocol):
 
 @dataclass(frozen=True)
 class Pace:
-    """Attributes:
-    lead: how many bucket widths above the smallest pending distance of all ranks one may work.
-    deadline: `time.monotonic` at which to give up.
-    """
+    """How far a rank may work ahead, and how long."""
 
-    lead: float = math.inf
-    deadline: float = math.inf
+    lead: float = math.inf  # bucket widths above the smallest pending distance of all ranks
+    deadline: float = math.inf  # by `time.monotonic`
 
 
 def run(
@@ -72,20 +69,11 @@ def run(
     inspect: Callable[[Verdict], None] | None = None,
     team: Team | None = None,
 ) -> int:
-    """Work until all ranks are quiet; collective.
+    """Work until all ranks are quiet; return the number of votes taken. Collective.
 
     Args:
-        task: this rank's work.
-        channel: to the other ranks.
-        pace: lead and deadline.
         inspect: called on every rank with each verdict; may raise the same error on all.
         team: the ranks with which this one works at the same time, each time; None if it is alone.
-
-    Returns:
-        The number of votes taken.
-
-    Raises:
-        TimeLimitError: on all ranks, when the deadline passed on one.
     """
     try:
         return _work(task, channel, pace, inspect, team)
@@ -102,7 +90,7 @@ def _work(
     inspect: Callable[[Verdict], None] | None,
     team: Team | None,
 ) -> int:
-    """The loop of `run`."""
+    """Loop as `run` says."""
     coordinator = Coordinator()
     channel.begin()
     limit, votes, open_vote, idle = pace.lead * task.bucket_width(), 0, False, 0
@@ -144,7 +132,7 @@ def _work(
 
 
 def _recorded(record: Record, begun: float, task: Task, channel: Channel) -> None:
-    """Record a round that began then, and what the counters stand at behind it."""
+    """Record a round that began then, and the counters after it."""
     end = time.monotonic()
     record.span("rounds", begun, end)
     counts = task.counts()

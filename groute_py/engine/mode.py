@@ -14,11 +14,9 @@ from groute_py.graph.facts import Facts
 
 @dataclass(frozen=True)
 class PlannedMode:
-    """The planned mode, before the ranks have their shares.
+    """The planned mode, the same on every rank, before the ranks have their shares.
 
     Attributes:
-        name: of the mode; the same on every rank.
-        reason: for the statistics; the same on every rank.
         team: the ranks of this host, if they are to be linked.
         forced: the user has asked for this mode, so no other may replace it.
     """
@@ -31,11 +29,11 @@ class PlannedMode:
 
 @dataclass(frozen=True)
 class Mode:
-    """Attributes:
-    name: the same on every rank.
-    reason: for the statistics; the same on every rank.
-    linked: drives the fused runs of this rank's team, if it has one.
-    team: that team, if there are several teams (one a host).
+    """The mode, the same on every rank, and what links this one to others.
+
+    Attributes:
+        linked: drives the fused runs of this rank's team, if it has one.
+        team: that team, if there are several teams (one a host).
     """
 
     name: ModeName
@@ -45,25 +43,14 @@ class Mode:
 
     @property
     def whole(self) -> Linked | None:
-        """Drives the fused run of all ranks, if one run is the whole solve; else None."""
+        """The driver of the fused run of all ranks, if one run is the whole solve."""
         return self.linked if self.team is None else None
 
 
 def plan_mode(
     channel: Channel, device: Device, method: Algorithm, facts: Facts, requested: str
 ) -> PlannedMode:
-    """Plan the mode: exchange inside kernels if possible; collective.
-
-    Args:
-        channel: connects the ranks.
-        device: of this rank.
-        method: of the solve.
-        facts: of the graph.
-        requested: the mode asked for: ``auto``, ``fused`` or ``rounds``.
-
-    Raises:
-        SetupError: ``fused`` is asked for but impossible; on every rank.
-    """
+    """Plan the mode: exchange inside kernels if possible, else refuse ``fused``; collective."""
     if channel.size == 1:
         return PlannedMode("alone", "one rank")
     if not method.distributed:
@@ -85,12 +72,8 @@ def plan_mode(
 def enter(plan: PlannedMode, channel: Channel, device: Device) -> Mode | PlannedMode:
     """Link the ranks of each host if that is planned; collective.
 
-    Returns:
-        The mode; or, if linking fails, a plan for which the shares must be loaded again. All ranks
-        get the same kind.
-
-    Raises:
-        SetupError: as for `plan_mode`.
+    If linking fails, return a plan for which the shares must be loaded again. All ranks get the
+    same kind.
     """
     team = plan.team
     if team is None:
@@ -108,7 +91,7 @@ def enter(plan: PlannedMode, channel: Channel, device: Device) -> Mode | Planned
 
 
 def _team(channel: Channel, device: Device, facts: Facts) -> Team | str:
-    """The ranks of this host, or the reason against fused mode; the same on every rank."""
+    """Return the ranks of this host, or the reason against fused mode; the same on every rank."""
     if facts.has_negative:
         return "negative weights are watched by the hosts"
     if set(channel.gather(device.name)) != {"cuda"}:

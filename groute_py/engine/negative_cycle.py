@@ -67,16 +67,7 @@ class SinkingError(RunError):
 
 
 class CycleWatch:
-    """Looks for a negative cycle each time the work has doubled; every rank has one.
-
-    Args:
-        channel: of the run.
-        share: this rank's.
-        order: of the vertices in the shares; only rank 0's counts.
-        numbering: the ids of the input's vertices on rank 0, None elsewhere.
-        facts: of the graph.
-        distances: takes this rank's distances.
-    """
+    """Looks for a negative cycle each time the work has doubled; every rank has one."""
 
     def __init__(
         self,
@@ -105,15 +96,8 @@ class CycleWatch:
     def look(self, sweeps: int = 0) -> NDArray[Any] | None:
         """Raise `NegativeCycleError` on every rank if a negative cycle shows; collective.
 
-        Args:
-            sweeps: that are made from the distances as they are, if it does not show there.
-
-        Returns:
-            All distances on rank 0, None elsewhere.
-
-        Raises:
-            NegativeCycleError: one shows.
-            SinkingError: a cycle shows that is negative within the tolerance.
+        Make so many sweeps if none shows in the distances as they are; rank 0 gets these. One that
+        is negative within the tolerance is a `SinkingError`.
         """
         channel, own = self._channel, self._distances()
         weights = self._share.weights.astype(own.dtype, copy=False)
@@ -131,7 +115,7 @@ class CycleWatch:
         return before
 
     def _improve(self, best: BestTails | None, columns: Any) -> bool:
-        """Whether anything has become nearer."""
+        """Return whether anything has become nearer."""
         assert best is not None
         assert self._numbering is not None
         moved = best.take(map(Candidates._make, zip(*columns, strict=True)))
@@ -171,11 +155,7 @@ class ChangeWatch:
 
 
 class Sinking:
-    """Notices float distances that sink by rounding and by nothing else.
-
-    Args:
-        facts: of the graph.
-    """
+    """Notices float distances that sink by rounding and by nothing else."""
 
     def __init__(self, facts: Facts) -> None:
         self._name = facts.name
@@ -188,11 +168,8 @@ class Sinking:
     def look(self, distances: NDArray[Any] | None, relaxations: int) -> None:
         """Raise `SinkingError` if nothing but rounding has happened in `PATIENCE` looks.
 
-        Also if the work is beyond what distances take that do not sink.
-
-        Args:
-            distances: of all vertices.
-            relaxations: done so far, each of which may have rounded once.
+        Also if the work is beyond what distances take that do not sink. Each relaxation may have
+        rounded once.
         """
         assert distances is not None
         if distances.dtype.kind != "f":
@@ -233,7 +210,7 @@ class Candidates(NamedTuple):
 
 
 def candidates(share: Share, weights: NDArray[Any], distances: NDArray[Any]) -> Candidates:
-    """The best arcs of a share whose owned vertices have these distances, of the weights' type."""
+    """Return the best arcs of a share whose owned vertices have these distances."""
     nothing = unreached(distances.dtype)
     known = np.full(share.local_count, nothing, distances.dtype)
     known[: share.own_count] = distances
@@ -246,15 +223,7 @@ def candidates(share: Share, weights: NDArray[Any], distances: NDArray[Any]) -> 
 
 
 class BestTails:
-    """Of each vertex the tail it is reached best from, as far as arcs have been looked at.
-
-    Args:
-        distances: shape (n,), upper bounds that relaxation has reached.
-        tolerance: as `cycle_tolerance`.
-
-    Attributes:
-        distances: as they have become since.
-    """
+    """The tail that each vertex is reached best from, as far as arcs have been looked at."""
 
     def __init__(self, distances: NDArray[Any], tolerance: float = 0.0) -> None:
         self.distances, self._tolerance = distances, tolerance
@@ -278,13 +247,10 @@ class BestTails:
         return moved
 
     def negative_cycle(self) -> tuple[list[int], float] | None:
-        """One that the tails close, as (vertices, weight), or None.
+        """Return a negative cycle of the tails, or None.
 
-        Returns:
-            The vertices in path order, the first repeated at the end, and the exact total weight.
-
-        Raises:
-            SinkingError: none is, but one is within the tolerance.
+        The vertices come in path order, the first repeated at the end, with the exact total weight.
+        One that is negative within the tolerance alone is a `SinkingError`.
         """
         sinks = False
         for start in cycle.starts(self._tails):

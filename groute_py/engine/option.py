@@ -73,34 +73,27 @@ class Option:
 
 
 def option(default: Any, text: str, *, others: Sequence[Option] = (), **about: Any) -> Any:
-    """A field of a dataclass of options.
-
-    Args:
-        default: its value where none is given.
-        text: as for `Option`.
-        others: what it is to functions that take another one by the same name.
-        about: as for `Option`.
-    """
+    """Make a field of a dataclass of options; ``others`` are for functions that differ."""
     options = (Option(text, default=default, **about), *others)
     return field(default=default, metadata={"options": options})
 
 
 def about(entry: Field[Any], function: str = "") -> Option:
-    """The option that a field is to a function; the first one where the function has none."""
+    """Return the option that a field is to a function, or else to the first."""
     options: tuple[Option, ...] = entry.metadata["options"]
     return next((one for one in options if function in one.of), options[0])
 
 
 @cache
 def options_of(kind: Any, function: str) -> tuple[tuple[Field[Any], Option], ...]:
-    """The options that a function takes, with the fields that they are."""
+    """Return the options that a function takes, with their fields."""
     every = ((entry, about(entry, function)) for entry in fields(kind))
     return tuple((entry, known) for entry, known in every if function in known.of)
 
 
 @cache
 def checks_of(kind: Any, function: str) -> tuple[tuple[str, Option], ...]:
-    """The names of all fields, with the options that they are to a function."""
+    """Return the names of all fields, with the options that they are to a function."""
     return tuple((entry.name, about(entry, function)) for entry in fields(kind))
 
 
@@ -110,17 +103,13 @@ def _alike_in(kind: Any) -> tuple[str, ...]:
 
 
 def alike(options: Any) -> dict[str, Any]:
-    """What has to be the same on every rank, of a dataclass of options."""
+    """Return what has to be the same on every rank."""
     kind: Any = type(options)
     return {name: getattr(options, name) for name in _alike_in(kind)}
 
 
 def chosen(kind: type, function: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a call: the keywords that were given, and the defaults of the others.
-
-    Raises:
-        TypeError: the function has no such keyword, as Python would say it.
-    """
+    """Return the options of a call; a keyword that the function lacks is a TypeError."""
     defaults = {entry.name: known.default for entry, known in options_of(kind, function)}
     for name in given:
         if name not in defaults:
@@ -161,7 +150,7 @@ def _argument(entry: Field[Any], known: Option) -> str:
 
 
 def _with_arguments(doc: str, arguments: list[str]) -> str:
-    """The docstring, with the arguments in the place of the paragraph that begins with `PLACE`."""
+    """Put the arguments in place of the paragraph that begins with `PLACE`."""
     lines = doc.splitlines()
     start = next(n for n, line in enumerate(lines) if line.lstrip().startswith(PLACE))
     indent = lines[start][: -len(lines[start].lstrip())]

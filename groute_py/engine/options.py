@@ -6,7 +6,7 @@ A new option is a field here. `tests/repository/option_tables.py` then writes th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -300,6 +300,14 @@ class Options:
     def keeps_prepared(self) -> bool:
         """Whether the hierarchy of a file is to be kept in the cache, or read from there."""
         return self.prepare and not self.hops and self.algorithm in CONTRACTING
+
+    def with_coordinates(self, graph: object) -> Options:
+        """Return options with the coordinate file beside the graph's, if none is named."""
+        if self.turns is not None:  # an expansion has more vertices than the file
+            return self
+        from groute_py.io.coordinates import coordinates_beside
+
+        return replace(self, coordinates=self.coordinates or coordinates_beside(graph))
 
     def restricted(self, function: str) -> Options:
         """Those that a function takes; all others have their defaults."""

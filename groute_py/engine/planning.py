@@ -64,7 +64,7 @@ class SolvePlan:
 
     @property
     def cutting(self) -> Cutting:
-        """How the graph is cut: a method that is not distributed has all on the first rank.
+        """How the graph is cut; a method that is not distributed has all on the first rank.
 
         A hierarchy is of the vertices as the input numbers them.
         """
@@ -74,7 +74,7 @@ class SolvePlan:
 
     @property
     def may_sink(self) -> bool:
-        """Whether rounding may make distances sink for ever; see `groute_py.engine.tree_solve`."""
+        """Rounding may make distances sink for ever; see `groute_py.engine.tree_solve`."""
         return self.facts.has_negative and self.facts.weight_type.kind == "f"
 
     @property
@@ -88,27 +88,27 @@ class SolvePlan:
         return math.inf if self.options.time_limit_s is None else self.options.time_limit_s
 
     def lead(self, *, targets: bool) -> float:
-        """How many buckets a rank may work ahead of the others."""
+        """Return how many buckets a rank may work ahead of the others."""
         if targets:
             return TOWARDS_TARGETS
         return math.inf if self.ranks == 1 else LEAD_BUCKETS
 
     def records(self, *, together: bool) -> bool:
-        """Whether the last improvement of each vertex gives its predecessor.
+        """Return whether the last improvement of each vertex gives its predecessor.
 
         It does without negative weights, if no rank improves what another owns.
         """
         return self.options.predecessors and together and not self.facts.has_negative
 
     def delta(self, distance_type: np.dtype[Any]) -> float:
-        """The width of the widest bucket; infinite if the method has none."""
+        """Return the width of the widest bucket; infinite if the method has none."""
         if self.options.delta is None or math.isinf(self._automatic.widest):
             return self._automatic.widest
         least = 0.0 if distance_type.kind == "f" else 1.0
         return max(self.options.delta, least)
 
     def buckets(self, distance_type: np.dtype[Any], *, together: bool, targets: bool) -> Buckets:
-        """Buckets as wide as asked for; else automatic ones, no wider than a step towards targets.
+        """Return buckets as wide as asked for, else automatic ones, within a step to targets.
 
         They grow where all ranks move them together.
         """
@@ -119,11 +119,11 @@ class SolvePlan:
         return buckets if math.isinf(buckets.widest) else buckets.upto(self.stride(targets=targets))
 
     def stride(self, *, targets: bool) -> float:
-        """The width of a step towards targets, if the method has no Δ."""
+        """Return the width of a step towards targets, if the method has no Δ."""
         return stride(self.facts, self.device) if targets else math.inf
 
     def terms(self, distance_type: np.dtype[Any], mode: ModeName, most_arcs: int) -> Terms:
-        """How a share is loaded, if the largest one has ``most_arcs`` arcs."""
+        """Return how a share is loaded, if the largest one has ``most_arcs`` arcs."""
         below = self._pull_below_width(mode)
         return Terms(
             distance_type, self.ranks, mode, most_arcs, below, weight_class_unit(self.facts)
@@ -134,7 +134,7 @@ class SolvePlan:
         return self.method.buckets(self.facts, self.device, self.ranks)
 
     def _pull_below_width(self, mode: ModeName) -> float:
-        """Where pulling is to be prepared for, and all ranks move the buckets together."""
+        """Prepare to pull where that is wanted, and all ranks move the buckets together."""
         together = mode in ("alone", "fused")
         fits = self.facts.vertex_count <= 1 << VERTEX_BITS
         if not self.options.prepare or self.options.delta is not None or not together or not fits:

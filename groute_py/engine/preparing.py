@@ -37,7 +37,7 @@ NOW = "contracted, since its vertices have few arcs"
 
 @dataclass(frozen=True, eq=False)
 class Preparation:
-    """What became of a graph before it is loaded; the same on every rank but for the hierarchy.
+    """The outcome of preparing a graph; the same on every rank but for the hierarchy.
 
     Attributes:
         why: the reason for contraction; "" where another method is to be chosen.
@@ -61,14 +61,14 @@ class Preparation:
         return Choice(contraction.ALGORITHM, self.why) if self.why else None
 
     def explained(self, choice: Choice) -> Choice:
-        """The choice of another method, with the reason against contraction."""
+        """Return the choice of another method, with the reason against contraction."""
         if not self.why_not:
             return choice
         return choice._replace(reason=f"{choice.reason}; not contracted: {self.why_not}")
 
 
 def is_wanted(supply: Supply, options: Options) -> bool:
-    """Whether a graph may have to be contracted, or its hierarchy to be used; on rank 0."""
+    """Return whether a graph may have to be contracted, or has a hierarchy; on rank 0."""
     if _is_asked_for(options):
         return True
     return options.algorithm == "auto" and (options.prepare or supply.hierarchy() is not None)
@@ -77,14 +77,7 @@ def is_wanted(supply: Supply, options: Options) -> bool:
 def prepare_for(supply: Supply, options: Options, facts: Facts, kind: str) -> Preparation:
     """Choose whether to contract, and do so if the hierarchy is not there; on rank 0.
 
-    Args:
-        supply: of the graph.
-        options: of the user.
-        facts: of the graph.
-        kind: ``cpu`` or ``cuda``, where to contract.
-
-    Raises:
-        InputError: contraction is asked for by name, and the graph does not suit.
+    Contraction that was asked for by name is an `InputError` if the graph does not suit.
     """
     asked = _is_asked_for(options)
     if (why := None if asked else _other_wish(options)) is not None:
@@ -119,7 +112,7 @@ def _refuse_large_levels(hierarchy: Hierarchy, facts: Facts, kind: str) -> None:
 
 
 def _core_fits(hierarchy: Hierarchy) -> bool:
-    """Whether a GPU has numbers for all distances within the core."""
+    """Return whether a GPU has numbers for all distances within the core."""
     weights = hierarchy.core_weights
     greatest = float(weights.max()) if len(weights) else 0.0
     return surely_fits(hierarchy.core_count, greatest, np.dtype(np.int64))
@@ -134,23 +127,14 @@ class UnsuitableError(Exception):
 
 
 def refusal(name: str, problem: UnsuitableError) -> InputError:
-    """The error of a graph whose contraction was asked for."""
+    """Return the error of a graph whose contraction was asked for."""
     return InputError(f"{quoted(name)} cannot be contracted: {problem}; solve it without")
 
 
 def read_prepared(source: GraphSource, device: str) -> tuple[PreparedGraph, str]:
-    """Read a graph, and contract it unless it or its copy has a hierarchy.
+    """Read a graph, contract it unless it has a hierarchy, and return it with the reason.
 
-    Args:
-        source: of the graph; on the calling rank.
-        device: where to contract: ``auto``, ``cpu`` or ``cuda``.
-
-    Returns:
-        The graph, and the reason for its hierarchy.
-
-    Raises:
-        InputError: it is not valid, or cannot be contracted.
-        SetupError: the device cannot be used.
+    Raises `InputError` where it is not valid or cannot be contracted, else `SetupError`.
     """
     kind = kind_of(device, contraction.ALGORITHM.devices)
     with phase("read"):
@@ -171,16 +155,9 @@ PreparedGraph.contract = staticmethod(prepare_whole)
 
 
 def contract(supply: Supply, kind: str, memory_limit: int | None = None) -> str:
-    """Contract a graph that has no hierarchy, and keep it; return the reason for the hierarchy.
+    """Contract a graph that has no hierarchy, keep it, and return the reason; on rank 0.
 
-    Args:
-        supply: of the graph, on rank 0.
-        kind: ``cpu`` or ``cuda``, where to contract.
-        memory_limit: bytes of a GPU that may be used; None for all that are free.
-
-    Raises:
-        InputError: it has no vertices.
-        UnsuitableError: it cannot be contracted.
+    One that cannot be contracted is an `UnsuitableError`.
     """
     graph = supply.graph()
     if graph.vertex_count == 0:
@@ -194,18 +171,13 @@ def contract(supply: Supply, kind: str, memory_limit: int | None = None) -> str:
 
 
 class Contracted(NamedTuple):
-    """A graph that was contracted now.
-
-    Attributes:
-        graph: with its hierarchy.
-        on_host: why the host has contracted it where a GPU was to; else "".
-    """
+    """A graph with its hierarchy; and why the host made that in place of a GPU, or ""."""
 
     graph: PreparedGraph
     on_host: str
 
     def because(self, reason: str) -> str:
-        """The reason for the hierarchy, and why the host had to make it."""
+        """Extend a reason by why the host had to make the hierarchy."""
         return f"{reason}; on the host: {self.on_host}" if self.on_host else reason
 
 
@@ -217,17 +189,9 @@ def prepare_graph(
     at_any_length: bool = False,
     memory_limit: int | None = None,
 ) -> Contracted:
-    """Contract a graph.
+    """Contract a graph; raise `UnsuitableError` if that cannot be, or it becomes too dense.
 
-    Args:
-        graph: any.
-        facts: of it.
-        kind: ``cpu`` or ``cuda``, where to contract.
-        at_any_length: try also where the mean degree says that it will not pay.
-        memory_limit: bytes of a GPU that may be used; None for all that are free.
-
-    Raises:
-        UnsuitableError: it cannot be contracted, or became too dense.
+    With ``at_any_length`` also where the mean degree says that it will not pay.
     """
     if (why := cannot(facts) if at_any_length else why_not(facts)) is not None:
         raise UnsuitableError(why)
@@ -262,13 +226,9 @@ def _contracted(graph: Graph, facts: Facts, place: Place, *, at_any_length: bool
 
 
 def _hierarchy(graph: Graph, facts: Facts, kind: str, core: int | None = None) -> Hierarchy:
-    """The hierarchy, in the narrowest type that holds every shortcut.
+    """Make the hierarchy in the narrowest type that holds every shortcut.
 
-    Args:
-        graph: any.
-        facts: of it.
-        kind: where to contract.
-        core: vertices of the core if a shortcut does not fit in 64 bits; None to raise then.
+    ``core`` vertices are left if a shortcut does not fit in 64 bits; None raises then.
     """
     contract = contraction_on(kind)
     rows = (graph.offsets, graph.heads, graph.weights)
@@ -291,7 +251,7 @@ def _is_asked_for(options: Options) -> bool:
 
 
 def _other_wish(options: Options) -> str | None:
-    """Which option has no meaning with a hierarchy, and so asks for another method."""
+    """Name the option that has no meaning with a hierarchy, and asks for another method."""
     if options.hops:
         return "arcs are counted"
     if options.delta is not None:

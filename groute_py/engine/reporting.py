@@ -35,15 +35,9 @@ def report(
     *,
     predecessors: bool,
 ) -> Result | None:
-    """The result on rank 0, None elsewhere; collective.
+    """Return the result on rank 0, None elsewhere; collective.
 
-    Args:
-        graph: whose devices hold the answer.
-        source: of the solve, in the numbers of the input.
-        outcome: of the solve.
-        watch: has the times of the solve.
-        bytes_sent: by the channel to each rank during the solve, shape (ranks,).
-        predecessors: whether the result is to have them.
+    ``bytes_sent`` are those by the channel to each rank during the solve, shape (ranks,).
     """
     options, device = graph.plan.options, graph.device
     with watch.phase("download"):
@@ -73,17 +67,7 @@ def report(
 def collect(
     channel: Channel, device: Device, order: Order, *, predecessors: bool
 ) -> tuple[NDArray[Any], NDArray[np.int64] | None] | None:
-    """Distances and predecessors of the whole graph as a `Result` has them; collective.
-
-    Args:
-        channel: connects the ranks.
-        device: this rank's.
-        order: of the vertices, which is undone.
-        predecessors: whether they are wanted.
-
-    Returns:
-        On rank 0 both, the second None if it is not wanted; None on the others.
-    """
+    """Return distances and predecessors of the whole graph, on rank 0; collective."""
     distances = _distances(channel, device)
     parents = channel.collect(device.predecessors()) if predecessors else None
     if distances is None:
@@ -108,7 +92,7 @@ def _check_room(graph: LoadedGraph, *, predecessors: bool) -> None:
 
 
 def _distances(channel: Channel, device: Device) -> NDArray[Any] | None:
-    """Of all vertices in the order of the shares, as a `Result` has them, on rank 0; collective."""
+    """Return distances of all vertices in the order of the shares, on rank 0; collective."""
     if channel.size == 1:
         return device.public_distances()
     parts = channel.collect(device.distances())

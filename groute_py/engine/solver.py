@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
 
 from groute_py.arguments import as_index
-from groute_py.comm.agree import on_root, refuse_difference
+from groute_py.comm.agree import all_leave, on_root, refuse_difference
 from groute_py.comm.base import Channel
 from groute_py.device.base import Device
 from groute_py.engine.loading import LoadedGraph, load_graph
@@ -20,18 +19,9 @@ from groute_py.engine.options import Options
 from groute_py.engine.reporting import report
 from groute_py.engine.solving import Query, Solving
 from groute_py.engine.statistics import Stopwatch
-from groute_py.errors import (
-    GrouteError,
-    InputError,
-    NegativeCycleError,
-    everywhere,
-    quote,
-    quoted,
-)
-from groute_py.graph.facts import Facts
+from groute_py.errors import InputError, NegativeCycleError, everywhere, quote, quoted
 from groute_py.graph.ids import Numbering
 from groute_py.results.result import Result
-from groute_py.results.statement import Statement
 from groute_py.results.with_turns import in_vertices
 from groute_py.source.base import Supply
 from groute_py.turns.expanded import layout_of
@@ -48,23 +38,30 @@ class SourceSolver:
     Args:
         supply: the graph, wherever it lies; with ``options.reverse`` its arcs are turned round, and
             with ``options.turns`` it is expanded.
-        channel: connects the ranks.
-        options: the same on every rank.
 
-    Raises:
-        InputError, SetupError: the same one on every rank.
+    Attributes:
+        facts: counts and weights of the graph.
+        numbering: the ids of the vertices on rank 0, None elsewhere.
+        attribution: whom answers have to name, on rank 0; "" for nobody.
     """
 
     def __init__(self, supply: Supply, channel: Channel, options: Options) -> None:
         self._channel = channel
-        self._graph = load_graph(supply, channel, options)
-        self._solving = Solving(self._graph)
-        self._layout, self._numbering = _vertices_in(supply, self._graph)
+        self._graph = graph = load_graph(supply, channel, options)
+        self._solving = Solving(graph)
+        self._layout, self.numbering = _vertices_in(supply, graph)
+        self.facts = self._layout.facts(graph.plan.facts)
+        self.attribution = graph.geography.attribution
+
+    @property
+    def device(self) -> Device:
+        """This rank's device, which holds its share."""
+        return self._graph.device
 
     def sssp(
         self, source: int, targets: Sequence[int] = (), *, brings_tree: bool = True
     ) -> Result | None:
-        """Shortest paths from ``source``.
+        """Return shortest paths from ``source`` on rank 0, None elsewhere.
 
         Args:
             source: a vertex, counted from 0.
@@ -73,60 +70,17 @@ class SourceSolver:
                 possible, and all vertices are solved.
             brings_tree: whether predecessors that are found are brought to the result too.
 
-        Returns:
-            What `groute_py.sssp` returns: the result on rank 0, None elsewhere.
-
         Raises:
             InputError: the source or a target is not a vertex, or differs between ranks.
-            NegativeCycleError: one can be reached from the source.
+            NegativeCycleError: one can be reached from the source, in the graph as it was given.
             TimeLimitError: the time limit passed.
             RunError: a distance does not fit in 64 bits.
         """
-        with self.turned_back():
-            return self._solve(source, targets, brings_tree=brings_tree)
+        return self._solve(source, targets, brings_tree=brings_tree)
 
     def within(self, source: int, limit: float) -> Result | None:
-        """As `sssp`, without a tree; vertices that are farther than a limit stay unreached."""
-        with self.turned_back():
-            return self._solve(source, (), brings_tree=False, cutoff=limit, finds_tree=False)
-
-    @contextmanager
-    def turned_back(self) -> Iterator[None]:
-        """Let a negative cycle that the block raises be one of the graph as it was given."""
-        try:
-            yield
-        except NegativeCycleError as error:
-            found = self._layout.cycle(error)
-            raise (found.reversed() if self._graph.plan.options.reverse else found) from None
-
-    @property
-    def facts(self) -> Facts:
-        """Counts and weights of the graph."""
-        return self._layout.facts(self._graph.plan.facts)
-
-    @property
-    def numbering(self) -> Numbering | None:
-        """The ids of the vertices on rank 0, None elsewhere."""
-        return self._numbering
-
-    @property
-    def attribution(self) -> str:
-        """Whom answers have to name, on rank 0; "" for nobody."""
-        return self._graph.geography.attribution
-
-    @property
-    def device(self) -> Device:
-        """This rank's device, which holds its share."""
-        return self._graph.device
-
-    @property
-    def gpu(self) -> str | None:
-        """The UUID of this rank's GPU, None on a CPU."""
-        return self._graph.device.uuid
-
-    def proves(self, statement: Statement) -> bool:
-        """Whether this rank's device finds an answer right; False says nothing."""
-        return self._graph.device.proves(statement)
+        """Solve as `sssp`, without a tree; vertices beyond a limit stay unreached."""
+        return self._solve(source, (), brings_tree=False, cutoff=limit, finds_tree=False)
 
     def close(self) -> None:
         """Free the devices; nothing can be solved afterwards. Collective."""
@@ -138,9 +92,7 @@ class SourceSolver:
     def __exit__(
         self, _kind: object, error: BaseException | None, _trace: TracebackType | None
     ) -> None:
-        """Close, unless this rank fails while others go on, which ends the job."""
-        is_everywhere = isinstance(error, GrouteError) and error.on_all_ranks
-        if error is None or self._channel.size == 1 or is_everywhere:
+        if all_leave(error, self._channel):
             self.close()
 
     def _solve(
@@ -148,7 +100,7 @@ class SourceSolver:
         source: int,
         targets: Sequence[int],
         *,
-        brings_tree: bool = True,
+        brings_tree: bool,
         cutoff: float = math.inf,
         finds_tree: bool = True,
     ) -> Result | None:
@@ -164,32 +116,25 @@ class SourceSolver:
         query = Query(own_source, wanted, deadline, min(cutoff, graph.plan.cutoff), finds_tree)
         before = channel.bytes_sent.copy()
         channel.gather(None)  # so that no rank's time holds another's last download
-        outcome = self._solving.solve(query, watch)
+        try:
+            outcome = self._solving.solve(query, watch)
+        except NegativeCycleError as error:
+            cycle = self._layout.cycle(error)
+            raise (cycle.reversed() if graph.plan.options.reverse else cycle) from None
         sent = channel.bytes_sent - before
         tree = brings_tree and graph.plan.options.predecessors
         result = report(graph, begin.item(), outcome, watch, sent, predecessors=tree)
-        if result is None or self._numbering is None:
+        if result is None or self.numbering is None:
             return None
-        return in_vertices(result, self._layout, source, self._numbering)
+        return in_vertices(result, self._layout, source, self.numbering)
 
-    def _checked(self, source: int, targets: Sequence[int]) -> tuple[int, list[int]]:
-        """The ends of a solve, the same on every rank."""
-        asked = {"method": "sssp"}
-        try:
-            source, targets = ends = ends_of(source, targets)
-        except InputError as problem:
-            refuse_difference(
-                self._channel, {**asked, "source": quote(source), "targets": quote(targets)}
-            )
-            raise everywhere(problem) from problem.__cause__
-        refuse_difference(self._channel, {**asked, "source": source, "targets": targets})
-        self._check_vertices("source", [source])
-        self._check_vertices("target", targets)
-        return ends
-
-    def _check_vertices(self, role: str, vertices: Sequence[int]) -> None:
+    def _checked(self, source: Any, targets: Any) -> tuple[int, list[int]]:
+        """Return the ends of a solve, the same on every rank."""
+        source, targets = ends_of(source, targets)
+        ends = {"method": "sssp", "source": source, "targets": targets}
+        refuse_difference(self._channel, ends)
         count, first = self.facts.vertex_count, self.facts.first_id
-        for vertex in vertices:
+        for role, vertex in (("source", source), *(("target", target) for target in targets)):
             if not 0 <= vertex < count:
                 raise everywhere(
                     InputError(
@@ -197,38 +142,31 @@ class SourceSolver:
                         f"vertices are {first}..{count - 1 + first}"
                     )
                 )
+        return source, targets
 
 
 def _vertices_in(supply: Supply, graph: LoadedGraph) -> tuple[Layout, Numbering | None]:
-    """Where the vertices lie, and their ids on rank 0. Collective."""
+    """Return where the vertices lie, and their ids on rank 0. Collective."""
     facts, turns = graph.plan.facts, graph.plan.options.turns
-
-    def found() -> Layout | None:
-        return None if turns is None else layout_of(supply.graph())
-
-    if (layout := on_root(graph.channel, found)) is None:
+    layout = on_root(graph.channel, lambda: None if turns is None else layout_of(supply.graph()))
+    if layout is None:
         return Layout(facts.vertex_count, facts.arc_count), graph.numbering
     return layout, supply.graph().numbering if graph.channel.rank == 0 else None
 
 
 def ends_of(source: Any, targets: Any) -> tuple[int, list[int]]:
-    """A source and targets as Python integers.
-
-    Raises:
-        InputError: one of them is no integer.
-    """
-    problem = f"targets {quote(targets)}: a sequence of integers is expected"
-    if isinstance(targets, str):
-        raise InputError(problem)
+    """Return a source and targets as Python integers; raise `InputError` if one is none."""
     try:
+        if isinstance(targets, str):
+            raise TypeError
         several = list(targets)
     except TypeError:  # as of an array without dimensions
+        problem = f"targets {quote(targets)}: a sequence of integers is expected"
         raise InputError(problem) from None
     return _index_of("source", source), [_index_of("target", target) for target in several]
 
 
 def _index_of(role: str, vertex: Any) -> int:
-    """A vertex as a Python integer."""
     try:
         return as_index(vertex)
     except TypeError as problem:

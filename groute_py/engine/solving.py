@@ -8,28 +8,33 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.device.base import NO_PARENT, alike
+from groute_py.comm.base import Channel
+from groute_py.device.base import NO_PARENT, alike, unreached
+from groute_py.device.overflow import leads_beyond
 from groute_py.engine import fused
 from groute_py.engine.fused import Together
 from groute_py.engine.loading import LoadedGraph
 from groute_py.engine.loop import Pace, run
 from groute_py.engine.negative_cycle import ChangeWatch, CycleWatch, SinkingError
-from groute_py.engine.overflow import refuse_overflow
 from groute_py.engine.planning import LEAD_BUCKETS
 from groute_py.engine.statistics import Stopwatch
 from groute_py.engine.tasks import Claiming, Relaxing
 from groute_py.engine.tree_solve import TreeSolver
+from groute_py.errors import RunError, everywhere
+from groute_py.graph.array_like import host_array
+from groute_py.graph.facts import Facts
+from groute_py.partition.share import Share
 
 
 class Query(NamedTuple):
-    """What is asked of a solve, as this rank has it.
+    """One solve, as this rank has it.
 
     Attributes:
         source: its local number; None if another rank owns it.
         targets: those that this rank owns, in local numbers; None if all vertices are wanted.
         deadline: `time.monotonic` at which to give up.
         cutoff: distances beyond it are not wanted; the same on every rank.
-        finds_tree: whether predecessors are wanted where the options have them; likewise.
+        finds_tree: predecessors are wanted where the options have them; likewise.
     """
 
     source: int | None
@@ -40,23 +45,14 @@ class Query(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What is known of a solve beside the answer, which the devices hold; the same on every rank.
-
-    Attributes:
-        votes: taken by the ranks.
-        bound: distances up to it are final, if targets ended the solve early; else infinite.
-    """
+    """Votes taken, and the bound up to which distances are final; the same on every rank."""
 
     votes: int
     bound: float = math.inf
 
 
 class Solving:
-    """Solves on a loaded graph, one after another.
-
-    Args:
-        graph: the same object for all solves; it is loaded again where distances need a wider type.
-    """
+    """Solves on a loaded graph; it is loaded again where distances need a wider type."""
 
     def __init__(self, graph: LoadedGraph) -> None:
         self._graph = graph
@@ -136,7 +132,7 @@ class Solving:
         return Outcome(votes, bound), overflowed
 
     def _task(self, query: Query) -> Relaxing:
-        """The task for the loop: relaxing by this rank, or with its team."""
+        """Return the task for the loop: relaxing by this rank, or with its team."""
         device, mode = self._graph.device, self._graph.mode
         width = self._graph.plan.stride(targets=query.targets is not None)
         if mode.linked is None or mode.team is None:
@@ -160,7 +156,7 @@ class Solving:
         return run(Claiming(device), self._graph.channel, Pace(deadline=deadline))
 
     def _is_whole(self, source: int | None) -> bool:
-        """Whether the source has distance 0 and every other reached vertex has a predecessor."""
+        """Return whether all reached vertices but the source, at 0, have predecessors."""
         distances: NDArray[Any] = self._graph.device.distances()
         rooted = self._graph.device.predecessors() != NO_PARENT
         if source is not None:
@@ -180,3 +176,24 @@ class Solving:
         if distances.dtype != graph.distance_type:
             graph.load([distances.dtype])
         graph.device.replace(distances, parents)
+
+
+def refuse_overflow(channel: Channel, share: Share, distances: NDArray[Any], facts: Facts) -> None:
+    """Raise `RunError` on every rank if a vertex needs a sum that did not fit. Collective.
+
+    With negative weights one always does: they could have brought the sum back.
+    """
+    reached = distances != unreached(distances.dtype)
+    everyone = np.concatenate(channel.gather(reached))
+    known = np.concatenate([reached, everyone[share.halo]])
+    offsets, heads = host_array(share.offsets), host_array(share.heads)
+    misses = channel.gather(leads_beyond(offsets, heads, reached, known))
+    if facts.has_negative or any(misses):
+        largest = max(abs(facts.least), abs(facts.greatest))
+        or_wider = "" if distances.dtype.kind == "f" else " or use float64"
+        raise everywhere(
+            RunError(
+                f"a distance in {facts.name} does not fit in {distances.dtype}: its weights go up "
+                f"to ±{largest}; scale them down{or_wider}"
+            )
+        )

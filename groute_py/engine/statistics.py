@@ -6,29 +6,21 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from groute_py.device.base import Counters
-from groute_py.system import clock
+from groute_py.system.clock import current
 
 
-@dataclass(frozen=True)
-class RankReport:
-    """One rank's part of the statistics.
-
-    Attributes:
-        device: its processor, for people.
-        counters: what it did.
-        seconds: wall time by phase.
-        bytes_sent: to each rank.
-        arcs_reached: arcs that leave its reached vertices.
-    """
+class RankReport(NamedTuple):
+    """One rank's part of the statistics."""
 
     device: str
     counters: Counters
     seconds: dict[str, float]
     bytes_sent: list[int]
     arcs_reached: int
+    """That leave its reached vertices."""
 
 
 @dataclass
@@ -78,21 +70,20 @@ class Statistics:
     def add(self, reports: list[RankReport]) -> None:
         """Sum up all ranks' reports."""
         self.ranks = len(reports)
-        self.devices = [report.device for report in reports]
-        self.relaxations = sum(report.counters.relaxations for report in reports)
-        needed = sum(report.arcs_reached for report in reports)
-        self.useless_relaxations = max(self.relaxations - needed, 0)  # bfs looks at fewer
-        self.settled = sum(report.counters.settled for report in reports)
-        self.rounds = sum(report.counters.slices for report in reports)
-        self.steps = sum(report.counters.steps for report in reports)
-        self.bytes_sent = [report.bytes_sent for report in reports]
-        self.seconds = dict(sorted(reports[0].seconds.items()))
-        if len(reports) > 1:
-            phases = {phase for report in reports for phase in report.seconds}
-            self.seconds = {
-                phase: max(report.seconds.get(phase, 0.0) for report in reports)
-                for phase in sorted(phases)
-            }
+        reached = 0
+        for report in reports:
+            counters = report.counters
+            self.devices.append(report.device)
+            self.bytes_sent.append(report.bytes_sent)
+            self.relaxations += counters.relaxations
+            self.settled += counters.settled
+            self.rounds += counters.slices
+            self.steps += counters.steps
+            reached += report.arcs_reached
+            for phase, seconds in report.seconds.items():
+                self.seconds[phase] = max(self.seconds.get(phase, 0.0), seconds)
+        self.useless_relaxations = max(self.relaxations - reached, 0)  # bfs looks at fewer
+        self.seconds = dict(sorted(self.seconds.items()))
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON; an infinite Δ becomes null."""
@@ -117,9 +108,11 @@ class Stopwatch:
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
         """Add the time of the block to phase ``name``."""
-        start = time.perf_counter()
+        start, clock = time.perf_counter(), current()
+        before = None if clock is None else clock.enter(name)
         try:
-            with clock.phase(name):
-                yield
+            yield
         finally:
+            if clock is not None and before is not None:
+                clock.enter(before)
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start

@@ -15,7 +15,7 @@ EXACT = 2.0**53
 
 
 def counts_of(device: Device) -> dict[str, int]:
-    """What a trace has of a device's work since the solve began, by the names of its counters."""
+    """Return the counters of a device since the solve began, by their names in a trace."""
     counters = device.counters
     lists = dict(zip(("near", "far"), counters.worklists or (), strict=False))
     return lists | {"relaxations": counters.relaxations, "bytes sent": sum(counters.sent)}
@@ -25,8 +25,7 @@ class Relaxing:
     """Improves distances.
 
     Args:
-        device: of this rank.
-        targets: the targets that this rank owns, in local numbers; None if all vertices are wanted.
+        targets: that this rank owns, in local numbers; None if all vertices are wanted.
         width: of its steps towards targets, if the device has no bucket.
     """
 
@@ -61,14 +60,14 @@ class Relaxing:
         return min(self._device.bucket_width(), self._width)
 
     def goal(self) -> float:
-        """An upper bound of the farthest target's distance so far; infinite if one is unreached."""
+        """Return an upper bound of the farthest target's distance; infinite if one is unreached."""
         if self._targets is None:
             return math.inf
         found = self.farthest()
         return float(found) if found < EXACT else math.nextafter(found, math.inf)
 
     def farthest(self) -> float:
-        """The distance of this rank's farthest target, exactly; infinite while one is unreached."""
+        """Return the exact distance of this rank's farthest target; infinite if unreached."""
         assert self._targets is not None
         return self._device.farthest(self._targets) if len(self._targets) else -math.inf
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.algorithms.tolerance import cycle_tolerance, sum_slack
-from groute_py.comm.agree import on_root
+from groute_py.comm.agree import at_root, on_root
 from groute_py.comm.base import Channel
 from groute_py.errors import GraphError, NegativeCycleError, RunError, too_late
 from groute_py.graph.facts import Facts
@@ -32,12 +32,7 @@ SLICE_ARCS = 1 << 18
 
 
 class TreeSolver:
-    """Has the whole graph on rank 0; collective, like its method.
-
-    Args:
-        channel, share, order, numbering, facts: as for
-            `groute_py.engine.negative_cycle.CycleWatch`.
-    """
+    """Has the whole graph on rank 0; collective, like its method."""
 
     def __init__(
         self,
@@ -55,8 +50,7 @@ class TreeSolver:
         numbers = np.concatenate([owned, share.halo])
         columns = (np.diff(share.offsets), numbers[share.heads], share.weights)
         parts = [channel.collect(np.ascontiguousarray(column)) for column in columns]
-        self._arcs: list[NDArray[Any]] = []
-        on_root(channel, lambda: self._arcs.extend(self._joined(parts)))
+        self._arcs = at_root(channel, lambda: self._joined(parts))
 
     def _check_room(self) -> None:
         """Raise `RunError` before rank 0 alone would fail, for which the others would wait."""
@@ -68,7 +62,7 @@ class TreeSolver:
             raise self._without_room(problem) from problem
 
     def _joined(self, parts: list[Any]) -> tuple[NDArray[Any], ...]:
-        """Offsets, heads and weights of the whole graph."""
+        """Return offsets, heads and weights of the whole graph."""
         try:
             degrees, heads, weights = (np.concatenate(part) for part in parts)
             return np.concatenate([[0], np.cumsum(degrees)]), heads, weights
@@ -84,34 +78,25 @@ class TreeSolver:
     def solve(
         self, source: int | None, types: Sequence[np.dtype[Any]], deadline: float
     ) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """Distances and predecessors of this rank's vertices.
+        """Return distances and predecessors of this rank's vertices.
 
         Args:
             source: its number in the order of the shares; None on ranks that do not own it.
-            types: of the distances, the narrowest first.
+            types: of the distances, the narrowest first; the first that holds all is taken.
             deadline: `time.monotonic` at which to give up.
-
-        Returns:
-            Distances in the first type that holds them all, and int64 numbers in the order of the
-            shares, −1 where there is none.
-
-        Raises:
-            NegativeCycleError: one can be reached, and is negative beyond the tolerance.
-            RunError: a distance does not fit in the last type.
-            TimeLimitError: the deadline has passed.
         """
         root = next(number for number in self._channel.gather(source) if number is not None)
-        answer: list[NDArray[Any]] = []
-        on_root(self._channel, lambda: answer.extend(self._solved(root, types, deadline)))
+        answer = at_root(self._channel, lambda: self._solved(root, types, deadline))
         cuts = np.cumsum(self._counts)[:-1]
-        parts = [np.split(array, cuts) for array in answer]
-        distances, parents = (self._channel.scatter(parts[k] if parts else None) for k in range(2))
+        parts = [None if answer is None else np.split(answer[k], cuts) for k in range(2)]
+        distances, parents = map(self._channel.scatter, parts)
         return distances, parents
 
     def _solved(
         self, root: int, types: Sequence[np.dtype[Any]], deadline: float
-    ) -> list[NDArray[Any]]:
-        """On rank 0: as `solve`, of all vertices."""
+    ) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """Solve on rank 0, for all vertices."""
+        assert self._arcs is not None
         offsets, heads, weights = self._arcs
         tree = kernel.planted(len(offsets) - 1, root)
         precision = self._facts.precision
@@ -128,7 +113,7 @@ class TreeSolver:
             with np.errstate(over="ignore"):
                 kernel.sums_along(weights.astype(kind, copy=False), tree, root, sums)
             if np.array_equal(np.isfinite(sums), tree.in_tree):
-                return [sums, tree.parents]
+                return sums, tree.parents
         raise RunError(
             f"a distance in {self._facts.name} does not fit in {types[-1]}; scale the weights down"
         )

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.arguments import file_path
-from groute_py.engine.mirrored import Mirrored
+from groute_py.engine.device_result import Mirrored
 from groute_py.errors import NegativeCycleError
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Numbering

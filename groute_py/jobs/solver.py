@@ -75,7 +75,7 @@ class Solver:
     @property
     def gpu(self) -> str | None:
         """The UUID of this rank's GPU, None on a CPU."""
-        return self._opened.trees.gpu
+        return self._opened.trees.device.uuid
 
     def sssp(self, source: int, targets: Sequence[int] = ()) -> Result | None:
         """Shortest paths from ``source``; see `groute_py.sssp`.

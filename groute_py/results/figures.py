@@ -16,12 +16,9 @@ AT_ONCE = 1 << 20
 
 
 class Figures(NamedTuple):
-    """Figures of the distances of reached vertices.
+    """Figures of the distances of reached vertices; both are 0 if there are none.
 
-    Attributes:
-        reached: how many there are.
-        greatest, total: of them, in units of weight; the sum of integers is exact, and one of
-            floats that is out of range is infinite. Both are 0 if there are none.
+    The sum of integers is exact; one of floats that is out of range is infinite.
     """
 
     reached: int

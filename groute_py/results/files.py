@@ -1,4 +1,4 @@
-"""Results as files: one function a form, and which suffix stands for which.
+"""Results as files, one function a form with its suffix; and as a pandas DataFrame.
 
 Tables are in the ids of the graph's file. Where no path leads, ``csv`` and ``txt`` say ``inf``,
 ``parquet`` leaves the place empty, and ``sol`` leaves the vertex out. ``npz``, ``csv`` and
@@ -14,14 +14,18 @@ import io
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, repeat
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from groute_py.errors import InputError, quote
 from groute_py.io.array_archive import save_arrays
 from groute_py.io.optional_libraries import library
-from groute_py.results.answer import Answer
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from groute_py.results.result import Result
 
 NEGATIVE_CYCLE = "FOUND NEGATIVE CYCLE!\n"
 """The text of ``matrix-distances`` instead of distances if there is a negative cycle."""
@@ -29,7 +33,7 @@ NEGATIVE_CYCLE = "FOUND NEGATIVE CYCLE!\n"
 Row = tuple[int | str, Any, Any]
 
 
-def _write_npz(result: Answer, file: IO[bytes]) -> None:
+def _write_npz(result: Result, file: IO[bytes]) -> None:
     arrays: dict[str, Any] = {"distances": result.distances, "source": np.int64(result.source)}
     arrays["first_id"] = np.int64(result.first_id)
     if result.predecessors is not None:
@@ -47,11 +51,11 @@ def _write_npz(result: Answer, file: IO[bytes]) -> None:
     save_arrays(file, arrays)
 
 
-def _write_npy(result: Answer, file: IO[bytes]) -> None:
+def _write_npy(result: Result, file: IO[bytes]) -> None:
     np.save(file, result.distances)
 
 
-def _write_csv(result: Answer, file: IO[bytes]) -> None:
+def _write_csv(result: Result, file: IO[bytes]) -> None:
     rows: Iterator[tuple[Any, ...]]
     rows = ((v, "inf" if d is None else d, "" if p is None else p) for v, d, p in _rows(result))
     titles: tuple[str, ...] = ("vertex", "distance", "predecessor")
@@ -72,13 +76,13 @@ def _in_one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _write_txt(result: Answer, file: IO[bytes]) -> None:
+def _write_txt(result: Result, file: IO[bytes]) -> None:
     if result.attribution:
         file.write(f"# {_in_one_line(result.attribution)}\n".encode())
     _write_table(file, ((v, "inf" if d is None else d) for v, d, _ in _rows(result)), " ")
 
 
-def _write_sol(result: Answer, file: IO[bytes]) -> None:
+def _write_sol(result: Result, file: IO[bytes]) -> None:
     """Write DIMACS lines: ``p sol sp N``, ``s SOURCE``, ``d VERTEX DISTANCE [PREDECESSOR]``."""
     if result.attribution:
         file.write(f"c {_in_one_line(result.attribution)}\n".encode())
@@ -89,7 +93,7 @@ def _write_sol(result: Answer, file: IO[bytes]) -> None:
     _write_table(file, (("d", v, d) if p is None else ("d", v, d, p) for v, d, p in reached), " ")
 
 
-def _write_matrix_distances(result: Answer, file: IO[bytes]) -> None:
+def _write_matrix_distances(result: Result, file: IO[bytes]) -> None:
     """Write one distance a line for dense matrices, 1000000 where no path leads."""
     from groute_py.io.formats.dense_matrix import NO_ARC
 
@@ -97,7 +101,7 @@ def _write_matrix_distances(result: Answer, file: IO[bytes]) -> None:
     file.write("".join(f"{distance}\n" for distance in distances).encode())
 
 
-def _write_parquet(result: Answer, file: IO[bytes]) -> None:
+def _write_parquet(result: Result, file: IO[bytes]) -> None:
     arrow, pq = library("pyarrow", "writing Parquet"), library("pyarrow.parquet", "writing Parquet")
     numbering, reached = result.numbering, result.reached
     columns = {
@@ -113,7 +117,7 @@ def _write_parquet(result: Answer, file: IO[bytes]) -> None:
     pq.write_table(arrow.table(columns, metadata=metadata), file)
 
 
-def _rows(result: Answer) -> Iterator[Row]:
+def _rows(result: Result) -> Iterator[Row]:
     """Id, distance and the predecessor's id in vertex order; None where there is none."""
     numbering, count = result.numbering, len(result.distances)
     pairs = zip(result.distances.tolist(), result.reached.tolist(), strict=True)
@@ -137,7 +141,7 @@ def _write_table(file: IO[bytes], rows: Iterable[tuple[Any, ...]], separator: st
 class Form(NamedTuple):
     """A form in which a result is written, and the suffix that stands for it, if any."""
 
-    write: Callable[[Answer, IO[bytes]], None]
+    write: Callable[[Result, IO[bytes]], None]
     suffix: str | None
 
 
@@ -152,7 +156,7 @@ FORMS = {
 }
 
 
-def form_of(path: Path, name: str | None = None) -> Callable[[Answer, IO[bytes]], None]:
+def form_of(path: Path, name: str | None = None) -> Callable[[Result, IO[bytes]], None]:
     """The writer of a form, by its name or else by the suffix of a file."""
     if name is not None:
         if name not in FORMS:
@@ -165,3 +169,41 @@ def form_of(path: Path, name: str | None = None) -> Callable[[Answer, IO[bytes]]
     raise InputError(
         f"{path}: unknown suffix {quote(path.suffix)}; a result is saved as {suffixes}"
     )
+
+
+def frame_of(result: Result, coordinates: str | Path | None = None) -> DataFrame:
+    """See `groute_py.Result.to_frame`."""
+    try:
+        import pandas as pd
+    except ImportError as problem:
+        raise InputError(f"a DataFrame needs pandas ({problem}); pip install pandas") from problem
+    count = len(result.distances)
+    columns: dict[str, Any] = {"distance": result.distances}
+    if result.distances.dtype.kind != "f":
+        columns["distance"] = pd.arrays.IntegerArray(result.distances, ~result.reached)
+    if result.predecessors is not None:
+        columns["predecessor"] = _ids_or_missing(result)
+    places: Any = result.coordinates
+    if coordinates is not None:
+        from groute_py.io.coordinates import read_coordinates
+
+        places = read_coordinates(coordinates, count)
+    if places is not None:
+        columns |= {"x": places[:, 0], "y": places[:, 1]}
+    ids = result.numbering.ids_of(np.arange(count))
+    frame = pd.DataFrame(columns, index=pd.Index(ids, name="vertex"))
+    if result.attribution:
+        frame.attrs["attribution"] = result.attribution
+    return frame
+
+
+def _ids_or_missing(result: Result) -> Any:
+    """The predecessors' ids: Int64 or strings, missing where there is none."""
+    import pandas as pd
+
+    assert result.predecessors is not None
+    nobody = result.predecessors < 0
+    ids = result.numbering.ids_of(np.where(nobody, 0, result.predecessors))
+    if ids.dtype.kind == "U":
+        return pd.Series(ids, dtype="string").mask(nobody).array
+    return pd.arrays.IntegerArray(ids, nobody)

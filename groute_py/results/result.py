@@ -16,7 +16,7 @@ from groute_py.graph.ids import Numbering, check_given_ids
 from groute_py.io.npz import DAMAGE, read_arrays
 from groute_py.io.pipes import refuse_pipes
 from groute_py.io.untrusted import first_id as checked_first_id
-from groute_py.results.files import form_of
+from groute_py.results.files import form_of, frame_of
 from groute_py.system.atomic_file import check_writable, replacing, translating_errors
 from groute_py.system.threads import in_slices
 
@@ -34,7 +34,7 @@ WIDENED_ALONE = 1 << 19
 
 
 def public_distances(distances: NDArray[Any], *more: NDArray[Any]) -> NDArray[Any]:
-    """Distances as users get them, of any shape: int64 with `UNREACHED`, or float with infinity.
+    """Return distances as users get them: int64 with `UNREACHED`, or float with infinity.
 
     With ``more`` all are of shape (k,) and one type, and are joined.
     """
@@ -179,8 +179,6 @@ class Result:
         Raises:
             InputError: pandas is missing, or the coordinates are not this graph's.
         """
-        from groute_py.results.frame import frame_of
-
         return frame_of(self, coordinates)
 
     def save(self, path: str | Path, form: str | None = None) -> None:
@@ -210,12 +208,9 @@ def check_output(path: str | Path, form: str | None = None) -> None:
 
 
 def read_result(path: str | Path) -> Result:
-    """Read back what `Result.save` wrote as ``.npz``.
+    """Read back what `Result.save` wrote as ``.npz``, or raise `InputError`.
 
     Of the statistics only ``bound`` is saved, if targets ended the solve early.
-
-    Raises:
-        InputError: the file cannot be read as a result.
     """
     path = file_path("path", path)
     refuse_pipes(path)

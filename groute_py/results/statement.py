@@ -12,12 +12,8 @@ class Statement(NamedTuple):
     """The claim that an answer is right for a graph; both lie in host memory.
 
     Attributes:
-        offsets: int64, shape (n + 1,): where the rows of the graph begin and end.
-        heads: int32 or int64, shape (m,), from 0 to n − 1.
-        weights: shape (m,); with float distances of their type.
-        source: from 0 to n − 1.
-        distances: shape (n,), as in a `groute_py.results.result.Result`.
-        predecessors: likewise, of any shape; None if they are not to be proved.
+        offsets, heads, weights: of the graph; float weights have the type of the distances.
+        predecessors: shape (n,); None if they are not to be proved.
         bound: the greatest distance that counts, in the type of the distances.
     """
 

@@ -24,12 +24,9 @@ from groute_py.system.atomic_file import check_writable, replacing, translating_
 
 
 class Column(NamedTuple):
-    """A column of a part of a table.
+    """A column of a part of a table; ``known`` says which values there are, None for all.
 
-    Attributes:
-        values: shape (k,).
-        known: bool, shape (k,), which values there are; None for all.
-        missing: what a ``.csv`` says in the place of others.
+    In place of the others a ``.csv`` says ``missing``.
     """
 
     values: NDArray[Any]
@@ -51,13 +48,7 @@ Part = dict[str, Column]
 
 
 def check_table(path: Path, others: tuple[str, ...] = ()) -> None:
-    """Raise an error now if no table, nor a file of other suffixes, could be written later.
-
-    Raises:
-        InputError: the suffix is unknown, or no file can be written there.
-        RunError: the disk is full.
-        SetupError: the form needs a library that is not installed.
-    """
+    """Raise an error now if no table, nor a file of other suffixes, could be written later."""
     forms = (*SUFFIXES, *others)
     if path.suffix not in forms:
         raise InputError(
@@ -69,21 +60,20 @@ def check_table(path: Path, others: tuple[str, ...] = ()) -> None:
 
 
 def of_distances(distances: NDArray[Any]) -> Column:
-    """A column of distances in public types."""
+    """Return a column of distances in public types."""
     return Column(distances, reached_in(distances), "inf")
 
 
 def of_vertices(vertices: NDArray[Any], numbering: Numbering) -> Column:
-    """A column of the ids of vertices, of which −1 is none."""
+    """Return a column of the ids of vertices, of which −1 is none."""
     return Column(numbering.ids_of(np.maximum(vertices, 0)), vertices >= 0)
 
 
 def write_table(path: Path, parts: Iterable[Part], attribution: str = "") -> None:
     """Write a table of at least one part, atomically; its suffix is one of `SUFFIXES`.
 
-    Args:
-        attribution: whom to name, if anybody: in the first line of a column of a ``.csv`` (other
-            lines leave it empty), and in the metadata of a ``.parquet``.
+    An attribution goes into the first line of a column of a ``.csv``, and into the metadata of
+    a ``.parquet``.
     """
     with translating_errors(path), replacing(path) as file:
         _WRITERS[path.suffix](file, parts, attribution)

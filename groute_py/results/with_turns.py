@@ -19,10 +19,6 @@ class TurnResult(Result):
 
     A path to a vertex by way of another need not begin with a shortest path to that one, so there
     is no tree. See `groute_py.turns.expanded`.
-
-    Attributes:
-        solved: the answer in the expansion, with its predecessors if they were asked for.
-        layout: of the vertices there.
     """
 
     solved: Result = field(kw_only=True)
@@ -39,7 +35,7 @@ class TurnResult(Result):
 
 
 def in_vertices(result: Result, layout: Layout, source: int, numbering: Numbering) -> Result:
-    """The answer that a user gets."""
+    """Return the answer that a user gets."""
     if not layout.is_expanded:
         return result
     places = result.coordinates
@@ -59,5 +55,5 @@ def in_vertices(result: Result, layout: Layout, source: int, numbering: Numberin
 
 
 def solved_form(result: Result) -> Result:
-    """The answer in the graph that was solved."""
+    """Return the answer in the graph that was solved."""
     return result.solved if isinstance(result, TurnResult) else result

@@ -14,16 +14,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
 import numpy as np
 
 from groute_py.algorithms import contraction
-from groute_py.comm.agree import at_root, collective, on_root, refuse_difference
+from groute_py.comm.agree import all_leave, at_root, collective, on_root, refuse_difference
 from groute_py.comm.base import Channel
 from groute_py.comm.connect import connect
 from groute_py.device.registry import kind_of
-from groute_py.engine.coordinates import with_coordinates
 from groute_py.engine.option import alike, chosen
 from groute_py.engine.options import Options
 from groute_py.engine.preparing import BEFORE, UnsuitableError, contract
 from groute_py.engine.solver import SourceSolver
-from groute_py.errors import GrouteError, RunError, everywhere, too_late
+from groute_py.errors import RunError, everywhere, too_late
 from groute_py.graph.csr import Graph
 from groute_py.graph.direction import Direction
 from groute_py.graph.size import Size
@@ -158,7 +157,9 @@ class Opened:
             if not self._is_watched:
                 self._file = self.source.watched(self.channel)
                 self._is_watched = self.channel.broadcast(self._file is not None)
-            source = replace(self.source, direction=direction)
+            source = self.source  # of which another one would look into its file anew
+            if direction is not source.direction:
+                source = replace(source, direction=direction)
             self._supply, self.supplied = source.supply(self.channel, whole=whole), direction
         return self._supply
 
@@ -169,7 +170,8 @@ class Opened:
             supply = self.supply(self.direction, whole=self.options.renumbers)
             if self.supplied is not self.direction:
                 supply = on_root(self.channel, lambda: Whole(self.graph(self.direction)))
-            self.options = with_coordinates(self.options, self.source.what)
+            if self.channel.size > 1 or self.options.renumbers:
+                self.options = self.options.with_coordinates(self.source.what)
             self._trees = SourceSolver(supply, self.channel, self.options)
         return self._trees
 
@@ -396,9 +398,7 @@ class Opened:
     def __exit__(
         self, _kind: object, error: BaseException | None, _trace: TracebackType | None
     ) -> None:
-        """Close, unless this rank fails while others go on, which ends the job."""
-        is_everywhere = isinstance(error, GrouteError) and error.on_all_ranks
-        if error is None or self.channel.size == 1 or is_everywhere:
+        if all_leave(error, self.channel):
             self.close()
 
 

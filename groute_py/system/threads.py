@@ -24,8 +24,10 @@ def in_slices(count: int, length: int, work: Callable[[slice], T]) -> list[T]:
     >>> in_slices(5, 2, lambda part: part.stop - part.start)
     [2, 2, 1]
     """
+    if 0 < count <= length:
+        return [work(slice(0, count))]
     parts = [slice(first, min(first + length, count)) for first in range(0, count, length)]
-    if len(parts) <= 1:
-        return [work(part) for part in parts]
+    if not parts:
+        return []
     with ThreadPoolExecutor(min(thread_count(), len(parts))) as pool:
         return list(pool.map(work, parts))

@@ -72,7 +72,7 @@ def test_faults_on_devices_of_ranks(device: str, ranks: int) -> None:
         with SourceSolver(whole, channel, options) as solver:
             found = solver.sssp(0)
             if found is not None:
-                certify(GRAPH, found, proves=solver.proves)
+                certify(GRAPH, found, proves=solver.device.proves)
             return [refusal(solver, name) for name in FAULTS]
 
     def refusal(solver: SourceSolver, name: str) -> str:
@@ -90,7 +90,7 @@ def test_faults_on_devices_of_ranks(device: str, ranks: int) -> None:
         with pytest.raises(VerificationError) as alone:
             verify(GRAPH, found, cutoff=cutoff)
         with pytest.raises(VerificationError) as helped:
-            certify(GRAPH, found, cutoff=cutoff, proves=solver.proves)
+            certify(GRAPH, found, cutoff=cutoff, proves=solver.device.proves)
         assert str(helped.value) == str(alone.value)
         return str(helped.value)
 
