@@ -4,19 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import ParamSpec
+from typing import TYPE_CHECKING, Any, ParamSpec
 
+from groute_py.cli import records, show
 from groute_py.errors import GrouteError, everywhere
+
+if TYPE_CHECKING:
+    from groute_py.graph.csr import Graph
+    from groute_py.io.tables.columns import Columns
 
 P = ParamSpec("P")
 
 
-def on_rank_0(action: Callable[[], None]) -> None:
-    """Run ``action`` on rank 0; its error is raised on every rank."""
-    from groute_py.comm.agree import on_root
-    from groute_py.comm.connect import connect
+def on_rank_0(command: Callable[P, None]) -> Callable[P, None]:
+    """Run a command on rank 0 only; its error is raised on every rank."""
 
-    on_root(connect(), action)
+    @wraps(command)
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> None:
+        records.begin("mpi")
+        from groute_py.comm.agree import on_root
+        from groute_py.comm.connect import connect
+
+        channel = connect()
+        records.begin("import")
+        on_root(channel, lambda: command(*args, **kwargs))
+
+    return wrapped
 
 
 def alike(command: Callable[P, None]) -> Callable[P, None]:
@@ -30,3 +43,12 @@ def alike(command: Callable[P, None]) -> Callable[P, None]:
             raise everywhere(error) from error.__cause__
 
     return wrapped
+
+
+def read_graph(graph: str, columns: Columns, cache: Any, turns: str | None = None) -> Graph:
+    """Read the whole graph, with a bar on a terminal."""
+    from groute_py.source.graph_source import GraphSource
+
+    with show.progress(f"reading {graph}") as progress:
+        how: dict[str, Any] = {"turns": turns, "cache": cache, "progress": progress}
+        return GraphSource(graph, columns, **how).graph()

@@ -17,10 +17,8 @@ Files = Mapping[str, str | Path | None]
 def check_outputs_apart(inputs: Files, outputs: Files) -> None:
     """Raise `InputError` if an output would replace an input or another output.
 
-    Args:
-        inputs: files that are read, by what they are for; two may be one file. What is read with
-            them without being named counts too.
-        outputs: files that are written, by what they are for; each may have the folder OUT.partial.
+    Two inputs may be one file. Files that are read without being named count too, as does the
+    folder OUT.partial of each output.
     """
     taken: dict[str, tuple[str, Path]] = {}
     for what, path in _with_companions(inputs):
@@ -54,7 +52,7 @@ def _with_companions(files: Files) -> Iterator[tuple[str, Path]]:
 
 
 def _replaceable(files: Files) -> Iterator[tuple[str, Path]]:
-    """The files that are named, without pipes and devices, which no output replaces."""
+    """Yield the files that are named, without pipes and devices, which no output replaces."""
     for what, name in files.items():
         if name is None or own_descriptor(Path(name)) is not None:
             continue

@@ -26,60 +26,54 @@ def cache() -> None:
 @cache.command("list")
 @_folder
 @json_option
+@on_rank_0
 def show_list(folder: str | None, as_json: bool) -> None:
     """The copies in the cache: sizes, how long ago each was used, and of what they are."""
+    from groute_py.io.cache_limit import copies_in
+    from groute_py.system.settings import settings
 
-    def work() -> None:
-        from groute_py.io.cache_limit import copies_in
-        from groute_py.system.settings import settings
-
-        where, limit = _place(folder), settings().cache_limit
-        copies = copies_in(where)
-        rows = [
-            {
-                "graph": copy.graph,
-                "kind": copy.kind,
-                "bytes": copy.nbytes,
-                "days_since_use": copy.age_s / 86400,
-                "file": copy.path.name,
-            }
-            for copy in copies
-        ]
-        total = sum(copy.nbytes for copy in copies)
-        if as_json:
-            found = {"folder": str(where), "bytes": total, "limit": limit, "copies": rows}
-            click.echo(json.dumps(found))
-            return
-        if rows:
-            show.table(["graph", "kind", "bytes", "used", "file"], [_line(row) for row in rows])
-        beside = "" if limit is None else f" of {limit:,}"
-        show.note(f"{len(rows)} copies, {total:,}{beside} bytes in {where}")
-
-    on_rank_0(work)
+    where, limit = _place(folder), settings().cache_limit
+    copies = copies_in(where)
+    rows = [
+        {
+            "graph": copy.graph,
+            "kind": copy.kind,
+            "bytes": copy.nbytes,
+            "days_since_use": copy.age_s / 86400,
+            "file": copy.path.name,
+        }
+        for copy in copies
+    ]
+    total = sum(copy.nbytes for copy in copies)
+    if as_json:
+        found = {"folder": str(where), "bytes": total, "limit": limit, "copies": rows}
+        click.echo(json.dumps(found))
+        return
+    if rows:
+        show.table(["graph", "kind", "bytes", "used", "file"], [_line(row) for row in rows])
+    beside = "" if limit is None else f" of {limit:,}"
+    show.note(f"{len(rows)} copies, {total:,}{beside} bytes in {where}")
 
 
 @cache.command()
 @_folder
 @json_option
+@on_rank_0
 def clear(folder: str | None, as_json: bool) -> None:
     """Remove all copies. Downloaded graphs and other files stay."""
+    from groute_py.io.cache_limit import copies_in, remove
 
-    def work() -> None:
-        from groute_py.io.cache_limit import copies_in, remove
-
-        where = _place(folder)
-        copies = copies_in(where)
-        gone = [copy for copy in copies if remove(copy)]
-        freed, left = sum(copy.nbytes for copy in gone), len(copies) - len(gone)
-        if as_json:
-            found = {"folder": str(where), "removed": len(gone), "bytes": freed, "left": left}
-            click.echo(json.dumps(found))
-            return
-        show.note(f"{len(gone)} copies, {freed:,} bytes removed from {where}")
-        if left:
-            show.note(f"{left} copies are another user's, and stay")
-
-    on_rank_0(work)
+    where = _place(folder)
+    copies = copies_in(where)
+    gone = [copy for copy in copies if remove(copy)]
+    freed, left = sum(copy.nbytes for copy in gone), len(copies) - len(gone)
+    if as_json:
+        found = {"folder": str(where), "removed": len(gone), "bytes": freed, "left": left}
+        click.echo(json.dumps(found))
+        return
+    show.note(f"{len(gone)} copies, {freed:,} bytes removed from {where}")
+    if left:
+        show.note(f"{left} copies are another user's, and stay")
 
 
 def _place(folder: str | None) -> Path:

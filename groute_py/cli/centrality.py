@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from groute_py.arguments import check_choice
-from groute_py.cli import show, timing
-from groute_py.cli.options import graph_argument, no_turns, reading_options
-from groute_py.cli.resumable import resume_option
+from groute_py.cli import records, show
+from groute_py.cli.options import graph_argument, no_turns, reading_options, resume_option
 from groute_py.cli.runner import Runner
 from groute_py.errors import InputError
 from groute_py.system.streams import is_stdout
@@ -109,7 +108,7 @@ def centrality(
     with run.stored("sources", choices) as store:
         with show.row_progress(measure) as progress:
             found: Any = run.opened.answer(job, Work(progress, store))
-        timing.begin("write" if run.output else "answer")
+        records.begin("write" if run.output else "answer")
         answer = run.on_root(answered)
     run.show(lambda: answer, _show)
 
@@ -126,8 +125,7 @@ def _check(run: Runner, measure: str, given: dict[str, bool]) -> None:
     for name, measures in WITHOUT.items():
         if given[name] and measure in measures:
             raise InputError(f"{measure} does not take --{name}; drop it")
-    if run.resumes and run.output is None:
-        raise InputError("--resume goes on with an --output; name it")
+    run.refuse_resume_of_nothing()
     if run.output is not None:
         check_table(Path(run.output), (".npz",))
 
@@ -135,7 +133,7 @@ def _check(run: Runner, measure: str, given: dict[str, bool]) -> None:
 def _values(
     found: Any, measure: str, normalized: bool, whole: Any, top: int, store: Store | None
 ) -> dict[str, Any]:
-    """What the answer says of the values, which are saved."""
+    """Return what the answer says of the values, which are saved."""
     import numpy as np
 
     if measure in NUMBERS:
@@ -190,18 +188,20 @@ def _number(found: Reduced, measure: str, whole: Any) -> dict[str, Any]:
 
 
 def _finite(row: dict[str, Any]) -> dict[str, Any]:
-    """A row as JSON can have it."""
+    """Return a row as JSON can have it."""
     return {k: show.finite(v) if isinstance(v, float) else v for k, v in row.items()}
 
 
-def _show(answer: dict[str, Any], seconds: dict[str, float], *, as_json: bool) -> None:
+def _show(
+    answer: dict[str, Any], seconds: dict[str, float], *, as_json: bool, verbose: bool
+) -> None:
     if as_json:
         if "top" in answer:
             answer["top"] = [_finite(row) for row in answer["top"]]
         show.timed_answer(answer, seconds, as_json=True)
         return
     top = answer.pop("top", [])
-    show.timed_answer(answer, seconds, as_json=False)
+    show.timed_answer(answer, seconds, as_json=False, verbose=verbose)
     if top:
         rows = [[f"{v:.6g}" if isinstance(v, float) else str(v) for v in r.values()] for r in top]
         titles = [title.replace("_", " ") for title in top[0]]

@@ -1,4 +1,4 @@
-"""``groute-py convert``: a graph from one file format to another."""
+"""``groute-py convert`` and ``generate``: a graph as a file."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from groute_py.cli import show
-from groute_py.cli.alone import on_rank_0
-from groute_py.cli.options import column_options, undirected_option
+from groute_py.cli.alone import on_rank_0, read_graph
+from groute_py.cli.options import column_options
 from groute_py.errors import InputError
 from groute_py.io.formats.osm.profiles import PROFILES
 from groute_py.system.clock import phase
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 @click.argument("source", metavar="FROM")
 @click.argument("target", metavar="TO")
 @column_options
-@undirected_option
 @click.option(
     "--coordinates",
     metavar="FILE",
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
 @click.option(
     "--sort-rows", is_flag=True, help="Sort each row by weight, as frontier-dijkstra wants it."
 )
+@on_rank_0
 def convert(
     source: str,
     target: str,
@@ -61,47 +61,40 @@ def convert(
     binary), .npz (SciPy), .parquet or .mat (dense matrix). Texts, .sg, .wsg and .galois may have
     .gz, .xz, .zst or .bz2 behind.
     """
+    from groute_py.graph.ids import Numbering
+    from groute_py.graph.sort_rows import with_ascending_rows
+    from groute_py.io.coordinates import coordinates_beside
+    from groute_py.io.registry import write_graph, written_form
+    from groute_py.system.atomic_file import check_writable
 
-    def work() -> None:
-        from groute_py.graph.ids import Numbering
-        from groute_py.graph.sort_rows import with_ascending_rows
-        from groute_py.io.coordinates import coordinates_beside
-        from groute_py.io.registry import write_graph, written_form
-        from groute_py.source.graph_source import GraphSource
-        from groute_py.system.atomic_file import check_writable
-
-        form = written_form(Path(target))
-        first = form.first_id
-        check_writable(Path(target))
-        if (coordinates is not None or planar) and not form.keeps_columns:
-            raise InputError(f"{target} would hold no coordinates; write .csr")
-        if planar and coordinates is None and coordinates_beside(source) is None:
-            raise InputError("--planar is for coordinates in a file; name it by --coordinates")
-        with show.progress(f"reading {source}") as progress:
-            chosen = columns._replace(profile=profile)
-            graph = GraphSource(source, chosen, cache=False, progress=progress).graph()
-        if form.keeps_columns:
-            graph = _with_places(graph, source, coordinates, planar=planar)
-        if sort_rows:
-            graph = with_ascending_rows(graph)
-        with phase("write"):
-            write_graph(graph, target)
-        show.note(f"{graph.vertex_count:,} vertices, {graph.arc_count:,} arcs written to {target}")
-        if graph.columns:
-            show.note(f"weights are {graph.column or 'none'} of {', '.join(graph.columns)}")
-        if graph.attribution:
-            show.note(graph.attribution)
-        if graph.reading is not None and graph.reading.comments:
-            show.note(f"{graph.reading.comments:,} lines of comments were skipped in {source}")
-        if first is not None and (graph.ids is not None or graph.first_id != first):
-            now = Numbering(graph.vertex_count, first)
-            show.note(f"vertices {graph.numbering} are {now} in {target}")
-
-    on_rank_0(work)
+    form = written_form(Path(target))
+    first = form.first_id
+    check_writable(Path(target))
+    if (coordinates is not None or planar) and not form.keeps_columns:
+        raise InputError(f"{target} would hold no coordinates; write .csr")
+    if planar and coordinates is None and coordinates_beside(source) is None:
+        raise InputError("--planar is for coordinates in a file; name it by --coordinates")
+    graph = read_graph(source, columns._replace(profile=profile), cache=False)
+    if form.keeps_columns:
+        graph = _with_places(graph, source, coordinates, planar=planar)
+    if sort_rows:
+        graph = with_ascending_rows(graph)
+    with phase("write"):
+        write_graph(graph, target)
+    show.note(f"{graph.vertex_count:,} vertices, {graph.arc_count:,} arcs written to {target}")
+    if graph.columns:
+        show.note(f"weights are {graph.column or 'none'} of {', '.join(graph.columns)}")
+    if graph.attribution:
+        show.note(graph.attribution)
+    if graph.reading is not None and graph.reading.comments:
+        show.note(f"{graph.reading.comments:,} lines of comments were skipped in {source}")
+    if first is not None and (graph.ids is not None or graph.first_id != first):
+        now = Numbering(graph.vertex_count, first)
+        show.note(f"vertices {graph.numbering} are {now} in {target}")
 
 
 def _with_places(graph: Graph, source: str, named: str | None, *, planar: bool) -> Graph:
-    """The graph with the coordinates in a file that is named, or lies beside its own."""
+    """Add the coordinates in a file that is named, or lies beside the graph's."""
     from groute_py.io.coordinates import coordinates_beside
     from groute_py.io.tables.vertices import SUFFIX as TABLE
     from groute_py.maps.places import places_of
@@ -118,3 +111,30 @@ def _with_places(graph: Graph, source: str, named: str | None, *, planar: bool) 
         show.note(f"coordinates are left out: {problem}")
         return graph
     return graph.changed(coordinates=places.coordinates)
+
+
+@click.command()
+@click.argument("spec")
+@click.option(
+    "-o", "--output", required=True, help="The file to write; its suffix chooses the format."
+)
+@click.option(
+    "--seed", type=int, default=1, show_default=True, help="The seed of the random numbers."
+)
+@on_rank_0
+def generate(spec: str, output: str, seed: int) -> None:
+    """Write the generated graph SPEC to a file.
+
+    SPEC is road:WxH, rmat:SCALE[,EDGEFACTOR] or random:N,M.
+    """
+    from groute_py.graph import generate as generating
+    from groute_py.io.registry import write_graph, written_form
+    from groute_py.system.atomic_file import check_writable
+
+    written_form(Path(output))
+    check_writable(Path(output))
+    with phase("generate"):
+        graph = generating.generate(spec, seed=seed)
+    with phase("write"):
+        write_graph(graph, output)
+    show.note(f"{graph.vertex_count:,} vertices, {graph.arc_count:,} arcs written to {output}")

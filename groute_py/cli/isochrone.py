@@ -9,12 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from groute_py.cli import show
-from groute_py.cli.number import number
-from groute_py.cli.options import graph_argument, options_from, reading_options
-from groute_py.cli.places import NAMED, place_options
-from groute_py.cli.resumable import refuse_resume, resume_option
+from groute_py.cli.options import NAMED, job_options, number
 from groute_py.cli.runner import Runner
-from groute_py.engine.options import Options
 from groute_py.errors import InputError, everywhere, quote
 
 if TYPE_CHECKING:
@@ -24,33 +20,34 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@graph_argument
-@click.option(*("--from", "sources"), required=True, metavar="WHICH", help=f"The sources: {NAMED}.")
-@click.option(
-    "--limits",
-    required=True,
-    metavar="LIMIT,…",
-    help="The greatest distances, in units of weight, such as 300,600,900.",
+@job_options(
+    "isochrone",
+    click.option(
+        *("--from", "sources"), required=True, metavar="WHICH", help=f"The sources: {NAMED}."
+    ),
+    click.option(
+        "--limits",
+        required=True,
+        metavar="LIMIT,…",
+        help="The greatest distances, in units of weight, such as 300,600,900.",
+    ),
+    click.option("--each", is_flag=True, help="Find the reach of each source, instead of any."),
+    output="Save the answer: .csv .parquet .geojson .html .png.",
+    more=(
+        click.option(
+            "--features",
+            metavar="[vertices|arcs|bands]",
+            help="What the file lists.  [vertices in tables, bands in .geojson]",
+        ),
+        click.option(
+            "--margin",
+            type=float,
+            metavar="DISTANCE",
+            help="How far from roads bands reach: metres, or units of the plane.  "
+            "[as an arc is long]",
+        ),
+    ),
 )
-@click.option("--each", is_flag=True, help="Find the reach of each source, instead of any.")
-@place_options
-@options_from(Options, "isochrone")
-@click.option(
-    "-o", "--output", required=True, help="Save the answer: .csv .parquet .geojson .html .png."
-)
-@click.option(
-    "--features",
-    metavar="[vertices|arcs|bands]",
-    help="What the file lists.  [vertices in tables, bands in .geojson]",
-)
-@click.option(
-    "--margin",
-    type=float,
-    metavar="DISTANCE",
-    help="How far from roads bands reach: metres, or units of the plane.  [as an arc is long]",
-)
-@resume_option
-@reading_options
 def isochrone(
     graph: str,
     sources: str,
@@ -74,8 +71,8 @@ def isochrone(
 
     def check() -> None:
         _check_margin(output, features, margin)
-        if run.resumes and not each:
-            refuse_resume("--each")
+        if not each:
+            run.refuse_resume("--each")
 
     def places(whole: Graph) -> Places | None:
         needed = needs_places(output) or where.planar
@@ -94,7 +91,7 @@ def isochrone(
 
 
 def _limits(text: str) -> list[int | float]:
-    """The numbers of ``--limits``, on every rank."""
+    """Return the numbers of ``--limits``, on every rank."""
     try:
         return [number(word.strip()) for word in text.split(",")]
     except ValueError as problem:

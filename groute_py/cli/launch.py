@@ -34,6 +34,7 @@ def launch() -> None:
 
 
 @launch.command()
+@click.option("-n", "ranks", type=_positive, metavar="RANKS", help="Ranks on all hosts together.")
 @click.option("--hosts", help="Names of the hosts, separated by commas.  [this machine]")
 @click.option("--gpus-per-node", type=_positive, help="One rank a GPU.  [--ntasks-per-node]")
 @click.option("--ntasks-per-node", type=_positive, help="Ranks a host.  [--gpus-per-node]")
@@ -41,6 +42,7 @@ def launch() -> None:
 @_command
 @alike
 def mpirun(
+    ranks: int | None,
     hosts: str | None,
     gpus_per_node: int | None,
     ntasks_per_node: int | None,
@@ -56,14 +58,12 @@ def mpirun(
     if ":" in argv:
         what = "':' by itself would begin another program for mpirun"
         raise InputError(f"{what}; write a file of that name as ./:")
-    each = ntasks_per_node or gpus_per_node
-    if each is None:
-        raise InputError("how many ranks? say --gpus-per-node or --ntasks-per-node")
     names = () if hosts is None else tuple(hosts.split(","))
     for name in names:
         _check_host(name)
-    words = command(plan(each * max(len(names), 1), argv, names))
-    show.note(f"{each * max(len(names), 1)} ranks on {', '.join(names) or 'this machine'}")
+    ranks = _ranks(ranks, ntasks_per_node or gpus_per_node, max(len(names), 1))
+    words = command(plan(ranks, argv, names))
+    show.note(f"{ranks} ranks on {', '.join(names) or 'this machine'}")
     if not submit:
         click.echo(shlex.join(words))
         return
@@ -130,6 +130,17 @@ def slurm(
     text = launching.script(job)
     show.note(launching.summary(job))
     click.echo(launching.submit(text) if submit else text, nl=submit)
+
+
+def _ranks(ranks: int | None, each: int | None, hosts: int) -> int:
+    """Return the number of all ranks, from that or from those of each host."""
+    if ranks is None and each is None:
+        raise InputError("how many ranks? say -n, --gpus-per-node or --ntasks-per-node")
+    if ranks is not None and each is not None:
+        raise InputError("-n, --gpus-per-node and --ntasks-per-node: give one of them")
+    if ranks is not None and ranks % hosts:
+        raise InputError(f"-n {ranks}: each of {hosts} hosts gets equally many ranks")
+    return ranks or (each or 1) * hosts
 
 
 def _check_command(argv: tuple[str, ...]) -> None:

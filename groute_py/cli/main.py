@@ -12,45 +12,78 @@ import sys
 import time
 import traceback
 import warnings
+from collections import Counter
 from functools import partial
 from typing import NoReturn
 
 import click
 
 import groute_py
-from groute_py.cli.algorithms import algorithms
-from groute_py.cli.apsp import apsp
-from groute_py.cli.bfs import bfs
 from groute_py.cli.cache import cache
 from groute_py.cli.centrality import centrality
-from groute_py.cli.convert import convert
+from groute_py.cli.convert import convert, generate
 from groute_py.cli.doctor import doctor
-from groute_py.cli.generate import generate
-from groute_py.cli.info import info
+from groute_py.cli.info import algorithms, info
 from groute_py.cli.isochrone import isochrone
 from groute_py.cli.launch import launch
-from groute_py.cli.matrix import matrix
 from groute_py.cli.nearest import nearest
 from groute_py.cli.phase_line import phase_line
 from groute_py.cli.plan import plan
 from groute_py.cli.plot import plot
 from groute_py.cli.prepare import prepare
 from groute_py.cli.query import query
-from groute_py.cli.repeats import Commands
 from groute_py.cli.route import route
+from groute_py.cli.rows import apsp, matrix
 from groute_py.cli.show import warning
 from groute_py.cli.signals import be_done, first_signal, ignore_signals, on_signal, raise_dropped
-from groute_py.cli.sssp import sssp
+from groute_py.cli.solve import bfs, sssp
 from groute_py.cli.verify import verify
 from groute_py.errors import EXIT_CODES, GrouteError, InterruptedRun, TimeLimitError, printable
 from groute_py.system.atomic_file import FULL, what_was_written
-from groute_py.system.clock import Clock, process_age_s, running
+from groute_py.system.clock import Clock, current, process_age_s, running
 from groute_py.system.environment import end_job, hydra_socket, place
 from groute_py.system.streams import STDOUT
 
 PATIENCE_S, NEXT_S, LAST_TURN = 1.0, 0.3, 8
 """How long other ranks let rank 0 speak first when the same thing may have hit all of them, and how
 much longer each lets those before it (all from number LAST_TURN speak together)."""
+
+REMEDIES = {
+    "source": "for several sources use groute-py apsp --sources ID,ID,…",
+    "sources": "name several sources in one value: --sources ID,ID,…",
+}
+"""What to do instead of giving an option twice, by parameter."""
+
+
+class Commands(click.Group):
+    """A group whose commands refuse repeated options, and account for their time.
+
+    An option with one value may be given once: of two values one would be lost without a word.
+    """
+
+    def invoke(self, ctx: click.Context) -> object:
+        with running(current() or Clock("start")):
+            return super().invoke(ctx)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name, command, left = super().resolve_command(ctx, args)
+        if command is not None:
+            _refuse_repeats(click.Context(command, ctx, name), left)
+        return name, command, left
+
+
+def _refuse_repeats(context: click.Context, args: list[str]) -> None:
+    _, _, order = context.command.make_parser(context).parse_args(args=list(args))
+    for parameter, times in Counter(order).items():
+        if not isinstance(parameter, click.Option) or times == 1:
+            continue
+        if parameter.multiple or parameter.is_flag or parameter.count:
+            continue
+        remedy = REMEDIES.get(parameter.name or "", "give it once")
+        raise click.UsageError(f"{parameter.opts[-1]} was given {times} times; {remedy}", context)
+
 
 _CODES = "; ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items())
 
@@ -94,6 +127,10 @@ def main() -> NoReturn:
         with running(clock), phase_line(clock):
             commands.main(standalone_mode=False)
         be_done()
+    except click.exceptions.NoArgsIsHelpError as error:
+        if place().rank == 0:
+            click.echo(error.format_message(), err=True)
+        sys.exit(error.exit_code)
     except click.ClickException as error:
         _end_in_order(printable(error.format_message()), 2, _usage(error))
     except GrouteError as error:
@@ -125,7 +162,7 @@ def _has_mpi() -> bool:
 
 
 def _open_what_is_closed() -> None:
-    """Where a shell has closed a standard stream, the next file opened would take its number."""
+    """Open standard streams that a shell has closed: the next file would take their numbers."""
     for number in range(3):
         try:
             os.fstat(number)
@@ -141,7 +178,7 @@ def _interrupted(name: str) -> GrouteError:
 
 
 def _warned() -> GrouteError:
-    """Batch systems announce the end of a job's time to every rank by this signal."""
+    """Return the error of the signal by which batch systems announce the end of a job's time."""
     ignore_signals()
     return TimeLimitError(
         "SIGUSR1: the batch system says that the time limit is near; "
@@ -150,7 +187,7 @@ def _warned() -> GrouteError:
 
 
 def _drop_what_cannot_be_written() -> None:
-    """Else Python would try again at the end, and end with a code of its own (120)."""
+    """Empty stdout; else Python would try again at the end, and end with its own code (120)."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -163,7 +200,7 @@ def _usage(error: click.ClickException) -> str:
 
 
 def _end_in_order(message: str, code: int, before: str = "") -> NoReturn:
-    """Every rank ends by itself; rank 0 says why.
+    """End every rank by itself; rank 0 says why.
 
     Before MPI has started the problem may be of this rank alone: then it speaks, and ends all.
     """
@@ -181,7 +218,7 @@ def _end_in_order(message: str, code: int, before: str = "") -> NoReturn:
 
 
 def _ends_with_all() -> bool:
-    """Whether MPI holds this rank at its end until rank 0 ends as well."""
+    """Return whether MPI holds this rank at its end until rank 0 ends as well."""
     if "mpi4py.MPI" not in sys.modules:
         return False
     from groute_py.comm.connect import is_whole
@@ -190,7 +227,7 @@ def _ends_with_all() -> bool:
 
 
 def _end_all_ranks(message: str, code: int) -> NoReturn:
-    """This rank ends all others, which may be waiting for it."""
+    """End all ranks, which may be waiting for this one."""
     from groute_py.comm.connect import abort_all, peer_aborts
 
     ignore_signals()

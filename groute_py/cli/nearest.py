@@ -8,37 +8,29 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from groute_py.cli import show
-from groute_py.cli.options import graph_argument, options_from, reading_options
-from groute_py.cli.places import NAMED, place_options
-from groute_py.cli.resumable import refuse_resume, resume_option
+from groute_py.cli.options import NAMED, job_options
 from groute_py.cli.runner import Runner
-from groute_py.cli.trace import trace_option
-from groute_py.engine.options import Options
 
 if TYPE_CHECKING:
     from groute_py.jobs.facilities import NearestFacilities
 
 
 @click.command()
-@graph_argument
-@click.option(
-    "--facilities",
-    required=True,
-    metavar="WHICH",
-    help=f"The facilities: {NAMED}.",
+@job_options(
+    "nearest",
+    click.option("--facilities", required=True, metavar="WHICH", help=f"The facilities: {NAMED}."),
+    click.option(
+        "-k",
+        default=1,
+        show_default=True,
+        metavar="COUNT",
+        help="Find the COUNT nearest facilities.",
+    ),
+    click.option(
+        "--to-facility", is_flag=True, help="Paths lead to the facilities, instead of from them."
+    ),
+    output="Save the answer: .npz .csv .parquet.",
 )
-@place_options
-@click.option(
-    "-k", default=1, show_default=True, metavar="COUNT", help="Find the COUNT nearest facilities."
-)
-@click.option(
-    "--to-facility", is_flag=True, help="Paths lead to the facilities, instead of from them."
-)
-@options_from(Options, "nearest")
-@click.option("-o", "--output", required=True, help="Save the answer: .npz .csv .parquet.")
-@resume_option
-@trace_option
-@reading_options
 def nearest(graph: str, facilities: str, k: int, to_facility: bool, **given: Any) -> None:
     """The nearest of several facilities for each vertex of GRAPH.
 
@@ -52,29 +44,29 @@ def nearest(graph: str, facilities: str, k: int, to_facility: bool, **given: Any
 
     def check() -> None:
         check_table(Path(output), (".npz",))
-        if run.resumes and k == 1:
-            refuse_resume("-k")
+        if k == 1:
+            run.refuse_resume("-k")
 
     output = str(run.output)
     job = NearestJob(run.vertices("--facilities", "facility"), k, to_facility)
     run.begin(job, check, keeps=k > 1)
     unit = "facilities" if k > 1 else ""
-    found = run.answer(job, lambda found: found.save(output), unit, "facilities")
-    run.show(lambda: _rows(run, found))
+    answer = run.answer(job, lambda answer: answer.save(output), unit, "facilities")
+    run.show(lambda: _rows(run, answer))
 
 
-def _rows(run: Runner, found: NearestFacilities | None) -> dict[str, Any]:
-    assert found is not None
-    reached = found.distances[found.reached]
-    nearest = found.reached if found.reached.ndim == 1 else found.reached[:, 0]
+def _rows(run: Runner, answer: NearestFacilities | None) -> dict[str, Any]:
+    assert answer is not None
+    reached = answer.distances[answer.reached]
+    nearest = answer.reached if answer.reached.ndim == 1 else answer.reached[:, 0]
     return {
         "graph": run.opened.graph().name,
-        "vertices": len(found.distances),
+        "vertices": len(answer.distances),
         "facilities": run.ends.counts["facility"],
-        "to_facility": found.to_facility,
+        "to_facility": answer.to_facility,
         "reached": int(nearest.sum()),
         "greatest_distance": reached.max().item(),
-        "on": ", ".join(sorted(set(found.statistics["devices"]))),
+        "on": ", ".join(sorted(set(answer.statistics["devices"]))),
         "output": run.output,
-        **show.attribution(found.attribution),
+        **show.attribution(answer.attribution),
     }

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable
 from dataclasses import Field
-from functools import partial
-from typing import Any, TypeVar
+from functools import partial, reduce
+from typing import Any, NamedTuple, TypeVar
 
 import click
 
-from groute_py.cli.number import number
-from groute_py.cli.trace import trace_option
+from groute_py.cli.records import trace_option
 from groute_py.engine.option import Option, options_of
 from groute_py.engine.options import Options
-from groute_py.errors import InputError
+from groute_py.errors import InputError, quote
+from groute_py.system.sizes import nbytes_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -26,7 +27,48 @@ COLUMNS = {
 
 OF = {"weight": "Of a table, or of a .csr with several", "head": "Of a table", "tail": "Of a table"}
 
+MEMORY = (
+    "Take so much of the GPU's memory, such as 20G; on a CPU, for the matrix of floyd.  "
+    "[all that is free]"
+)
+"""Says what is other than in Python: a unit may follow the number of bytes."""
+
+NAMED = "all, ID,ID,…, @FILE, FILE.ss, random:N, or points FILE.csv"
+"""What an option of vertices takes."""
+
+BOTH_CACHES = "--cache FOLDER and --no-cache: give one of them"
+
 graph_argument = click.argument("graph")
+
+
+def number(text: str) -> int | float:
+    """Return an integer as an int, whatever its size, and any other number as a float.
+
+    >>> number("9007199254740993"), number("1e3")
+    (9007199254740993, 1000.0)
+    """
+    try:
+        return int(text) if re.fullmatch(r"[+-]?\d{1,400}", text) else float(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is not a number.") from None
+
+
+def size_of(text: str | None) -> int | None:
+    """Return a size as people write it; None for none.
+
+    >>> size_of("1.5G")
+    1500000000
+    """
+    if text is None:
+        return None
+    if (size := nbytes_of(text)) is None:
+        raise InputError(f"--memory-limit {quote(text)} is no size; write it as 20G or 512Mi")
+    return size
+
+
+def together(*options: Callable[[F], F]) -> Callable[[F], F]:
+    """Return one decorator for several options, in the order of the help."""
+    return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
 
 
 def _set_column(context: click.Context, parameter: click.Parameter, value: Any) -> None:
@@ -35,80 +77,105 @@ def _set_column(context: click.Context, parameter: click.Parameter, value: Any) 
 
     if "" in (value if isinstance(value, tuple) else (value,)):
         raise click.BadParameter("names no column", context, parameter)
-    known = context.params.get("columns", BY_TITLE)
-    context.params["columns"] = known._replace(**{str(parameter.name): value})
+    before = context.params.get("columns", BY_TITLE)
+    context.params["columns"] = before._replace(**{str(parameter.name): value})
 
 
-undirected_option = click.option(
-    "--undirected",
-    is_flag=True,
-    callback=_set_column,
-    expose_value=False,
-    help="Every arc of GRAPH is an edge, and also leads back.",
-)
-"""Given to the command as a field of ``columns``; to be used with `column_options`."""
+class Where(NamedTuple):
+    """The options that say where vertices lie: a file, a plane, and how far points may be."""
+
+    coordinates: str | None = None
+    planar: bool = False
+    within: float | None = None
 
 
-BOTH_CACHES = "--cache FOLDER and --no-cache: give one of them"
+def _set_where(context: click.Context, parameter: click.Parameter, value: Any) -> None:
+    before = context.params.get("where", Where())
+    context.params["where"] = before._replace(**{str(parameter.name): value})
 
 
-def _named(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
+def _set_cache(context: click.Context, parameter: click.Parameter, value: Any) -> None:
+    """Set the parameter ``cache``, to a folder or to False."""
     if value == "":  # as of an empty variable of a shell: it would be the folder one is in
         raise click.BadParameter("names no folder", context, parameter)
-    known = context.params.get("cache")  # False, or not there yet
-    if value is not None and known is not None:
-        raise click.UsageError(BOTH_CACHES, context)
-    return known if value is None else value
-
-
-def _without(context: click.Context, _: click.Parameter, value: bool) -> None:
-    if not value:
+    before = context.params.setdefault("cache", None)
+    if value is None or (parameter.name == "no_cache" and not value):
         return
-    if context.params.get("cache") is not None:
+    if before is not None:
         raise click.UsageError(BOTH_CACHES, context)
-    context.params["cache"] = False
+    context.params["cache"] = False if parameter.name == "no_cache" else value
 
 
-def cache_options(command: F) -> F:
-    """``--cache FOLDER`` and ``--no-cache``, given to the command as one value ``cache``."""
-    command = click.option(
-        "--no-cache",
-        is_flag=True,
-        expose_value=False,
-        callback=_without,
-        help="Neither read nor leave a binary copy of the graph.",
-    )(command)
-    return click.option(
-        "--cache",
-        "cache",
-        type=click.UNPROCESSED,
-        callback=_named,
-        metavar="FOLDER",
-        default=None,
-        help="Keep binary copies in FOLDER, of small files too.  [the user's cache, of large ones]",
-    )(command)
+def _option(*flags: str, set_by: Callable[..., None], **how: Any) -> Callable[[F], F]:
+    """Return an option that sets a parameter which it shares with others."""
+    return click.option(*flags, callback=set_by, expose_value=False, **how)
 
 
-def column_options(command: F) -> F:
-    """The columns of a table, given to the command as one value ``columns``."""
-    command = click.option(
-        "--ignore-column",
-        "ignore",
-        metavar="TITLE",
-        multiple=True,
-        callback=_set_column,
-        expose_value=False,
-        help="Of a table: read it as if this column were absent; may be repeated.",
-    )(command)
-    for role, holds in COLUMNS.items():
-        command = click.option(
+column_options = together(
+    *(
+        _option(
             f"--{role}",
             metavar="TITLE",
-            callback=_set_column,
-            expose_value=False,
-            help=f"{OF[role]}: the column of {holds}.  [by its title]",
-        )(command)
-    return command
+            set_by=_set_column,
+            help=f"{OF[role]}: the column of {COLUMNS[role]}.  [by its title]",
+        )
+        for role in reversed(COLUMNS)
+    ),
+    _option(
+        *("--ignore-column", "ignore"),
+        metavar="TITLE",
+        multiple=True,
+        set_by=_set_column,
+        help="Of a table: read it as if this column were absent; may be repeated.",
+    ),
+    _option(
+        "--undirected",
+        is_flag=True,
+        set_by=_set_column,
+        help="Every arc of GRAPH is an edge, and also leads back.",
+    ),
+)
+"""The columns of a table and ``--undirected``, given to the command as one value ``columns``."""
+
+cache_options = together(
+    _option(
+        "--cache",
+        type=click.UNPROCESSED,
+        metavar="FOLDER",
+        set_by=_set_cache,
+        help="Keep binary copies in FOLDER, of small files too.  [the user's cache, of large ones]",
+    ),
+    _option(
+        "--no-cache",
+        is_flag=True,
+        set_by=_set_cache,
+        help="Neither read nor leave a binary copy of the graph.",
+    ),
+)
+"""Given to the command as one value ``cache``."""
+
+place_options = together(
+    _option(
+        "--coordinates",
+        metavar="FILE",
+        set_by=_set_where,
+        help="Where the vertices lie, DIMACS or a table.  [the graph's, or the .co beside it]",
+    ),
+    _option(
+        "--planar",
+        is_flag=True,
+        set_by=_set_where,
+        help="Coordinates are x and y on a plane, not longitude and latitude.",
+    ),
+    _option(
+        *("--snap-within", "within"),
+        type=float,
+        metavar="DISTANCE",
+        set_by=_set_where,
+        help="How far points may lie from any vertex: metres, or units of the plane.  [1000 m]",
+    ),
+)
+"""Given to the command as one value ``where``."""
 
 
 def _refuse_turns(context: click.Context, parameter: click.Parameter, value: Any) -> None:
@@ -131,16 +198,23 @@ no_turns = click.option(
 )
 """Of commands on paths that do not take the option of others; says which do."""
 
-
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object instead of a table."
 )
 
+verbose_option = click.option(
+    "--verbose", is_flag=True, help="Show the time of each phase, not only the total."
+)
 
-def reading_options(command: F) -> F:
-    """How a command reads its graph and shows its answer, to be used as a decorator."""
-    return _with_options((column_options, undirected_option, cache_options, json_option), command)
+resume_option = click.option(
+    "--resume", is_flag=True, help="Go on with what an unfinished run has left in OUTPUT.partial."
+)
 
+source_options = together(column_options, cache_options)
+"""How a command reads its graph."""
+
+reading_options = together(source_options, json_option, verbose_option)
+"""How a command reads its graph and shows its answer."""
 
 ENDS = (
     click.option(
@@ -181,78 +255,80 @@ ANSWERS = (
 
 
 def solve_options(command: str, **changes: dict[str, Any]) -> Callable[[F], F]:
-    """All options of a command that solves from one source, to be used as a decorator.
+    """Return all options of a command that solves from one source; as `options_from`."""
+    return together(*ENDS, options_from(command, **changes), *ANSWERS)
+
+
+def job_options(
+    command: str,
+    *own: Callable[[F], F],
+    output: str,
+    more: tuple[Callable[[F], F], ...] = (trace_option,),
+    **changes: dict[str, Any],
+) -> Callable[[F], F]:
+    """Return the argument and all options of a command that answers a job.
 
     Args:
-        command: its name; it has the `Options` of the function of that name.
-        changes: arguments of `click.option` that are other than usual, by the name of the field.
+        command: as for `options_from`.
+        own: options of this command alone.
+        output: the help of ``--output``, which only ``apsp`` can do without.
+        more: options behind it.
+        changes: as for `options_from`.
     """
-
-    def decorated(function: F) -> F:
-        function = _with_options(ANSWERS, function)
-        function = options_from(Options, command, **changes)(function)
-        return _with_options(ENDS, function)
-
-    return decorated
+    saved = click.option("-o", "--output", required=command != "apsp", help=output)
+    shared = (place_options, options_from(command, **changes), saved)
+    return together(graph_argument, *own, *shared, *more, resume_option, reading_options)
 
 
-def options_from(kind: type, command: str, **changes: dict[str, Any]) -> Callable[[F], F]:
-    """The options that the fields of a dataclass are, to be used as a decorator.
+def options_from(command: str, **changes: dict[str, Any]) -> Callable[[F], F]:
+    """Return the options that the fields of `Options` are to the function of a command's name.
 
-    Args:
-        kind: the dataclass; its fields are made by `groute_py.engine.option.option`.
-        command: takes those of the function of its name.
-        changes: as for `solve_options`.
+    ``changes`` are arguments of `click.option` that are other than usual, by the field's name.
     """
-    choices = [
-        _made_option(entry, known, changes.get(entry.name, {}))
-        for entry, known in options_of(kind, command)
-        if known.terminal
-    ]
-    return partial(_with_options, choices)
+    return together(
+        *(
+            _made_option(entry, about, changes.get(entry.name, {}))
+            for entry, about in options_of(Options, command)
+            if about.terminal
+        )
+    )
 
 
-def _with_options(options: Sequence[Callable[[F], F]], function: F) -> F:
-    for option in reversed(options):
-        function = option(function)
-    return function
-
-
-def flag_of(entry: Field[Any], known: Option) -> str:
-    """The flag of a field that is an option.
+def flag_of(entry: Field[Any], about: Option) -> str:
+    """Return the flag of a field that is an option.
 
     >>> [flag_of(*one) for one in options_of(Options, "apsp") if one[0].name == "predecessors"]
     ['--paths']
     """
-    if known.flag:
-        return known.flag
+    if about.flag:
+        return about.flag
     name = entry.name.removesuffix("_s").replace("_", "-")
-    return f"--no-{name}" if known.default is True else f"--{name}"
+    return f"--no-{name}" if about.default is True else f"--{name}"
 
 
-def _made_option(entry: Field[Any], known: Option, changes: dict[str, Any]) -> Callable[[F], F]:
-    if isinstance(known.default, bool):
-        how: dict[str, Any] = {"is_flag": True, "help": known.off or known.text}
-        if known.default:
+def _made_option(entry: Field[Any], about: Option, changes: dict[str, Any]) -> Callable[[F], F]:
+    if isinstance(about.default, bool):
+        how: dict[str, Any] = {"is_flag": True, "help": about.off or about.text}
+        if about.default:
             how["callback"] = _negated
     else:
-        how = {"help": known.text, "default": known.default, "metavar": known.metavar or None}
-        if known.choices:
-            how["metavar"] = f"[{'|'.join(known.choices)}]"
+        how = {"help": about.text, "default": about.default, "metavar": about.metavar or None}
+        if about.choices:
+            how["metavar"] = f"[{'|'.join(about.choices)}]"
         if "float" in entry.type:  # annotations are text
-            how["type"] = number if known.exact else float
-        if known.unset:
-            how["help"] += f"  [{known.unset}]"
-        if entry.type == "str" and known.check is not None:
-            how["callback"] = partial(_checked, known.check)
-        how["show_default"] = known.default is not None
-    return click.option(flag_of(entry, known), entry.name, **how | changes)
+            how["type"] = number if about.exact else float
+        if about.unset:
+            how["help"] += f"  [{about.unset}]"
+        if entry.type == "str" and about.check is not None:
+            how["callback"] = partial(_checked, about.check)
+        how["show_default"] = about.default is not None
+    return click.option(flag_of(entry, about), entry.name, **how | changes)
 
 
 def _checked(
     check: Callable[[Any], None], context: click.Context, parameter: click.Parameter, name: str
 ) -> str:
-    """A name that is known; others are refused before anything starts."""
+    """Return a name that exists; others are refused before anything starts."""
     try:
         check(name)
     except InputError as error:

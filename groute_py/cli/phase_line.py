@@ -40,12 +40,7 @@ NAMES = {
 
 
 class PhaseLine:
-    """Writes the line, from a thread of its own.
-
-    Args:
-        clock: of the command.
-        stream: a terminal.
-    """
+    """Writes the line on a terminal, from a thread of its own."""
 
     def __init__(self, clock: Clock, stream: TextIO) -> None:
         self._clock, self._stream = clock, stream

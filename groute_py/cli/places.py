@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
-
-import click
+from typing import TYPE_CHECKING, Any
 
 from groute_py.cli import show
+from groute_py.cli.options import Where
 from groute_py.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,71 +18,12 @@ if TYPE_CHECKING:
     from groute_py.maps.places import Places
     from groute_py.maps.snap import Snaps
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-NAMED = "all, ID,ID,…, @FILE, FILE.ss, random:N, or points FILE.csv"
-"""What an option of vertices takes."""
-
-
-class Where(NamedTuple):
-    """The options that say where vertices lie.
-
-    Attributes:
-        coordinates: a ``.co`` file.
-        planar: whether coordinates are x and y on a plane.
-        within: the greatest distance from a point to its vertex.
-    """
-
-    coordinates: str | None = None
-    planar: bool = False
-    within: float | None = None
-
-
-def _store(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
-    where = context.params.get("where", Where())
-    context.params["where"] = where._replace(**{str(parameter.name): value})
-    return value
-
-
-def place_options(command: F) -> F:
-    """``--coordinates``, ``--planar`` and ``--snap-within``, given as one value ``where``."""
-    for option in (
-        click.option(
-            *("--snap-within", "within"),
-            type=float,
-            metavar="DISTANCE",
-            callback=_store,
-            expose_value=False,
-            help="How far points may lie from any vertex: metres, or units of the plane.  [1000 m]",
-        ),
-        click.option(
-            "--planar",
-            is_flag=True,
-            callback=_store,
-            expose_value=False,
-            help="Coordinates are x and y on a plane, not longitude and latitude.",
-        ),
-        click.option(
-            "--coordinates",
-            metavar="FILE",
-            callback=_store,
-            expose_value=False,
-            help="Where the vertices lie, DIMACS or a table.  [the graph's, or the .co beside it]",
-        ),
-    ):
-        command = option(command)
-    return command
-
 
 class Ends:
     """The vertices that options name; points are read once, before the graph.
 
-    Args:
-        graph: the argument that names the graph.
-        where: where its vertices lie.
-
     Attributes:
-        counts: how many vertices were found, by ``source`` and the like.
+        counts: of the vertices, by ``source`` and the like.
     """
 
     def __init__(self, graph: str, where: Where) -> None:
@@ -115,7 +55,7 @@ class Ends:
         self._check_use(draws=draws)
 
     def inputs(self, named: Mapping[str, str], **files: str | None) -> dict[str, str | None]:
-        """The files that a command reads, by the flags of options of vertices, and others."""
+        """Return the files that a command reads, by the flags that name them."""
         return {
             "GRAPH": self._graph,
             "--coordinates": self._where.coordinates,
@@ -125,22 +65,22 @@ class Ends:
 
     @property
     def has_point_pairs(self) -> bool:
-        """True if pairs are points."""
+        """Pairs are points."""
         return "--pairs" in self._read
 
-    def vertices(self, flag: str, text: str, whole: Graph, role: str) -> NDArray[Any]:
-        """The vertices that an option names, int64, shape (k,)."""
+    def vertices(self, flag: str, text: str, role: str, whole: Graph) -> NDArray[Any]:
+        """Return the vertices that an option names, int64, shape (k,)."""
         from groute_py.many.sources import sources_of
 
         if flag in self._read:
-            found = self._snap(role, self._read[flag][0], whole)
+            vertices = self._snap(role, self._read[flag][0], whole)
         else:
-            found = sources_of(text, whole.numbering, whole.name, role)
-        self.counts[role] = len(found)
-        return found
+            vertices = sources_of(text, whole.numbering, whole.name, role)
+        self.counts[role] = len(vertices)
+        return vertices
 
     def pairs(self, whole: Graph) -> NDArray[Any]:
-        """The vertices of pairs of points, int64, shape (k, 2)."""
+        """Return the vertices of pairs of points, int64, shape (k, 2)."""
         import numpy as np
 
         roles = ("source", "target")
@@ -148,7 +88,7 @@ class Ends:
         return np.stack([self._snap(role, some, whole) for role, some in points], axis=1)
 
     def places(self, whole: Graph) -> Places:
-        """The places of the vertices."""
+        """Return the places of the vertices."""
         from groute_py.maps.places import places_of
 
         if self._places is None:
@@ -157,13 +97,13 @@ class Ends:
         return self._places
 
     def has_places(self, whole: Graph) -> bool:
-        """Return True if there are coordinates of the vertices."""
+        """Return whether there are coordinates of the vertices."""
         from groute_py.maps.places import has_places
 
         return has_places(whole, self._where.coordinates, beside=self._graph)
 
     def rows(self, *, as_json: bool) -> dict[str, Any]:
-        """The rows of the answer about points: each with its vertex and distance, or a summary."""
+        """Return the rows of the answer about points: with their vertices, or a summary."""
         if as_json:
             return {f"{role}_points": snaps for role, snaps in self._snapped.items()}
         unit = "" if self._where.planar else " m"

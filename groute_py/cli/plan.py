@@ -8,13 +8,7 @@ import click
 
 from groute_py.cli import show
 from groute_py.cli.alone import on_rank_0
-from groute_py.cli.options import (
-    cache_options,
-    column_options,
-    graph_argument,
-    json_option,
-    undirected_option,
-)
+from groute_py.cli.options import graph_argument, json_option, source_options
 from groute_py.errors import InputError, SetupError
 
 if TYPE_CHECKING:
@@ -24,6 +18,15 @@ if TYPE_CHECKING:
 
 MOST_GIGABYTES = 1e9
 """Of the memory of a GPU; more is a slip."""
+
+WORDS = {
+    "tight": "as least, with worklists as short as can be",
+    "least": "if no arc leads to another part",
+    "most": "if as many arcs as can be lead to other parts",
+    "fused": "if GPUs exchange inside kernels",
+    "sweep": "for a tree of the prepared graph",
+}
+"""The meaning of rows, by how their names begin."""
 
 
 @click.command()
@@ -57,10 +60,9 @@ MOST_GIGABYTES = 1e9
     help="Also the memory of a job: matrix:KxT, nearest[:K], isochrone[:K], route[:K] or "
     "centrality:MEASURE[:K].",
 )
-@column_options
-@undirected_option
-@cache_options
+@source_options
 @json_option
+@on_rank_0
 def plan(
     graph: str,
     gpus: int,
@@ -74,57 +76,56 @@ def plan(
 ) -> None:
     """The memory that GRAPH takes on each GPU and on the host, without loading it.
 
-    Ends with code 2 where it cannot fit.
+    Notes say what the words of its rows mean. Ends with code 2 where it cannot fit.
     """
+    import numpy as np
 
-    def work() -> None:
-        import numpy as np
+    from groute_py.device.cuda.runtime.memory_plan import CONTEXT_BYTES
+    from groute_py.memory import gpus as on_gpus
+    from groute_py.memory import host
+    from groute_py.memory.contraction import prepared_estimate
 
-        from groute_py.device.cuda.runtime.memory_plan import CONTEXT_BYTES
-        from groute_py.memory import gpus as on_gpus
-        from groute_py.memory import host
-        from groute_py.memory.contraction import prepared_estimate
-
-        kind = np.dtype(f"int{bits}")
-        size = _size(graph, columns, cache)
-        estimate, prepared = on_gpus.estimate(size, gpus, kind, mode), prepared_estimate(size, kind)
-        least = {"tight": estimate.tight, "least": estimate.least, "most": estimate.most}
-        if gpus > 1:
-            least["fused"] = estimate.fused
-        rows: dict[str, Any] = {
-            "graph": graph,
-            "vertices": size.vertices,
-            "arcs": size.arcs,
-            "gpus": gpus,
-            **{f"{name}_gpu_gigabytes": (n + CONTEXT_BYTES) / 1e9 for name, n in least.items()},
-            "host_gigabytes": estimate.host / 1e9,
-        }
+    kind = np.dtype(f"int{bits}")
+    size = _size(graph, columns, cache)
+    estimate, prepared = on_gpus.estimate(size, gpus, kind, mode), prepared_estimate(size, kind)
+    least = {"tight": estimate.tight, "least": estimate.least, "most": estimate.most}
+    if gpus > 1:
+        least["fused"] = estimate.fused
+    rows: dict[str, Any] = {
+        "graph": graph,
+        "vertices": size.vertices,
+        "arcs": size.arcs,
+        "gpus": gpus,
+        **{f"{name}_gpu_gigabytes": (n + CONTEXT_BYTES) / 1e9 for name, n in least.items()},
+        "host_gigabytes": estimate.host / 1e9,
+    }
+    if prepared is not None:
+        rows["contraction_gpu_gigabytes"] = (prepared.contraction + CONTEXT_BYTES) / 1e9
+        rows["contraction_host_gigabytes"] = prepared.contraction_on_host / 1e9
+        rows["sweep_gpu_gigabytes"] = (prepared.sweep + CONTEXT_BYTES) / 1e9
+    on_gpu = None
+    if job is not None:
+        rows["job_host_gigabytes"] = host.job_bytes(job, size) / 1e9
+        on_gpu = on_gpus.job_bytes(job, size, kind)
+    if on_gpu is not None:
+        rows["job_gpu_gigabytes"] = (on_gpu + CONTEXT_BYTES) / 1e9
+    free = _free_bytes(gpu_memory)
+    if free is None:
+        rows["fits"] = "unknown"
+        show.note("no GPU was found; --gpu-memory says how much memory each one has free")
+    else:
+        rows["free_gpu_gigabytes"], free = free / 1e9, free - CONTEXT_BYTES
+        rows["fits"] = estimate.verdict(free)
+        rows["gpus_that_are_enough"] = on_gpus.fewest(size, free, kind, mode)
         if prepared is not None:
-            rows["contraction_gpu_gigabytes"] = (prepared.contraction + CONTEXT_BYTES) / 1e9
-            rows["contraction_host_gigabytes"] = prepared.contraction_on_host / 1e9
-            rows["sweep_gpu_gigabytes"] = (prepared.sweep + CONTEXT_BYTES) / 1e9
-        on_gpu = None
-        if job is not None:
-            rows["job_host_gigabytes"] = host.job_bytes(job, size) / 1e9
-            on_gpu = on_gpus.job_bytes(job, size, kind)
+            rows["prepared_fits"] = prepared.verdict(free)
         if on_gpu is not None:
-            rows["job_gpu_gigabytes"] = (on_gpu + CONTEXT_BYTES) / 1e9
-        free = _free_bytes(gpu_memory)
-        if free is None:
-            rows["fits"] = "unknown"
-            show.note("no GPU was found; --gpu-memory says how much memory each one has free")
-        else:
-            rows["free_gpu_gigabytes"], free = free / 1e9, free - CONTEXT_BYTES
-            rows["fits"] = estimate.verdict(free)
-            rows["gpus_that_are_enough"] = on_gpus.fewest(size, free, kind, mode)
-            if prepared is not None:
-                rows["prepared_fits"] = prepared.verdict(free)
-            if on_gpu is not None:
-                rows["job_fits"] = "yes" if on_gpu <= free else "no"
-        show.answer(rows, as_json=as_json)
-        _refuse_what_does_not_fit(graph, job, rows)
-
-    on_rank_0(work)
+            rows["job_fits"] = "yes" if on_gpu <= free else "no"
+    show.answer(rows, as_json=as_json)
+    if not as_json:
+        words = (w for w in WORDS if f"{w}_gpu_gigabytes" in rows)
+        show.note("; ".join(f"{word}: {WORDS[word]}" for word in words))
+    _refuse_what_does_not_fit(graph, job, rows)
 
 
 def _refuse_what_does_not_fit(graph: str, job: str | None, rows: dict[str, Any]) -> None:
@@ -152,21 +153,21 @@ def _size(graph: str, columns: Columns, cache: Any) -> Size:
 
     if is_spec(graph):
         columns.refuse(graph)
-        found: Size | None = size_of_spec(graph)
+        size: Size | None = size_of_spec(graph)
     else:
         file = GraphSource(graph, columns, cache=cache).file
         assert file is not None
-        found = file.size()
-    if found is None:
+        size = file.size()
+    if size is None:
         raise InputError(
             f"{graph}: its beginning does not say how large it is; convert it to .csr first "
             "(groute-py convert)"
         )
-    return Size(found.vertices, found.arcs << columns.undirected)
+    return Size(size.vertices, size.arcs << columns.undirected)
 
 
 def _free_bytes(gpu_memory: float | None) -> int | None:
-    """As the user says, else on the fullest GPU of this host, else unknown."""
+    """Return what the user says, else the least of this host's GPUs, else None."""
     from groute_py.device.monitoring.telemetry import free_bytes, nvml
 
     if gpu_memory is not None:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from groute_py.cli import show
-from groute_py.cli.alone import on_rank_0
+from groute_py.cli.alone import on_rank_0, read_graph
 from groute_py.cli.apart import check_outputs_apart
-from groute_py.cli.options import cache_options, column_options, undirected_option
+from groute_py.cli.options import source_options
 from groute_py.errors import InputError
 from groute_py.system.clock import phase
 
@@ -54,9 +54,8 @@ if TYPE_CHECKING:
     "--size", type=click.IntRange(200, 20_000), default=1600, show_default=True, help="In pixels."
 )
 @click.option("-o", "--output", required=True, help="The picture: .png .svg .html.")
-@column_options
-@undirected_option
-@cache_options
+@source_options
+@on_rank_0
 def plot(
     what: str,
     coordinates: str | None,
@@ -71,25 +70,20 @@ def plot(
     With coordinates it is a map: of distances, of the tree, of paths; of a GRAPH its arcs, or its
     parts. A RESULT without coordinates is drawn as a histogram of its distances.
     """
+    from groute_py.maps.plot import Wish, draw, subject_of
 
-    def work() -> None:
-        from groute_py.maps.plot import Wish, draw, subject_of
-        from groute_py.source.graph_source import GraphSource
-
-        wish = Wish(coordinates, **wishes)
-        _check(wish, what, output)
-        subject = subject_of(what)
-        if subject is None:
-            with phase("read"), show.progress(f"reading {what}") as progress:
-                subject = GraphSource(what, columns, cache=cache, progress=progress).graph()
-        elif columns.undirected or columns.named or cache is not None:
-            raise InputError(
-                f"{what} is no graph; drop --undirected, options of columns and the cache's options"
-            )
-        draw(subject, what, _with_paths(wish, subject, targets, what), Path(output))
-        show.note(f"drawn into {output}")
-
-    on_rank_0(work)
+    wish = Wish(coordinates, **wishes)
+    _check(wish, what, output)
+    subject = subject_of(what)
+    if subject is None:
+        with phase("read"):
+            subject = read_graph(what, columns, cache)
+    elif columns.undirected or columns.named or cache is not None:
+        raise InputError(
+            f"{what} is no graph; drop --undirected, options of columns and the cache's options"
+        )
+    draw(subject, what, _with_paths(wish, subject, targets, what), Path(output))
+    show.note(f"drawn into {output}")
 
 
 def _check(wish: Wish, what: str, output: str) -> None:

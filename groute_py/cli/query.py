@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import select
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -14,16 +15,8 @@ import click
 
 from groute_py.cli import show
 from groute_py.cli.alone import alike
-from groute_py.cli.line_input import lines_of
-from groute_py.cli.options import (
-    cache_options,
-    column_options,
-    graph_argument,
-    options_from,
-    undirected_option,
-)
+from groute_py.cli.options import graph_argument, options_from, source_options
 from groute_py.cli.runner import Runner
-from groute_py.engine.options import Options
 from groute_py.errors import InputError, InterruptedRun
 from groute_py.system.environment import place
 
@@ -31,13 +24,13 @@ if TYPE_CHECKING:
     from groute_py.jobs.questions import Questions
     from groute_py.solver.opened import Opened
 
-LONGEST_LINE = 1 << 20
-"""Bytes of a question."""
+LONGEST_LINE, AT_ONCE = 1 << 20, 1 << 16
+"""Bytes of a question, and of a read."""
 
 
 @click.command()
 @graph_argument
-@options_from(Options, "query")
+@options_from("query")
 @click.option(
     "--limit-per-question",
     "time_limit_s",
@@ -45,9 +38,7 @@ LONGEST_LINE = 1 << 20
     metavar="SECONDS",
     help="Give up a question after so many seconds.  [no limit]",
 )
-@column_options
-@undirected_option
-@cache_options
+@source_options
 @alike
 def query(graph: str, **given: Any) -> None:
     """Answer questions about GRAPH: a JSON object on stdin a line, one on stdout for each.
@@ -75,8 +66,8 @@ def _answer_all(questions: Questions, ending: Ending, opened: Opened) -> None:
     """Answer until the input ends, a signal comes, or the file is found changed."""
     answered = 0
     for line in _lines(ending):
-        found = _too_long() if len(line) > LONGEST_LINE else questions.answer(line)
-        sys.stdout.write(f"{json.dumps(found)}\n")
+        answer = _too_long() if len(line) > LONGEST_LINE else questions.answer(line)
+        sys.stdout.write(f"{json.dumps(answer)}\n")
         sys.stdout.flush()
         answered += 1
         if opened.changed is not None:
@@ -123,7 +114,7 @@ class Ending:
         """The handlers stay: the command is about to end."""
 
     def lets(self, wait: Callable[[], object]) -> bool:
-        """Whether a wait comes to its end before a signal does; it may do nothing but wait."""
+        """Return whether a wait ends before a signal comes; it may do nothing but wait."""
         try:
             self._waiting = True
             if self.signal is not None:
@@ -140,3 +131,40 @@ class Ending:
         if self._waiting:
             self._waiting = False
             raise _Ended
+
+
+def lines_of(
+    stream: BufferedIOBase, longest: int, wait: Callable[[Callable[[], object]], bool]
+) -> Iterator[bytes]:
+    """Yield the lines of an input that may wait for its writer, without their ends.
+
+    It waits for bytes before it reads them, and only the wait can be interrupted. So no line is
+    lost that has been read. Of one that is too long ``longest`` + 1 bytes come.
+
+    Args:
+        wait: calls its argument, which returns when there is something to read; gives False if
+            nothing more is to be read.
+    """
+    arrive, begun = _arrival(stream), b""
+    while wait(arrive):
+        read = stream.read1(AT_ONCE)
+        if not read:
+            if begun:
+                yield begun
+            return
+        *whole, rest = read.split(b"\n")
+        for line in whole:
+            yield (begun + line)[: longest + 1]
+            begun = b""
+        begun = (begun + rest)[: longest + 1]
+
+
+def _arrival(stream: BufferedIOBase) -> Callable[[], object]:
+    """Return a function that returns when bytes, or the end, have arrived."""
+    try:
+        number = stream.fileno()
+    except OSError:  # it is in memory
+        return lambda: None
+    poll = select.poll()
+    poll.register(number, select.POLLIN)
+    return poll.poll

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
 
-from groute_py.cli import timing
+from groute_py.cli import records, show
 from groute_py.cli.signals import on_signal
-from groute_py.cli.watch import watched
 from groute_py.engine.options import LONGEST_LIMIT_S
-from groute_py.errors import TimeLimitError
+from groute_py.errors import RunError, TimeLimitError
 from groute_py.system.atomic_file import what_was_written
 
 if TYPE_CHECKING:
@@ -20,19 +24,19 @@ if TYPE_CHECKING:
 GRACE_S = 1.0
 """After the time limit ranks get so long to notice it together, in order."""
 
+LAST_RESORT_S, ABORT_S = 10.0, 3.0
+"""The main thread gets so long to end the job in order, then the watching thread tells MPI to, and
+where even that takes longer, at least this process ends."""
+
 
 def connected(time_limit_s: float | None = None) -> Channel:
-    """Connect the ranks, and watch them until the command ends. Collective.
-
-    Args:
-        time_limit_s: after it each rank ends, whatever it is doing.
-    """
+    """Connect the ranks, and watch them until the command ends; late ones end. Collective."""
     from groute_py.comm.connect import connect
 
-    timing.begin("mpi")
+    records.begin("mpi")
     channel = connect()
     _set_alarm(time_limit_s)  # once MPI runs: only then can a late rank end the others
-    click.get_current_context().with_resource(watched(channel))
+    click.get_current_context().with_resource(_watched(channel))
     return channel
 
 
@@ -46,3 +50,38 @@ def _set_alarm(time_limit_s: float | None) -> None:
 
     on_signal(signal.SIGALRM, too_late)
     signal.setitimer(signal.ITIMER_REAL, time_limit_s + GRACE_S)
+
+
+@contextmanager
+def _watched(channel: Channel) -> Iterator[None]:
+    """Let ranks watch each other: one that is stopped or lost ends the job. Collective.
+
+    The `RunError` comes in the main thread, wherever it is.
+    """
+    from groute_py.comm.heartbeat import heartbeat
+    from groute_py.system.settings import settings
+
+    problems: list[str] = []
+
+    def lost(problem: str) -> None:
+        problems.append(problem)
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR2)
+        time.sleep(LAST_RESORT_S)
+        _end_without_main(f"groute-py (rank {channel.rank}): {problem}; the job was ended")
+
+    on_signal(signal.SIGUSR2, lambda: RunError(f"{problems[0]}; the job was ended"))
+    with heartbeat(channel, settings().silence_s, lost) as unwatched:
+        if unwatched:
+            ranks = ", ".join(map(str, unwatched))
+            show.note(f"no connection to ranks {ranks} beside MPI; if they hang, nobody notices")
+        yield
+
+
+def _end_without_main(message: str) -> None:
+    """End while the main thread is in native code that hears no signal, as a call of MPI's."""
+    from groute_py.comm.connect import abort_all
+
+    click.echo(message, err=True)
+    threading.Timer(ABORT_S, os._exit, (RunError.exit_code,)).start()
+    abort_all(RunError.exit_code)
+    os._exit(RunError.exit_code)

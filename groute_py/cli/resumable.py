@@ -7,26 +7,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from groute_py.errors import InputError, InterruptedRun, RunError, TimeLimitError
+from groute_py.errors import InterruptedRun, RunError, TimeLimitError
 
 if TYPE_CHECKING:
     from groute_py.comm.base import Channel
     from groute_py.many.apsp import Job, Progress
     from groute_py.many.storage.store import Store
-
-resume_option = click.option(
-    "--resume", is_flag=True, help="Go on with what an unfinished run has left in OUTPUT.partial."
-)
-
-
-def refuse_resume(option: str) -> None:
-    """Raise `InputError`: without an option the job is one solve."""
-    raise InputError(
-        f"--resume: without {option} the job is one solve, of which nothing is kept; leave it out "
-        "to solve anew"
-    )
 
 
 @contextmanager
@@ -38,12 +24,7 @@ def stored(
     resume: bool,
     choices: Mapping[str, Any] | None = None,
 ) -> Iterator[Store]:
-    """Store the complete units of an answer until the block has written it. Collective.
-
-    Args:
-        channel: connects the ranks.
-        path, unit, resume, choices: as for `Store`.
-    """
+    """Store complete units of an answer, as `Store`, until the block has written it. Collective."""
     from groute_py.comm.agree import on_root
     from groute_py.many.storage.store import Store
 
@@ -70,12 +51,7 @@ def save_rows(
     progress: Progress | None,
     points: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Any]:
-    """Let rows stream to a file, and return what the answer says of them. Collective.
-
-    Args:
-        channel, job, progress, points: as for `groute_py.many.to_file.save_rows`.
-        path, resume: as for `Store`.
-    """
+    """Let rows stream to a file, and return what the answer says of them. Collective."""
     from groute_py.many import to_file
 
     with stored(channel, path, to_file.UNIT, resume=resume) as store:

@@ -8,13 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from groute_py.cli import show
-from groute_py.cli.options import graph_argument, options_from, reading_options
-from groute_py.cli.places import place_options
-from groute_py.cli.resumable import resume_option
+from groute_py.cli.options import MEMORY, job_options
 from groute_py.cli.runner import Runner
-from groute_py.cli.size import MEMORY
-from groute_py.cli.trace import trace_option
-from groute_py.engine.options import Options
 from groute_py.system.clock import phase
 
 if TYPE_CHECKING:
@@ -23,22 +18,18 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@graph_argument
-@click.option(
-    "--pairs",
-    required=True,
-    metavar="FILE",
-    help="The pairs: .p2p, or .csv of sources and targets, by their ids or as points.",
+@job_options(
+    "route",
+    click.option(
+        "--pairs",
+        required=True,
+        metavar="FILE",
+        help="The pairs: .p2p, or .csv of sources and targets, by their ids or as points.",
+    ),
+    click.option("--paths", is_flag=True, help="Find the paths too."),
+    output="Save a line for each pair: .csv .parquet .geojson.",
+    memory_limit={"help": MEMORY},
 )
-@place_options
-@click.option("--paths", is_flag=True, help="Find the paths too.")
-@options_from(Options, "route", memory_limit={"help": MEMORY})
-@click.option(
-    "-o", "--output", required=True, help="Save a line for each pair: .csv .parquet .geojson."
-)
-@resume_option
-@trace_option
-@reading_options
 def route(graph: str, pairs: str, paths: bool, **given: Any) -> None:
     """Shortest paths in GRAPH between many pairs of vertices: distances, and paths on request.
 

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from groute_py.cli import show, timing
+from groute_py.cli import records, show
 from groute_py.cli.apart import check_outputs_apart
-from groute_py.cli.places import Ends, Where
+from groute_py.cli.options import Where, size_of
+from groute_py.cli.places import Ends
 from groute_py.cli.ranks import connected
 from groute_py.cli.resumable import stored
-from groute_py.cli.size import size_of
-from groute_py.cli.trace import begin_trace, check_trace, write_trace
 from groute_py.errors import GrouteError, InputError, everywhere
 from groute_py.system.environment import local_rank, place
 
 if TYPE_CHECKING:
     from groute_py.comm.base import Channel
-    from groute_py.graph.csr import Graph
     from groute_py.graph.direction import Direction
     from groute_py.io.tables.columns import Columns
     from groute_py.many.sources import Vertices
@@ -46,7 +45,6 @@ class Runner:
         channel, options: as for `groute_py.solver.opened.Opened`.
         output: the file of the answer, or None.
         outputs: all files that are written, by their flags.
-        as_json: whether the answer is shown as JSON.
         resumes: whether the command goes on with what an unfinished run has left.
         ends: the vertices that options name.
     """
@@ -62,7 +60,7 @@ class Runner:
         named: Mapping[str, str] | None = None,
         **files: str | None,
     ) -> None:
-        timing.begin("import")
+        records.begin("import")
         from groute_py.engine.options import Options
 
         self.graph, self.function, self._named = graph, function, named or {}
@@ -70,6 +68,7 @@ class Runner:
         self.outputs = {"--output": self.output, "--trace": given.pop("trace", None)}
         self.resumes: bool = given.pop("resume", False)
         self.as_json: bool = given.pop("as_json")
+        self._verbose: bool = given.pop("verbose", False)
         self._columns: Columns = given.pop("columns")
         self._cache = given.pop("cache")
         self.where: Where = given.pop("where", Where())
@@ -90,11 +89,20 @@ class Runner:
 
     def vertices(self, flag: str, role: str) -> Vertices:
         """Return the finder of the vertices that an option names, once the graph is there."""
+        return partial(self.ends.vertices, flag, self._named[flag], role)
 
-        def found(whole: Graph) -> Any:
-            return self.ends.vertices(flag, self._named[flag], whole, role)
+    def refuse_resume(self, without: str) -> None:
+        """Raise `InputError` for ``--resume`` without an option, by which the job is one solve."""
+        if self.resumes:
+            raise InputError(
+                f"--resume: without {without} the job is one solve, of which nothing is kept; "
+                "leave it out to solve anew"
+            )
 
-        return found
+    def refuse_resume_of_nothing(self) -> None:
+        """Raise `InputError` for ``--resume`` without an output."""
+        if self.resumes and self.output is None:
+            raise InputError("--resume goes on with an --output; name it")
 
     def connect(
         self,
@@ -108,7 +116,7 @@ class Runner:
         """Connect the ranks, and refuse what is wrong before the graph is read. Collective.
 
         Args:
-            check: what is checked beside the options; called on rank 0.
+            check: checks more than the options; called on rank 0.
             job: that will be answered, if it is known.
             keeps: whether parts of the answer are kept for ``--resume``.
             draws: whether places have a use without points too.
@@ -131,7 +139,7 @@ class Runner:
             self._begin_device()
         self.channel = connected(self.options.time_limit_s)
         self.on_root(checked)
-        begin_trace(self.channel, self.outputs["--trace"])
+        records.begin_trace(self.channel, self.outputs["--trace"])
 
     def read(self, direction: Direction | None = None, *, whole: bool = True) -> None:
         """Find the graph, with a progress bar where rank 0 reads it. Collective.
@@ -143,19 +151,19 @@ class Runner:
         from groute_py.graph.direction import Direction
         from groute_py.solver.opened import Opened, source_of
 
-        timing.begin("read")
+        records.begin("read")
         with show.progress(f"reading {self.graph}") as progress:
             how = {"cache": self._cache, "progress": progress}
             source = source_of(self.graph, self.options, self._columns, **how)
             self.opened = Opened(source, self.channel, self.options)
             self.opened.supply(direction or Direction.FORWARD, whole=whole)
-        timing.begin("solve")
+        records.begin("solve")
 
     def begin(self, job: Job[Any], check: Callable[[], object], **how: bool) -> None:
         """Connect the ranks for a job on the whole graph, and read it; as `connect`."""
 
         def checked() -> None:
-            check_trace(self.outputs["--trace"])
+            records.check_trace(self.outputs["--trace"])
             check()
 
         self.connect(checked, job, **how)
@@ -201,16 +209,11 @@ class Runner:
 
         with self.stored(unit) as keep:
             with show.row_progress(title) if unit else nullcontext() as progress:
-                found = self.opened.answer(job, Work(progress, keep))
-            timing.begin("write")
-
-            def written() -> None:
-                assert found is not None
-                write(found)
-
-            self.on_root(written)
+                answer: Any = self.opened.answer(job, Work(progress, keep))
+            records.begin("write")
+            self.on_root(lambda: write(answer))
             self._new = {} if keep is None else {"solved_now": len(keep.missing)}
-        return found
+        return answer  # type: ignore[no-any-return]
 
     @contextmanager
     def stored(self, unit: str, choices: Mapping[str, Any] | None = None) -> Iterator[Store | None]:
@@ -224,10 +227,10 @@ class Runner:
 
     def plan(self, job: Job[T]) -> T:
         """Answer a job that gives something to every rank. Collective."""
-        timing.begin("plan")
-        found = self.opened.answer(job)
-        assert found is not None
-        return found
+        records.begin("plan")
+        answer = self.opened.answer(job)
+        assert answer is not None
+        return answer
 
     def show(
         self, rows: Callable[[], dict[str, Any]], shown: Callable[..., None] = show.timed_answer
@@ -238,8 +241,8 @@ class Runner:
             rows: gives the answer by name; called on rank 0.
             shown: prints them; called as `timed_answer` is.
         """
-        write_trace(self.channel, self.outputs["--trace"])
-        seconds = timing.seconds_of(self.channel)
+        records.write_trace(self.channel, self.outputs["--trace"])
+        seconds = records.seconds_of(self.channel)
         if self.channel.rank == 0:
             answer = rows() | self._new | self.ends.rows(as_json=self.as_json)
-            shown(answer, seconds, as_json=self.as_json)
+            shown(answer, seconds, as_json=self.as_json, verbose=self._verbose)

@@ -7,8 +7,8 @@ import math
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any, TextIO
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -17,11 +17,16 @@ from groute_py.errors import CacheWarning, printable
 from groute_py.system.environment import place
 from groute_py.system.streams import is_stdout
 
+if TYPE_CHECKING:
+    from groute_py.hierarchy.hierarchy import Hierarchy
+
 NARROWEST = 40
 """Columns of a terminal that a table is made for, however few it says it has."""
 
+Progress = Callable[[int, int], None]
 
-def answer(rows: dict[str, Any], *, as_json: bool, title: str = "", aside: bool = False) -> None:
+
+def answer(rows: dict[str, Any], *, as_json: bool, aside: bool = False) -> None:
     """Print the answer: a two-column table for people, or one JSON object.
 
     Keys are JSON names; the table shows them with blanks for underscores. With ``aside`` it goes to
@@ -29,25 +34,24 @@ def answer(rows: dict[str, Any], *, as_json: bool, title: str = "", aside: bool 
     """
     if place().rank > 0:
         return
+    lines = [json.dumps(rows)]
+    if not as_json:
+        width = max(len(key) for key in rows)
+        lines = [f"  {key.replace('_', ' '):<{width}}  {text_of(rows[key])}" for key in rows]
     with free_terminal():
-        _print(rows, as_json=as_json, title=title, aside=aside)
-
-
-def _print(rows: dict[str, Any], *, as_json: bool, title: str, aside: bool) -> None:
-    if as_json:
-        click.echo(json.dumps(rows), err=aside)
-        return
-    width = max(len(key) for key in rows)
-    if title:
-        click.echo(printable(title), err=aside)
-    for key, value in rows.items():
-        click.echo(f"  {key.replace('_', ' '):<{width}}  {_shown(value)}", err=aside)
+        for line in lines:
+            click.echo(line, err=aside)
 
 
 def timed_answer(
-    rows: dict[str, Any], seconds: dict[str, float], *, as_json: bool, aside: bool = False
+    rows: dict[str, Any],
+    seconds: dict[str, float],
+    *,
+    as_json: bool,
+    verbose: bool = False,
+    aside: bool = False,
 ) -> None:
-    """As `answer`, with seconds by phase: in a table as a line of milliseconds.
+    """Print as `answer` does, with seconds by phase: in a table the total, or all if ``verbose``.
 
     It goes aside where stdout is the answer's ``output``, too.
     """
@@ -55,23 +59,32 @@ def timed_answer(
     if as_json:
         answer({**rows, "seconds": seconds}, as_json=True, aside=aside)
         return
-    time = ", ".join(f"{phase} {1e3 * s:.1f} ms" for phase, s in seconds.items())
+    parts = [f"{phase} {1e3 * s:.1f} ms" for phase, s in seconds.items()]
+    time = ", ".join(parts) if verbose else f"{1e3 * seconds.get('total', 0.0):.1f} ms"
     answer({**rows, "time": time}, as_json=False, aside=aside)
 
 
 def attribution(text: str) -> dict[str, str]:
-    """What an answer says of whom to name: nothing where that is nobody."""
+    """Return the row that says whom to name, if anybody."""
     return {"attribution": text} if text else {}
 
 
+def hierarchy(hierarchy: Hierarchy) -> dict[str, int]:
+    """Return the rows about a hierarchy."""
+    return {
+        "levels": len(hierarchy.levels) - 1,
+        "core": hierarchy.core_count,
+        "core_arcs": len(hierarchy.core_heads),
+        "arcs_upward": hierarchy.arc_count,
+    }
+
+
 def finite(number: float) -> float | None:
-    """A number as JSON can have it: None for a sum out of the range of floats."""
+    """Return a number as JSON can have it: None for a sum out of the range of floats."""
     return number if math.isfinite(number) else None
 
 
-def table(
-    columns: list[str], rows: list[list[str]], title: str = "", *, aside: bool = False
-) -> None:
+def table(columns: list[str], rows: list[list[str]], *, aside: bool = False) -> None:
     """Print a table with a head on stdout, or ``aside`` on stderr."""
     from rich.console import Console
     from rich.markup import escape
@@ -79,7 +92,7 @@ def table(
 
     if place().rank > 0:
         return
-    grid = Table(title=title or None, title_justify="left")
+    grid = Table()
     for column in columns:
         grid.add_column(column, overflow="fold")
     for row in rows:
@@ -97,7 +110,7 @@ def warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """What `warnings.showwarning` is to the command line: ours in one line, others as they are."""
+    """Show a warning, as `warnings.showwarning`: ours in one line, others as they are."""
     if issubclass(category, CacheWarning):
         note(str(message))
     else:
@@ -105,63 +118,41 @@ def warning(
 
 
 def note(text: str) -> None:
-    """A line of log on stderr."""
+    """Write a line of log on stderr."""
     if place().rank == 0:
         with free_terminal():
             click.echo(f"groute-py: {printable(text)}", err=True)
 
 
+def progress(what: str) -> AbstractContextManager[Progress | None]:
+    """Show a bar on a terminal, for (done, total) bytes; None elsewhere."""
+    return _bar(what, "DownloadColumn")
+
+
+def row_progress(what: str) -> AbstractContextManager[Progress | None]:
+    """Show a bar on a terminal, for (done, total) rows; None elsewhere."""
+    return _bar(what, "MofNCompleteColumn")
+
+
 @contextmanager
-def progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
-    """A progress bar on a terminal, for (done, total) bytes; None elsewhere."""
+def _bar(what: str, counts: str) -> Iterator[Progress | None]:
     if place().rank > 0 or not sys.stderr.isatty():
         yield None
         return
+    from rich import progress as bars
     from rich.console import Console
     from rich.markup import escape
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (
-        TextColumn(escape(printable(what))),
-        BarColumn(),
-        DownloadColumn(),
-        TimeRemainingColumn(),
-    )
+    text = bars.TextColumn(escape(printable(what)))
+    columns = (text, bars.BarColumn(), getattr(bars, counts)(), bars.TimeRemainingColumn())
     console = Console(stderr=True)
-    with free_terminal(), Progress(*columns, console=console, transient=True) as bar:
+    with free_terminal(), bars.Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-@contextmanager
-def row_progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
-    """A bar on a terminal, for (done, total) rows, with the time left; None elsewhere."""
-    if place().rank > 0 or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (
-        TextColumn(escape(printable(what))),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    console = Console(stderr=True)
-    with free_terminal(), Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
-
-
-def _shown(value: Any) -> str:
+def text_of(value: Any) -> str:
+    """Return a value of a row for people."""
     if value is None:
         return "–"
     if isinstance(value, bool):
@@ -171,5 +162,5 @@ def _shown(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:,.6g}"
     if isinstance(value, list):
-        return ", ".join(_shown(item) for item in value)
+        return ", ".join(text_of(item) for item in value)
     return printable(value)

@@ -1,25 +1,54 @@
-"""The commands that solve from one source: read, solve, check, save and show."""
+"""``groute-py sssp`` and ``bfs``: solve from one source, check, save and show."""
 
 from __future__ import annotations
 
+import statistics
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from groute_py.cli import telemetry as telemetering
-from groute_py.cli import timing
+import click
+
+from groute_py.cli import records, show
+from groute_py.cli.options import graph_argument, no_turns, solve_options
 from groute_py.cli.runner import Runner
-from groute_py.cli.solve_answer import rows_of, show_rows
-from groute_py.errors import InputError, NegativeCycleError, everywhere
+from groute_py.errors import InputError, NegativeCycleError, everywhere, printable
 from groute_py.system.clock import phase
 from groute_py.system.streams import is_stdout
 
 if TYPE_CHECKING:
+    from groute_py.graph.facts import Facts
     from groute_py.results.result import Result
     from groute_py.solver.opened import Opened
 
 
-def solve(
+@click.command()
+@graph_argument
+@solve_options("sssp")
+def sssp(graph: str, **given: Any) -> None:
+    """Shortest paths from one source to every vertex of GRAPH.
+
+    GRAPH is a file (known by its content: DIMACS, Matrix Market, edge lists, METIS, GAPBS, Galois,
+    SciPy .npz, Parquet, dense matrices, extracts of OpenStreetMap, our .csr and .prepared; plain,
+    .gz, .xz, .zst or .bz2), a generated graph (road:WxH, rmat:SCALE[,EDGEFACTOR], random:N,M), or
+    one to download (dimacs:NY, snap:web-Google).
+    """
+    _solve("sssp", graph, **given)
+
+
+@click.command()
+@graph_argument
+@no_turns
+@solve_options("bfs", cutoff={"type": click.IntRange(0, 2**62), "metavar": "ARCS"})
+def bfs(graph: str, **given: Any) -> None:
+    """Breadth-first search: the least number of arcs from one source to every vertex of GRAPH.
+
+    GRAPH is as for sssp; its weights are not looked at.
+    """
+    _solve("bfs", graph, algorithm="bfs", hops=True, **given)
+
+
+def _solve(
     function: str,
     graph: str,
     *,
@@ -31,17 +60,6 @@ def solve(
     telemetry: str | None,
     **given: Any,
 ) -> None:
-    """Run a command.
-
-    Args:
-        function: whose options it takes.
-        graph, source, targets: as on the command line.
-        output_format: of the answer's file, or None.
-        check: whether to verify it.
-        trials: how often to solve.
-        telemetry: the file that the use of the GPUs goes to, or None.
-        given: the values of all other options.
-    """
     run = Runner(function, graph, given, coordinates=given.get("coordinates"))
     from groute_py.graph.direction import Direction
     from groute_py.jobs.tree import TreeJob
@@ -53,10 +71,10 @@ def solve(
     run.outputs["--telemetry"] = telemetry
     run.connect(partial(_check, run, output_format), begins_device=True)
     run.read(Direction(options.reverse), whole=check or options.renumbers)
-    timing.begin("device")
+    records.begin("device")
     with run.opened as opened:
         solver = opened.trees
-        timing.begin("solve")
+        records.begin("solve")
         begin, ends = run.on_root(lambda: _vertices(opened, source, targets))
         wanted = [] if output else ends  # a saved answer is complete
         brings_tree = bool(output or targets or check)  # else nothing is shown of it
@@ -75,25 +93,25 @@ def solve(
 
         times: list[float] = []
         result: Result | None = None
-        with telemetering.record(telemetry, solver.device.uuid) as record:
+        with records.telemetry_of(solver.device.uuid, telemetry) as record:
             for _ in range(trials):
                 result = solved()
                 times.append(result.statistics["seconds"]["solve"] if result is not None else 0.0)
-        gpus = telemetering.report(run.channel, record, telemetry)
-        timing.begin("write" if output else "answer")
+        gpus = records.write_telemetry(run.channel, record, telemetry)
+        records.begin("write" if output else "answer")
         paths = run.on_root(
             lambda: _finish(solver.facts.name, result, targets, output, output_format)
         )
-    timing.begin("answer")
+    records.begin("answer")
 
     def rows() -> dict[str, Any]:
         assert result is not None
-        found = rows_of(solver.facts, result, times) | ({"verified": check} if check else {})
-        found |= {"output": output} if output else {}
-        return found | ({"telemetry": gpus} if telemetry else {})
+        rows = _rows(solver.facts, result, times) | ({"verified": check} if check else {})
+        rows |= {"output": output} if output else {}
+        return rows | ({"telemetry": gpus} if telemetry else {})
 
     aside = any(map(is_stdout, run.outputs.values()))
-    run.show(rows, partial(show_rows, paths=paths, aside=aside))
+    run.show(rows, partial(_show, paths=paths, aside=aside))
 
 
 def _check(run: Runner, form: str | None) -> None:
@@ -117,7 +135,7 @@ def _check(run: Runner, form: str | None) -> None:
 def _vertices(
     opened: Opened, source: str | None, targets: tuple[str, ...]
 ) -> tuple[int, list[int]]:
-    """The vertices of ids; without a source the first one with arcs."""
+    """Return the vertices of ids; without a source the first one with arcs."""
     numbering, facts = opened.trees.numbering, opened.trees.facts
     name = facts.name
     assert numbering is not None
@@ -126,7 +144,7 @@ def _vertices(
 
 
 def _mark_negative_cycle(output: str | None, form: str | None) -> None:
-    """Programs that read ``matrix-distances`` look for this line."""
+    """Write the line that programs look for which read ``matrix-distances``."""
     from groute_py.results.files import NEGATIVE_CYCLE
     from groute_py.system.atomic_file import replacing, translating_errors
 
@@ -169,3 +187,73 @@ def _path(graph: str, result: Result, target: str) -> dict[str, Any]:
     distance = result.distances[index].item() if result.reached[index] else None
     path = [numbering.id_of(vertex) for vertex in result.path_to(index)]
     return {"target": numbering.id_of(index), "distance": distance, "path": path}
+
+
+def _rows(facts: Facts, result: Result, times: list[float]) -> dict[str, Any]:
+    """Return the answer by name, as JSON shows it; times are seconds of each solve."""
+    from groute_py.results.figures import figures_of
+
+    figures = figures_of(result.distances)
+    rows = {
+        "graph": facts.name,
+        "vertices": facts.vertex_count,
+        "arcs": facts.arc_count,
+        "source": result.numbering.id_of(result.source),
+        "reached": figures.reached,
+        "greatest_distance": figures.greatest,
+        "sum_of_distances": show.finite(figures.total),
+        "statistics": {k: v for k, v in result.statistics.items() if k != "seconds"},
+    }
+    if result.reverse:
+        rows["reverse"] = True
+    rows |= show.attribution(result.attribution)
+    if len(times) > 1:
+        rows["trials"] = {"solve_seconds": times, "median": statistics.median(times)}
+    return rows
+
+
+def _show(
+    rows: dict[str, Any],
+    seconds: dict[str, float],
+    *,
+    paths: list[dict[str, Any]],
+    aside: bool,
+    as_json: bool,
+    verbose: bool,
+) -> None:
+    """Print the answer, the paths to targets and the time; with ``aside`` on stderr."""
+    if as_json:
+        rows |= {"paths": paths} if paths else {}
+        show.timed_answer(rows, seconds, as_json=True, aside=aside)
+        return
+    figures = rows.pop("statistics")
+    ranks, arcs = figures["ranks"], max(rows["arcs"], 1)
+    window = f", Δ {figures['delta']}" if figures["delta"] else ""
+    rows["method"] = f"{figures['algorithm']}{window} ({figures['reason']})"
+    if figures["settled"]:
+        rate = figures["settled"] / max(figures["steps"], 1)
+        rows["settled"] = f"{rate:.2f} vertices a round, {figures['steps']:,} rounds"
+    rows["ranks"] = f"{ranks} ({', '.join(sorted(set(figures['devices'])))})"
+    rows["relaxations"] = f"{figures['relaxations'] / arcs:.2f} per arc"
+    if ranks > 1:
+        rows["mode"] = f"{figures['mode']} ({figures['mode_reason']})"
+        rows["order"] = figures["order"]
+        rows["cut"] = f"{figures['cut']:,} arcs, imbalance {figures['imbalance']:.2f}"
+        rows["bytes_sent"] = sum(map(sum, figures["bytes_sent"]))
+    if "trials" in rows:
+        trials = rows.pop("trials")
+        rows["solve_median"] = f"{1e3 * trials['median']:.2f} ms of {len(trials['solve_seconds'])}"
+    for gpu, means in rows.pop("telemetry", {}).items():
+        rows[gpu] = ", ".join(f"{name.replace('_', ' ')} {means[name]:,.6g}" for name in means)
+    show.timed_answer(rows, seconds, as_json=False, verbose=verbose, aside=aside)
+    word = "from" if "reverse" in rows else "to"
+    for found in paths:
+        for line in _path_text(found, word):
+            click.echo(printable(line), err=aside)
+
+
+def _path_text(found: dict[str, Any], word: str) -> list[str]:
+    if found["distance"] is None:
+        return [f"no path {word} {found['target']}"]
+    steps = " → ".join(map(str, found["path"]))
+    return [f"path {word} {found['target']}, length {found['distance']}:", f"  {steps}"]

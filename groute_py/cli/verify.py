@@ -7,15 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from groute_py.cli import show
-from groute_py.cli.alone import on_rank_0
-from groute_py.cli.number import number
-from groute_py.cli.options import (
-    cache_options,
-    column_options,
-    graph_argument,
-    json_option,
-    undirected_option,
-)
+from groute_py.cli.alone import on_rank_0, read_graph
+from groute_py.cli.options import graph_argument, json_option, number, source_options
 from groute_py.system.clock import phase
 
 if TYPE_CHECKING:
@@ -32,10 +25,9 @@ if TYPE_CHECKING:
 )
 @click.option("--hops", is_flag=True, help="RESULT is of bfs: every arc counts 1.")
 @click.option("--turns", metavar="FILE", help="The turns that RESULT was computed with.")
-@column_options
-@undirected_option
-@cache_options
+@source_options
 @json_option
+@on_rank_0
 def verify(
     graph: str,
     result: str,
@@ -50,27 +42,20 @@ def verify(
 
     Ends with code 3 and the first wrong vertex if it is not a shortest-path answer.
     """
+    from groute_py.results.result import read_result
+    from groute_py.verification import verify as certify
 
-    def work() -> None:
-        from groute_py.results.result import read_result
-        from groute_py.source.graph_source import GraphSource
-        from groute_py.verification import verify as certify
-
-        saved = read_result(result)
-        with show.progress(f"reading {graph}") as progress:
-            source = GraphSource(graph, columns, turns=turns, cache=cache, progress=progress)
-            whole = source.graph()
-        bounds = [b for b in (cutoff, saved.statistics.get("bound")) if b is not None]
-        with phase("verify"):
-            certify(whole, saved, cutoff=min(bounds, default=None), hops=hops)
-        rows: dict[str, Any] = {
-            "verified": True,
-            "graph": whole.name,
-            "result": result,
-            "source": whole.numbering.id_of(saved.source),
-            "reached": int(saved.reached.sum()),
-            "predecessors_checked": saved.predecessors is not None,
-        }
-        show.answer(rows, as_json=as_json)
-
-    on_rank_0(work)
+    saved = read_result(result)
+    whole = read_graph(graph, columns, cache, turns)
+    bounds = [b for b in (cutoff, saved.statistics.get("bound")) if b is not None]
+    with phase("verify"):
+        certify(whole, saved, cutoff=min(bounds, default=None), hops=hops)
+    rows: dict[str, Any] = {
+        "verified": True,
+        "graph": whole.name,
+        "result": result,
+        "source": whole.numbering.id_of(saved.source),
+        "reached": int(saved.reached.sum()),
+        "predecessors_checked": saved.predecessors is not None,
+    }
+    show.answer(rows, as_json=as_json)

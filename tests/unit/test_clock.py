@@ -9,7 +9,7 @@ import pytest
 from support.command import as_json, run_command
 from support.processes import run_python
 
-from groute_py.cli.timing import slowest
+from groute_py.cli.records import slowest
 from groute_py.engine.statistics import Stopwatch
 from groute_py.system import clock
 from groute_py.system.clock import Clock, process_age_s, running

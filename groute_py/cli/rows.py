@@ -1,0 +1,184 @@
+"""``groute-py apsp`` and ``matrix``: rows of distances, saved, reduced or counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from groute_py.arguments import check_choice
+from groute_py.cli import records, show
+from groute_py.cli.options import MEMORY, NAMED, job_options
+from groute_py.cli.resumable import save_rows
+from groute_py.cli.runner import Runner
+from groute_py.errors import InputError
+
+if TYPE_CHECKING:
+    from groute_py.comm.base import Channel
+    from groute_py.many.apsp import Job, Progress
+    from groute_py.many.reduce import Reduction
+
+
+class Answer(NamedTuple):
+    """A job on rows, and its outcome by name; the outcome is on rank 0."""
+
+    job: Job
+    outcome: dict[str, Any]
+
+
+@click.command()
+@job_options(
+    "matrix",
+    click.option(
+        *("--from", "sources"), required=True, metavar="WHICH", help=f"The sources: {NAMED}."
+    ),
+    click.option(
+        "--to", "targets", required=True, metavar="WHICH", help="The targets, named as the sources."
+    ),
+    output="Save the matrix: .npy .npz .zarr .parquet .csv.",
+    memory_limit={"help": MEMORY},
+)
+def matrix(graph: str, sources: str, targets: str, **given: Any) -> None:
+    """Distances in GRAPH from some sources to some targets, saved as a matrix or a table.
+
+    Only the columns of the targets are kept, and leave a GPU. What is finished when a run ends
+    early stays in OUTPUT.partial, for --resume.
+    """
+    run = Runner("matrix", graph, given, {"--from": sources, "--to": targets})
+    from groute_py.jobs.rows import RowsJob
+    from groute_py.many.storage.forms import SUFFIXES, check_output
+    from groute_py.results import tables
+
+    output, suffixes = Path(str(run.output)), (*SUFFIXES, *tables.SUFFIXES)
+    begins, ends = run.vertices("--from", "source"), run.vertices("--to", "target")
+    job = RowsJob("matrix", begins, _with_bar(partial(_save, run)), ends, **run.options.of_rows())
+    predecessors = run.options.predecessors
+    run.begin(job, lambda: check_output(output, predecessors=predecessors, suffixes=suffixes))
+    answer = run.plan(job)
+    run.show(lambda: _rows(answer, targets=answer.job.width))
+
+
+@click.command()
+@job_options(
+    "apsp",
+    click.option("--sources", default="all", show_default=True, help=f"The sources: {NAMED}."),
+    click.option(
+        *("--reduce", "what"),
+        default="none",
+        show_default=True,
+        help="Instead of rows: none, sum, max or histogram.",
+    ),
+    output="Save all rows: .npy .npz .zarr.",
+    memory_limit={"help": MEMORY},
+)
+def apsp(graph: str, sources: str, what: str, **given: Any) -> None:
+    """Shortest paths from all vertices of GRAPH, or from many, to all.
+
+    Rows are saved as they are found (--output), reduced to a few numbers (--reduce), or only
+    counted. What is finished when a run ends early stays in OUTPUT.partial, for --resume.
+    """
+    run = Runner("apsp", graph, given, {"--sources": sources})
+    from groute_py.jobs.rows import RowsJob
+
+    begins = None if sources == "all" else run.vertices("--sources", "source")
+    is_saved = run.output is not None and what == "none"
+    deliver = _with_bar(partial(_save, run) if is_saved else partial(_reduce, what))
+    destination = "nowhere" if run.output is None else "file"
+    job = RowsJob("apsp", begins, deliver, destination=destination, **run.options.of_rows())
+    run.begin(job, lambda: _check(run, what))
+    answer = run.plan(job)
+
+    def rows() -> dict[str, Any]:
+        rows = _rows(answer)
+        if not run.as_json and "histogram" in rows:
+            parts = (f"{a:g} to {b:g}: {count:,}" for a, b, count in rows["histogram"])
+            rows["histogram"] = "; ".join(parts)
+        return rows
+
+    run.show(rows)
+
+
+def _check(run: Runner, what: str) -> None:
+    """Check the options of ``apsp`` before the graph is read."""
+    from groute_py.many.reduce import REDUCTIONS
+    from groute_py.many.storage.forms import check_output
+
+    output, options = run.output, run.options
+    check_choice("reduction", what, REDUCTIONS)
+    if output is not None and what != "none":
+        raise InputError("--reduce keeps no rows to save; drop it, or --output")
+    if output is None and options.predecessors:
+        raise InputError("--paths saves predecessors beside the rows; name an --output, or drop it")
+    if options.turns is not None and (output is None or what != "none"):
+        raise InputError("with --turns rows are saved, not reduced or counted; name an --output")
+    run.refuse_resume_of_nothing()
+    if output is not None:
+        check_output(Path(output), predecessors=options.predecessors)
+
+
+def _with_bar(
+    deliver: Callable[[Channel, Job, Progress | None], dict[str, Any]],
+) -> Callable[..., Answer]:
+    """Deliver rows while a bar on the terminal shows how many are done. Collective."""
+
+    def delivered(channel: Channel, job: Job, _: Progress | None = None) -> Answer:
+        records.begin("solve")
+        title = f"{job.choice.algorithm}, {len(job.sources):,} sources"
+        with show.row_progress(title) as progress:
+            return Answer(job, deliver(channel, job, progress))
+
+    return delivered
+
+
+def _save(run: Runner, channel: Channel, job: Job, progress: Progress | None) -> dict[str, Any]:
+    """Let rows stream to the output of a command. Collective."""
+    path = Path(str(run.output))
+    return save_rows(channel, job, path, run.resumes, progress, run.ends.points)
+
+
+def _reduce(what: str, channel: Channel, job: Job, progress: Progress | None) -> dict[str, Any]:
+    from groute_py.device.summary import Wanted
+    from groute_py.many.apsp import reduce
+
+    wanted = Wanted(sums=what == "sum", histogram=what == "histogram")
+    result = reduce(channel, job, wanted, progress=progress)
+    if result is None:
+        return {}
+    reduction, label = result
+    rows: dict[str, Any] = {"on": label, "reached_pairs": int(reduction.reached.sum())}
+    if what == "sum":
+        rows["sum_of_distances"] = show.finite(sum(reduction.sums.tolist()))
+    if what == "max":
+        rows |= _farthest(job, reduction)
+    if what == "histogram":
+        rows["histogram"] = [list(bin) for bin in reduction.histogram]
+    return rows
+
+
+def _farthest(job: Job, reduction: Reduction) -> dict[str, Any]:
+    row = int(reduction.greatest.argmax())
+    numbering = job.graph.numbering
+    return {
+        "greatest_distance": reduction.greatest[row].item(),
+        "from": numbering.id_of(int(job.sources[row])),
+        "to": numbering.id_of(int(reduction.farthest[row])),
+    }
+
+
+def _rows(answer: Answer, **more: Any) -> dict[str, Any]:
+    """Return the answer by name; ``more`` stands behind the sources."""
+    job, facts = answer.job, answer.job.facts
+    return {
+        "graph": facts.name,
+        "vertices": facts.vertex_count,
+        "arcs": facts.arc_count,
+        "sources": len(job.sources),
+        **more,
+        "algorithm": job.choice.algorithm,
+        "reason": job.choice.reason,
+        **answer.outcome,
+        **show.attribution(job.whole.attribution),
+    }
