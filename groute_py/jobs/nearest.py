@@ -21,8 +21,8 @@ from groute_py.arguments import check_whole_number
 from groute_py.comm.agree import at_root
 from groute_py.device.base import unreached
 from groute_py.device.registry import kind_of
-from groute_py.engine.keywords import NearestKeywords
 from groute_py.engine.device_result import Mirrored
+from groute_py.engine.keywords import NearestKeywords
 from groute_py.engine.option import takes
 from groute_py.engine.options import Options
 from groute_py.engine.preparing import BEFORE

@@ -93,10 +93,13 @@ class TestHelp:
     def test_version(self, run: Run) -> None:
         assert run("--version").stdout == f"groute-py, version {groute_py.__version__}\n"
 
-    def test_no_command_shows_help(self, groute: Any) -> None:
-        done = groute()
+    @pytest.mark.parametrize("words", [(), ("cache",), ("launch",)])
+    def test_no_command_shows_help(self, groute: Any, words: tuple[str, ...]) -> None:
+        done = groute(*words)
         assert done.returncode == 2
-        assert "Usage: " in done.stdout + done.stderr
+        assert done.stdout == ""
+        assert done.stderr.startswith("Usage: ")
+        assert "\nCommands:\n" in done.stderr
 
 
 class TestSssp:
@@ -111,7 +114,13 @@ class TestSssp:
         assert rows["sum of distances"] == "11"
         assert rows["greatest distance"] == "7"
         assert rows["verified"] == "yes"
+        assert re.fullmatch(r"[\d.]+ ms", rows["time"])
         assert done.stderr == ""
+
+    def test_verbose(self, run: Run, small: Path) -> None:
+        table = run("sssp", small, "--device", "cpu", "--verbose").stdout
+        (line,) = (line for line in table.splitlines() if line.startswith("  time"))
+        assert re.search(r"read [\d.]+ ms, .*total [\d.]+ ms$", line)
 
     def test_json(self, run: Run, small: Path) -> None:
         found = as_json(run("sssp", small, "-s", 4, "--device", "cpu", "--json"))

@@ -261,13 +261,26 @@ def test_a_home_is_found_where_the_shell_has_not(monkeypatch: pytest.MonkeyPatch
     assert "source /home/me/groute/bin/activate\n" in done.stdout
 
 
-def test_mpirun_is_printed() -> None:
-    done = CliRunner().invoke(
-        commands, ["launch", "mpirun", "--gpus-per-node", "2", "--", "sssp", "a b.gr"]
-    )
+@pytest.mark.parametrize("ranks", ["--gpus-per-node", "-n"])
+def test_mpirun_is_printed(ranks: str) -> None:
+    done = CliRunner().invoke(commands, ["launch", "mpirun", ranks, "2", "--", "sssp", "a b.gr"])
     assert done.exit_code == 0, done.output
     assert " -n 2 " in done.stdout
     assert done.stdout.endswith(" -m groute_py sssp 'a b.gr'\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("", "how many ranks"),
+        ("-n 2 --ntasks-per-node 2", "give one of them"),
+        ("-n 3 --hosts a,b", "each of 2 hosts gets equally many"),
+    ],
+)
+def test_a_number_of_ranks_that_is_none(words: str, says: str) -> None:
+    done = CliRunner().invoke(commands, ["launch", "mpirun", *words.split(), "--", "sssp", "a.gr"])
+    assert isinstance(done.exception, InputError)
+    assert says in str(done.exception)
 
 
 def test_an_error_is_one_of_all_ranks(monkeypatch: pytest.MonkeyPatch) -> None:

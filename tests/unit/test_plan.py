@@ -213,6 +213,13 @@ def test_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     assert answer("rmat:20", "--undirected")["arcs"] == 2 * answer("rmat:20")["arcs"]
 
 
+def test_words_are_explained() -> None:
+    words = ["plan", "road:90x90", "--gpus", "2", "--gpu-memory", "80"]
+    said = CliRunner().invoke(commands, words).stderr
+    assert all(f"{word}: " in said for word in ("tight", "least", "most", "fused", "sweep"))
+    assert CliRunner().invoke(commands, [*words, "--json"]).stderr == ""
+
+
 def test_what_cannot_fit_is_refused() -> None:
     done = CliRunner().invoke(commands, ["plan", "rmat:28", "--gpus", "2", "--gpu-memory", "16"])
     assert isinstance(done.exception, SetupError)

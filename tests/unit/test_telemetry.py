@@ -208,6 +208,7 @@ def test_the_option(library: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert lines[0] == list(COLUMNS)
     assert len(lines) >= (3 if library else 1)
     assert sorted(json.loads(done.stdout)["telemetry"]) == (["GPU-a"] if library else [])
+    assert ("NVML (nvidia-ml-py) is not there" in done.stderr) == (library is None)
     for_people = CliRunner().invoke(commands, words, catch_exceptions=False).stdout
     assert ("mean watts 350" in for_people) == bool(library)
 
