@@ -31,12 +31,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Finding:
-    """Attributes:
-    what: the thing looked at.
-    state: ``good``, ``absent`` (optional and not there) or ``wrong``.
-    found: what was found.
-    advice: what to do; empty when nothing.
-    detail: the same for programs, where it is more than `found` says.
+    """The state of a thing: ``good``, ``absent`` (optional and not there) or ``wrong``.
+
+    ``advice`` is empty when nothing is to be done; ``detail`` says more for programs.
     """
 
     what: str
@@ -196,7 +193,7 @@ def _peer_speed(among: list[int]) -> Iterator[Finding]:
 
 
 def about_ways(ways: dict[tuple[int, int], Any]) -> Iterator[Finding]:
-    """Bandwidth and latency between peers; ``ways`` as `device.cuda.peer.bandwidth.ways`."""
+    """Yield bandwidth and latency between peers; ``ways`` as `device.cuda.peer.bandwidth.ways`."""
     peers = {pair: way for pair, way in ways.items() if pair[0] != pair[1]}
     if not peers:
         return

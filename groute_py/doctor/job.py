@@ -33,13 +33,8 @@ class Sight:
     """The view of one rank.
 
     Attributes:
-        host, local_rank: where it is; see `groute_py.comm.team.hosts_of`.
-        software: its groute-py and Python.
-        library: its MPI library.
-        aware: whether that takes device memory.
-        gpu: its GPU's address on the PCI bus, or None.
-        uuid: of its GPU, or None.
-        visible: the addresses of all GPUs that CUDA shows it.
+        host, local_rank: see `groute_py.comm.team.hosts_of`.
+        gpu, visible: PCI addresses, of its GPU and of all that CUDA shows it.
         hidden_by: the setting that may hide others from it.
         clock: `time.time` when all ranks were asked.
         cache_seen: a file that rank 0 has left in the cache folder is there.
@@ -58,7 +53,7 @@ class Sight:
     cache_seen: bool
 
     def shown(self) -> str:
-        """For people."""
+        """Return a line for people."""
         gpu = f"GPU {self.uuid} at {self.gpu}" if self.gpu else "no GPU"
         return f"{self.host}, local rank {self.local_rank}, {gpu}, {self.library}"
 
@@ -105,7 +100,7 @@ def _leave(mark: Path) -> bool:
 
 
 def _visible() -> list[tuple[str, str]]:
-    """The address and the UUID of each GPU that CUDA shows to this process."""
+    """Return the address and the UUID of each GPU that CUDA shows to this process."""
     if gpu_problem() is not None:
         return []
     from groute_py.device.cuda.runtime.inventory import gpus
@@ -145,7 +140,7 @@ def exchange(sights: list[Sight]) -> str:
 
 
 def shared_gpus(sights: list[Sight]) -> Iterator[str]:
-    """The GPUs that several ranks take."""
+    """Yield the GPUs that several ranks take."""
     takers: dict[str, list[int]] = {}
     for rank, sight in enumerate(sights):
         if sight.uuid:
@@ -169,5 +164,5 @@ def skew_s(sights: list[Sight]) -> float:
 
 
 def cache_is_shared(sights: list[Sight]) -> bool:
-    """Every host sees the same cache folder."""
+    """Return whether every host sees the same cache folder."""
     return all(sight.cache_seen for sight in sights)

@@ -20,13 +20,10 @@ from groute_py.errors import SetupError
 
 @dataclass(frozen=True)
 class Flavour:
-    """One family of ``mpirun``.
+    """One family of ``mpirun``, by words in the output of ``mpirun --version``.
 
     Attributes:
-        name: what a plan calls it.
-        signs: words in the output of ``mpirun --version`` that identify it.
-        as_root: options without which it refuses to run as root.
-        oversubscribe: options without which it refuses more ranks than cores.
+        as_root, oversubscribe: options without which it refuses root, and more ranks than cores.
         unbound: options that leave a rank all the cores of the job: rank 0 reads and makes graphs
             with threads.
         on_hosts: options that name the hosts; ``{hosts}`` stands for ``a,b``, ``{slots}`` for
@@ -66,15 +63,7 @@ FLAVOURS = (
 class Plan:
     """The program to start, and the properties of the machine that matter to ``mpirun``.
 
-    Attributes:
-        ranks: processes to start.
-        argv: arguments of groute-py, such as ``("sssp", "usa.gr")``.
-        mpirun: path of the ``mpirun`` to use.
-        flavour: its name in ``FLAVOURS``.
-        as_root: the user is root.
-        oversubscribe: there are more ranks than cores.
-        python: the interpreter every rank runs.
-        hosts: each with equally many ranks; empty for this machine.
+    ``hosts`` have equally many ranks; none stand for this machine.
     """
 
     ranks: int
@@ -115,7 +104,7 @@ def _on_hosts(flavour: Flavour, plan: Plan) -> list[str]:
 
 
 def flavour_named(name: str) -> Flavour:
-    """The flavour of a plan."""
+    """Return the flavour of a plan."""
     return next(f for f in FLAVOURS if f.name == name)
 
 

@@ -36,20 +36,12 @@ class Job:
     """A batch job: the command, its resources and its time limit.
 
     Attributes:
-        argv: arguments of groute-py, such as ``("sssp", "usa.gr")``; `ITEM` in them stands for the
-            array's item.
-        nodes: the number of nodes.
+        argv: arguments of groute-py; `ITEM` in them stands for the array's item.
         gpus_per_node: GPUs, and ranks, on each node; 0 for the CPU.
-        ranks_per_node: ranks on each node, if not the number of GPUs.
+        ranks_per_node: if not the number of GPUs.
         cpus_per_task: cores of each rank; None for the site's default, which is often one.
-        time: the limit in Slurm's notation.
-        account, partition: Slurm's account and partition; None for the site's defaults.
-        modules: names for ``module load``.
-        venv: folder of a virtual environment.
-        container: an Apptainer image that holds groute-py.
-        mpi: the type for ``srun --mpi``: ``pmix``, ``pmi2`` …; ``mpirun`` to start with mpirun.
-        items: of an array job, one task each.
-        at_once: how many of them may run at a time.
+        mpi: the type for ``srun --mpi``; ``mpirun`` to start with mpirun.
+        items: of an array job, one task each; ``at_once`` of them may run at a time.
         requeue: Slurm may start it again after a lost node.
     """
 
@@ -123,7 +115,7 @@ def summary(job: Job) -> str:
 
 
 def submit(text: str) -> str:
-    """Give a script to ``sbatch``; returns the job's number."""
+    """Give a script to ``sbatch``; return the job's number."""
     try:
         run = subprocess.run(
             ["sbatch", "--parsable"], input=text, capture_output=True, text=True, check=False
@@ -138,7 +130,7 @@ def submit(text: str) -> str:
 
 
 def _directives(job: Job) -> dict[str, object]:
-    """Options of sbatch by name; None leaves one out."""
+    """Return options of sbatch by name; None leaves one out."""
     last, at_once = len(job.items) - 1, f"%{job.at_once}" if job.at_once else ""
     return {
         "job-name": "groute-" + re.sub(r"[^\w-]", "-", job.argv[0]),
@@ -167,7 +159,7 @@ def _with_directive(text: str, name: str, value: object) -> str:
 
 
 def _own_words(job: Job) -> dict[str, str]:
-    """The replacements of the template's marks."""
+    """Return the replacements of the template's marks."""
     setup = [f"module load {shlex.join(job.modules)}"] if job.modules else []
     setup += [f"source {shlex.quote(job.venv)}/bin/activate"] if job.venv else []
     if job.items:

@@ -49,7 +49,7 @@ def _inode_at(path: Path) -> int | None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """A new file that takes the place of the one at `path` when the block ends well.
+    """Yield a new file that takes the place of the one at `path` when the block ends well.
 
     Where `path` is a link, the file that it leads to is replaced; where there is a file, its mode
     is kept. Pipes and devices are written to as they are.
@@ -74,7 +74,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 
 def _new_file(draft: Path) -> BinaryIO:
-    """A file without a name, of which nothing is left when the process is killed.
+    """Open a file without a name, of which nothing is left when the process is killed.
 
     Where the file system has no such files it has the name of the draft.
     """
@@ -107,10 +107,7 @@ def _give_name(file: BinaryIO, draft: Path) -> None:
 
 
 def put(draft: Path, path: Path) -> None:
-    """Let a complete file take the place of the one at `path`, as `replacing` does.
-
-    Where both are on one disk it is not copied.
-    """
+    """Let a complete file replace the one at `path`, on one disk without a copy."""
     if is_stream(path):
         _copy(draft, path)
         return
@@ -133,7 +130,7 @@ def _copy(draft: Path, path: Path) -> None:
 
 @contextmanager
 def translating_errors(path: Path) -> Iterator[None]:
-    """Let what the system says of a file that is written be an error of ours."""
+    """Raise what the system says of a file that is written as an error of ours."""
     try:
         yield
     except OSError as problem:

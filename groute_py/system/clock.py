@@ -28,11 +28,10 @@ MOST_EVENTS = 200_000
 
 @dataclass
 class Record:
-    """When this process was in which phase; seconds are those of `time.monotonic`.
+    """A record of this process by phase; seconds are those of `time.monotonic`.
 
     Attributes:
-        spans: phase, begin and end.
-        counts: counter, time and value.
+        spans, counts: phase, begin and end; counter, time and value.
         dropped: how many of both are missing.
         clocks: how those of all ranks stand to each other.
     """
@@ -47,7 +46,7 @@ class Record:
         self._add(self.spans, (phase, begin, end))
 
     def count(self, counter: str, at: float, value: float) -> None:
-        """Add what a counter stood at."""
+        """Add the value of a counter."""
         self._add(self.counts, (counter, at, value))
 
     def _add(self, to: list[tuple[str, float, float]], event: tuple[str, float, float]) -> None:
@@ -77,7 +76,7 @@ class Clock:
         self.record: Record | None = None
 
     def enter(self, name: str) -> str:
-        """Be in phase ``name`` from now on; returns the phase before."""
+        """Be in phase ``name`` from now on; return the phase before."""
         before, now = self._phase, time.monotonic()
         self._sums[before] += now - self._since
         if self.record is not None:
@@ -96,11 +95,11 @@ class Clock:
             self.enter(before)
 
     def now(self) -> tuple[str, float]:
-        """The phase that it is in, and the seconds since the last begin or end of one."""
+        """Return the phase that it is in, and the seconds since the last begin or end of one."""
         return self._phase, time.monotonic() - self._since
 
     def seconds(self) -> dict[str, float]:
-        """Seconds by phase in the order of their begin, and their sum as ``total``."""
+        """Return seconds by phase in the order of their begin, and their sum as ``total``."""
         self.enter(self._phase)
         return {**self._sums, "total": sum(self._sums.values())}
 
@@ -119,7 +118,7 @@ def running(clock: Clock) -> Iterator[None]:
 
 
 def current() -> Clock | None:
-    """The clock that runs in this thread."""
+    """Return the clock that runs in this thread."""
     return _current.get()
 
 
@@ -134,7 +133,7 @@ def phase(name: str) -> Iterator[None]:
 
 
 def process_age_s() -> float:
-    """Seconds since this process was started; without ``/proc`` its CPU time, which is no more."""
+    """Return seconds since this process was started; without ``/proc`` its CPU time."""
     try:
         fields = STAT.read_text().rpartition(")")[2].split()  # a name may contain blanks
         ticks = int(fields[START_FIELD - 3])  # the first two fields are cut off

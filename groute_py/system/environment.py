@@ -58,14 +58,7 @@ LAUNCHERS = (
 
 @dataclass(frozen=True)
 class Place:
-    """This process's place in the job, as the launcher tells it.
-
-    Attributes:
-        launcher: the launcher's name, or None when there is none.
-        size: processes in the job.
-        rank: this process, from 0.
-        local_rank: this process among those of its host, or None if the launcher does not say.
-    """
+    """This process's place in the job, as the launcher tells it; None where it does not say."""
 
     launcher: str | None = None
     size: int = 1
@@ -100,7 +93,7 @@ def _local_rank(launcher: Launcher, environ: Mapping[str, str]) -> int | None:
 
 
 def local_rank(rank: int) -> int:
-    """This process among those of its host; its rank in the job where the launcher does not say."""
+    """Return the rank within the host, or in the job where the launcher does not say."""
     local = place().local_rank
     return rank if local is None else local
 
@@ -110,7 +103,7 @@ FORWARD_S = 0.2
 
 
 def hydra_socket() -> int | None:
-    """The descriptor by which MPICH's mpirun (hydra) takes commands of PMI 1 from this rank."""
+    """Return the descriptor by which MPICH's mpirun (hydra) takes commands of PMI 1."""
     if place().size > 1 and "HYDI_CONTROL_FD" in os.environ:
         with suppress(KeyError, ValueError, OSError):
             number = int(os.environ["PMI_FD"])
@@ -141,7 +134,7 @@ that shows it, and what the user knows it by."""
 
 
 def hiding(environ: Mapping[str, str] | None = None) -> str | None:
-    """The setting that keeps GPUs of this host from this process, as far as variables tell.
+    """Return the setting that keeps GPUs of this host from this process, as variables tell.
 
     >>> hiding({"SLURM_GPUS_PER_TASK": "1", "CUDA_VISIBLE_DEVICES": "0"})
     '--gpus-per-task=1'

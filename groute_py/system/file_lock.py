@@ -21,18 +21,10 @@ class LockedError(Exception):
 
 
 class FileLock:
-    """Hold a file until `close`, or the end of the process, however it ends.
+    """Holds a file until `close`, or the end of the process; else raises `LockedError`.
 
-    On a file system without locks everybody holds it.
-
-    Args:
-        path: made where there is none; a link is not followed.
-
-    Attributes:
-        descriptor: of the file, open to read and write until `close`.
-
-    Raises:
-        LockedError: someone else holds it.
+    On a file system without locks everybody holds it. The file is made where there is none; a link
+    is not followed. ``descriptor`` is open to read and write until `close`.
     """
 
     def __init__(self, path: Path) -> None:

@@ -23,13 +23,7 @@ def check_system(platform: str = sys.platform, words: Sequence[str] = sys.orig_a
 
 
 def is_command(words: Sequence[str]) -> bool:
-    r"""Return True if an interpreter was called to run ``groute-py`` or ``python -m groute_py``.
-
-    >>> is_command(["python", "-m", "groute_py"]), is_command(["python", r"C:\bin\groute-py.exe"])
-    (True, True)
-    >>> is_command(["python", "-m", "pytest", "groute_py"])
-    False
-    """
+    """Return whether an interpreter runs ``groute-py`` or ``python -m groute_py``."""
     for before, word in zip(("", *words), words, strict=False):
         if before == "-m" or (word.startswith("-m") and word != "-m"):
             module = word if before == "-m" else word.removeprefix("-m")

@@ -43,7 +43,7 @@ membership calls them."""
 
 
 def available_bytes() -> int | None:
-    """The memory that this process can have without swapping, where Linux says so.
+    """Return the memory that this process can have without swapping, where Linux says so.
 
     On this machine, in the control groups that batch systems and containers set limits by, and
     below the limit of addresses that ``ulimit -v`` sets.
@@ -63,15 +63,7 @@ CHECKED_EVERY = 1 << 16
 
 
 def check_room(size: int, what: str) -> None:
-    """Refuse what needs more memory than there is, before it is taken.
-
-    Args:
-        size: bytes.
-        what: that needs them, for the message.
-
-    Raises:
-        GraphError: they are more than `LITTLE`, and more than are available; with both numbers.
-    """
+    """Raise `GraphError` for more bytes than `LITTLE` and than there are, before they are taken."""
     if size <= LITTLE:
         return
     available = available_bytes()
@@ -106,11 +98,7 @@ def _left_of_addresses() -> int | None:
 
 
 def check_addresses() -> None:
-    """Refuse a limit of addresses below which the compiler of kernels would end the process.
-
-    Raises:
-        SetupError: `COMPILER_BYTES` are not left.
-    """
+    """Raise `SetupError` for a limit below which the compiler would end the process."""
     rest = _left_of_addresses()
     if rest is not None and rest < COMPILER_BYTES:
         raise SetupError(
@@ -135,7 +123,7 @@ def _left_in_groups() -> int | None:
 
 
 def _left_in(group: Path, version: Version) -> int | None:
-    """None if it has no limit; what files have been read into counts as free."""
+    """Return what a group has left, or None; what files have been read into counts as free."""
     try:
         limit = int((group / version.limit).read_text("ascii"))
         used = int((group / version.usage).read_text("ascii"))
@@ -155,9 +143,8 @@ def is_absurd(vertex_count: int, content_bytes: int) -> bool:
 def check_vertex_count(path: Path, vertex_count: int, content_bytes: int) -> None:
     """Refuse a count that asks for much more memory than what was read.
 
-    Raises:
-        FormatError: there are more vertices than bytes, and more than `FEWEST_VERTICES`.
-        GraphError: their offsets need more memory than is available.
+    With more vertices than bytes, and than `FEWEST_VERTICES`, by a `FormatError`; else with a
+    `GraphError` if their offsets do not fit.
     """
     if is_absurd(vertex_count, content_bytes):
         problem = f"promises {vertex_count:,} vertices, but has only {content_bytes:,} bytes"
@@ -166,11 +153,7 @@ def check_vertex_count(path: Path, vertex_count: int, content_bytes: int) -> Non
 
 
 def check_name_lengths(count: int, longest: int) -> None:
-    """Refuse names that, each with the room of the longest, are too much.
-
-    Raises:
-        GraphError: they need more than half of the memory that is available.
-    """
+    """Raise `GraphError` for names that, with the room of the longest, need half of memory."""
     available = available_bytes()
     if available is not None and 2 * count * longest * NAME_BYTES > available:
         raise GraphError(

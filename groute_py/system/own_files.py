@@ -14,11 +14,7 @@ from typing import BinaryIO
 
 
 def open_believed(path: Path) -> BinaryIO:
-    """Open a file to read.
-
-    Raises:
-        OSError: it is a link, no plain file, or of another user than this one and root.
-    """
+    """Open a file of this user or of root to read; a link or no plain file is an OSError."""
     file = open_plain(path)
     if os.fstat(file.fileno()).st_uid not in (os.geteuid(), 0):
         file.close()
@@ -27,11 +23,7 @@ def open_believed(path: Path) -> BinaryIO:
 
 
 def open_plain(path: Path) -> BinaryIO:
-    """Open a file of whatever user to read.
-
-    Raises:
-        OSError: it is a link, or no plain file.
-    """
+    """Open a file of whatever user to read; a link or no plain file is an OSError."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     file = open(descriptor, "rb")  # noqa: SIM115 - the caller's to close
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -43,8 +35,7 @@ def open_plain(path: Path) -> BinaryIO:
 def open_draft(path: Path) -> BinaryIO:
     """Open a file that this user has made, to write parts of it.
 
-    Raises:
-        OSError: it is a link, no plain file, another user's, or has another name as well.
+    One that is a link, no plain file, another user's, or has another name is an OSError.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
     file = open(descriptor, "r+b")  # noqa: SIM115 - the caller's to close
@@ -56,7 +47,7 @@ def open_draft(path: Path) -> BinaryIO:
 
 
 def rights_of_copy(source: os.stat_result, copy: os.stat_result) -> int:
-    """The mode that a copy may have at most: nobody may read it who may not read its source."""
+    """Return the mode a copy may have: nobody may read it who may not read its source."""
     mode = source.st_mode & 0o666
     if not mode & stat.S_IRGRP:
         mode &= ~stat.S_IRWXO  # the source's group is among the others where the copy's is another
@@ -74,15 +65,15 @@ def is_draft(path: Path) -> bool:
 
 
 def draft_beside(path: Path) -> Path:
-    """A name for a file that is to take the place of another."""
+    """Return a name for a file that is to take the place of another."""
     return path.parent / f".groute-py-{os.getpid()}-{secrets.token_hex(4)}.tmp"
 
 
 @contextmanager
 def replacing_copy(path: Path, source: Path) -> Iterator[BinaryIO]:
-    """A new file that takes the place of `path` when the block ends well, also of a link there.
+    """Yield a new file that takes the place of `path`, also of a link, when the block ends well.
 
-    It tells what `source` does, so nobody may read it who may not read that.
+    Nobody may read it who may not read ``source``.
     """
     status = source.stat()
     wanted = 0o600 | status.st_mode & 0o666

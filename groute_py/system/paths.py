@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def is_there(path: str | Path) -> bool:
-    """`Path.exists`, or False if that cannot be determined, as in Python 3.14."""
+    """Return `Path.exists`, or False if that cannot be determined, as in Python 3.14."""
     try:
         return Path(path).exists()
     except OSError:
@@ -14,7 +14,7 @@ def is_there(path: str | Path) -> bool:
 
 
 def is_file_there(path: str | Path) -> bool:
-    """`Path.is_file`, or False if that cannot be determined."""
+    """Return `Path.is_file`, or False if that cannot be determined."""
     try:
         return Path(path).is_file()
     except OSError:
@@ -22,7 +22,7 @@ def is_file_there(path: str | Path) -> bool:
 
 
 def as_text(name: str) -> str:
-    r"""A name as text that every file and page takes: bytes that are no UTF-8 are escaped.
+    r"""Return a name as text that every file and page takes: bytes that are no UTF-8 are escaped.
 
     >>> as_text("s\udcfcd"), as_text("süd")
     ('s\\udcfcd', 'süd')

@@ -44,10 +44,7 @@ class Settings:
 
 
 def kernel_macros() -> dict[str, int]:
-    """Values for macros of the kernels (``GROUTE_PY_KERNEL_MACROS``), for tests.
-
-    Names and numbers, such as ``LOCAL_ENTRIES=0,PATIENCE=8``. Read each time: tests change it.
-    """
+    """Read macros of the kernels (``GROUTE_PY_KERNEL_MACROS=NAME=N,…``) each time, for tests."""
     words = os.environ.get("GROUTE_PY_KERNEL_MACROS", "")
     try:
         pairs = [word.split("=") for word in words.split(",") if word]
@@ -138,7 +135,7 @@ def _size(name: str) -> int | None:
 
 
 def _seconds(name: str, default: float, least: float) -> float:
-    """A number of seconds: 0, or at least ``least``."""
+    """Return a number of seconds: 0, or at least ``least``."""
     value = os.environ.get(name)
     if not value:
         return default

@@ -13,7 +13,7 @@ SIZE = re.compile(r"(\d+(?:\.\d+)?) ?(|[KMGT]i?)B?", re.ASCII)
 
 
 def nbytes_of(text: str) -> int | None:
-    """The bytes that a size is; None where it is none, or more than there can be.
+    """Return the bytes of a size, or None.
 
     >>> nbytes_of("1.5G"), nbytes_of("512Mi"), nbytes_of("much")
     (1500000000, 536870912, None)

@@ -36,7 +36,7 @@ def is_stream(path: Path) -> bool:
 
 
 def own_descriptor(path: Path) -> int | None:
-    """The file descriptor of this process that a path is a name of, as /dev/stdout is of 1."""
+    """Return the descriptor of this process that a path names, as /dev/stdout is of 1."""
     open_files = str(OPEN_FILES.resolve())
     with suppress(OSError):  # what cannot be looked at is none of ours
         for _ in range(MOST_LINKS):
@@ -54,7 +54,7 @@ def is_stdout(file: str | None) -> bool:
 
 
 def opened(path: Path) -> BinaryIO:
-    """To be written to; what this process has open goes on where it is."""
+    """Open a stream to write; what this process has open goes on where it is."""
     number = own_descriptor(path)
     if number is None:
         return open(path, "wb")

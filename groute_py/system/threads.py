@@ -14,7 +14,7 @@ MOST_THREADS = 16
 
 
 def thread_count() -> int:
-    """The cores that this process may use, at most `MOST_THREADS`."""
+    """Return the cores that this process may use, at most `MOST_THREADS`."""
     return min(MOST_THREADS, len(os.sched_getaffinity(0)))
 
 

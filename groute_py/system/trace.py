@@ -19,7 +19,7 @@ def recorder() -> Record | None:
 
 
 def count(counter: str, value: float) -> None:
-    """Record what a counter stands at now."""
+    """Record the value of a counter now."""
     if (record := recorder()) is not None:
         record.count(counter, time.monotonic(), value)
 
