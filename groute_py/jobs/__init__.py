@@ -1,1 +1,12 @@
-"""What a loaded graph answers beside one source: matrices, nearest facilities, routes."""
+"""Jobs: questions about a graph that is open on all ranks.
+
+A job is a class with `check`, `alike` and `run`: see `groute_py.solver.opened.Job`. A public
+function, a method of `Solver` and a command make the same job, and `Opened.answer` runs it. Read
+`tree` first.
+
+- Jobs and their functions: `tree` (``sssp`` and ``bfs``), `rows` (``apsp``), `matrix`, `nearest`,
+  `k_nearest`, `isochrone` and `route`.
+- Their answers, where a module of their own holds them: `facilities`, `isochrones` and `routes`.
+- Below `route`: `pairs` shares the sources among ranks, `searches` searches on the cores of one.
+- Above all: `solver`, with a method for each job, and `questions`, the JSON lines of ``query``.
+"""

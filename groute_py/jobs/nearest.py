@@ -2,9 +2,10 @@
 
 `groute_py.jobs.k_nearest` has the k nearest.
 
-The solve begins at a root with an arc of weight 0 to each facility. Owners follow from its
-distances alone: see `groute_py.kernels.cpu.owners`. A prepared graph on one GPU is swept from all
-facilities, without a root: see `groute_py.jobs.nearest`.
+The solve begins at the root, an extra vertex with an arc of weight 0 to each facility. The owner of
+a vertex, its nearest facility, follows from the distances alone: see
+`groute_py.kernels.cpu.owners`. A prepared graph on one GPU is swept from all facilities, without a
+root: see `swept`.
 """
 
 from __future__ import annotations

@@ -252,7 +252,7 @@ SOURCES_AT_ONCE = 1 << 14
 
 
 class Rows:
-    """See `groute_py.jobs.pairs.Finder`; with paths whole rows come to the host.
+    """See `groute_py.jobs.searches.Finder`; with paths whole rows come to the host.
 
     Args:
         solving: solves row by row.
@@ -264,7 +264,7 @@ class Rows:
     def find(
         self, groups: list[Group], height: NDArray[Any] | None, *, paths: bool, deadline: float
     ) -> Generator[Found, None, None]:
-        """As `groute_py.jobs.pairs.Finder.find`; the solver has the potentials already."""
+        """As `groute_py.jobs.searches.Finder.find`; the solver has the potentials already."""
         for start in range(0, len(groups), SOURCES_AT_ONCE):
             some = groups[start : start + SOURCES_AT_ONCE]
             sources = np.array([group.source for group in some])

@@ -99,7 +99,7 @@ def grouped(pairs: NDArray[np.int64]) -> list[Group]:
 
 
 class Searches:
-    """See `groute_py.jobs.pairs.Finder`; memory of searches is kept from call to call.
+    """See `groute_py.jobs.searches.Finder`; memory of searches is kept from call to call.
 
     Args:
         graph: of one precision.
