@@ -89,13 +89,13 @@ class Row:
         return f"{self.document.key}/{self.table}/{self.label}".replace(" ", "")
 
 
-ALIKE = "random graph of the same size"
-HASHED = "the same roads without parallel arcs, weights hashed from the ends of an arc"
+ALIKE = "random"
+HASHED = "other weights"
 
 
 def _dijkstra(label: str, graph: str, note: str = "") -> Row:
     published: tuple[tuple[str, float | None], ...] = (("open-set to frontier Dijkstra", None),)
-    note = f"{note + '; ' if note else ''}published as a picture, 1.75 times faster on average"
+    note = f"{note + '; ' if note else ''}a picture: 1.75 times faster"
     methods = ("open-set-dijkstra", "frontier-dijkstra", "auto")
     return Row(THESIS, "figure 5-1", label, graph, published, methods, note=note)
 
@@ -121,14 +121,14 @@ def _pairs(label: str, graph: str, note: str, *seconds: float) -> Row:
 def _floyd(count: int, seconds: float) -> Row:
     published = (("blocked Floyd-Warshall, GPU", 1000 * seconds),)
     graph = f"random:{count},{8 * count}"
-    note = "random graph of as many vertices; published in hours"
+    note = "random; from hours"
     return Row(FLOYD, "results", f"N = {count}", graph, published, ("floyd",), True, note)
 
 
 def _dense(count: int) -> Row:
     published: tuple[tuple[str, float | None], ...] = (("Bellman-Ford, GPU", None),)
     methods = ("dense-bellman-ford", "bellman-ford", "auto")
-    note = "dense matrix of the same size; published as a picture"
+    note = "dense; a picture"
     return Row(DENSE, "results", f"N = {count}", f"dense:{count}", published, methods, note=note)
 
 
@@ -155,7 +155,7 @@ ROWS = (
         "NY",
         (("queue Bellman-Ford", None), ("with SLF", None), ("with SLF and LLL", None)),
         ("queue-bellman-ford", "queue-bellman-ford-slf", "queue-bellman-ford-slf-lll"),
-        note="no graph is named; published: SLF is 15 to 20 % faster, SLF and LLL 50 %",
+        note="no graph is named; SLF is 15 to 20 % faster, SLF and LLL 50 %",
     ),
     _floyd(80, 0.57),
     _floyd(1024, 0.59),

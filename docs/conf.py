@@ -84,10 +84,6 @@ LINK = re.compile(r"\]\(([^)#:\s]+)\)")
 TILES = "\n```{eval-rst}\n.. minigallery:: gallery/*.py ../examples/*.py\n```\n"
 """The pictures of the scripts, below the text of the gallery."""
 
-RECORDS = "\n```{toctree}\n:hidden:\n:glob:\n\n0*\n```\n"
-"""What lists the records of decisions in the sidebar of their page."""
-
-
 ROOT = Path(__file__).parents[1]
 
 
@@ -122,8 +118,6 @@ def _adapt(app: Any, name: str, source: list[str]) -> None:
         source[0] = LINK.sub(partial(_within_site, posixpath.dirname(name)), source[0])
     if name == "gallery":
         source[0] += TILES
-    if name == "decisions/README":
-        source[0] += RECORDS
     if name == "architecture":
         source[0] = source[0].replace("<!-- packages -->", _packages())
 
