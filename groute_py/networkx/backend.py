@@ -12,24 +12,16 @@ exceptions of the functions are those of NetworkX's functions of the same names,
 
 from __future__ import annotations
 
-from collections import ChainMap
 from typing import Any
 
-from groute_py.networkx import (
-    centrality,
-    dense,
-    distance_measures,
-    generic,
-    unweighted,
-    weighted,
-)
+from groute_py.networkx import centrality as centrality  # each registers its functions
+from groute_py.networkx import dense as dense
+from groute_py.networkx import distance_measures as distance_measures
+from groute_py.networkx import paths as paths
+from groute_py.networkx.entries import BY_NAME
 from groute_py.networkx.graph import convert_from_nx, convert_to_nx
-from groute_py.networkx.info import FUNCTIONS
 
 __all__ = ["can_run", "convert_from_nx", "convert_to_nx", "should_run"]
-
-_MODULES = (centrality, dense, distance_measures, generic, unweighted, weighted)
-_BY_NAME: ChainMap[str, Any] = ChainMap(weighted.BY_BOTH, *map(vars, _MODULES))
 
 SMALL = 1000
 """Up to this many edges NetworkX's own functions are at least as fast."""
@@ -51,7 +43,7 @@ def should_run(name: str, args: Any, kwargs: dict[str, Any]) -> bool | str:
 
 
 def __getattr__(name: str) -> Any:
-    """Return the function that `info.FUNCTIONS` has under this name."""
-    if name not in FUNCTIONS:
+    """Return NetworkX's function of this name."""
+    if name not in BY_NAME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return _BY_NAME[name]
+    return BY_NAME[name]

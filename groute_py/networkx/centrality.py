@@ -16,25 +16,34 @@ from numpy.typing import NDArray
 from groute_py.centrality.dependencies import Accumulated
 from groute_py.centrality.scores import estimated
 from groute_py.device.base import unreached
+from groute_py.networkx.entries import entry
 from groute_py.networkx.graph import BackendGraph, Node
-from groute_py.networkx.reductions import dependencies_of, nodes_in, non_negative, rows_of
-from groute_py.networkx.solves import distances_from, options
+from groute_py.networkx.solves import (
+    dependencies_of,
+    nodes_in,
+    non_negative,
+    options,
+    rows_of,
+    trees,
+)
 
 
+@entry
 def closeness_centrality(
-    G: BackendGraph, u: Node | None = None, distance: str | None = None, wf_improved: bool = True
+    G: BackendGraph, u: Node | None, distance: str | None, wf_improved: bool
 ) -> Any:
     """By distances to each node; of ``u``, or of all nodes by node."""
     if not len(G) and u is None:
         return {}
     nodes = None if u is None else [u]
-    found = rows_of(G, distance, nodes, reverse=G.is_directed(), measure="closeness")
-    values = found.closeness(normalized=wf_improved).tolist()
+    rows = rows_of(G, distance, nodes, reverse=G.is_directed(), measure="closeness")
+    values = rows.closeness(normalized=wf_improved).tolist()
     return dict(zip(G, values, strict=True)) if u is None else values[0]
 
 
+@entry
 def harmonic_centrality(
-    G: BackendGraph, nbunch: Any = None, distance: str | None = None, sources: Any = None
+    G: BackendGraph, nbunch: Any, distance: str | None, sources: Any
 ) -> dict[Node, float]:
     """By distances to each node of ``nbunch``, from all nodes or ``sources``."""
     nodes = list(dict.fromkeys(nodes_in(G, nbunch)))
@@ -42,61 +51,60 @@ def harmonic_centrality(
         return _harmonic_from(G, nodes, distance, set(nodes_in(G, sources)))
     if not nodes:
         return {}
-    found = rows_of(G, distance, nodes, reverse=G.is_directed(), measure="harmonic")
-    return dict(zip(nodes, found.harmonic(normalized=False).tolist(), strict=True))
+    rows = rows_of(G, distance, nodes, reverse=G.is_directed(), measure="harmonic")
+    return dict(zip(nodes, rows.harmonic(normalized=False).tolist(), strict=True))
 
 
 def _harmonic_from(
     graph: BackendGraph, nodes: list[Node], distance: str | None, sources: Iterable[Node]
 ) -> dict[Node, float]:
     arcs, sums = non_negative(graph.arcs(distance)), np.zeros(len(graph))
-    for row in distances_from(graph, arcs, sources, options(predecessors=False)):
+    for _, tree in trees(graph, arcs, sources, options(predecessors=False)):
+        row = tree.distances
         there = (row != unreached(row.dtype)) & (row != 0)
         sums[there] += 1 / row[there]
     return {node: sums[graph.index[node]].item() for node in nodes}
 
 
+@entry
 def betweenness_centrality(
     G: BackendGraph,
-    k: int | None = None,
-    normalized: bool = True,
-    weight: str | None = None,
-    endpoints: bool = False,
-    seed: Any = None,
+    k: int | None,
+    normalized: bool,
+    weight: str | None,
+    endpoints: bool,
+    seed: Any,
 ) -> dict[Node, float]:
     """Betweenness of all nodes; from ``k`` nodes that are drawn, an estimate."""
     if not len(G):
         return {}
-    drawn = _drawn(G, k, seed)
-    if drawn == []:
+    sample = _sample(G, k, seed)
+    if sample == []:
         return dict.fromkeys(G, 0.0)
-    found = dependencies_of(G, weight, drawn, endpoints=endpoints)
-    return dict(zip(G, _estimated(G, found, normalized).tolist(), strict=True))
+    sums = dependencies_of(G, weight, sample, endpoints=endpoints)
+    return dict(zip(G, _estimated(G, sums, normalized).tolist(), strict=True))
 
 
+@entry
 def edge_betweenness_centrality(
-    G: BackendGraph,
-    k: int | None = None,
-    normalized: bool = True,
-    weight: str | None = None,
-    seed: Any = None,
+    G: BackendGraph, k: int | None, normalized: bool, weight: str | None, seed: Any
 ) -> dict[Any, float]:
     """Betweenness of all edges, by key in a multigraph; an estimate from ``k`` drawn nodes."""
     if not len(G):
         return {}
-    drawn = _drawn(G, k, seed)
+    sample = _sample(G, k, seed)
     totals, is_light = np.zeros(G.weighted.arc_count), np.ones(G.weighted.arc_count, np.bool_)
-    if drawn != []:
-        found = dependencies_of(G, weight, drawn, by_arc=True)
-        totals = _estimated(G, found, normalized)
-        if found.job.simple.places is not None:
-            is_light = found.job.simple.places >= 0
+    if sample != []:
+        sums = dependencies_of(G, weight, sample, by_arc=True)
+        totals = _estimated(G, sums, normalized)
+        if sums.job.simple.places is not None:
+            is_light = sums.job.simple.places >= 0
     tails, heads = G.weighted.tails(), G.weighted.heads
-    kept = np.ones(len(heads), np.bool_)
+    is_listed = np.ones(len(heads), np.bool_)
     if not G.is_directed():
-        kept = tails <= heads
-        totals = _both_ways(len(G), tails, heads, totals, is_light & kept)
-    return dict(zip(_edges(G, tails, heads, kept), totals[kept].tolist(), strict=True))
+        is_listed = tails <= heads
+        totals = _both_ways(len(G), tails, heads, totals, is_light & is_listed)
+    return dict(zip(_edges(G, tails, heads, is_listed), totals[is_listed].tolist(), strict=True))
 
 
 def _both_ways(
@@ -114,27 +122,26 @@ def _both_ways(
     return np.where(is_light, each[pair], 0.0)
 
 
-def _edges(graph: BackendGraph, tails: Any, heads: Any, kept: NDArray[np.bool_]) -> list[Any]:
-    nodes = graph.nodes
-    ends = zip(tails[kept].tolist(), heads[kept].tolist(), strict=True)
-    named = [(nodes[tail], nodes[head]) for tail, head in ends]
+def _edges(graph: BackendGraph, tails: Any, heads: Any, listed: NDArray[np.bool_]) -> list[Any]:
+    nodes, numbers = graph.nodes, np.flatnonzero(listed).tolist()
+    ends = zip(tails[listed].tolist(), heads[listed].tolist(), strict=True)
+    edges = [(nodes[tail], nodes[head]) for tail, head in ends]
     if graph.keys is None:
-        return named
-    keys = [key for key, is_kept in zip(graph.keys, kept.tolist(), strict=True) if is_kept]
-    return [(*edge, key) for edge, key in zip(named, keys, strict=True)]
+        return edges
+    return [(*edge, graph.keys[arc]) for edge, arc in zip(edges, numbers, strict=True)]
 
 
-def _drawn(graph: BackendGraph, k: int | None, seed: Any) -> list[Node] | None:
+def _sample(graph: BackendGraph, k: int | None, seed: Any) -> list[Node] | None:
     """The sources that NetworkX would draw; None for all."""
     if k is None:
         return None
     if k == 0 and len(graph) > 2:
-        raise ZeroDivisionError("division by zero")
-    drawn: list[Node] = create_py_random_state(seed).sample(list(graph), k)
-    return drawn
+        raise ZeroDivisionError("division by zero")  # as NetworkX does
+    sample: list[Node] = create_py_random_state(seed).sample(list(graph), k)
+    return sample
 
 
-def _estimated(graph: BackendGraph, found: Accumulated, normalized: bool) -> NDArray[np.float64]:
+def _estimated(graph: BackendGraph, sums: Accumulated, normalized: bool) -> NDArray[np.float64]:
     """The values, over unordered pairs where NetworkX counts these."""
-    values = estimated(found, normalized=normalized)[0]
+    values = estimated(sums, normalized=normalized)[0]
     return values if normalized or graph.is_directed() else values / 2

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from groute_py.graph.csr import Graph
 from groute_py.many.floyd import close_between
 from groute_py.many.johnson import potentials
+from groute_py.networkx.entries import entry
 from groute_py.networkx.graph import BackendGraph, Node
 from groute_py.networkx.solves import networkx_errors, options
 
@@ -22,15 +23,17 @@ EXACT = 2**53
 """Up to here float64 holds every integer."""
 
 
-def floyd_warshall(G: BackendGraph, weight: str | None = "weight") -> dict[Node, dict[Node, Any]]:
+@entry
+def floyd_warshall(G: BackendGraph, weight: str | None) -> dict[Node, dict[Node, Any]]:
     """For each pair of nodes the length, infinite if no path leads."""
     graph = G.arcs(weight)
     matrix, _ = _closed(graph)
     return _by_node(G, matrix, graph)
 
 
+@entry
 def floyd_warshall_predecessor_and_distance(
-    G: BackendGraph, weight: str | None = "weight"
+    G: BackendGraph, weight: str | None
 ) -> tuple[dict[Node, dict[Node, Node]], dict[Node, dict[Node, Any]]]:
     """For each pair of nodes the predecessor of the second, and the length."""
     graph, nodes = G.arcs(weight), G.nodes
@@ -45,8 +48,9 @@ def floyd_warshall_predecessor_and_distance(
     return {node: row for node, row in before.items() if row}, _by_node(G, matrix, graph)
 
 
+@entry
 def floyd_warshall_numpy(
-    G: BackendGraph, nodelist: list[Node] | None = None, weight: str | None = "weight"
+    G: BackendGraph, nodelist: list[Node] | None, weight: str | None
 ) -> NDArray[np.float64]:
     """The lengths as a float64 matrix, shape (n, n), in the order of ``nodelist``."""
     matrix, _ = _closed(G.arcs(weight))

@@ -1,11 +1,12 @@
 """NetworkX's measures of the distances between all nodes.
 
 `backend.py` has the rules for return values and exceptions. ``weight`` names the attribute with the
-weights; None counts edges. ``usebounds`` changes how NetworkX computes, not what it returns.
+weights; None counts edges.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import networkx as nx
@@ -13,10 +14,10 @@ import numpy as np
 
 from groute_py.centrality.distances import Reduced
 from groute_py.many.rooted import solve_nearest
+from groute_py.networkx.entries import entry
 from groute_py.networkx.graph import BackendGraph, Node
-from groute_py.networkx.reductions import nodes_in, rows_of
-from groute_py.networkx.solves import networkx_errors, options, vertex_of
-from groute_py.networkx.weighted import DIJKSTRA
+from groute_py.networkx.paths import ALGORITHMS, DIJKSTRA
+from groute_py.networkx.solves import networkx_errors, nodes_in, options, rows_of, vertex_of
 
 Eccentricities = dict[Node, Any]
 
@@ -24,70 +25,60 @@ METHODS = ("unweighted", "dijkstra", "bellman-ford", "floyd-warshall", "floyd-wa
 """By which NetworkX computes a mean distance."""
 
 
-def eccentricity(G: BackendGraph, v: Any = None, sp: Any = None, weight: str | None = None) -> Any:
+@entry
+def eccentricity(G: BackendGraph, v: Any, sp: Any, weight: str | None) -> Any:
     """Eccentricity of a node, or of several or all by node; by the lengths ``sp`` if given."""
     nodes = nodes_in(G, v)
-    found = _eccentricities(G, nodes, weight) if sp is None else _from_lengths(G, nodes, sp)
+    values = _eccentricities(G, nodes, weight) if sp is None else _from_lengths(G, nodes, sp)
     try:
-        return found[v] if v in G else found
+        return values[v] if v in G else values
     except TypeError:  # a list is no node
-        return found
+        return values
 
 
-def diameter(
-    G: BackendGraph,
-    e: Eccentricities | None = None,
-    usebounds: bool = False,
-    weight: str | None = None,
-) -> Any:
+@entry
+def diameter(G: BackendGraph, e: Eccentricities | None, weight: str | None) -> Any:
     """The greatest of the eccentricities ``e``, or of all nodes."""
     if e is not None or not len(G):
         return max((e or {}).values())
     return _rows(G, weight, None, "diameter").rows.greatest.max().item()
 
 
-def radius(
-    G: BackendGraph,
-    e: Eccentricities | None = None,
-    usebounds: bool = False,
-    weight: str | None = None,
-) -> Any:
+@entry
+def radius(G: BackendGraph, e: Eccentricities | None, weight: str | None) -> Any:
     """The least of the eccentricities ``e``, or of all nodes."""
     if e is not None or not len(G):
         return min((e or {}).values())
     return _rows(G, weight, None, "radius").rows.greatest.min().item()
 
 
+@entry
 def center(
-    G: BackendGraph,
-    e: Eccentricities | None = None,
-    usebounds: bool = False,
-    weight: str | None = None,
+    G: BackendGraph, e: Eccentricities | None, usebounds: bool, weight: str | None
 ) -> list[Node]:
     """The nodes whose eccentricity is the radius."""
     asks_for_tree = e is None and weight is None and not usebounds and not G.is_directed()
     if asks_for_tree and not len(G):  # nx.is_tree raises here
         raise nx.NetworkXPointlessConcept("G has no nodes.")
-    found = _all(G, e, weight)
-    least = min(found.values())
-    return [node for node, greatest in found.items() if greatest == least]
+    return _nodes_at(min, G, e, weight)
 
 
-def periphery(
-    G: BackendGraph,
-    e: Eccentricities | None = None,
-    usebounds: bool = False,
-    weight: str | None = None,
-) -> list[Node]:
+@entry
+def periphery(G: BackendGraph, e: Eccentricities | None, weight: str | None) -> list[Node]:
     """The nodes whose eccentricity is the diameter."""
-    found = _all(G, e, weight)
-    most = max(found.values())
-    return [node for node, greatest in found.items() if greatest == most]
+    return _nodes_at(max, G, e, weight)
 
 
-def average_shortest_path_length(
-    G: BackendGraph, weight: str | None = None, method: str | None = None
-) -> Any:
+def _nodes_at(
+    extreme: Callable[..., Any], graph: BackendGraph, e: Eccentricities | None, weight: str | None
+) -> list[Node]:
+    values = _eccentricities(graph, list(graph), weight) if e is None else e
+    wanted = extreme(values.values())
+    return [node for node, value in values.items() if value == wanted]
+
+
+@entry
+def average_shortest_path_length(G: BackendGraph, weight: str | None, method: str | None) -> Any:
     """The mean length of the shortest paths of all ordered pairs of nodes."""
     if method is not None and method not in METHODS:
         raise ValueError(f"method not supported: {method}")
@@ -98,52 +89,47 @@ def average_shortest_path_length(
         )
     if count == 1:
         return 0
-    found = rows_of(G, None if method == "unweighted" else weight, None, measure="mean")
-    if not found.complete:
+    result = rows_of(G, None if method == "unweighted" else weight, None, measure="mean")
+    if not result.complete:
         kind = "strongly connected" if G.is_directed() else "connected"
         raise nx.NetworkXError(f"Graph is not {kind}.")
-    return sum(found.rows.sums.tolist()) / (count * (count - 1))
+    return sum(result.rows.sums.tolist()) / (count * (count - 1))
 
 
-def voronoi_cells(
-    G: BackendGraph, center_nodes: Any, weight: str | None = "weight"
-) -> dict[Any, set[Node]]:
+@entry
+def voronoi_cells(G: BackendGraph, center_nodes: Any, weight: str | None) -> dict[Any, set[Node]]:
     """The nodes that are nearest to each center, and those that no center reaches."""
     centers = [vertex_of(G, node) for node in center_nodes]
     if not centers:
         raise ValueError("sources must not be empty")
     with networkx_errors():
-        choices = options(algorithm=DIJKSTRA)
-        found = solve_nearest(G.arcs(weight), np.unique(centers), choices)
+        choices = options(algorithm=ALGORITHMS[DIJKSTRA])
+        origins = solve_nearest(G.arcs(weight), np.unique(centers), choices).origins
     cells: dict[Any, set[Node]] = {}
-    for node, origin in zip(G, found.origins.tolist(), strict=True):
+    for node, origin in zip(G, origins.tolist(), strict=True):
         cells.setdefault("unreachable" if origin < 0 else G.nodes[origin], set()).add(node)
     return cells
-
-
-def _all(graph: BackendGraph, known: Eccentricities | None, weight: str | None) -> Eccentricities:
-    return _eccentricities(graph, list(graph), weight) if known is None else known
 
 
 def _eccentricities(graph: BackendGraph, nodes: list[Node], weight: str | None) -> Eccentricities:
     if not nodes:
         return {}
-    found = _rows(graph, weight, nodes, "eccentricity")
-    return dict(zip(nodes, found.rows.greatest.tolist(), strict=True))
+    result = _rows(graph, weight, nodes, "eccentricity")
+    return dict(zip(nodes, result.rows.greatest.tolist(), strict=True))
 
 
 def _rows(
     graph: BackendGraph, weight: str | None, nodes: list[Node] | None, measure: str
 ) -> Reduced:
     """Return `rows_of` nodes that reach all others."""
-    found = rows_of(graph, weight, nodes, measure=measure)
-    if not found.complete:
+    result = rows_of(graph, weight, nodes, measure=measure)
+    if not result.complete:
         raise _not_connected(graph)
-    return found
+    return result
 
 
 def _from_lengths(graph: BackendGraph, nodes: list[Node], lengths: Any) -> Eccentricities:
-    found: Eccentricities = {}
+    values: Eccentricities = {}
     for node in nodes:
         try:
             row = lengths[node]
@@ -152,8 +138,8 @@ def _from_lengths(graph: BackendGraph, nodes: list[Node], lengths: Any) -> Eccen
             raise nx.NetworkXError('Format of "sp" is invalid.') from problem
         if count != len(graph):
             raise _not_connected(graph)
-        found[node] = max(row.values())
-    return found
+        values[node] = max(row.values())
+    return values
 
 
 def _not_connected(graph: BackendGraph) -> nx.NetworkXError:

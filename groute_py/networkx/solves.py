@@ -1,4 +1,4 @@
-"""The solves behind the functions of the backend, as calls of `groute_py.many`."""
+"""The solves behind the functions of the backend."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
-from numpy.typing import NDArray
 
+from groute_py.centrality.dependencies import Accumulated, accumulated
+from groute_py.centrality.distances import Reduced, reduced
 from groute_py.comm.solo import SoloChannel
 from groute_py.engine.options import Options
 from groute_py.errors import InputError, NegativeCycleError, RunError
@@ -19,6 +20,7 @@ from groute_py.many.rooted import solve_nearest
 from groute_py.many.rows import solve_each
 from groute_py.networkx.graph import BackendGraph, Node
 from groute_py.networkx.tree import Tree
+from groute_py.solver.opened import Opened, source_of
 from groute_py.system.settings import settings
 
 
@@ -28,11 +30,20 @@ def options(**choices: Any) -> Options:
 
 
 def vertex_of(graph: BackendGraph, node: Node, role: str = "Source") -> int:
-    """The vertex of a node; ``role`` is what errors call it."""
+    """The vertex of a node; `nx.NodeNotFound` calls one that is not in the graph by its role."""
     try:
         return graph.index[node]
     except (KeyError, TypeError):
         raise nx.NodeNotFound(f"{role} {node} is not in G") from None
+
+
+def nodes_in(graph: BackendGraph, bunch: Any) -> list[Node]:
+    """Those nodes of the graph that a node or a container names; all for None."""
+    if bunch is None:
+        return list(graph)
+    bare = nx.Graph()
+    bare.add_nodes_from(graph)
+    return list(bare.nbunch_iter(bunch))
 
 
 @contextmanager
@@ -44,6 +55,13 @@ def networkx_errors() -> Iterator[None]:
         raise nx.NetworkXUnbounded("Negative cycle detected.") from error
     except (InputError, RunError) as error:
         raise NotImplementedError(str(error)) from error
+
+
+def non_negative(arcs: Graph) -> Graph:
+    """The same arcs; NotImplementedError if a weight is negative."""
+    if arcs.arc_count and arcs.weights.min() < 0:
+        raise NotImplementedError("negative weights are left to NetworkX")
+    return arcs
 
 
 def trees(
@@ -58,40 +76,18 @@ def trees(
     The first solve is done at once: what cannot be solved is left to NetworkX, which can take over
     as long as nothing has been returned.
     """
-    found = _trees(graph, arcs, sources, choices, targets)
-    return chain([*islice(found, 1)], found)
-
-
-def _trees(
-    graph: BackendGraph,
-    arcs: Graph,
-    sources: Iterable[Node],
-    choices: Options,
-    targets: Sequence[int],
-) -> Iterator[tuple[Node, Tree]]:
     nodes = list(sources)
     vertices = [vertex_of(graph, node) for node in nodes]
-    if not nodes:
-        return
-    with networkx_errors():
-        for node, result in zip(
-            nodes, solve_each(arcs, vertices, choices, SoloChannel(), targets), strict=True
-        ):
-            assert result is not None
-            yield node, Tree(graph, result.distances, result.predecessors)
 
+    def solved() -> Iterator[tuple[Node, Tree]]:
+        results = solve_each(arcs, vertices, choices, SoloChannel(), targets) if nodes else ()
+        with networkx_errors():
+            for node, result in zip(nodes, results, strict=True):
+                assert result is not None
+                yield node, Tree(graph, result.distances, result.predecessors)
 
-def distances_from(
-    graph: BackendGraph, arcs: Graph, sources: Iterable[Node], choices: Options
-) -> Iterator[NDArray[Any]]:
-    """The distances from each source, shape (n,); the graph is loaded once."""
-    vertices = [vertex_of(graph, node) for node in sources]
-    if not vertices:
-        return
-    with networkx_errors():
-        for result in solve_each(arcs, vertices, choices, SoloChannel()):
-            assert result is not None
-            yield result.distances
+    every = solved()
+    return chain([*islice(every, 1)], every)
 
 
 def tree(
@@ -99,8 +95,8 @@ def tree(
 ) -> Tree:
     """The tree of one source; with a target that is a node it need not lead farther."""
     targets = [graph.index[target]] if target is not None and target in graph else []
-    ((_, found),) = trees(graph, arcs, [source], choices, targets)
-    return found
+    ((_, only),) = trees(graph, arcs, [source], choices, targets)
+    return only
 
 
 def nearest(graph: BackendGraph, arcs: Graph, sources: Iterable[Node], choices: Options) -> Tree:
@@ -109,5 +105,44 @@ def nearest(graph: BackendGraph, arcs: Graph, sources: Iterable[Node], choices: 
     if not vertices:
         raise ValueError("sources must not be empty")
     with networkx_errors():
-        found = solve_nearest(arcs, np.array(vertices), choices)
-    return Tree(graph, found.distances, found.predecessors)
+        result = solve_nearest(arcs, np.array(vertices), choices)
+    return Tree(graph, result.distances, result.predecessors)
+
+
+def rows_of(
+    graph: BackendGraph,
+    weight: str | None,
+    nodes: Iterable[Node] | None = None,
+    *,
+    reverse: bool = False,
+    measure: str,
+) -> Reduced:
+    """Reduce the rows of some nodes, at least one, for a measure of `reduced`; None for all."""
+    arcs = non_negative(graph.arcs(weight))
+    sources = None if nodes is None else np.array([vertex_of(graph, node) for node in nodes])
+    with networkx_errors():
+        result = reduced(_opened(arcs, options(reverse=reverse)), sources, measure)
+    assert result is not None
+    return result
+
+
+def dependencies_of(
+    graph: BackendGraph,
+    weight: str | None,
+    nodes: Iterable[Node] | None,
+    *,
+    by_arc: bool = False,
+    endpoints: bool = False,
+) -> Accumulated:
+    """Sums of dependencies of some nodes, at least one; None for all."""
+    arcs = graph.arcs(weight)
+    sources = None if nodes is None else np.array([vertex_of(graph, node) for node in nodes])
+    with networkx_errors():
+        opened = _opened(arcs, options(hops=weight is None))
+        result = accumulated(opened, sources, by_arc=by_arc, endpoints=endpoints)
+    assert result is not None
+    return result
+
+
+def _opened(arcs: Graph, choices: Options) -> Opened:
+    return Opened(source_of(arcs, choices), SoloChannel(), choices)

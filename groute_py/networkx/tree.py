@@ -18,15 +18,15 @@ class Tree:
     def __init__(
         self, graph: BackendGraph, distances: NDArray[Any], predecessors: NDArray[np.int64] | None
     ) -> None:
-        self._graph, self._distances, self._predecessors = graph, distances, predecessors
+        self._graph, self.distances, self._predecessors = graph, distances, predecessors
 
     def __contains__(self, node: Node) -> bool:
-        vertex = self._graph.index[node]
-        return bool(self._distances[vertex] != unreached(self._distances.dtype))
+        is_node = node in self._graph
+        return is_node and bool(self.length(node) != unreached(self.distances.dtype))
 
     def length(self, node: Node) -> Any:
         """A Python int or float."""
-        return self._distances[self._graph.index[node]].item()
+        return self.distances[self._graph.index[node]].item()
 
     def lengths(self) -> dict[Node, Any]:
         """Lengths of all nodes that paths lead to, from the nearest to the farthest."""
@@ -34,24 +34,23 @@ class Tree:
         order = self._in_order()
         return {
             nodes[vertex]: length
-            for vertex, length in zip(order, self._distances[order].tolist(), strict=True)
+            for vertex, length in zip(order, self.distances[order].tolist(), strict=True)
         }
 
     def paths(self) -> dict[Node, list[Node]]:
         """To all nodes that paths lead to, from the nearest to the farthest."""
         assert self._predecessors is not None
         parents, nodes = self._predecessors.tolist(), self._graph.nodes
-        found: dict[int, list[Node]] = {}
+        paths: dict[int, list[Node]] = {-1: []}
         order = self._in_order()
         for vertex in order:
-            waiting = [vertex]
-            while waiting[-1] not in found and parents[waiting[-1]] >= 0:
-                waiting.append(parents[waiting[-1]])
-            for one in reversed(waiting):  # a level or negative arc may put a child first
-                if one not in found:
-                    before = found[parents[one]] if parents[one] >= 0 else []
-                    found[one] = [*before, nodes[one]]
-        return {nodes[vertex]: found[vertex] for vertex in order}
+            waiting = []
+            while vertex not in paths:  # a level or negative arc may put a child first
+                waiting.append(vertex)
+                vertex = parents[vertex]
+            for child in reversed(waiting):
+                paths[child] = [*paths[parents[child]], nodes[child]]
+        return {nodes[vertex]: paths[vertex] for vertex in order}
 
     def path(self, node: Node) -> list[Node]:
         """From the source to ``node``."""
@@ -64,7 +63,7 @@ class Tree:
 
     def all_predecessors(self, arcs: Graph) -> dict[Node, list[Node]]:
         """Every node before each reached node on some shortest path."""
-        nodes, distances = self._graph.nodes, self._distances
+        nodes, distances = self._graph.nodes, self.distances
         tails = arcs.tails()
         reached = np.zeros(arcs.vertex_count, bool)
         reached[self._in_order()] = True
@@ -74,12 +73,12 @@ class Tree:
             tight = distances[tails] + weights.astype(distances.dtype) == distances[heads]
         pairs = np.unique(np.stack([tails[tight], heads[tight]]), axis=1)  # parallel arcs once
         pairs = pairs[:, np.argsort(distances[pairs[0]], kind="stable")]
-        found: dict[Node, list[Node]] = {nodes[vertex]: [] for vertex in self._in_order()}
+        before: dict[Node, list[Node]] = {nodes[vertex]: [] for vertex in self._in_order()}
         for tail, head in pairs.T.tolist():
-            found[nodes[head]].append(nodes[tail])
-        return found
+            before[nodes[head]].append(nodes[tail])
+        return before
 
     def _in_order(self) -> list[int]:
-        reached = np.flatnonzero(self._distances != unreached(self._distances.dtype))
-        order: list[int] = reached[np.argsort(self._distances[reached], kind="stable")].tolist()
+        reached = np.flatnonzero(self.distances != unreached(self.distances.dtype))
+        order: list[int] = reached[np.argsort(self.distances[reached], kind="stable")].tolist()
         return order
