@@ -11,11 +11,15 @@ They solve in the calling process, and large graphs on a GPU if there is one. Th
 variable GROUTE_PY_DEVICE (cpu, cuda) overrides that.
 """
 
-from groute_py.csgraph.auto import shortest_path
-from groute_py.csgraph.dense import floyd_warshall
-from groute_py.csgraph.outputs import NegativeCycleError
-from groute_py.csgraph.sparse import bellman_ford, dijkstra, johnson
-from groute_py.csgraph.traversal import breadth_first_order
+from groute_py.csgraph.conversion import NegativeCycleError
+from groute_py.csgraph.functions import (
+    bellman_ford,
+    breadth_first_order,
+    dijkstra,
+    floyd_warshall,
+    johnson,
+    shortest_path,
+)
 
 __all__ = [
     "NegativeCycleError",

@@ -17,7 +17,7 @@ from support.processes import run_tests_of_others
 
 import groute_py
 from groute_py import csgraph as ours
-from groute_py.csgraph.auto import _choice
+from groute_py.csgraph.functions import _choice
 
 
 @pytest.mark.slow

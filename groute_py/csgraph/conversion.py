@@ -1,4 +1,4 @@
-"""Conversion of the arguments of SciPy's functions.
+"""Conversion of the arguments, answers and errors of SciPy's functions.
 
 A graph is a sparse array, whose explicit zeros are arcs of weight 0, or a dense array, in which
 zero, infinity and NaN mean that there is no arc. In a masked array the mask means that. An infinite
@@ -7,11 +7,16 @@ or NaN entry of a sparse array, or without a mask, is an arc only where arcs are
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csgraph as scipy_csgraph
 
+from groute_py import errors
+from groute_py.device.base import unreached
 from groute_py.errors import InputError, quote
 from groute_py.graph.csr import Graph
 from groute_py.graph.tails import all_tails
@@ -22,6 +27,9 @@ Csr = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 
 NAME = "csgraph"
 """The graph in errors: the argument's name."""
+
+NOBODY = -9999
+"""SciPy's value for no predecessor."""
 
 
 def graph_of(csgraph: Any, *, directed: bool, unweighted: bool = False) -> Graph:
@@ -140,3 +148,29 @@ def _side(shape: tuple[int, ...]) -> int:
     if len(shape) != 2 or shape[0] != shape[1]:
         raise InputError(f"{NAME} must be a square matrix, not of shape {shape}")
     return shape[0]
+
+
+def distances_out(distances: NDArray[Any]) -> NDArray[np.float64]:
+    """float64, infinite where no path leads."""
+    found: NDArray[np.float64] = distances.astype(np.float64, copy=False)
+    if distances.dtype.kind != "f":
+        found[distances == unreached(distances.dtype)] = np.inf
+    return found
+
+
+def vertices_out(vertices: NDArray[np.int64]) -> NDArray[np.int32]:
+    """int32, −9999 where ours are negative."""
+    return np.where(vertices < 0, NOBODY, vertices).astype(np.int32)
+
+
+class NegativeCycleError(errors.NegativeCycleError, scipy_csgraph.NegativeCycleError):  # type: ignore[misc]
+    """`groute_py.NegativeCycleError` that is also `scipy.sparse.csgraph.NegativeCycleError`."""
+
+
+@contextmanager
+def scipy_errors() -> Iterator[None]:
+    """Raise what SciPy's functions raise."""
+    try:
+        yield
+    except errors.NegativeCycleError as error:
+        raise NegativeCycleError(error.cycle, error.weight) from None
