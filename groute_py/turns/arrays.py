@@ -21,14 +21,13 @@ class Copies(NamedTuple):
     """The c copies of vertices, in ascending order of the vertex and what leads there."""
 
     vias: NDArray[np.int64]  # (c,)
-    # (c,): which arcs lead to the copy, as the keys of `Rules` number them
-    before: NDArray[np.int64]
+    before: NDArray[np.int64]  # (c,): which arcs lead to the copy, by their keys
     of_turns: NDArray[np.int64]  # (r,): the copy that each turn is one of
 
     @classmethod
     def of(cls, rules: Rules) -> Copies:
         """The copies that turns need."""
-        vias, before = rules.vias, rules.before
+        vias, before = rules.turns.vias, rules.turns.before
         begins = np.ones(len(vias), np.bool_)
         begins[1:] = (vias[1:] != vias[:-1]) | (before[1:] != before[:-1])
         return cls(vias[begins], before[begins], np.cumsum(begins) - 1)
@@ -68,31 +67,23 @@ def expanded_arrays(
     heads = _redirected(graph, rules, copies, count + len(split))
     slots = _slots(graph, rules, copies, heads)
     kind = _weight_type(graph.weights.dtype, slots.weights)
-    degrees, of_copies = (
-        np.diff(graph.offsets),
-        np.bincount(slots.copies, minlength=len(copies.vias)),
-    )
+    degrees = np.diff(graph.offsets)
+    of_copies = np.bincount(slots.copies, minlength=len(copies.vias))
     degrees[split] += 1
     no_arcs = np.zeros(len(split), np.int64)
-    every = np.concatenate([[0], degrees, no_arcs, of_copies + 1]).astype(np.int64)
+    row_sizes = np.concatenate([[0], degrees, no_arcs, of_copies + 1]).astype(np.int64)
     row_ends, slot_ends = graph.offsets[split + 1], np.cumsum(of_copies)
     arrivals = count + np.arange(len(split), dtype=heads.dtype)
     own = arrivals[np.searchsorted(split, copies.vias)]
     costs = slots.weights - graph.weights[slots.arcs].astype(slots.weights.dtype)
     places = ArcPlaces(heads, count + len(split) + slots.copies, slots.arcs, costs)
-    arrays = Arrays(
-        np.cumsum(every),
-        np.concatenate(
-            [np.insert(heads, row_ends, arrivals), np.insert(slots.heads, slot_ends, own)]
-        ),
-        np.concatenate(
-            [
-                np.insert(graph.weights, row_ends, 0).astype(kind, copy=False),
-                np.insert(slots.weights, slot_ends, 0).astype(kind, copy=False),
-            ]
-        ),
+    all_heads = np.insert(heads, row_ends, arrivals), np.insert(slots.heads, slot_ends, own)
+    weights = (
+        np.insert(some, ends, 0).astype(kind, copy=False)
+        for some, ends in ((graph.weights, row_ends), (slots.weights, slot_ends))
     )
-    return arrays, places
+    arrays = np.cumsum(row_sizes), np.concatenate(all_heads), np.concatenate(list(weights))
+    return Arrays(*arrays), places
 
 
 def _redirected(graph: Graph, rules: Rules, copies: Copies, first: int) -> NDArray[Any]:
@@ -104,9 +95,9 @@ def _redirected(graph: Graph, rules: Rules, copies: Copies, first: int) -> NDArr
     arcs = np.flatnonzero(is_via[graph.heads])
     keys = copies.before * count + copies.vias
     order = np.argsort(keys)
-    found = _where(keys[order], rules.keys.into(arcs) * count + graph.heads[arcs])
-    hit = order[found[found >= 0]]
-    heads[arcs[found >= 0]] = first + hit
+    places = _where(keys[order], rules.keys.into(arcs) * count + graph.heads[arcs])
+    hit = order[places[places >= 0]]
+    heads[arcs[places >= 0]] = first + hit
     missed = np.setdiff1d(np.arange(len(keys)), hit)
     if len(missed):
         turns = np.flatnonzero(np.isin(copies.of_turns, missed))
@@ -118,9 +109,11 @@ def _slots(graph: Graph, rules: Rules, copies: Copies, heads: NDArray[Any]) -> _
     """The arcs that leave copies; ``heads`` has the places that the graph's arcs lead to."""
     which, arcs = _arcs_of(graph, copies.vias)
     span = rules.keys.span
-    turns = _where(copies.of_turns * span + rules.behind, which * span + rules.keys.out_of(arcs))
+    turns = _where(
+        copies.of_turns * span + rules.turns.behind, which * span + rules.keys.out_of(arcs)
+    )
     listed = np.flatnonzero(turns >= 0)
-    missed = np.setdiff1d(np.arange(len(rules.behind)), turns[listed])
+    missed = np.setdiff1d(np.arange(len(rules.costs)), turns[listed])
     if len(missed):
         raise rules.problem_in(missed, _no_arc(graph, "{via}", "{head}"))
     weights = graph.weights[arcs]

@@ -1,88 +1,75 @@
-"""The ends of listed turns, three vertices or two arcs, and the numbers that identify them."""
+"""Turns as rows name them: by three vertices, or by two arcs."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import InputError
+from groute_py.errors import InputError, quote, quoted
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Numbering
+from groute_py.system.memory_limits import check_room
 
 ROLES = ("tail", "via", "head")
 """The vertices of a turn, from an arc (tail, via) to an arc (via, head)."""
+
+INTEGER = re.compile(r"[+-]?[0-9]{1,19}")
+INT64 = np.iinfo(np.int64)
+
+PAIR_BYTES = 96
+"""Size of two arcs of a row, while they are brought together."""
+
+Indices = NDArray[np.int64]
 
 ProblemIn = Callable[[int, str], InputError]
 """Makes the error for a row of a table, counted from 0, and what is wrong there."""
 
 
-class Keys(Protocol):
-    """Numbers of arcs before and behind a via, from 0 to ``span`` − 1.
+class Keys(NamedTuple):
+    """Numbers of the arcs before and behind a via, below ``span``; those of one are alike.
 
-    Arcs to a via that have one number are alike in all turns, and so are arcs that leave it.
+    They are those of arcs, or else of their other ends, so that parallel arcs are one.
     """
 
-    span: int
+    graph: Graph
+    by_arc: bool
 
-    def into(self, arcs: NDArray[np.int64]) -> NDArray[np.int64]:
+    @property
+    def span(self) -> int:
+        return self.graph.arc_count if self.by_arc else self.graph.vertex_count
+
+    def into(self, arcs: Indices) -> Indices:
         """The numbers of arcs that a turn comes from, shape (k,)."""
+        return arcs if self.by_arc else tails_of(self.graph, arcs)
 
-    def out_of(self, arcs: NDArray[np.int64]) -> NDArray[np.int64]:
+    def out_of(self, arcs: Indices) -> Indices:
         """The numbers of arcs that a turn leads to, shape (k,)."""
+        return arcs if self.by_arc else self.graph.heads[arcs].astype(np.int64)
 
 
-class EndKeys:
-    """An arc is its other end, so that parallel arcs are one."""
-
-    def __init__(self, graph: Graph) -> None:
-        self._graph, self.span = graph, graph.vertex_count
-
-    def into(self, arcs: NDArray[np.int64]) -> NDArray[np.int64]:
-        return tails_of(self._graph, arcs)
-
-    def out_of(self, arcs: NDArray[np.int64]) -> NDArray[np.int64]:
-        return self._graph.heads[arcs].astype(np.int64)
-
-
-class ArcKeys:
-    """Each arc is one of its own."""
-
-    def __init__(self, graph: Graph) -> None:
-        self.span = graph.arc_count
-
-    def into(self, arcs: NDArray[np.int64]) -> NDArray[np.int64]:
-        return arcs
-
-    def out_of(self, arcs: NDArray[np.int64]) -> NDArray[np.int64]:
-        return arcs
-
-
-def tails_of(graph: Graph, arcs: NDArray[np.int64]) -> NDArray[np.int64]:
+def tails_of(graph: Graph, arcs: Indices) -> Indices:
     """The tails of some arcs, shape (k,)."""
     return np.searchsorted(graph.offsets, arcs, side="right") - 1
 
 
-class Listed(NamedTuple):
-    """Turns of a graph, in ascending order of their rows; all arrays have the shape (t,)."""
+class Turns(NamedTuple):
+    """Turns of a graph; all arrays have the shape (t,)."""
 
-    tails: NDArray[np.int64]
-    vias: NDArray[np.int64]
-    heads: NDArray[np.int64]
-    before: NDArray[np.int64]  # what the turn comes from, as `keys` numbers it
-    behind: NDArray[np.int64]  # what it leads to
-    rows: NDArray[np.int64]  # of the table, from 0
-    keys: Keys
+    tails: Indices
+    vias: Indices
+    heads: Indices
+    before: Indices  # what the turn comes from, as `Keys` number it
+    behind: Indices  # what it leads to
+    rows: Indices  # of the table, from 0
 
-
-class Ends(Protocol):
-    """The columns of a table beside the costs."""
-
-    def listed(self, graph: Graph, numbering: Numbering, problem_in: ProblemIn) -> Listed:
-        """The turns that rows are; see `groute_py.turns.table.TurnTable.listed`."""
+    def some(self, which: Indices) -> Turns:
+        """The turns of some numbers."""
+        return Turns(*(column[which] for column in self))
 
 
 @dataclass(frozen=True)
@@ -93,17 +80,21 @@ class VertexEnds:
     vias: list[Any]
     heads: list[Any]
 
-    def listed(self, graph: Graph, numbering: Numbering, problem_in: ProblemIn) -> Listed:
+    def turns(
+        self, graph: Graph, numbering: Numbering, problem_in: ProblemIn
+    ) -> tuple[Turns, Keys]:
+        """The turns that rows are, in their order."""
         columns = zip(ROLES, (self.tails, self.vias, self.heads), strict=True)
         tails, vias, heads = (
             _indices(ids, role, graph.name, numbering, problem_in) for role, ids in columns
         )
-        return Listed(tails, vias, heads, tails, heads, np.arange(len(tails)), EndKeys(graph))
+        rows = np.arange(len(tails))
+        return Turns(tails, vias, heads, tails, heads, rows), Keys(graph, by_arc=False)
 
 
 def _indices(
     ids: list[Any], role: str, graph: str, numbering: Numbering, problem_in: ProblemIn
-) -> NDArray[np.int64]:
+) -> Indices:
     try:
         return numbering.indices_of(ids, role, graph)
     except InputError:
@@ -113,3 +104,98 @@ def _indices(
             except InputError as problem:
                 raise problem_in(row, str(problem)) from None
         raise
+
+
+@dataclass(frozen=True)
+class ArcEnds:
+    """Two arcs for each row, shape (k,) each, by numbers, or by ids if these have a title.
+
+    A row is of all arcs of its first id that end where an arc of its second one begins.
+    """
+
+    first: list[Any]
+    second: list[Any]
+    title: str | None = None
+
+    def turns(
+        self, graph: Graph, numbering: Numbering, problem_in: ProblemIn
+    ) -> tuple[Turns, Keys]:
+        """The turns that rows are, in their order."""
+        ids = np.arange(graph.arc_count) if self.title is None else self._ids(graph)
+        ends = [
+            self._as_ids(column, ids, graph, problem_in) for column in (self.first, self.second)
+        ]
+        rows, before, behind = _joined(graph, ids, *ends)
+        missed = np.setdiff1d(np.arange(len(self.first)), rows)
+        if len(missed):
+            row = int(missed[0])
+            one, other = quoted(self.first[row]), quoted(self.second[row])
+            name = self.title or "arc"
+            problem = f"no {name} {other} of {quoted(graph.name)} begins where {name} {one} ends"
+            raise problem_in(row, problem)
+        vias, heads = (graph.heads[arcs].astype(np.int64) for arcs in (before, behind))
+        turns = Turns(tails_of(graph, before), vias, heads, before, behind, rows)
+        return turns, Keys(graph, by_arc=True)
+
+    def _ids(self, graph: Graph) -> NDArray[Any]:
+        if graph.arc_ids is None:
+            raise InputError(
+                f"turns are listed by {quoted(self.title)}, but {quoted(graph.name)} was not "
+                "read with ids of arcs; give the path of its table, or list turns by tail,via,head"
+            )
+        return graph.arc_ids
+
+    def _as_ids(
+        self, words: list[Any], ids: NDArray[Any], graph: Graph, problem_in: ProblemIn
+    ) -> NDArray[Any]:
+        """Ids in the type of ``ids``, each of which is there."""
+        kind = str if ids.dtype.kind == "U" else int
+        values = [_id_as(kind, word) for word in words]
+        are_there = np.isin(np.array([0 if v is None else v for v in values], ids.dtype.type), ids)
+        are_there &= np.array([value is not None for value in values], np.bool_)
+        if not are_there.all():
+            row = int(np.argmin(are_there))
+            name = self.title or "number"
+            problem = f"{quote(words[row])} is no {name} of an arc of {quoted(graph.name)}"
+            raise problem_in(row, problem)
+        return np.array(values, ids.dtype.type)
+
+
+Ends = VertexEnds | ArcEnds
+"""The columns of a table beside the costs."""
+
+
+def _id_as(kind: type[str] | type[int], word: Any) -> str | int | None:
+    """An id as the table has them; None for what is none."""
+    text = str(word)
+    if kind is str:
+        return text
+    if isinstance(word, bool) or INTEGER.fullmatch(text) is None:
+        return None
+    return int(text) if INT64.min <= int(text) <= INT64.max else None
+
+
+def _joined(
+    graph: Graph, ids: NDArray[Any], first: NDArray[Any], second: NDArray[Any]
+) -> tuple[Indices, Indices, Indices]:
+    """The row of each turn of named arcs, the arc before it and the arc behind it."""
+    every, of_arcs = np.unique(ids, return_inverse=True)
+    by_id = np.argsort(of_arcs, kind="stable")
+    rows, at = _spans(of_arcs[by_id], np.searchsorted(every, first), graph.name)
+    before = by_id[at]
+    # arcs by their ids, and those of one id by their tails
+    keys = of_arcs * graph.vertex_count + graph.tails()
+    by_key = np.argsort(keys, kind="stable")
+    wanted = np.searchsorted(every, second)[rows] * graph.vertex_count + graph.heads[before]
+    which, at = _spans(keys[by_key], wanted, graph.name)
+    return rows[which], before[which], by_key[at]
+
+
+def _spans(ascending: Indices, keys: Indices, name: str) -> tuple[Indices, Indices]:
+    """Find each key among ascending ones: the key's number for each place, and places."""
+    firsts = np.searchsorted(ascending, keys)
+    counts = np.searchsorted(ascending, keys, side="right") - firsts
+    check_room(PAIR_BYTES * int(counts.sum()), f"{name} with turns")
+    which = np.repeat(np.arange(len(keys)), counts)
+    within = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return which, firsts[which] + within

@@ -23,8 +23,7 @@ from groute_py.io.optional_libraries import library
 from groute_py.io.pipes import refuse_pipes
 from groute_py.io.text.csv_rows import csv_rows
 from groute_py.system.memory_limits import check_room
-from groute_py.turns.arc_ends import ArcEnds
-from groute_py.turns.ends import ROLES, VertexEnds
+from groute_py.turns.ends import ROLES, ArcEnds, VertexEnds
 from groute_py.turns.suffix import check_turns
 from groute_py.turns.table import TurnTable
 

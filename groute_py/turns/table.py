@@ -9,10 +9,8 @@ from typing import Any, NamedTuple
 
 from groute_py.errors import InputError, quote
 from groute_py.graph.array_like import host_array
-from groute_py.graph.csr import Graph
 from groute_py.graph.ids import INTEGER, Numbering
-from groute_py.turns.arc_ends import ArcEnds
-from groute_py.turns.ends import ROLES, Ends, Listed, ProblemIn, VertexEnds
+from groute_py.turns.ends import ROLES, ArcEnds, Ends, ProblemIn, VertexEnds
 
 FORBIDDEN = re.compile(r"|forbidden|\+?inf(inity)?", re.I)
 """The word for a forbidden turn, in the place of a cost."""
@@ -27,10 +25,6 @@ class TurnTable(NamedTuple):
     costs: list[Any]  # text of a file, numbers, or None
     numbering: Numbering
     problem_in: ProblemIn
-
-    def listed(self, graph: Graph) -> Listed:
-        """The turns of a graph that the rows are."""
-        return self.ends.listed(graph, self.numbering, self.problem_in)
 
     def cost(self, row: int) -> int | float | None:
         """The cost of a row; None for a forbidden turn."""
