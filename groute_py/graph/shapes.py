@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import GraphError
+from groute_py.graph.tails import ranges
 
 
 class Shapes(NamedTuple):
@@ -37,9 +38,8 @@ class Shapes(NamedTuple):
         lines = np.where(is_back, ~lines, lines)
         counts = self.offsets[lines + 1] - self.offsets[lines]
         first = np.where(is_back, self.offsets[lines + 1] - 1, self.offsets[lines])
-        step = np.repeat(np.where(is_back, -1, 1), counts)
-        number = np.arange(len(step)) - np.repeat(np.cumsum(counts) - counts, counts)
-        return counts, self.points[np.repeat(first, counts) + step * number]
+        which, number = ranges(0, counts)
+        return counts, self.points[first[which] + np.where(is_back, -1, 1)[which] * number]
 
     def turned_round(self) -> Shapes:
         """The shapes of all arcs, of which tails and heads are exchanged."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
-from groute_py.maps.lines import Ground, shapes_between
+from groute_py.maps.lines import ground_along, shapes_between
 from groute_py.maps.network import Network
 from groute_py.maps.pieces import Pieces, whole_arcs
 from groute_py.maps.places import Layout
@@ -88,8 +88,8 @@ def draw_paths(
     )
     sheet = Sheet(network.frame, title, note + ("; …" if len(targets) > 3 else ""))
     sheet.layer(network.covered(), NETWORK)
-    for number, path in enumerate(paths):
-        points = _ground(layout, np.array(path)).path(np.array(path))
+    for number, vertices in enumerate(map(np.array, paths)):
+        points = ground_along(layout.places, layout.roads, vertices).path(vertices)
         sheet.path(network.frame.at(points), SERIES[number % len(SERIES)])
     for number, (vertex, name) in enumerate(zip(targets, names, strict=True)):
         spot = network.frame.at(layout.places[vertex])
@@ -200,13 +200,6 @@ def _network(graph: Graph, layout: Layout, longest: int) -> Network:
         is_own = layout.roads is graph
         shapes = graph.shapes if is_own else shapes_between(layout.roads, arcs.tails, arcs.heads)
     return Network(layout.places, arcs, longest, shapes, planar=layout.planar)
-
-
-def _ground(layout: Layout, path: NDArray[np.int64]) -> Ground:
-    """The ground of a path's arcs."""
-    roads = layout.roads
-    shapes = None if roads is None else shapes_between(roads, path[:-1], path[1:])
-    return Ground(layout.places, shapes)
 
 
 def _mark_source(sheet: Sheet, network: Network, result: Result) -> None:

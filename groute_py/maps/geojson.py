@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.graph.csr import Graph
-from groute_py.maps.lines import Ground, shapes_along
+from groute_py.maps.lines import Ground, ground_along, shapes_along
 from groute_py.maps.places import Places, shapes_at
 from groute_py.maps.plane import Plane
 from groute_py.system.atomic_file import replacing, translating_errors
@@ -77,16 +76,11 @@ def _lines(rows: Rows, graph: Graph, places: Places, *, reverse: bool) -> Iterat
 
 def _ground(graph: Graph, vertices: NDArray[np.int64], places: Places, *, reverse: bool) -> Ground:
     """The ground of a path's arcs."""
-    source = graph.given if isinstance(graph, ExpandedGraph) else None
-    roads = graph if source is None else source.graph
-    shapes = shapes_at(roads, places)
-    if shapes is None or (source is None and isinstance(graph, ExpandedGraph)):
+    if not isinstance(graph, ExpandedGraph):
+        roads = None if shapes_at(graph, places) is None else graph
+        return ground_along(places.coordinates, roads, vertices, is_reversed=reverse)
+    shapes = None if graph.given is None else shapes_at(graph.given.graph, places)
+    if graph.given is None or shapes is None:
         return Ground(places.coordinates)
-    arcs: Sequence[int | None]
-    if source is not None:
-        arcs, reverse = arcs_along(source, vertices.tolist()), False
-    else:
-        steps = pairwise(vertices.tolist())
-        arcs = [roads.lightest_arc(*(step[::-1] if reverse else step)) for step in steps]
-    numbers = np.array([-1 if arc is None else arc for arc in arcs], np.int64)
-    return Ground(places.coordinates, shapes_along(shapes, numbers, is_reversed=reverse))
+    arcs = np.array(arcs_along(graph.given, vertices.tolist()), np.int64)
+    return Ground(places.coordinates, shapes_along(shapes, arcs))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -106,6 +107,18 @@ def shapes_along(shapes: Shapes, arcs: Indices, *, is_reversed: bool = False) ->
     offsets = np.append(shapes.offsets, shapes.offsets[-1:])
     some = Shapes(np.where(arcs < 0, straight, lines).astype(np.int64), offsets, shapes.points)
     return some.turned_round() if is_reversed else some
+
+
+def ground_along(
+    points: Floats, roads: Graph | None, vertices: Indices, *, is_reversed: bool = False
+) -> Ground:
+    """The ground of a path, whose arcs are the lightest between its vertices."""
+    if roads is None or roads.shapes is None:
+        return Ground(points)
+    steps = (step[::-1] if is_reversed else step for step in pairwise(vertices.tolist()))
+    arcs = [roads.lightest_arc(*step) for step in steps]
+    numbers = np.array([-1 if arc is None else arc for arc in arcs], np.int64)
+    return Ground(points, shapes_along(roads.shapes, numbers, is_reversed=is_reversed))
 
 
 def _lightest(graph: Graph, tails: Indices, heads: Indices) -> Indices:

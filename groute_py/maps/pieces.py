@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.graph.csr import Graph
+from groute_py.graph.tails import ranges
 
 Watch = Callable[[int], object]
 """A function that is called after each limit with the size of the answer; it may raise."""
@@ -73,9 +74,7 @@ def pieces_of(
     ([0.0, 0.75, 0.0], [0.75, 1.0, 0.25], [0, 1, 1])
     """
     counts = graph.offsets[vertices + 1] - graph.offsets[vertices]
-    rows = np.repeat(np.arange(len(vertices)), counts)
-    within_row = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-    arcs = graph.offsets[vertices][rows] + within_row
+    rows, arcs = ranges(graph.offsets[vertices], counts)
     whole = whole_arcs(vertices[rows], graph.heads[arcs], arcs)
     weights = graph.weights[arcs].astype(np.float64)
     base = distances[rows] if arc_begins is None else arc_begins

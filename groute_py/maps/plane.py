@@ -40,11 +40,6 @@ class Plane:
         return np.stack([coordinates[..., 0] - 360 * turns, coordinates[..., 1]], axis=-1)
 
     @property
-    def finest(self) -> float:
-        """The least margin of areas: files have longitudes and latitudes to a centimetre."""
-        return 0.0 if self.centre is None else 1.0
-
-    @property
     def scale(self) -> tuple[float, float]:
         """The lengths of a degree of longitude and of latitude by the latter; on a plane both 1."""
         return (1.0 if self.centre is None else east_of_north(self.centre[1]), 1.0)

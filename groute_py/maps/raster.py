@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.graph.tails import ranges
 from groute_py.maps.lines import Floats, Indices
 from groute_py.maps.plane import east_of_north
 
@@ -100,8 +101,7 @@ def samples(steps: Indices) -> Iterator[tuple[slice, Indices, Floats]]:
         done = ends[first - 1] if first else 0
         last = max(int(np.searchsorted(ends, done + SAMPLES_AT_ONCE, "right")), first + 1)
         counts = steps[first:last] + 1
-        owner = np.repeat(np.arange(last - first, dtype=np.int64), counts)
-        step = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
+        owner, step = ranges(0, counts)
         yield slice(first, last), owner, step / np.maximum(counts - 1, 1)[owner]
         first = last
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -80,22 +79,13 @@ def plane_in(answer: Reaches) -> Plane:
 
 def ground_in(answer: Reaches, plane: Plane, *, projected: bool) -> Ground:
     """The ground of an answer's pieces, projected to a plane or in the coordinates of files."""
-    if projected:
-        return _ground(answer, plane.project, (1.0, 1.0))
-    return _ground(answer, plane.unwrapped, plane.scale)
-
-
-def _ground(
-    answer: Reaches,
-    placed: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-    scale: tuple[float, float],
-) -> Ground:
+    placed = plane.project if projected else plane.unwrapped
     places = places_in(answer)
     shapes = shapes_at(answer.graph, places)
     if shapes is not None:
         shapes = shapes._replace(points=placed(shapes.points))
         shapes = shapes.turned_round() if answer.reverse else shapes  # as pieces are
-    return Ground(placed(places.coordinates), shapes, scale)
+    return Ground(placed(places.coordinates), shapes, (1.0, 1.0) if projected else plane.scale)
 
 
 def areas_in(
@@ -115,5 +105,6 @@ def areas_in(
     alone = np.repeat(ground.points[reach.vertices, np.newaxis], 2, axis=1)
     lines = np.concatenate([segments.ends, alone])
     bands = np.concatenate([pieces.bands[segments.pieces], reach.bands(answer.limits)])
-    margin = max(margin or USUAL_MARGIN, plane.finest)
+    finest = 0.0 if plane.centre is None else 1.0  # degrees in files are to a centimetre
+    margin = max(margin or USUAL_MARGIN, finest)
     return areas_of(lines, bands, len(answer.limits), margin, watch)

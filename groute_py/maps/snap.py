@@ -13,6 +13,7 @@ from groute_py.arguments import check_number, check_truth
 from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
 from groute_py.graph.geography import EARTH_RADIUS_M
+from groute_py.graph.tails import tails_of
 from groute_py.interop.graph_like import GraphLike
 from groute_py.io.optional_libraries import library
 from groute_py.maps.lines import Floats, Ground, segments_of
@@ -183,7 +184,7 @@ def passed_by(graph: Graph, places: Places, points: Places, snaps: Snaps) -> dic
     ground = Ground(places.coordinates, shapes_at(graph, places))
     for first in range(0, graph.arc_count if len(far) else 0, ARCS_AT_ONCE):
         arcs = np.arange(first, min(first + ARCS_AT_ONCE, graph.arc_count))
-        tails = np.searchsorted(graph.offsets, arcs, "right") - 1
+        tails = tails_of(graph.offsets, arcs)
         segments = segments_of(whole_arcs(tails, graph.heads[arcs], arcs), ground).ends
         for point in nearest:
             plane = Plane(tuple(points.coordinates[point].tolist()))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from groute_py.errors import quoted
 from groute_py.graph.csr import Graph
+from groute_py.graph.tails import ranges
 from groute_py.kernels.cpu.build import index_type
 from groute_py.system.memory_limits import check_room
 from groute_py.turns.rules import Rules
@@ -148,9 +149,7 @@ def _arcs_of(
     firsts = graph.offsets[vertices]
     degrees = graph.offsets[vertices + 1] - firsts
     check_room(ARC_BYTES * int(degrees.sum()), f"{graph.name} with turns")
-    which = np.repeat(np.arange(len(vertices)), degrees)
-    before = np.cumsum(degrees) - degrees
-    return which, np.arange(len(which)) + (firsts - before)[which]
+    return ranges(firsts, degrees)
 
 
 def _where(ascending: NDArray[np.int64], keys: NDArray[np.int64]) -> NDArray[np.int64]:

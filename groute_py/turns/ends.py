@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from groute_py.errors import InputError, quote, quoted
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Numbering
+from groute_py.graph.tails import ranges, tails_of
 from groute_py.system.memory_limits import check_room
 
 ROLES = ("tail", "via", "head")
@@ -45,16 +46,11 @@ class Keys(NamedTuple):
 
     def into(self, arcs: Indices) -> Indices:
         """The numbers of arcs that a turn comes from, shape (k,)."""
-        return arcs if self.by_arc else tails_of(self.graph, arcs)
+        return arcs if self.by_arc else tails_of(self.graph.offsets, arcs)
 
     def out_of(self, arcs: Indices) -> Indices:
         """The numbers of arcs that a turn leads to, shape (k,)."""
         return arcs if self.by_arc else self.graph.heads[arcs].astype(np.int64)
-
-
-def tails_of(graph: Graph, arcs: Indices) -> Indices:
-    """The tails of some arcs, shape (k,)."""
-    return np.searchsorted(graph.offsets, arcs, side="right") - 1
 
 
 class Turns(NamedTuple):
@@ -134,7 +130,7 @@ class ArcEnds:
             problem = f"no {name} {other} of {quoted(graph.name)} begins where {name} {one} ends"
             raise problem_in(row, problem)
         vias, heads = (graph.heads[arcs].astype(np.int64) for arcs in (before, behind))
-        turns = Turns(tails_of(graph, before), vias, heads, before, behind, rows)
+        turns = Turns(tails_of(graph.offsets, before), vias, heads, before, behind, rows)
         return turns, Keys(graph, by_arc=True)
 
     def _ids(self, graph: Graph) -> NDArray[Any]:
@@ -196,6 +192,4 @@ def _spans(ascending: Indices, keys: Indices, name: str) -> tuple[Indices, Indic
     firsts = np.searchsorted(ascending, keys)
     counts = np.searchsorted(ascending, keys, side="right") - firsts
     check_room(PAIR_BYTES * int(counts.sum()), f"{name} with turns")
-    which = np.repeat(np.arange(len(keys)), counts)
-    within = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return which, firsts[which] + within
+    return ranges(firsts, counts)
