@@ -68,17 +68,6 @@ def matrix_of(
     return matrix
 
 
-def arc_weights(csgraph: Any) -> NDArray[Any]:
-    """The weights of all arcs, in any order; all that a sparse or masked array stores."""
-    weights: NDArray[Any]
-    if hasattr(csgraph, "tocsr"):
-        weights = csgraph.tocsr().data
-    else:
-        given = _dense(csgraph)
-        weights = np.ma.getdata(given)[_has_arc(given, all_stored=True)]
-    return weights
-
-
 def in_floats(graph: Graph) -> Graph:
     """The graph with its weights in float64."""
     weights = graph.weights.astype(np.float64)

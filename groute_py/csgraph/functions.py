@@ -13,7 +13,6 @@ from groute_py.arguments import check_choice, check_number, vertex_number
 from groute_py.comm.solo import SoloChannel
 from groute_py.csgraph.conversion import (
     NOBODY,
-    arc_weights,
     distances_out,
     graph_of,
     in_floats,
@@ -92,7 +91,7 @@ def shortest_path(
 
 
 def _choice(csgraph: Any, indices: Any) -> str:
-    weights = arc_weights(csgraph)
+    weights = graph_of(csgraph, directed=True).weights
     if indices is None and len(weights) >= DENSE_SHARE * np.shape(csgraph)[0] ** 2:
         return "FW"
     return "J" if bool((weights < 0).any()) else "D"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from groute_py.graph.tails import ranges
 from groute_py.maps.lines import Floats, Indices
-from groute_py.maps.plane import east_of_north
+from groute_py.maps.places import east_of_north
 
 SAMPLES_AT_ONCE = 1 << 22
 """Points along lines that are made at a time."""

@@ -12,8 +12,7 @@ from groute_py.graph.csr import Graph
 from groute_py.maps.areas import Polygon, areas_of
 from groute_py.maps.lines import Ground, beelines, segments_of
 from groute_py.maps.pieces import Pieces, Watch, pieces_of
-from groute_py.maps.places import Places, shapes_at
-from groute_py.maps.plane import Plane, plane_of
+from groute_py.maps.places import Places, Plane, plane_of, shapes_at
 
 USUAL_MARGIN = 100.0
 """The margin of areas about no arc at all."""

@@ -22,12 +22,12 @@ from groute_py.maps.places import (
     LIMITS,
     Coordinates,
     Places,
+    Plane,
     as_points,
     check_places,
     places_of,
     shapes_at,
 )
-from groute_py.maps.plane import Plane
 from groute_py.source.graph_source import GraphSource
 from groute_py.system.threads import thread_count
 from groute_py.turns.expanded import ExpandedGraph

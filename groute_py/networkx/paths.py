@@ -19,8 +19,15 @@ from groute_py.engine.options import Options
 from groute_py.many.johnson import potentials, solve_johnson
 from groute_py.networkx.entries import entries, entry
 from groute_py.networkx.graph import BackendGraph, Node
-from groute_py.networkx.solves import nearest, networkx_errors, options, tree, trees, vertex_of
-from groute_py.networkx.tree import Tree
+from groute_py.networkx.solves import (
+    Tree,
+    nearest,
+    networkx_errors,
+    options,
+    tree,
+    trees,
+    vertex_of,
+)
 
 DIJKSTRA, BELLMAN_FORD, UNWEIGHTED = "dijkstra", "bellman_ford", "shortest"
 """The methods, by their words in NetworkX's names."""

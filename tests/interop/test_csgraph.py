@@ -275,11 +275,6 @@ def test_an_unmasked_zero_is_an_arc_of_every_method(method: str) -> None:
     np.testing.assert_array_equal(found, theirs.dijkstra(matrix))
 
 
-def test_stored_infinities_count_for_dense() -> None:
-    matrix = np.ma.masked_array(np.full((2, 2), np.inf), mask=[[1, 0], [1, 1]])
-    assert _choice(matrix, None) == "FW"  # SciPy counts what is not masked
-
-
 @pytest.mark.usefixtures("on_device")
 def test_shapes() -> None:
     matrix = sparse.random_array((9, 9), density=0.4, rng=np.random.default_rng(1))
