@@ -55,9 +55,9 @@ def matrix_of(
     if hasattr(csgraph, "tocsr"):
         matrix = _filled(graph_of(csgraph, directed=True))
     else:
-        given = _dense(csgraph)
-        nothing = ~_has_arc(given, all_stored=False)
-        data = np.ma.getdata(given)
+        dense = _dense(csgraph)
+        nothing = ~_has_arc(dense, all_stored=False)
+        data = np.ma.getdata(dense)
         make = np.asarray if overwrite else np.array
         matrix = make(data, np.float64, order="C")
         matrix[nothing] = np.inf
@@ -78,14 +78,14 @@ def vertices_of(indices: Any, count: int) -> NDArray[np.int64]:
     """The sources, in the shape they were given in; those below 0 count from the end."""
     if indices is None:
         return np.arange(count)
-    given = _array(indices, "indices")
-    if given.size and given.dtype.kind not in "iub":
+    numbers = _array(indices, "indices")
+    if numbers.size and numbers.dtype.kind not in "iub":
         raise InputError(f"indices must be integers, not {quote(indices)}; leave them out for all")
-    given = given.astype(np.int64) if given.dtype.kind == "b" else given
-    vertices = np.where(given < 0, given + count, given).astype(np.int64)
+    numbers = numbers.astype(np.int64) if numbers.dtype.kind == "b" else numbers
+    vertices = np.where(numbers < 0, numbers + count, numbers).astype(np.int64)
     wrong = (vertices < 0) | (vertices >= count)
     if wrong.any():
-        raise InputError(f"indices: {given[wrong][0]} is not a vertex; there are {count}")
+        raise InputError(f"indices: {numbers[wrong][0]} is not a vertex; there are {count}")
     return vertices
 
 
@@ -113,9 +113,9 @@ def _dense(csgraph: Any) -> Any:
     return matrix
 
 
-def _array(given: Any, what: str) -> NDArray[Any]:
+def _array(values: Any, what: str) -> NDArray[Any]:
     try:
-        return np.asarray(given)
+        return np.asarray(values)
     except ValueError as problem:
         raise InputError(f"{what} is not an array of numbers: {problem}") from None
 
@@ -141,10 +141,10 @@ def _side(shape: tuple[int, ...]) -> int:
 
 def distances_out(distances: NDArray[Any]) -> NDArray[np.float64]:
     """float64, infinite where no path leads."""
-    found: NDArray[np.float64] = distances.astype(np.float64, copy=False)
+    floats: NDArray[np.float64] = distances.astype(np.float64, copy=False)
     if distances.dtype.kind != "f":
-        found[distances == unreached(distances.dtype)] = np.inf
-    return found
+        floats[distances == unreached(distances.dtype)] = np.inf
+    return floats
 
 
 def vertices_out(vertices: NDArray[np.int64]) -> NDArray[np.int32]:

@@ -71,5 +71,5 @@ def as_int64(values: NDArray[Any], what: str) -> NDArray[np.int64]:
 def host_array(values: Any) -> NDArray[Any]:
     """Return `array_of`, copied to host memory if need be."""
     array: Any = array_of(values)
-    found: NDArray[Any] = array.get() if on_device(array) else array
-    return found
+    host: NDArray[Any] = array.get() if on_device(array) else array
+    return host

@@ -146,7 +146,7 @@ class Graph:
         Raises:
             GraphError: the arrays are not a valid graph, or lie partly on a GPU.
         """
-        given = offsets, heads, weights
+        inputs = offsets, heads, weights
         offsets = as_int64(_as_integers(offsets, "offsets"), "one of the offsets")
         count = len(offsets) - 1
         heads = _as_integers(heads, "heads")
@@ -161,7 +161,7 @@ class Graph:
         if len({on_device(array) for array in (offsets, heads, weights)}) > 1:
             raise GraphError("some of the arrays lie on a GPU and some do not; move them together")
         arrays = (offsets, heads, weights)
-        own = map(_protected, arrays, given) if copy else (array.view() for array in arrays)
+        own = map(_protected, arrays, inputs) if copy else (array.view() for array in arrays)
         offsets, heads, weights = own
         return cls(offsets, heads, weights, first_id=first_id, name=name)
 
@@ -191,12 +191,12 @@ class Graph:
         Nor do columns, shapes and ids of arcs belong to other arcs, and coordinates to another
         number of vertices; where those change, they are to be given as well or are left out.
         """
-        kept = {entry.name: getattr(self, entry.name) for entry in fields(Graph)}
+        arguments = {entry.name: getattr(self, entry.name) for entry in fields(Graph)}
         if {"offsets", "heads"} & changes.keys():
-            kept |= {"columns": {}, "shapes": None, "arc_ids": None}
+            arguments |= {"columns": {}, "shapes": None, "arc_ids": None}
         if len(changes.get("offsets", self.offsets)) != len(self.offsets):
-            kept["coordinates"] = None
-        return Graph(**kept | changes)
+            arguments["coordinates"] = None
+        return Graph(**arguments | changes)
 
     def with_weights(self, weights: Any) -> Graph:
         """The graph with other weights; the arrays of its arcs are shared.
@@ -212,10 +212,10 @@ class Graph:
         >>> graph.with_weights([1, 2.5, 3]).weights.tolist()
         [1.0, 2.5, 3.0]
         """
-        given = _as_weights(weights)
-        if on_device(given) != self.on_device:
+        array = _as_weights(weights)
+        if on_device(array) != self.on_device:
             raise GraphError("weights and arcs lie partly on a GPU; move them together")
-        return self.changed(weights=_protected(given, weights))
+        return self.changed(weights=_protected(array, weights))
 
     @property
     def column(self) -> str | None:
@@ -234,8 +234,8 @@ class Graph:
         """
         if name not in self.columns:
             raise no_column(name, self.columns, self.name)
-        chosen = self.columns[name]
-        return self if chosen is self.weights else self.changed(weights=chosen)
+        column = self.columns[name]
+        return self if column is self.weights else self.changed(weights=column)
 
     def reversed(self) -> Graph:
         """The graph with each arc turned round, in host memory; ids stay.
@@ -279,15 +279,15 @@ class Graph:
         """
         numbering = self.numbering
         begin, end = (numbering.index_of(v, "vertex", self.name) for v in (tail, head))
-        if (found := self.lightest_arc(begin, end)) is None:
+        if (arc := self.lightest_arc(begin, end)) is None:
             raise InputError(f"no arc of {self.name} leads from {quoted(tail)} to {quoted(head)}")
-        return found
+        return arc
 
     def lightest_arc(self, tail: int, head: int) -> int | None:
         """Find an arc by the indices of vertices, as `arc`; None if there is none."""
         first, stop = (int(offset) for offset in self.offsets[tail : tail + 2])
-        found = first + (self.heads[first:stop] == head).nonzero()[0]
-        return int(found[self.weights[found].argmin()]) if len(found) else None
+        arcs = first + (self.heads[first:stop] == head).nonzero()[0]
+        return int(arcs[self.weights[arcs].argmin()]) if len(arcs) else None
 
     @property
     def vertex_count(self) -> int:
@@ -394,8 +394,8 @@ def no_column(name: object, there: Mapping[str, Any], graph: str) -> InputError:
     """The error for weights that a graph does not have by name."""
     if not there:
         return InputError(f"{quoted(graph)} has no columns by name; leave out weight {quote(name)}")
-    known = quoted(", ".join(there))
-    return InputError(f"{quoted(graph)} has no column {quote(name)}; its weights are {known}")
+    names = quoted(", ".join(there))
+    return InputError(f"{quoted(graph)} has no column {quote(name)}; its weights are {names}")
 
 
 def check_column(name: object, column: NDArray[Any], graph: Graph) -> None:

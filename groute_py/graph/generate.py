@@ -23,7 +23,7 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.size import Size
 from groute_py.kernels.cpu.build import CURSORS, count_arcs, place_arcs
 from groute_py.kernels.cpu.draw import ROAD_KEPT, random_arcs, rmat_arcs, road_degrees, road_rows
-from groute_py.system.memory_limits import available_bytes
+from groute_py.system.memory_limits import check_room
 from groute_py.system.threads import thread_count
 
 EXAMPLES = {"road": "road:1000x1000", "rmat": "rmat:20 or rmat:20,16", "random": "random:1000,5000"}
@@ -94,13 +94,13 @@ def _parsed(spec: str) -> tuple[str, list[int]]:
     """The kind of a spec and its numbers."""
     kind = spec.partition(":")[0]
     patterns = {"road": r"(\d+)x(\d+)", "rmat": r"(\d+)(?:,(\d+))?", "random": r"(\d+),(\d+)"}
-    found = re.fullmatch(f"{kind}:{patterns.get(kind, '')}", spec, re.ASCII)
-    if kind not in EXAMPLES or not found:
-        known = "; ".join(EXAMPLES.values())
+    match = re.fullmatch(f"{kind}:{patterns.get(kind, '')}", spec, re.ASCII)
+    if kind not in EXAMPLES or not match:
+        examples = "; ".join(EXAMPLES.values())
         raise InputError(
-            f"cannot generate {quote(spec)}: write it like {EXAMPLES.get(kind, known)}"
+            f"cannot generate {quote(spec)}: write it like {EXAMPLES.get(kind, examples)}"
         )
-    numbers = [int(number) for number in found.groups() if number is not None]
+    numbers = [int(number) for number in match.groups() if number is not None]
     if kind == "rmat" and numbers[0] > 30:
         raise InputError(f"cannot generate {quote(spec)}: the scale is at most 30")
     return kind, numbers
@@ -193,9 +193,5 @@ def _by_rows(height: int, work: Callable[[tuple[int, int]], None]) -> None:
 def _check_size(spec: str, vertex_count: int, arc_count: int) -> None:
     if vertex_count > MOST_VERTICES:
         raise InputError(f"cannot generate {quote(spec)}: {vertex_count:,} vertices are too many")
-    needed, available = 8 * (vertex_count + 1) + 8 * arc_count, available_bytes()
-    if available is not None and needed > available:
-        raise InputError(
-            f"cannot generate {quote(spec)}: {vertex_count:,} vertices and {arc_count:,} arcs take "
-            f"{needed / 1e9:,.1f} GB, but {available / 1e9:,.1f} GB of memory are available"
-        )
+    what = f"{spec}: {vertex_count:,} vertices and {arc_count:,} arcs"
+    check_room(8 * (vertex_count + 1) + 8 * arc_count, what)

@@ -69,11 +69,11 @@ def graph_from_networkx(network: Any, weight: Any = "weight", default: Any = 1) 
 
 def _places(network: Any) -> NDArray[np.float64] | None:
     """Coordinates of the nodes, if those of each are known."""
-    found = [(data.get("x"), data.get("y")) for _, data in network.nodes(data=True)]
-    if not found or any(value is None for value in chain(*found)):
+    pairs = [(data.get("x"), data.get("y")) for _, data in network.nodes(data=True)]
+    if not pairs or any(value is None for value in chain(*pairs)):
         return None
     try:
-        places = np.array(found, np.float64)
+        places = np.array(pairs, np.float64)
     except (TypeError, ValueError):
         return None
     return places if places.ndim == 2 and np.isfinite(places).all() else None

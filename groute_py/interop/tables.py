@@ -85,10 +85,12 @@ def graph_from_table(
     return graph if directed else mirrored(graph)
 
 
-def table_graph(table: Any, asked: Columns, renumber: bool = True) -> Graph:
+def table_graph(table: Any, columns: Columns, renumber: bool = True) -> Graph:
     """As `graph_from_table`; undirected edges are not mirrored."""
-    table = _with_index(table, asked)
-    table, roles = _collected(table, asked) if _is_lazy(table) else (table, _roles(table, asked))
+    table = _with_index(table, columns)
+    table, roles = (
+        _collected(table, columns) if _is_lazy(table) else (table, _roles(table, columns))
+    )
     tails, heads = _ends(table, roles.tail), _ends(table, roles.head)
     if tails.dtype.kind != heads.dtype.kind and len(tails):
         raise GraphError(f"tails are {tails.dtype} and heads {heads.dtype}; they must be alike")
@@ -108,32 +110,32 @@ def _is_lazy(table: Any) -> bool:
     return hasattr(table, "collect_schema") and hasattr(table, "collect")
 
 
-def _collected(table: Any, asked: Columns) -> tuple[Any, Roles]:
+def _collected(table: Any, columns: Columns) -> tuple[Any, Roles]:
     """The columns of a LazyFrame that are read, and those whose values say whether they are."""
     schema = table.collect_schema()
     titles = list(schema.names())
     telling = [title for title in titles if known_rule(title) is not None]
     values = table.select(telling).collect() if telling else {}
     roles = roles_of(
-        titles, lambda title: schema[title].is_numeric(), lambda title: values[title], asked
+        titles, lambda title: schema[title].is_numeric(), lambda title: values[title], columns
     )
     return table.select(list(roles.titles.values())).collect(), roles
 
 
-def _with_index(table: Any, asked: Columns) -> Any:
+def _with_index(table: Any, columns: Columns) -> Any:
     """The table with the index of a pandas frame as columns, if that has the ends (OSMnx)."""
     index = [name for name in getattr(getattr(table, "index", None), "names", ()) if name]
     if not index or not hasattr(table, "reset_index") or set(index) & set(table.columns):
         return table
-    is_named = not set(index).isdisjoint(asked.named)
+    is_named = not set(index).isdisjoint(columns.named)
     return table.reset_index() if is_named or ends_in(index) else table
 
 
-def _roles(table: Any, asked: Columns) -> Roles:
+def _roles(table: Any, columns: Columns) -> Roles:
     def is_numeric(name: Any) -> bool:
         return _column(table, name).dtype.kind in "iuf"
 
-    return roles_of(_names(table), is_numeric, lambda name: _column(table, name).tolist(), asked)
+    return roles_of(_names(table), is_numeric, lambda name: _column(table, name).tolist(), columns)
 
 
 def _names(table: Any) -> list[Any]:

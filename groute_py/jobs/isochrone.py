@@ -315,8 +315,8 @@ class ArcBegins:
     """
 
     def __init__(self, graph: ExpandedGraph) -> None:
-        assert graph.given is not None
-        given, self._places = graph.given
+        assert graph.original is not None
+        given, self._places = graph.original
         self._layout = graph.layout
         if len(self._places.costs) and self._places.costs.min() < 0:
             raise InputError(

@@ -78,8 +78,8 @@ def _ground(graph: Graph, vertices: NDArray[np.int64], places: Places, *, revers
     if not isinstance(graph, ExpandedGraph):
         roads = None if shapes_at(graph, places) is None else graph
         return ground_along(places.coordinates, roads, vertices, is_reversed=reverse)
-    shapes = None if graph.given is None else shapes_at(graph.given.graph, places)
-    if graph.given is None or shapes is None:
+    shapes = None if graph.original is None else shapes_at(graph.original.graph, places)
+    if graph.original is None or shapes is None:
         return Ground(places.coordinates)
-    arcs = np.array(arcs_along(graph.given, vertices.tolist()), np.int64)
+    arcs = np.array(arcs_along(graph.original, vertices.tolist()), np.int64)
     return Ground(places.coordinates, shapes_along(shapes, arcs))

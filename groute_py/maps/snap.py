@@ -176,8 +176,8 @@ def passed_by(graph: Graph, places: Places, points: Places, snaps: Snaps) -> dic
     The farthest points are compared, as many as take seconds. Places are in degrees.
     """
     if isinstance(graph, ExpandedGraph):
-        assert graph.given is not None
-        graph = graph.given.graph
+        assert graph.original is not None
+        graph = graph.original.graph
     order = np.argsort(-snaps.distances)[: MOST_COMPARED // max(graph.arc_count, 1)]
     far = order[snaps.distances[order] > FAR_M]
     nearest = dict.fromkeys(far.tolist(), np.inf)

@@ -115,17 +115,17 @@ def convert_to_nx(graph: Any) -> Any:
     if not isinstance(graph, BackendGraph):
         return graph
     kinds = [[nx.Graph, nx.MultiGraph], [nx.DiGraph, nx.MultiDiGraph]]
-    made = kinds[graph.is_directed()][graph.is_multigraph()]()
-    made.add_nodes_from(graph.nodes)
+    network = kinds[graph.is_directed()][graph.is_multigraph()]()
+    network.add_nodes_from(graph.nodes)
     arcs = graph.weighted
     tails, heads, weights = arcs.tails().tolist(), arcs.heads.tolist(), arcs.weights.tolist()
     keys = [()] * len(heads) if graph.keys is None else [(key,) for key in graph.keys]
     for tail, head, key, weight in zip(tails, heads, keys, weights, strict=True):
         if graph.is_directed() or tail <= head:
-            made.add_edge(graph.nodes[tail], graph.nodes[head], *key)
+            network.add_edge(graph.nodes[tail], graph.nodes[head], *key)
             if graph.weight is not None:
-                made.edges[graph.nodes[tail], graph.nodes[head], *key][graph.weight] = weight
-    return made
+                network.edges[graph.nodes[tail], graph.nodes[head], *key][graph.weight] = weight
+    return network
 
 
 def _keys(graph: Any) -> list[Hashable]:

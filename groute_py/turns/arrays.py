@@ -165,10 +165,10 @@ def _no_arc(graph: Graph, tail: str, head: str) -> str:
     return f"no arc of {name} leads from {tail} to {head}"
 
 
-def _weight_type(given: np.dtype[Any], weights: NDArray[Any]) -> np.dtype[Any]:
+def _weight_type(kind: np.dtype[Any], weights: NDArray[Any]) -> np.dtype[Any]:
     """Weight type of the graph, or int64 where a weight with its turn's cost does not fit."""
-    if given.kind == "f" or not len(weights):
-        return given
-    limits = np.iinfo(given)
+    if kind.kind == "f" or not len(weights):
+        return kind
+    limits = np.iinfo(kind)
     fit = limits.min <= weights.min() and weights.max() <= limits.max
-    return given if fit else np.dtype(np.int64)
+    return kind if fit else np.dtype(np.int64)

@@ -51,7 +51,7 @@ from groute_py.turns.layout import Layout
 from groute_py.turns.rules import rules_of
 
 
-class Given(NamedTuple):
+class Original(NamedTuple):
     """A graph that was expanded, and where its arcs are in the expansion."""
 
     graph: Graph
@@ -64,15 +64,15 @@ class ExpandedGraph(Graph):
     solved: Graph
     layout: Layout
     # in its own direction also where the expansion is reversed; None where it was received
-    given: Given | None
+    original: Original | None
 
     def __init__(
-        self, solved: Graph, layout: Layout, numbering: Numbering, given: Given | None
+        self, solved: Graph, layout: Layout, numbering: Numbering, original: Original | None
     ) -> None:
-        vars(self).update(vars(solved), solved=solved, layout=layout, given=given)
+        vars(self).update(vars(solved), solved=solved, layout=layout, original=original)
         vars(self)["_numbering"] = numbering
-        if given is not None:  # the same array, as shapes belong to it
-            vars(self)["coordinates"] = given.graph.coordinates
+        if original is not None:  # the same array, as shapes belong to it
+            vars(self)["coordinates"] = original.graph.coordinates
         elif solved.coordinates is not None:
             vars(self)["coordinates"] = solved.coordinates[: layout.vertex_count]
 
@@ -85,11 +85,11 @@ class ExpandedGraph(Graph):
     def reversed(self) -> ExpandedGraph:
         """The expansion with each arc turned round; see this module's docstring."""
         turned = self.solved.reversed(), self.layout.reversed()
-        return ExpandedGraph(*turned, self.numbering, self.given)
+        return ExpandedGraph(*turned, self.numbering, self.original)
 
     def __getstate__(self) -> dict[str, Any]:
         """The part that other ranks get."""
-        return vars(self) | {"given": None}
+        return vars(self) | {"original": None}
 
 
 def layout_of(graph: Graph) -> Layout:
@@ -122,9 +122,9 @@ def expanded(graph: Graph, turns: Any) -> ExpandedGraph:
     layout = Layout(host.vertex_count, host.arc_count, split, copies.vias, is_expanded=True)
     vertices = layout.vertices(np.arange(host.vertex_count + len(split) + len(copies.vias)))
     arrays, places = expanded_arrays(host, rules, copies, split)
-    made = host.changed(
+    solved = host.changed(
         **arrays._asdict(),
         ids=host.numbering.ids_of(vertices),
         coordinates=None if host.coordinates is None else host.coordinates[vertices],
     )
-    return ExpandedGraph(made, layout, host.numbering, Given(host, places))
+    return ExpandedGraph(solved, layout, host.numbering, Original(host, places))

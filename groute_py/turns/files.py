@@ -55,12 +55,12 @@ def arc_column(path: Path) -> str | None:
     """The title of the ids by which a file lists turns; None for one of vertices."""
     check_turns(path)
     refuse_pipes(path)
-    known = _parquet_titles(path) if path.suffix == ".parquet" else _csv_titles(path)
-    if set(TITLES) <= set(known):
+    titles = _parquet_titles(path) if path.suffix == ".parquet" else _csv_titles(path)
+    if set(TITLES) <= set(titles):
         return None
-    for title in known:
+    for title in titles:
         column = title.removeprefix(FROM)
-        if title.startswith(FROM) and column and set(_titles_by_arc(column)) <= set(known):
+        if title.startswith(FROM) and column and set(_titles_by_arc(column)) <= set(titles):
             return column
     return None
 
@@ -95,8 +95,8 @@ def _csv_titles(path: Path) -> list[str]:
 def _read_parquet(path: Path, titles: list[str]) -> list[list[Any]]:
     """Read as `_read_csv`; the lines are rows, from 1."""
     with _parquet(path) as file:
-        known, count = file.schema_arrow.names, file.metadata.num_rows
-        if missing := [title for title in titles if title not in known]:
+        names, count = file.schema_arrow.names, file.metadata.num_rows
+        if missing := [title for title in titles if title not in names]:
             raise FormatError(path, f"turns have columns {', '.join(titles)}; no {missing[0]}")
         check_room(ROW_BYTES * count, f"{path}: {count:,} turns")
         table = file.read(columns=titles)

@@ -46,18 +46,18 @@ class Layout:
 
     def at_ends(self, values: NDArray[Any]) -> NDArray[Any]:
         """Values of all places, shape (places, …), where paths to each vertex end, (n, …)."""
-        found = values[: self.vertex_count]
+        of_vertices = values[: self.vertex_count]
         if self.is_reversed or not len(self.split):
-            return found
-        found = found.copy()
-        found[self.split] = values[self.vertex_count :][: len(self.split)]
-        return found
+            return of_vertices
+        of_vertices = of_vertices.copy()
+        of_vertices[self.split] = values[self.vertex_count :][: len(self.split)]
+        return of_vertices
 
     def is_split(self) -> NDArray[np.bool_]:
         """Mask of the vertices that have an arrival, shape (n,)."""
-        found = np.zeros(self.vertex_count, np.bool_)
-        found[self.split] = True
-        return found
+        mask = np.zeros(self.vertex_count, np.bool_)
+        mask[self.split] = True
+        return mask
 
     def vertices(self, places: NDArray[Any]) -> NDArray[np.int64]:
         """The vertices that places are of; −1 stays."""
@@ -80,9 +80,9 @@ class Layout:
         if not self.is_expanded:
             return error
         cycle = self.vertices(np.array(error.cycle, np.int64)).tolist()
-        found = NegativeCycleError(cycle, error.weight, ids=error.ids)
-        found.on_all_ranks = error.on_all_ranks
-        return found
+        result = NegativeCycleError(cycle, error.weight, ids=error.ids)
+        result.on_all_ranks = error.on_all_ranks
+        return result
 
     def facts(self, facts: Facts) -> Facts:
         """Facts of the graph from those of the expansion; the weights stay."""
@@ -98,5 +98,5 @@ class Layout:
     def _arrivals(self, vertices: NDArray[np.int64]) -> NDArray[np.int64]:
         if not len(self.split):
             return vertices
-        found = np.minimum(np.searchsorted(self.split, vertices), len(self.split) - 1)
-        return np.where(self.split[found] == vertices, self.vertex_count + found, vertices)
+        at = np.minimum(np.searchsorted(self.split, vertices), len(self.split) - 1)
+        return np.where(self.split[at] == vertices, self.vertex_count + at, vertices)

@@ -28,13 +28,13 @@ class TurnTable(NamedTuple):
 
     def cost(self, row: int) -> int | float | None:
         """The cost of a row; None for a forbidden turn."""
-        given = self.costs[row]
-        cost = _parsed(given.strip()) if isinstance(given, str) else _number(given)
+        entry = self.costs[row]
+        cost = _parsed(entry.strip()) if isinstance(entry, str) else _number(entry)
         if cost is None:
             return None
         if isinstance(cost, float) and (math.isnan(cost) or cost == -math.inf):
             wanted = "a number, or forbidden, inf or nothing where nobody may turn"
-            raise self.problem_in(row, f"a cost must be {wanted}, not {quote(given)}")
+            raise self.problem_in(row, f"a cost must be {wanted}, not {quote(entry)}")
         return None if cost == math.inf else cost
 
 
@@ -77,15 +77,15 @@ def _parsed(text: str) -> int | float | None:
     return float(text) if DECIMAL.fullmatch(text) else math.nan
 
 
-def _number(given: Any) -> int | float | None:
+def _number(entry: Any) -> int | float | None:
     """A number of Python or NumPy; what is none becomes NaN."""
-    if given is None:
+    if entry is None:
         return None
     try:
-        return operator.index(given)
+        return operator.index(entry)
     except TypeError:
         pass
     try:
-        return float(given)
+        return float(entry)
     except (TypeError, ValueError):
         return math.nan

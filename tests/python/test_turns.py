@@ -49,7 +49,7 @@ def test_one_source(device: str, graph: Graph, data: st.DataObject) -> None:
 
 def check_arcs(graph: Graph, turns: dict[Any, Any], path: list[int], length: int) -> None:
     """The arcs that are found along a path have its vertices, and its length with their turns."""
-    given = expanded(graph, [(*pair, cost) for pair, cost in turns.items()]).given
+    given = expanded(graph, [(*pair, cost) for pair, cost in turns.items()]).original
     assert given is not None
     arcs = arcs_along(given, path)
     assert [*graph.tails()[arcs].tolist(), path[-1]] == path
