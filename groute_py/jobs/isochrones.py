@@ -17,7 +17,7 @@ from groute_py.maps import isochrone_files
 from groute_py.maps.areas import Polygon
 from groute_py.maps.pieces import Pieces, Watch
 from groute_py.maps.places import FARTHEST, Places
-from groute_py.maps.reach import Reach, areas_in, pieces_in, plane_in
+from groute_py.maps.reach import Reach, ReachView
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +69,7 @@ class Isochrones:
             reach: one of `reaches`.
             watch: is called after each limit with how many parts there are; may raise.
         """
-        return pieces_in(self, reach, watch)
+        return ReachView(self).pieces(reach, watch)
 
     def areas(
         self,
@@ -101,9 +101,9 @@ class Isochrones:
             SetupError: SciPy or contourpy is not installed.
         """
         check_margin(margin)
-        plane = plane_in(self)
-        areas = areas_in(self, reach, plane, margin, pieces, watch)
-        return [[[plane.unproject(ring) for ring in polygon] for polygon in band] for band in areas]
+        view = ReachView(self)
+        areas, unproject = view.areas(reach, margin, pieces, watch), view.plane.unproject
+        return [[[unproject(ring) for ring in polygon] for polygon in band] for band in areas]
 
     def save(
         self, path: str | Path, *, features: str | None = None, margin: float | None = None

@@ -17,16 +17,7 @@ from groute_py.maps.isochrone_map import map_of, write_picture
 from groute_py.maps.lines import segments_of
 from groute_py.maps.page import write_page
 from groute_py.maps.pieces import Pieces
-from groute_py.maps.reach import (
-    Reach,
-    Reaches,
-    areas_in,
-    ground_in,
-    name_of,
-    pieces_in,
-    places_in,
-    plane_in,
-)
+from groute_py.maps.reach import Reach, Reaches, ReachView
 from groute_py.results.tables import SUFFIXES as TABLES
 from groute_py.results.tables import Column, Part, check_table, write_table
 from groute_py.system.atomic_file import replacing, translating_errors
@@ -70,18 +61,17 @@ def write(
     progress: Progress | None = None,
 ) -> None:
     """Write an answer into a file, whose features are those of `check_form`."""
-    reaches = _followed(answer, progress)
+    view, reaches = ReachView(answer), _followed(answer, progress)
     if path.suffix in TABLES:
         rows = _vertex_rows if features == "vertices" else _arc_rows
-        parts = (rows(answer, reach) for reach in reaches)
+        parts = (rows(view, reach) for reach in reaches)
         write_table(path, parts, answer.graph.attribution)
     elif path.suffix == SUFFIX:
-        places_in(answer)
-        listed = (_features(answer, reach, features, margin) for reach in reaches)
+        listed = (_features(view, reach, features, margin) for reach in reaches)
         every = (feature for some in listed for feature in some)
         write_features(path, every, answer.graph.attribution)
     else:
-        chart = map_of(answer, reaches, margin)
+        chart = map_of(view, reaches, margin)
         with translating_errors(path), replacing(path) as file:
             MAPS[path.suffix](chart, file)
 
@@ -93,89 +83,88 @@ def _followed(answer: Reaches, progress: Progress | None) -> Iterator[Reach]:
             progress(done, len(answer.reaches))
 
 
-def _vertex_rows(answer: Reaches, reach: Reach) -> Part:
-    part = _source(answer, reach, len(reach.vertices)) | {
-        "vertex": Column(answer.graph.numbering.ids_of(reach.vertices)),
+def _vertex_rows(view: ReachView, reach: Reach) -> Part:
+    part = _source(view, reach, len(reach.vertices)) | {
+        "vertex": Column(view.graph.numbering.ids_of(reach.vertices)),
         "distance": Column(reach.distances),
-        "limit": Column(np.array(answer.limits)[reach.bands(answer.limits)]),
+        "limit": Column(np.array(view.limits)[reach.bands(view.limits)]),
     }
-    if answer.places is not None:
-        axes = answer.places.coordinates[reach.vertices].T
-        columns = zip(answer.places.titles, axes, strict=True)
+    if view.answer.places is not None:
+        axes = view.places.coordinates[reach.vertices].T
+        columns = zip(view.places.titles, axes, strict=True)
         part |= {title: Column(np.ascontiguousarray(values)) for title, values in columns}
     return part
 
 
-def _arc_rows(answer: Reaches, reach: Reach) -> Part:
-    pieces = pieces_in(answer, reach)
-    part = _arc_columns(answer, reach, pieces)
-    if answer.places is not None:
-        ground = ground_in(answer, plane_in(answer), projected=False)
-        ends = segments_of(pieces, ground).outer()
+def _arc_rows(view: ReachView, reach: Reach) -> Part:
+    pieces = view.pieces(reach)
+    part = _arc_columns(view, reach, pieces)
+    if view.answer.places is not None:
+        ends = segments_of(pieces, view.ground).outer()
         for place, end in enumerate(("begin", "end")):
-            for axis, title in enumerate(answer.places.titles):
+            for axis, title in enumerate(view.places.titles):
                 part[f"{end}_{title}"] = Column(np.ascontiguousarray(ends[:, place, axis]))
     return part
 
 
-def _arc_columns(answer: Reaches, reach: Reach, pieces: Pieces) -> Part:
-    numbering = answer.graph.numbering
-    return _source(answer, reach, len(pieces)) | {
+def _arc_columns(view: ReachView, reach: Reach, pieces: Pieces) -> Part:
+    numbering = view.graph.numbering
+    return _source(view, reach, len(pieces)) | {
         "tail": Column(numbering.ids_of(pieces.tails)),
         "head": Column(numbering.ids_of(pieces.heads)),
-        "limit": Column(np.array(answer.limits)[pieces.bands]),
+        "limit": Column(np.array(view.limits)[pieces.bands]),
         "begin": Column(pieces.begins),
         "end": Column(pieces.ends),
     }
 
 
-def _source(answer: Reaches, reach: Reach, count: int) -> Part:
+def _source(view: ReachView, reach: Reach, count: int) -> Part:
     """The column of the source, where each has a reach of its own."""
     if reach.source < 0:
         return {}
-    return {"source": Column(answer.graph.numbering.ids_of(np.full(count, reach.source)))}
+    return {"source": Column(view.graph.numbering.ids_of(np.full(count, reach.source)))}
 
 
 def _features(
-    answer: Reaches, reach: Reach, features: str, margin: float | None
+    view: ReachView, reach: Reach, features: str, margin: float | None
 ) -> Iterator[Feature]:
     if features == "bands":
-        yield from _bands(answer, reach, margin)
+        yield from _bands(view, reach, margin)
     elif features == "vertices":
-        yield from _points(answer, reach)
+        yield from _points(view, reach)
     else:
-        yield from _lines(answer, reach)
+        yield from _lines(view, reach)
 
 
-def _bands(answer: Reaches, reach: Reach, margin: float | None) -> Iterator[Feature]:
+def _bands(view: ReachView, reach: Reach, margin: float | None) -> Iterator[Feature]:
     """The areas, the greatest first, so that a map shows all of them."""
-    name, plane, planar = name_of(answer, reach), plane_in(answer), places_in(answer).planar
+    name, planar = view.name_of(reach), view.places.planar
     source = {} if name is None else {"source": name}
-    areas = areas_in(answer, reach, plane, margin)
-    for limit, polygons in reversed(list(zip(answer.limits, areas, strict=True))):
+    areas = view.areas(reach, margin)
+    for limit, polygons in reversed(list(zip(view.limits, areas, strict=True))):
         shape = [
-            [coordinates_in(plane.unproject(ring), planar=planar) for ring in polygon]
+            [coordinates_in(view.plane.unproject(ring), planar=planar) for ring in polygon]
             for polygon in polygons
         ]
         yield "MultiPolygon", shape, {**source, "limit": limit}
 
 
-def _points(answer: Reaches, reach: Reach) -> Iterator[Feature]:
+def _points(view: ReachView, reach: Reach) -> Iterator[Feature]:
     """The vertices; the last two columns of their table are coordinates."""
-    places, part = places_in(answer), _vertex_rows(answer, reach)
+    places, part = view.places, _vertex_rows(view, reach)
     points = np.stack([part.pop(title).values for title in places.titles], axis=1)
     shapes = coordinates_in(points, planar=places.planar)
     for shape, row in zip(shapes, _rows(part), strict=True):
         yield "Point", shape, row
 
 
-def _lines(answer: Reaches, reach: Reach) -> Iterator[Feature]:
+def _lines(view: ReachView, reach: Reach) -> Iterator[Feature]:
     """The parts of arcs, along their shapes."""
-    pieces = pieces_in(answer, reach)
-    segments = segments_of(pieces, ground_in(answer, plane_in(answer), projected=False))
-    corners = coordinates_in(segments.ends, planar=places_in(answer).planar)
+    pieces = view.pieces(reach)
+    segments = segments_of(pieces, view.ground)
+    corners = coordinates_in(segments.ends, planar=view.places.planar)
     firsts = [*segments.firsts().tolist(), len(corners)]
-    rows = _rows(_arc_columns(answer, reach, pieces))
+    rows = _rows(_arc_columns(view, reach, pieces))
     for (first, stop), row in zip(pairwise(firsts), rows, strict=True):
         some = corners[first:stop]
         yield "LineString", [some[0][0], *(end for _, end in some)], row

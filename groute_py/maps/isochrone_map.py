@@ -14,16 +14,7 @@ from groute_py.maps.areas import Polygon
 from groute_py.maps.lines import Floats, Ground, beelines, segments_of
 from groute_py.maps.pieces import Pieces, whole_arcs
 from groute_py.maps.raster import Frame
-from groute_py.maps.reach import (
-    Reach,
-    Reaches,
-    areas_in,
-    ground_in,
-    name_of,
-    pieces_in,
-    places_in,
-    plane_in,
-)
+from groute_py.maps.reach import Reach, Reaches, ReachView
 from groute_py.maps.sheet import Sheet
 from groute_py.maps.style import GROUND, LONGEST, band_colours, styled
 
@@ -57,36 +48,34 @@ class IsochroneMap:
     metres: bool  # the unit of the plane is the metre
 
 
-def map_of(answer: Reaches, reaches: Iterable[Reach], margin: float | None) -> IsochroneMap:
+def map_of(view: ReachView, reaches: Iterable[Reach], margin: float | None) -> IsochroneMap:
     """The map of an answer that has coordinates, with areas of a margin, or None."""
-    plane, count = plane_in(answer), len(answer.limits)
-    ground = ground_in(answer, plane, projected=True)
+    ground, count = view.projected, len(view.limits)
     layers = []
     for reach in reaches:
-        pieces = _once(pieces_in(answer, reach), ground)
+        pieces = _once(view.pieces(reach), ground)
         segments = segments_of(pieces, ground)
         bands = pieces.bands[segments.pieces]
         parts = [segments.ends[bands == band] for band in range(count)]
-        areas = areas_in(answer, reach, plane, margin)
-        name = name_of(answer, reach)
-        sources = answer.sources if name is None else np.array([reach.source])
+        name = view.name_of(reach)
+        sources = view.answer.sources if name is None else np.array([reach.source])
         text = "" if name is None else str(name)
-        layers.append(Layer(text, ground.points[sources], parts, areas))
+        layers.append(Layer(text, ground.points[sources], parts, view.areas(reach, margin)))
     low, high = _corners(layers)
-    roads = _roads(answer.graph, ground, low, high)
+    roads = _roads(view.graph, ground, low, high)
     lines = segments_of(roads, ground).ends
     is_inside = np.all((lines >= low) & (lines <= high), axis=(1, 2))
     return IsochroneMap(
-        title=_title(answer),
-        labels=[f"{limit:,.12g}" for limit in answer.limits],
+        title=_title(view.answer),
+        labels=[f"{limit:,.12g}" for limit in view.limits],
         colours=band_colours(count),
         low=low,
         high=high,
         roads=lines[is_inside],
         road_length=float(beelines(roads, ground).mean()) if len(roads) else 0.0,
         layers=layers,
-        attribution=answer.graph.attribution,
-        metres=not places_in(answer).planar,
+        attribution=view.graph.attribution,
+        metres=not view.places.planar,
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -10,7 +12,7 @@ from numpy.typing import NDArray
 from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
 from groute_py.maps.areas import Polygon, areas_of
-from groute_py.maps.lines import Ground, beelines, segments_of
+from groute_py.maps.lines import Floats, Ground, beelines, segments_of
 from groute_py.maps.pieces import Pieces, Watch, pieces_of
 from groute_py.maps.places import Places, Plane, plane_of, shapes_at
 
@@ -49,61 +51,70 @@ class Reaches(Protocol):
     def graph(self) -> Graph: ...
 
 
-def places_in(answer: Reaches) -> Places:
-    """The places of the vertices; `InputError` without any."""
-    if answer.places is None:
-        raise InputError(
-            f"{answer.graph.name} has no coordinates; name a file of them (.co) by "
-            "--coordinates, or coordinates= in Python"
-        )
-    return answer.places
+class ReachView:
+    """The reaches of an answer on the ground: their parts of arcs, and their areas."""
 
+    def __init__(self, answer: Reaches) -> None:
+        self.answer, self.graph, self.limits = answer, answer.graph, answer.limits
 
-def name_of(answer: Reaches, reach: Reach) -> int | str | None:
-    """The id of a reach's source; None for that of any source."""
-    return None if reach.source < 0 else answer.graph.numbering.id_of(reach.source)
+    @cached_property
+    def places(self) -> Places:
+        """The places of the vertices; `InputError` without any."""
+        if self.answer.places is None:
+            raise InputError(
+                f"{self.graph.name} has no coordinates; name a file of them (.co) by "
+                "--coordinates, or coordinates= in Python"
+            )
+        return self.answer.places
 
+    @cached_property
+    def plane(self) -> Plane:
+        """The plane on which all reaches are measured."""
+        vertices = np.concatenate([reach.vertices for reach in self.answer.reaches])
+        return plane_of(self.places, vertices)
 
-def pieces_in(answer: Reaches, reach: Reach, watch: Watch | None = None) -> Pieces:
-    """The parts of arcs within each limit; with ``reverse`` each part ends at its head."""
-    distances, limits = reach.distances.astype(np.float64), np.array(answer.limits, np.float64)
-    pieces = pieces_of(answer.graph, reach.vertices, distances, limits, reach.arc_begins, watch)
-    return pieces.turned_round() if answer.reverse else pieces
+    @cached_property
+    def projected(self) -> Ground:
+        """The ground of pieces on the plane."""
+        return self._ground(self.plane.project, (1.0, 1.0))
 
+    @cached_property
+    def ground(self) -> Ground:
+        """The ground of pieces in the coordinates of files."""
+        return self._ground(self.plane.unwrapped, self.plane.scale)
 
-def plane_in(answer: Reaches) -> Plane:
-    """The plane on which all reaches are measured."""
-    return plane_of(places_in(answer), np.concatenate([some.vertices for some in answer.reaches]))
+    def _ground(self, placed: Callable[[Floats], Floats], scale: tuple[float, float]) -> Ground:
+        shapes = shapes_at(self.graph, self.places)
+        if shapes is not None:
+            shapes = shapes._replace(points=placed(shapes.points))
+            shapes = shapes.turned_round() if self.answer.reverse else shapes  # as pieces are
+        return Ground(placed(self.places.coordinates), shapes, scale)
 
+    def name_of(self, reach: Reach) -> int | str | None:
+        """The id of a reach's source; None for that of any source."""
+        return None if reach.source < 0 else self.graph.numbering.id_of(reach.source)
 
-def ground_in(answer: Reaches, plane: Plane, *, projected: bool) -> Ground:
-    """The ground of an answer's pieces, projected to a plane or in the coordinates of files."""
-    placed = plane.project if projected else plane.unwrapped
-    places = places_in(answer)
-    shapes = shapes_at(answer.graph, places)
-    if shapes is not None:
-        shapes = shapes._replace(points=placed(shapes.points))
-        shapes = shapes.turned_round() if answer.reverse else shapes  # as pieces are
-    return Ground(placed(places.coordinates), shapes, (1.0, 1.0) if projected else plane.scale)
+    def pieces(self, reach: Reach, watch: Watch | None = None) -> Pieces:
+        """The parts of arcs within each limit; with ``reverse`` each part ends at its head."""
+        distances, limits = reach.distances.astype(np.float64), np.array(self.limits, np.float64)
+        pieces = pieces_of(self.graph, reach.vertices, distances, limits, reach.arc_begins, watch)
+        return pieces.turned_round() if self.answer.reverse else pieces
 
-
-def areas_in(
-    answer: Reaches,
-    reach: Reach,
-    plane: Plane,
-    margin: float | None,
-    pieces: Pieces | None = None,
-    watch: Watch | None = None,
-) -> list[list[Polygon]]:
-    """The area within each limit on a plane, see `groute_py.Isochrones.areas`."""
-    ground = ground_in(answer, plane, projected=True)
-    pieces = pieces_in(answer, reach) if pieces is None else pieces
-    if margin is None:
-        margin = float(np.median(beelines(pieces, ground))) if len(pieces) else 0.0
-    segments = segments_of(pieces, ground)
-    alone = np.repeat(ground.points[reach.vertices, np.newaxis], 2, axis=1)
-    lines = np.concatenate([segments.ends, alone])
-    bands = np.concatenate([pieces.bands[segments.pieces], reach.bands(answer.limits)])
-    finest = 0.0 if plane.centre is None else 1.0  # degrees in files are to a centimetre
-    margin = max(margin or USUAL_MARGIN, finest)
-    return areas_of(lines, bands, len(answer.limits), margin, watch)
+    def areas(
+        self,
+        reach: Reach,
+        margin: float | None,
+        pieces: Pieces | None = None,
+        watch: Watch | None = None,
+    ) -> list[list[Polygon]]:
+        """The area within each limit on the plane, see `groute_py.Isochrones.areas`."""
+        ground, pieces = self.projected, self.pieces(reach) if pieces is None else pieces
+        if margin is None:
+            margin = float(np.median(beelines(pieces, ground))) if len(pieces) else 0.0
+        segments = segments_of(pieces, ground)
+        alone = np.repeat(ground.points[reach.vertices, np.newaxis], 2, axis=1)
+        lines = np.concatenate([segments.ends, alone])
+        bands = np.concatenate([pieces.bands[segments.pieces], reach.bands(self.limits)])
+        finest = 0.0 if self.places.planar else 1.0  # degrees in files are to a centimetre
+        margin = max(margin or USUAL_MARGIN, finest)
+        return areas_of(lines, bands, len(self.limits), margin, watch)

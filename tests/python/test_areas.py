@@ -18,7 +18,7 @@ import groute_py
 from groute_py import Graph, InputError, Isochrones, SetupError
 from groute_py.io import optional_libraries
 from groute_py.maps.areas import Polygon
-from groute_py.maps.reach import ground_in, plane_in
+from groute_py.maps.reach import ReachView
 
 shape = pytest.importorskip("shapely.geometry").shape
 explain_validity = pytest.importorskip("shapely.validation").explain_validity
@@ -77,7 +77,7 @@ def test_against_distances_to_every_part() -> None:
     reach, margin = found.reaches[0], 200.0
     pieces, points = found.pieces(reach), random.uniform(0, 12, (600, 2)) * 0.01 + [10, 60]
     lines = pieces.lines(graph.coordinates)  # type: ignore[arg-type]
-    scale = np.array([np.cos(np.radians(plane_in(found).centre[1])), 1]) * DEGREE_M  # type: ignore[index]
+    scale = np.array([np.cos(np.radians(ReachView(found).plane.centre[1])), 1]) * DEGREE_M  # type: ignore[index]
     for band, area in enumerate(found.areas(reach, margin)):
         metres = to_lines(points * scale, lines[pieces.bands <= band] * scale)
         inside = holds(area, points)
@@ -152,9 +152,7 @@ def test_the_date_line() -> None:
     assert found is not None
     ((polygon,),) = found.areas(found.reaches[0], margin=200)
     assert np.ptp(polygon[0][:, 0]) < 0.02
-    lines = found.pieces(found.reaches[0]).lines(
-        ground_in(found, plane_in(found), projected=False).points
-    )
+    lines = found.pieces(found.reaches[0]).lines(ReachView(found).ground.points)
     np.testing.assert_allclose(np.abs(lines[0, :, 0]), [179.99, 180], atol=1e-9)
 
 

@@ -21,7 +21,7 @@ from groute_py.jobs.route import RouteJob
 from groute_py.maps.lines import Ground, segments_of, shapes_between
 from groute_py.maps.network import Network
 from groute_py.maps.pieces import whole_arcs
-from groute_py.maps.reach import ground_in, plane_in
+from groute_py.maps.reach import ReachView
 from groute_py.turns.expanded import expanded
 
 BEND = [(0.0, 8.0), (16.0, 8.0)]
@@ -48,7 +48,7 @@ def reached(graph: Graph, sources: list[int], *limits: float, **options: Any) ->
 def lines_of(found: Isochrones) -> dict[tuple[int, int, int], list[Any]]:
     """The points of each part, by its tail, head and band."""
     pieces = found.pieces(found.reaches[0])
-    segments = segments_of(pieces, ground_in(found, plane_in(found), projected=False))
+    segments = segments_of(pieces, ReachView(found).ground)
     lines: dict[tuple[int, int, int], list[Any]] = {}
     for (begin, end), piece in zip(segments.ends.tolist(), segments.pieces.tolist(), strict=True):
         key = tuple(int(c[piece]) for c in (pieces.tails, pieces.heads, pieces.bands))
