@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 from support import as_large
+from support.graphs import rmat_of
 from support.skips import needs_gpu
 
-from groute_py import Graph, generate, sssp, verify
+from groute_py import Graph, sssp, verify
 from groute_py.comm.solo import SoloChannel
 from groute_py.device.base import Buckets, alike
 from groute_py.engine.options import Options
@@ -41,17 +42,10 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> list[Buckets]:
     return seen
 
 
-def graph_of(weights: str) -> Graph:
-    """An R-MAT graph; distances of 64-bit weights need all 64."""
-    graph = generate("rmat:9,12", seed=4)
-    scale = 1 << 40 if weights == "int64" else 1
-    return Graph(graph.offsets, graph.heads, graph.weights.astype(weights) * scale)
-
-
 @pytest.mark.parametrize("predecessors", [True, False])
 @pytest.mark.parametrize("weights", TYPES)
 def test_answers_are_right(begun: list[Buckets], weights: str, predecessors: bool) -> None:
-    graph = graph_of(weights)
+    graph = rmat_of(weights)
     source = int(np.argmax(np.diff(graph.offsets)))
     result = sssp(graph, source, device="cuda", predecessors=predecessors)
     np.testing.assert_array_equal(result.distances, reference_distances(graph, source))
@@ -66,7 +60,7 @@ def test_answers_are_right(begun: list[Buckets], weights: str, predecessors: boo
 def test_levels_that_share_a_byte(fold: int, weights: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from groute_py.device.cuda.sssp import distance_filter
 
-    graph = graph_of(weights)
+    graph = rmat_of(weights)
     monkeypatch.setattr(
         distance_filter, "fold_of", lambda own, _: fold if own == graph.vertex_count else 0
     )
@@ -88,7 +82,7 @@ def test_the_filter_fits_in_a_third_of_l2(own: int, fold: int) -> None:
 @pytest.mark.usefixtures("begun")
 def test_with_and_without_predecessors_by_turns() -> None:
     """Far is another list with them, and levels stay from one solve to the next."""
-    graph = graph_of("int32")
+    graph = rmat_of("int32")
     with SourceSolver(
         Whole(graph), SoloChannel(), Options(device="cuda", predecessors=False)
     ) as solver:
@@ -102,7 +96,7 @@ def test_with_and_without_predecessors_by_turns() -> None:
 
 
 def test_zero_weights_and_a_source_far_from_all(begun: list[Buckets]) -> None:
-    graph = graph_of("int32")
+    graph = rmat_of("int32")
     count = graph.vertex_count
     heads = np.append(graph.heads, 0).astype(np.int32)
     weights = np.append(np.where(graph.weights < 90, 0, graph.weights), 10**6).astype(np.int32)
@@ -114,7 +108,7 @@ def test_zero_weights_and_a_source_far_from_all(begun: list[Buckets]) -> None:
 
 
 def test_a_width_that_is_asked_for_stays(begun: list[Buckets]) -> None:
-    sssp(graph_of("int32"), 0, device="cuda", delta=50)
+    sssp(rmat_of("int32"), 0, device="cuda", delta=50)
     assert begun == [alike(50)]
 
 
@@ -124,7 +118,7 @@ def test_a_width_that_is_asked_for_stays(begun: list[Buckets]) -> None:
 )
 def test_a_width_that_sums_swallow(weights: str, delta: float) -> None:
     """Each bucket holds where it begins, and nothing is looked for twice."""
-    graph = graph_of(weights)
+    graph = rmat_of(weights)
     tenths = Graph(graph.offsets, graph.heads, (graph.weights * 1.1).astype(weights))
     result = sssp(tenths, 0, device="cuda", delta=delta, predecessors=False)
     np.testing.assert_array_equal(result.distances, reference_distances(tenths, 0))
@@ -151,7 +145,7 @@ def test_patience_widens_no_bucket(begun: list[Buckets], monkeypatch: pytest.Mon
 
 
 def test_no_wider_than_a_step_towards_targets(begun: list[Buckets]) -> None:
-    graph = graph_of("int32")
+    graph = rmat_of("int32")
     sssp(graph, 0, device="cuda")
     result = sssp(graph, 0, device="cuda", targets=[graph.vertex_count // 2])
     assert begun[1].widest < begun[0].widest

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support import as_large
-from support.graphs import random_graph
+from support.graphs import random_graph, rmat_of
 from support.skips import needs_gpu
 
 from groute_py import Graph, Result, generate, verify
@@ -32,13 +32,6 @@ TYPES = ("int32", "uint32", "int64", "float32", "float64")
 @pytest.fixture(autouse=True)
 def pulling(monkeypatch: pytest.MonkeyPatch) -> None:
     as_large.pull_deferred_arcs(monkeypatch.setattr)
-
-
-def graph_of(weights: str) -> Graph:
-    """An R-MAT graph; distances of 64-bit weights need all 64."""
-    graph = generate("rmat:9,12", seed=4)
-    scale = 1 << 40 if weights == "int64" else 1
-    return Graph(graph.offsets, graph.heads, graph.weights.astype(weights) * scale)
 
 
 def check(graph: Graph, sources: list[int], *, back: bool | None = None, **words: Any) -> None:
@@ -71,7 +64,7 @@ def steps(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize("predecessors", [True, False])
 @pytest.mark.parametrize("weights", TYPES)
 def test_answers_are_right(weights: str, predecessors: bool) -> None:
-    graph = graph_of(weights)
+    graph = rmat_of(weights)
     hub = int(np.argmax(np.diff(graph.offsets)))
     check(graph, [hub, 7], back=True, predecessors=predecessors)
 
@@ -99,7 +92,7 @@ def test_buckets_that_are_too_wide_follow(below: float, monkeypatch: pytest.Monk
 @pytest.mark.parametrize("predecessors", [True, False])
 def test_answers_stay_on_the_gpu_by_other_numbers(predecessors: bool) -> None:
     """Without a tree nobody has written where predecessors lie: they are not brought."""
-    graph = graph_of("int32")
+    graph = rmat_of("int32")
     options = Options(device="cuda", predecessors=predecessors, download=False)
     with SourceSolver(Whole(graph), SoloChannel(), options) as solver:
         device: Any = solver._graph.device
@@ -117,7 +110,7 @@ def test_answers_stay_on_the_gpu_by_other_numbers(predecessors: bool) -> None:
 
 
 def test_arcs_that_lead_one_way_are_turned_round() -> None:
-    graph = graph_of("int32")
+    graph = rmat_of("int32")
     weights = graph.weights.copy()
     weights[np.flatnonzero(graph.heads > 3)[0]] += 1  # as much as could be missed
     check(Graph(graph.offsets, graph.heads, weights), [0, 5], back=False)
@@ -131,7 +124,7 @@ def test_weight_classes_bound_the_lightest_arc(
     from groute_py.device.cuda.graph import degree_order
 
     monkeypatch.setattr(degree_order, "MIXED_AT_ONCE", 50)
-    whole = graph_of(weights)
+    whole = rmat_of(weights)
     lighter = (whole.weights - 1) if weights == "int32" else (whole.weights - 1) / 64
     graph = Graph(whole.offsets, whole.heads, lighter.astype(weights))
     with SourceSolver(Whole(graph), SoloChannel(), Options(device="cuda")) as solver:
@@ -192,7 +185,7 @@ def test_much_is_due_once_long_rows_are_cut(
     """Then arcs are left from the middle of a step on."""
     from groute_py.device.cuda.sssp import pull_phase
 
-    graph = graph_of(weights)
+    graph = rmat_of(weights)
     degrees = np.diff(graph.offsets)
     hub, least = int(np.argmax(degrees)), graph.arc_count // share
     assert degrees[hub] > 4 * ROW_CHUNK  # in five chunks
@@ -226,7 +219,7 @@ def test_what_a_hub_brings_that_was_relaxed_in_part(
 
 def test_nothing_is_pulled_along_a_tail() -> None:
     """Each pull would look at all of another component."""
-    core, length = graph_of("int32"), 300
+    core, length = rmat_of("int32"), 300
     count = core.vertex_count
     inner = np.repeat(np.arange(count), np.diff(core.offsets)), core.heads
     links = np.arange(2 * count - 1, 2 * count + length - 1)  # from the other core's last vertex
@@ -287,7 +280,7 @@ def test_a_sum_that_does_not_fit_by_the_way() -> None:
 
 
 def test_a_cutoff_and_targets() -> None:
-    graph = graph_of("int32")
+    graph = rmat_of("int32")
     hub = int(np.argmax(np.diff(graph.offsets)))
     right = reference_distances(graph, hub)
     near = int(np.median(right[right < np.iinfo(np.int64).max]))
@@ -313,7 +306,7 @@ def test_rows_are_sorted_some_at_a_time(together: int, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(sorting, "SORTED_AT_ONCE", together)
     for name in ("int32", "float64"):
-        graph, dtype = graph_of(name), np.dtype(name)
+        graph, dtype = rmat_of(name), np.dtype(name)
         arcs = packed_arcs(graph.heads, graph.weights, dtype)
         sorting.sort_rows(cp.asarray(graph.offsets), arcs, dtype)
         fields = arcs.get().view(dtype).reshape(-1, 2)
@@ -328,7 +321,7 @@ def test_rows_are_sorted_some_at_a_time(together: int, monkeypatch: pytest.Monke
 def test_without_room_for_other_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     from groute_py.device.cuda.graph import degree_order
 
-    graph = graph_of("int32")
+    graph = rmat_of("int32")
     monkeypatch.setattr(degree_order, "ANSWER_BYTES", 1 << 50)
     with SourceSolver(Whole(graph), SoloChannel(), Options(device="cuda")) as solver:
         result = solver.sssp(7)
@@ -342,7 +335,7 @@ def test_without_room_for_other_numbers(monkeypatch: pytest.MonkeyPatch) -> None
 def test_without_room_arcs_are_pushed(monkeypatch: pytest.MonkeyPatch) -> None:
     from groute_py.device.cuda.graph import csr
 
-    graph = graph_of("int32")
+    graph = rmat_of("int32")
     monkeypatch.setattr(csr, "SPARE_BYTES", 1 << 50)
     with SourceSolver(Whole(graph), SoloChannel(), Options(device="cuda")) as solver:
         result = solver.sssp(7)

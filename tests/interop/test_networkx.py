@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from itertools import chain, pairwise
 from typing import Any
 
@@ -20,12 +19,6 @@ from groute_py.networkx import backend
 from groute_py.networkx.info import FUNCTIONS, get_info
 
 pytestmark = needs_backend
-
-
-@pytest.fixture(autouse=True)
-def _no_word_of_the_cache() -> Iterator[None]:
-    with nx.config(warnings_to_ignore={"cache"}):
-        yield
 
 
 CENTRALITY = "networkx.algorithms.centrality.tests"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import networkx as nx
@@ -13,12 +13,6 @@ from support.networks import needs_backend, networks
 from groute_py.networkx.graph import convert_from_nx, convert_to_nx
 
 pytestmark = needs_backend
-
-
-@pytest.fixture(autouse=True)
-def _no_word_of_the_cache() -> Iterator[None]:
-    with nx.config(warnings_to_ignore={"cache"}):
-        yield
 
 
 def test_small_graphs_are_not_converted_by_themselves() -> None:

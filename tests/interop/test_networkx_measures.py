@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import networkx as nx
@@ -16,12 +15,6 @@ from support.skips import EMULATED
 pytestmark = needs_backend
 
 EXAMPLES = 5 if EMULATED else 40
-
-
-@pytest.fixture(autouse=True)
-def _no_word_of_the_cache() -> Iterator[None]:
-    with nx.config(warnings_to_ignore={"cache"}):
-        yield
 
 
 def same(ours: Any, theirs: Any) -> None:

@@ -18,7 +18,7 @@ from support.row_checks import check_rows
 import groute_py
 from groute_py import Graph, InputError, NegativeCycleError, SourceRows
 from groute_py.device.summary import Wanted
-from groute_py.engine.options import METHODS, Options
+from groute_py.engine.options import Options
 from groute_py.graph.facts import facts_of
 from groute_py.graph.ids import Numbering
 from groute_py.many import choose as many_choose
@@ -27,13 +27,6 @@ from groute_py.many.choose import choose
 from groute_py.many.estimates import Gpu
 from groute_py.many.sources import sources_of
 from groute_py.memory import host
-
-
-@pytest.fixture(params=METHODS)
-def method(request: pytest.FixtureRequest, device: str) -> str:
-    if (device, request.param) == ("cpu", "single"):
-        pytest.skip("single is a method for GPUs")
-    return str(request.param)
 
 
 @settings(max_examples=25)

@@ -14,18 +14,11 @@ from support.row_checks import check_rows
 import groute_py
 from groute_py import RunError, SourceRows
 from groute_py.comm.solo import SoloChannel
-from groute_py.engine.options import METHODS, Options
+from groute_py.engine.options import Options
 from groute_py.many.apsp import collect
 from groute_py.many.choose import Choice
 from groute_py.many.solve import Solving
 from groute_py.results.result import public_distances
-
-
-@pytest.fixture(params=METHODS)
-def method(request: pytest.FixtureRequest, device: str) -> str:
-    if (device, request.param) == ("cpu", "single"):
-        pytest.skip("single is a method for GPUs")
-    return str(request.param)
 
 
 @pytest.fixture

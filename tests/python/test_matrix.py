@@ -22,7 +22,7 @@ from groute_py.device.cpu import sweeps
 from groute_py.device.cpu.rows import CpuGraph
 from groute_py.device.cpu.sweeps import CpuSweeps
 from groute_py.device.rows import NarrowError
-from groute_py.engine.options import METHODS, Options
+from groute_py.engine.options import Options
 from groute_py.hierarchy.problems import DenseError
 from groute_py.jobs.matrix import MatrixJob
 from groute_py.many import solve
@@ -30,13 +30,6 @@ from groute_py.many.choose import Choice
 from groute_py.many.row_graph import KeptRowGraph
 from groute_py.many.solve import Solving
 from groute_py.memory import host
-
-
-@pytest.fixture(params=METHODS)
-def method(request: pytest.FixtureRequest, device: str) -> str:
-    if (device, request.param) == ("cpu", "single"):
-        pytest.skip("single is a method for GPUs")
-    return str(request.param)
 
 
 def check(graph: Graph, matrix: Matrix | None) -> None:

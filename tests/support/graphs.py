@@ -9,7 +9,7 @@ import scipy.sparse as sparse
 from hypothesis import strategies as st
 from scipy.sparse import csgraph
 
-from groute_py import UNREACHED, Graph
+from groute_py import UNREACHED, Graph, generate
 
 
 def graph_of(count: int, arcs: list[tuple[int, int, Any]], dtype: str = "int32") -> Graph:
@@ -20,6 +20,13 @@ def graph_of(count: int, arcs: list[tuple[int, int, Any]], dtype: str = "int32")
     heads = np.array([arc[1] for arc in arcs], dtype=np.int32)
     weights = np.array([arc[2] for arc in arcs], dtype=dtype)
     return Graph(offsets.astype(np.int64), heads, weights)
+
+
+def rmat_of(weights: str) -> Graph:
+    """An R-MAT graph; distances of 64-bit weights need all 64."""
+    graph = generate("rmat:9,12", seed=4)
+    scale = 1 << 40 if weights == "int64" else 1
+    return Graph(graph.offsets, graph.heads, graph.weights.astype(weights) * scale)
 
 
 @st.composite
