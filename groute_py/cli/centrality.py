@@ -9,7 +9,13 @@ import click
 
 from groute_py.arguments import check_choice
 from groute_py.cli import records, show
-from groute_py.cli.options import graph_argument, no_turns, reading_options, resume_option
+from groute_py.cli.options import (
+    graph_argument,
+    no_turns,
+    options_from,
+    reading_options,
+    resume_option,
+)
 from groute_py.cli.runner import Runner
 from groute_py.errors import InputError
 from groute_py.system.streams import is_stdout
@@ -45,21 +51,11 @@ WITHOUT = {
 )
 @click.option("--unweighted", is_flag=True, help="Count arcs instead of adding weights.")
 @click.option("--normalized", is_flag=True, help="Scale values to be compared between graphs.")
-@click.option("--reverse", is_flag=True, help="Take distances to a vertex, not those from it.")
-@click.option(
-    "--top", type=click.IntRange(min=0), default=10, show_default=True, help="Print so many."
-)
-@click.option(
-    "--device",
-    metavar="[auto|cpu|cuda]",
-    default="auto",
-    show_default=True,
-    help="The processor; auto takes a GPU if CUDA finds one, but the CPU for little work.",
-)
-@click.option(
-    "--memory-limit",
-    metavar="SIZE",
-    help="Take so much of the GPU's memory, such as 20G.  [all that is free]",
+@click.option("--top", type=click.IntRange(min=0), help="Print so many.  [10]")
+@options_from(
+    "centrality",
+    reverse={"help": "Take distances to a vertex, not those from it."},
+    memory_limit={"help": "Take so much of the GPU's memory, such as 20G.  [all that is free]"},
 )
 @click.option("-o", "--output", help="Save all values: .csv .npz .parquet.")
 @resume_option
@@ -71,7 +67,7 @@ def centrality(
     sources: str,
     unweighted: bool,
     normalized: bool,
-    top: int,
+    top: int | None,
     **given: Any,
 ) -> None:
     """Centralities of the vertices or arcs of GRAPH, its diameter, radius or mean distance.
@@ -79,14 +75,13 @@ def centrality(
     Values of betweenness from some sources are estimates; --sources random:N draws them. With an
     --output sums are saved now and then in OUTPUT.partial, for --resume.
     """
-    has_top = not _is_default(click.get_current_context(), "top")
     run = Runner("centrality", graph, {**given, "hops": unweighted}, {"--sources": sources})
     from groute_py.centrality.job import MeasureJob
     from groute_py.solver.opened import Work
 
     begins = None if sources == "all" else run.vertices("--sources", "source")
     job = MeasureJob(measure.replace("-", "_"), begins)
-    given = {"normalized": normalized, "reverse": run.options.reverse, "top": has_top}
+    given = {"normalized": normalized, "top": top is not None, "reverse": run.options.reverse}
     run.begin(job, lambda: _check(run, measure, given), keeps=True)
 
     def answered() -> dict[str, Any]:
@@ -99,7 +94,7 @@ def centrality(
             "arcs": whole.arc_count,
             "sources": len(found.job.sources),
             "on": found.label,
-            **_values(found, job.measure, normalized, whole, top, store),
+            **_values(found, job.measure, normalized, whole, 10 if top is None else top, store),
             **show.attribution(whole.attribution),
         }
 
@@ -111,10 +106,6 @@ def centrality(
         records.begin("write" if run.output else "answer")
         answer = run.on_root(answered)
     run.show(lambda: answer, _show)
-
-
-def _is_default(context: click.Context, name: str) -> bool:
-    return context.get_parameter_source(name) is click.core.ParameterSource.DEFAULT
 
 
 def _check(run: Runner, measure: str, given: dict[str, bool]) -> None:

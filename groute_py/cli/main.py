@@ -21,23 +21,19 @@ import click
 import groute_py
 from groute_py.cli.cache import cache
 from groute_py.cli.centrality import centrality
-from groute_py.cli.convert import convert, generate
+from groute_py.cli.convert import convert, generate, prepare
 from groute_py.cli.doctor import doctor
 from groute_py.cli.info import algorithms, info
-from groute_py.cli.isochrone import isochrone
+from groute_py.cli.jobs import isochrone, nearest, route
 from groute_py.cli.launch import launch
-from groute_py.cli.nearest import nearest
 from groute_py.cli.phase_line import phase_line
 from groute_py.cli.plan import plan
 from groute_py.cli.plot import plot
-from groute_py.cli.prepare import prepare
 from groute_py.cli.query import query
-from groute_py.cli.route import route
 from groute_py.cli.rows import apsp, matrix
 from groute_py.cli.show import warning
 from groute_py.cli.signals import be_done, first_signal, ignore_signals, on_signal, raise_dropped
-from groute_py.cli.solve import bfs, sssp
-from groute_py.cli.verify import verify
+from groute_py.cli.solve import bfs, sssp, verify
 from groute_py.errors import EXIT_CODES, GrouteError, InterruptedRun, TimeLimitError, printable
 from groute_py.system.atomic_file import FULL, what_was_written
 from groute_py.system.clock import Clock, current, process_age_s, running

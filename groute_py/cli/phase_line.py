@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import TextIO
 
 from groute_py.system.clock import Clock
@@ -45,7 +45,7 @@ class PhaseLine:
     def __init__(self, clock: Clock, stream: TextIO) -> None:
         self._clock, self._stream = clock, stream
         self._lock, self._end = threading.Lock(), threading.Event()
-        self._held, self._is_shown = 0, False
+        self._holders, self._is_shown = 0, False
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def begin(self) -> None:
@@ -61,30 +61,31 @@ class PhaseLine:
     def held(self) -> Iterator[None]:
         """Leave the terminal to others during the block."""
         with self._lock:
-            self._held += 1
+            self._holders += 1
             self._erase()
         try:
             yield
         finally:
-            self._held -= 1
+            self._holders -= 1
 
     def write(self) -> None:
         """Write the line if the phase has lasted long, else erase that of the phase before."""
         name, lasted_s = self._clock.now()
         with self._lock:
-            if self._held:
+            if self._holders:
                 return
             self._erase()
             if lasted_s >= SOON_S and name in NAMES:
-                self._stream.write(f"{NAMES[name]} … {lasted_s:.0f} s")
-                self._stream.flush()
-                self._is_shown = True
+                self._put(f"{NAMES[name]} … {lasted_s:.0f} s", is_shown=True)
 
     def _erase(self) -> None:
         if self._is_shown:
-            self._stream.write(ERASE)
-            self._stream.flush()
-            self._is_shown = False
+            self._put(ERASE, is_shown=False)
+
+    def _put(self, text: str, *, is_shown: bool) -> None:
+        self._stream.write(text)
+        self._stream.flush()
+        self._is_shown = is_shown
 
     def _run(self) -> None:
         with suppress(OSError):  # the terminal may be gone
@@ -113,11 +114,6 @@ def phase_line(clock: Clock) -> Iterator[None]:
         _line = None
 
 
-@contextmanager
-def free_terminal() -> Iterator[None]:
-    """Let the block write to the terminal: no phase is named meanwhile."""
-    if _line is None:
-        yield
-        return
-    with _line.held():
-        yield
+def free_terminal() -> AbstractContextManager[None]:
+    """Let a block write to the terminal: no phase is named meanwhile."""
+    return nullcontext() if _line is None else _line.held()

@@ -195,9 +195,9 @@ class Runner:
         begin(self.options.device, local, devices_of(self.options.algorithm))
 
     def answer(
-        self, job: Job[T], write: Callable[[T], object], unit: str = "", title: str = ""
-    ) -> T | None:
-        """Answer a job, and write the answer on rank 0. Collective.
+        self, job: Job[Any], write: Callable[[Any], object], unit: str = "", title: str = ""
+    ) -> Any:
+        """Answer a job, write the answer on rank 0, and return it there. Collective.
 
         Args:
             job: the question.
@@ -209,11 +209,11 @@ class Runner:
 
         with self.stored(unit) as keep:
             with show.row_progress(title) if unit else nullcontext() as progress:
-                answer: Any = self.opened.answer(job, Work(progress, keep))
+                answer = self.opened.answer(job, Work(progress, keep))
             records.begin("write")
             self.on_root(lambda: write(answer))
             self._new = {} if keep is None else {"solved_now": len(keep.missing)}
-        return answer  # type: ignore[no-any-return]
+        return answer
 
     @contextmanager
     def stored(self, unit: str, choices: Mapping[str, Any] | None = None) -> Iterator[Store | None]:

@@ -41,12 +41,7 @@ _done = False
 
 
 def on_signal(number: signal.Signals, error_of: Callable[[], GrouteError]) -> None:
-    """Let a signal raise an error in the main thread.
-
-    Args:
-        number: which signal.
-        error_of: gives the error; called in the main thread when it is to be raised.
-    """
+    """Let a signal raise the error that ``error_of`` gives, in the main thread."""
     times = 0
 
     def handler(number: int, frame: FrameType | None) -> None:
@@ -64,7 +59,7 @@ def on_signal(number: signal.Signals, error_of: Callable[[], GrouteError]) -> No
 
 
 def first_signal() -> GrouteError | None:
-    """The first error that a signal has brought."""
+    """Return the first error that a signal has brought."""
     return _heard[0] if _heard else None
 
 
@@ -84,7 +79,7 @@ def ignore_signals() -> None:
 
     Open MPI's mpirun sends SIGTERM after an abort; that must not be reported as a second error.
     """
-    _stop_alarm()
+    signal.setitimer(signal.ITIMER_REAL, 0)
     handled = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2)
     for name in handled:
         signal.signal(name, signal.SIG_IGN)
@@ -103,12 +98,8 @@ def raise_dropped(dropped: sys.UnraisableHookArgs) -> None:
         sys.__unraisablehook__(dropped)
 
 
-def _stop_alarm() -> None:
-    signal.setitimer(signal.ITIMER_REAL, 0)
-
-
 def _is_at_edge(frame: FrameType | None) -> bool:
-    """Whether one of `EDGES` is on the call stack."""
+    """Return whether one of `EDGES` is on the call stack."""
     while frame is not None:
         if frame.f_code.co_name in EDGES:
             return True

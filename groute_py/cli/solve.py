@@ -1,4 +1,4 @@
-"""``groute-py sssp`` and ``bfs``: solve from one source, check, save and show."""
+"""``groute-py sssp``, ``bfs`` and ``verify``: solve from one source, check, save and show."""
 
 from __future__ import annotations
 
@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from groute_py.cli import records, show
-from groute_py.cli.options import graph_argument, no_turns, solve_options
+from groute_py.cli.alone import on_rank_0, read_graph
+from groute_py.cli.options import (
+    graph_argument,
+    json_option,
+    no_turns,
+    number,
+    solve_options,
+    source_options,
+)
 from groute_py.cli.runner import Runner
 from groute_py.errors import InputError, NegativeCycleError, everywhere, printable
 from groute_py.system.clock import phase
@@ -18,6 +26,7 @@ from groute_py.system.streams import is_stdout
 
 if TYPE_CHECKING:
     from groute_py.graph.facts import Facts
+    from groute_py.io.tables.columns import Columns
     from groute_py.results.result import Result
     from groute_py.solver.opened import Opened
 
@@ -46,6 +55,52 @@ def bfs(graph: str, **given: Any) -> None:
     GRAPH is as for sssp; its weights are not looked at.
     """
     _solve("bfs", graph, algorithm="bfs", hops=True, **given)
+
+
+@click.command()
+@graph_argument
+@click.argument("result")
+@click.option(
+    "--cutoff",
+    type=number,
+    help="The cutoff the result was computed with; RESULT has the bound of its targets.",
+)
+@click.option("--hops", is_flag=True, help="RESULT is of bfs: every arc counts 1.")
+@click.option("--turns", metavar="FILE", help="The turns that RESULT was computed with.")
+@source_options
+@json_option
+@on_rank_0
+def verify(
+    graph: str,
+    result: str,
+    cutoff: int | float | None,
+    hops: bool,
+    turns: str | None,
+    columns: Columns,
+    cache: Any,
+    as_json: bool,
+) -> None:
+    """Check RESULT (.npz) against GRAPH by the optimality certificate.
+
+    Ends with code 3 and the first wrong vertex if it is not a shortest-path answer.
+    """
+    from groute_py.results.result import read_result
+    from groute_py.verification import verify as certify
+
+    saved = read_result(result)
+    whole = read_graph(graph, columns, cache, turns)
+    bounds = [b for b in (cutoff, saved.statistics.get("bound")) if b is not None]
+    with phase("verify"):
+        certify(whole, saved, cutoff=min(bounds, default=None), hops=hops)
+    rows: dict[str, Any] = {
+        "verified": True,
+        "graph": whole.name,
+        "result": result,
+        "source": whole.numbering.id_of(saved.source),
+        "reached": int(saved.reached.sum()),
+        "predecessors_checked": saved.predecessors is not None,
+    }
+    show.answer(rows, as_json=as_json)
 
 
 def _solve(

@@ -15,20 +15,9 @@ from groute_py.comm.base import Channel
 from groute_py.system.clock import Record
 
 PHASES = (
-    *(
-        "start",
-        "import",
-        "mpi",
-        "read",
-        "check",
-        "contract",
-        "plan",
-        "partition",
-        "device",
-        "compile",
-    ),
-    *("upload", "solve", "rounds"),
-    *("predecessors", "download", "verify", "write", "answer"),
+    *("start", "import", "mpi", "read", "check", "contract", "plan", "partition", "device"),
+    *("compile", "upload", "solve", "rounds", "predecessors", "download", "verify", "write"),
+    "answer",
 )
 """The rows, from above; others follow."""
 

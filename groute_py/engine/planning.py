@@ -49,7 +49,7 @@ class SolvePlan:
     ranks: int
     hierarchy_type: np.dtype[Any] | None = None
 
-    @property
+    @cached_property
     def method(self) -> Algorithm:
         """The method that solves."""
         return self.choice.method

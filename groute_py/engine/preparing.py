@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -22,7 +22,6 @@ from groute_py.hierarchy.problems import DenseError, NarrowError
 from groute_py.hierarchy.suits import cannot, why_not
 from groute_py.memory.contraction import (
     NoRoomError,
-    Place,
     on_host,
     place_for,
     refuse_large_levels,
@@ -89,8 +88,7 @@ def prepare_for(supply: Supply, options: Options, facts: Facts, kind: str) -> Pr
         graph = supply.graph()
         if options.hops:
             graph = graph.with_unit_weights()
-        made = prepare_graph(graph, facts, kind, at_any_length=asked)
-        prepared, reason = made.graph, made.because("asked for" if asked else NOW)
+        prepared, aside = prepare_graph(graph, facts, kind, at_any_length=asked)
         _refuse_large_levels(prepared.hierarchy, facts, kind)
     except UnsuitableError as problem:
         if asked:
@@ -100,7 +98,7 @@ def prepare_for(supply: Supply, options: Options, facts: Facts, kind: str) -> Pr
         return Preparation(why_not="distances within its core may take more than 62 bits")
     if not options.hops:
         supply.keep(prepared)
-    return _with(prepared.hierarchy, reason)
+    return _with(prepared.hierarchy, ("asked for" if asked else NOW) + aside)
 
 
 def _refuse_large_levels(hierarchy: Hierarchy, facts: Facts, kind: str) -> None:
@@ -165,20 +163,9 @@ def contract(supply: Supply, kind: str, memory_limit: int | None = None) -> str:
     if supply.hierarchy() is not None:
         return BEFORE
     with phase("contract"):
-        made = prepare_graph(graph, facts_of(graph), kind, memory_limit=memory_limit)
-    supply.keep(made.graph)
-    return made.because(NOW)
-
-
-class Contracted(NamedTuple):
-    """A graph with its hierarchy; and why the host made that in place of a GPU, or ""."""
-
-    graph: PreparedGraph
-    on_host: str
-
-    def because(self, reason: str) -> str:
-        """Extend a reason by why the host had to make the hierarchy."""
-        return f"{reason}; on the host: {self.on_host}" if self.on_host else reason
+        prepared, aside = prepare_graph(graph, facts_of(graph), kind, memory_limit=memory_limit)
+    supply.keep(prepared)
+    return NOW + aside
 
 
 def prepare_graph(
@@ -188,41 +175,32 @@ def prepare_graph(
     *,
     at_any_length: bool = False,
     memory_limit: int | None = None,
-) -> Contracted:
-    """Contract a graph; raise `UnsuitableError` if that cannot be, or it becomes too dense.
+) -> tuple[PreparedGraph, str]:
+    """Contract a graph; return it, and why the host had to do it in place of a GPU, or "".
 
-    With ``at_any_length`` also where the mean degree says that it will not pay.
+    ``at_any_length`` tries also where the mean degree says that it will not pay. If a shortcut does
+    not fit in 64 bits, all vertices are then the core; on a GPU distances between these would not
+    fit. Raises `UnsuitableError` for a graph that cannot be contracted, or becomes too dense.
     """
     if (why := cannot(facts) if at_any_length else why_not(facts)) is not None:
         raise UnsuitableError(why)
     try:
         place = place_for(facts, kind, memory_limit)
-        return _contracted(graph, facts, place, at_any_length=at_any_length)
-    except DenseError as problem:
+        if place.kind == "cuda":
+            try:
+                return PreparedGraph(graph, _hierarchy(graph, facts, "cuda")), ""
+            except MemoryError as problem:
+                place = on_host(facts, f"contraction does not fit on the GPU ({problem})")
+        graph = graph.to_host()
+        core = facts.vertex_count if at_any_length and not place.why else None
+        prepared = PreparedGraph(graph, _hierarchy(graph, facts, "cpu", core))
+        return prepared, f"; on the host: {place.why}" if place.why else ""
+    except (DenseError, NoRoomError) as problem:
         raise UnsuitableError(str(problem)) from problem
     except NarrowError as problem:
         raise UnsuitableError("a shortcut weighs more than fits in 64 bits") from problem
-    except NoRoomError as problem:
-        raise UnsuitableError(str(problem)) from problem
     except MemoryError as problem:
         raise UnsuitableError(f"contraction does not fit in memory ({problem})") from problem
-
-
-def _contracted(graph: Graph, facts: Facts, place: Place, *, at_any_length: bool) -> Contracted:
-    """Contract in a place, but on the host where a GPU turns out to have no room.
-
-    If a shortcut does not fit in 64 bits, and any length will do, all vertices are the core. On a
-    GPU the distances between these would not fit.
-    """
-    if place.kind == "cuda":
-        try:
-            return Contracted(PreparedGraph(graph, _hierarchy(graph, facts, "cuda")), "")
-        except MemoryError as problem:
-            why = f"contraction does not fit on the GPU ({problem})"
-        place = on_host(facts, why)
-    graph = graph.to_host()
-    core = facts.vertex_count if at_any_length and not place.why else None
-    return Contracted(PreparedGraph(graph, _hierarchy(graph, facts, "cpu", core)), place.why)
 
 
 def _hierarchy(graph: Graph, facts: Facts, kind: str, core: int | None = None) -> Hierarchy:

@@ -104,11 +104,12 @@ class Stopwatch:
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
+        self._clock = current()
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
         """Add the time of the block to phase ``name``."""
-        start, clock = time.perf_counter(), current()
+        start, clock = time.perf_counter(), self._clock
         before = None if clock is None else clock.enter(name)
         try:
             yield

@@ -39,8 +39,9 @@ class Arcs:
 
     def reserve(self, count: int) -> None:
         """Ask for room for so many arcs; it takes no memory before they come."""
-        kinds = (self.tails.dtype, self.heads.dtype, self.weights.dtype)
-        self.tails, self.heads, self.weights = (np.empty(count, kind) for kind in kinds)
+        self.tails = np.empty(count, self.tails.dtype)
+        self.heads = np.empty(count, self.heads.dtype)
+        self.weights = np.empty(count, self.weights.dtype)
 
     def append(self, tail: int, head: int, weight: int | float) -> None:
         """Add one arc, widening the arrays where it needs that."""
@@ -118,7 +119,7 @@ class Arcs:
             self._resize(max(self.count + more, len(self.tails) * 5 // 4, 1024))
 
     def _resize(self, size: int) -> None:
-        width = sum(array.itemsize for array in (self.tails, self.heads, self.weights))
+        width = self.tails.itemsize + self.heads.itemsize + self.weights.itemsize
         check_room(width * (size - len(self.tails)), f"room for {size:,} arcs")
         # in place, so that large arrays move by their page table and are never there twice
         for array in (self.tails, self.heads, self.weights):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,7 +46,7 @@ class Facts:
         """Arcs for each vertex."""
         return self.arc_count / max(self.vertex_count, 1)
 
-    @property
+    @cached_property
     def has_negative(self) -> bool:
         """Some weight is below zero."""
         return self.least < 0

@@ -18,7 +18,15 @@ from groute_py.system.environment import refuse_inside_a_job
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Start the job, or print its command line; returns only if it does not start."""
-    parser = _parser()
+    parser = argparse.ArgumentParser(
+        prog="python -m groute_py.launch",
+        description="Run groute-py on several ranks of this machine.",
+        epilog="example: python -m groute_py.launch -n 4 -- sssp road:200x200 --verify",
+    )
+    add = parser.add_argument
+    add("-n", dest="ranks", metavar="RANKS", type=_ranks, required=True, help="processes to start")
+    add("--print", action="store_true", help="print the command, start nothing")
+    add("arguments", nargs=argparse.REMAINDER, metavar="-- ARGUMENTS", help="of groute-py")
     options = parser.parse_args(argv)
     program = options.arguments[options.arguments[:1] == ["--"] :]
     if not program:
@@ -34,22 +42,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     sys.stdout.flush()
     os.execv(words[0], words)
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m groute_py.launch",
-        description="Run groute-py on several ranks of this machine.",
-        epilog="example: python -m groute_py.launch -n 4 -- sssp road:200x200 --verify",
-    )
-    parser.add_argument(
-        "-n", dest="ranks", metavar="RANKS", type=_ranks, required=True, help="processes to start"
-    )
-    parser.add_argument("--print", action="store_true", help="print the command, start nothing")
-    parser.add_argument(
-        "arguments", nargs=argparse.REMAINDER, metavar="-- ARGUMENTS", help="of groute-py"
-    )
-    return parser
 
 
 def _ranks(text: str) -> int:

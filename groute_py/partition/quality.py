@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -51,10 +52,10 @@ def cost_of(rows: Rows, partition: Partition, part: int) -> tuple[int, int, int]
 
 def quality_of(costs: list[tuple[int, int, int]]) -> Quality:
     """The quality from the costs of all parts."""
-    cut, border = (sum(cost[which] for cost in costs) for which in (1, 2))
-    return Quality(cut, border, imbalance_of([cost[0] for cost in costs]))
+    arcs, cuts, borders = zip(*costs, strict=True)
+    return Quality(sum(cuts), sum(borders), imbalance_of(arcs))
 
 
-def imbalance_of(arcs: list[int]) -> float:
+def imbalance_of(arcs: Sequence[int]) -> float:
     """The largest part's arcs over the mean."""
     return max(arcs) * len(arcs) / sum(arcs) if any(arcs) else 1.0

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, repeat
+from collections.abc import Callable, Iterable
+from itertools import compress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
@@ -20,17 +20,15 @@ import numpy as np
 
 from groute_py.errors import InputError, quote
 from groute_py.io.array_archive import save_arrays
-from groute_py.io.optional_libraries import library
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
     from groute_py.results.result import Result
+    from groute_py.results.tables import Column
 
 NEGATIVE_CYCLE = "FOUND NEGATIVE CYCLE!\n"
 """The text of ``matrix-distances`` instead of distances if there is a negative cycle."""
-
-Row = tuple[int | str, Any, Any]
 
 
 def _write_npz(result: Result, file: IO[bytes]) -> None:
@@ -56,84 +54,71 @@ def _write_npy(result: Result, file: IO[bytes]) -> None:
 
 
 def _write_csv(result: Result, file: IO[bytes]) -> None:
-    rows: Iterator[tuple[Any, ...]]
-    rows = ((v, "inf" if d is None else d, "" if p is None else p) for v, d, p in _rows(result))
-    titles: tuple[str, ...] = ("vertex", "distance", "predecessor")
-    if result.coordinates is not None:
-        places = result.coordinates.tolist()
-        rows = ((*row, *place) for row, place in zip(rows, places, strict=True))
-        titles = (*titles, "x", "y")
-    if result.attribution:
-        attributions = chain([result.attribution], repeat(""))
-        rows = ((*row, text) for row, text in zip(rows, attributions, strict=False))
-        titles = (*titles, "attribution")
-    _write_table(file, [titles], ",")
-    _write_table(file, rows, ",")
+    from groute_py.results.tables import Column, write_csv
+
+    columns, nobody = _columns(result), np.zeros(len(result.distances), np.bool_)
+    if result.predecessors is None:
+        first = {name: columns[name] for name in ("vertex", "distance")}
+        columns = first | {"predecessor": Column(nobody, nobody)} | columns
+    write_csv(file, [columns], result.attribution)
 
 
-def _in_one_line(text: str) -> str:
-    """A text from a file, of which no part may look like a line of the answer."""
-    return " ".join(text.split())
+def _write_parquet(result: Result, file: IO[bytes]) -> None:
+    from groute_py.results.tables import write_parquet
+
+    write_parquet(file, [_columns(result)], result.attribution)
 
 
 def _write_txt(result: Result, file: IO[bytes]) -> None:
-    if result.attribution:
-        file.write(f"# {_in_one_line(result.attribution)}\n".encode())
-    _write_table(file, ((v, "inf" if d is None else d) for v, d, _ in _rows(result)), " ")
+    columns = _columns(result)
+    _write_comment(file, "#", result.attribution)
+    _write_lines(file, zip(columns["vertex"].shown, columns["distance"].shown, strict=True))
 
 
 def _write_sol(result: Result, file: IO[bytes]) -> None:
     """Write DIMACS lines: ``p sol sp N``, ``s SOURCE``, ``d VERTEX DISTANCE [PREDECESSOR]``."""
-    if result.attribution:
-        file.write(f"c {_in_one_line(result.attribution)}\n".encode())
+    _write_comment(file, "c", result.attribution)
     source = result.numbering.id_of(result.source)
-    head = [("p", "sol", "sp", len(result.distances)), ("s", source)]
-    _write_table(file, head, " ")
-    reached = (row for row in _rows(result) if row[1] is not None)
-    _write_table(file, (("d", v, d) if p is None else ("d", v, d, p) for v, d, p in reached), " ")
+    _write_lines(file, [("p", "sol", "sp", len(result.distances)), ("s", source)])
+    names = ("vertex", "distance", "predecessor")
+    columns = [column.shown for name, column in _columns(result).items() if name in names]
+    reached = compress(zip(*columns, strict=True), result.reached.tolist())
+    _write_lines(file, (("d", *(value for value in row if value != "")) for row in reached))
 
 
 def _write_matrix_distances(result: Result, file: IO[bytes]) -> None:
     """Write one distance a line for dense matrices, 1000000 where no path leads."""
     from groute_py.io.formats.dense_matrix import NO_ARC
 
-    distances = (str(NO_ARC if d is None else d) for _, d, _ in _rows(result))
-    file.write("".join(f"{distance}\n" for distance in distances).encode())
+    distances = _columns(result)["distance"]._replace(missing=str(NO_ARC)).shown
+    _write_lines(file, zip(distances))
 
 
-def _write_parquet(result: Result, file: IO[bytes]) -> None:
-    arrow, pq = library("pyarrow", "writing Parquet"), library("pyarrow.parquet", "writing Parquet")
-    numbering, reached = result.numbering, result.reached
+def _columns(result: Result) -> dict[str, Column]:
+    """Return the columns of a table, with predecessors and places if there are any."""
+    from groute_py.results.tables import Column, of_distances, of_vertices
+
+    numbering, places = result.numbering, result.coordinates
     columns = {
-        "vertex": arrow.array(numbering.ids_of(np.arange(len(reached))).tolist()),
-        "distance": arrow.array(result.distances, mask=~reached),
+        "vertex": of_vertices(np.arange(len(result.distances)), numbering),
+        "distance": of_distances(result.distances),
     }
     if result.predecessors is not None:
-        kind = columns["vertex"].type
-        columns["predecessor"] = arrow.array([row[2] for row in _rows(result)], kind)
-    if result.coordinates is not None:
-        columns |= {"x": result.coordinates[:, 0], "y": result.coordinates[:, 1]}
-    metadata = {"attribution": result.attribution} if result.attribution else None
-    pq.write_table(arrow.table(columns, metadata=metadata), file)
+        columns["predecessor"] = of_vertices(result.predecessors, numbering)
+    if places is not None:
+        columns |= {"x": Column(places[:, 0]), "y": Column(places[:, 1])}
+    return columns
 
 
-def _rows(result: Result) -> Iterator[Row]:
-    """Id, distance and the predecessor's id in vertex order; None where there is none."""
-    numbering, count = result.numbering, len(result.distances)
-    pairs = zip(result.distances.tolist(), result.reached.tolist(), strict=True)
-    distances = [distance if reached else None for distance, reached in pairs]
-    parents: list[Any] = [None] * count
-    if result.predecessors is not None and count:
-        has = result.predecessors >= 0
-        ids = numbering.ids_of(np.where(has, result.predecessors, 0)).tolist()
-        parents = [parent if there else None for parent, there in zip(ids, has, strict=True)]
-    ids = numbering.ids_of(np.arange(count)).tolist()
-    return zip(ids, distances, parents, strict=True)
+def _write_comment(file: IO[bytes], sign: str, text: str) -> None:
+    """Write a text from a file, of which no part may look like a line of the answer."""
+    if text:
+        file.write(f"{sign} {' '.join(text.split())}\n".encode())
 
 
-def _write_table(file: IO[bytes], rows: Iterable[tuple[Any, ...]], separator: str) -> None:
+def _write_lines(file: IO[bytes], rows: Iterable[tuple[Any, ...]]) -> None:
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-    csv.writer(text, delimiter=separator, lineterminator="\n").writerows(rows)
+    csv.writer(text, delimiter=" ", lineterminator="\n").writerows(rows)
     text.flush()
     text.detach()
 

@@ -240,45 +240,54 @@ def read_result(path: str | Path) -> Result:
 
 
 def _checked(path: str | Path, arrays: dict[str, NDArray[Any]]) -> Result:
-    distances, source, parents = arrays["distances"], arrays["source"], arrays.get("predecessors")
-    shapes = distances.ndim == 1 and source.ndim == 0
-    kinds = distances.dtype in _DISTANCES and source.dtype.kind in "iu"
-    tree = parents is None or (parents.shape == distances.shape and parents.dtype.kind in "iu")
-    first, ids = arrays.get("first_id", np.int64(0)), arrays.get("ids")
-    named = ids is None or (ids.shape == distances.shape and ids.dtype.kind in "iU")
-    places, attribution = arrays.get("coordinates"), arrays.get("attribution", np.array(""))
-    placed = places is None or (
-        places.shape == (*distances.shape, 2) and places.dtype == np.float64
-    )
-    placed = placed and attribution.ndim == 0 and attribution.dtype.kind == "U"
-    bound = arrays.get("bound", np.float64(np.inf))
-    bounded = bound.ndim == 0 and bound.dtype.kind in "iuf"
-    reverse = arrays.get("reverse", np.False_)
-    turned = reverse.ndim == 0 and reverse.dtype == np.bool_
-    if not (shapes and kinds and tree and named and placed and bounded and turned):
+    distances, places = arrays["distances"], arrays.get("coordinates")
+    count = distances.size
+    is_wrong = distances.dtype not in _DISTANCES
+    for name, (dimensions, kinds) in _KINDS.items():
+        if (array := arrays.get(name)) is not None and not is_wrong:
+            is_wrong = array.ndim != dimensions or array.dtype.kind not in kinds
+            is_wrong = is_wrong or (dimensions > 0 and len(array) != count)
+    if is_wrong or (places is not None and (places.shape[1] != 2 or places.dtype != np.float64)):
         raise InputError(f"{path}: not a saved result; its arrays have other shapes or types")
-    count = len(distances)
+    source, parents, bound = int(arrays["source"]), arrays.get("predecessors"), arrays.get("bound")
     if not 0 <= source < count:
         raise InputError(f"{path}: damaged result: source {source} is none of {count:,} vertices")
     if parents is not None and (parents.min() < -1 or parents.max() >= count):
         raise InputError(f"{path}: damaged result: a predecessor is none of {count:,} vertices")
     try:
-        first_id = checked_first_id(first, count)
-        if ids is not None:
+        first_id = checked_first_id(arrays.get("first_id", np.int64(0)), count)
+        if (ids := arrays.get("ids")) is not None:
             check_given_ids(ids)
     except ValueError as problem:
         raise InputError(f"{path}: damaged result: {problem}") from problem
-    if not bound >= 0:
+    if bound is not None and not bound >= 0:
         raise InputError(f"{path}: damaged result: its bound {bound} is no distance")
-    statistics = {"bound": bound.item()} if "bound" in arrays else {}
-    about = (first_id, ids, bool(reverse), places, attribution.item())
-    return Result(int(source), distances, parents, statistics, *about)
+    return Result(
+        source,
+        distances,
+        parents,
+        {} if bound is None else {"bound": bound.item()},
+        first_id,
+        ids,
+        bool(arrays.get("reverse", False)),
+        places,
+        str(arrays.get("attribution", "")),
+    )
 
 
-MEMBERS = (
-    *("distances", "source", "predecessors", "first_id", "ids", "bound", "reverse"),
-    *("coordinates", "attribution"),
-)
+_KINDS = {
+    "distances": (1, "if"),
+    "source": (0, "iu"),
+    "predecessors": (1, "iu"),
+    "ids": (1, "iU"),
+    "bound": (0, "iuf"),
+    "reverse": (0, "b"),
+    "coordinates": (2, "f"),
+    "attribution": (0, "U"),
+}
+"""The dimensions and the kinds of types of arrays in a file."""
+
+MEMBERS = (*_KINDS, "first_id")
 """The arrays that are read, of all that a file may have."""
 
 NPY, ZIP = b"\x93NUMPY", b"PK"

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from groute_py.errors import InputError, quote
 from groute_py.graph.ids import Numbering
 from groute_py.io.optional_libraries import library
-from groute_py.results.result import reached_in
 from groute_py.system.atomic_file import check_writable, replacing, translating_errors
 
 
@@ -61,6 +60,8 @@ def check_table(path: Path, others: tuple[str, ...] = ()) -> None:
 
 def of_distances(distances: NDArray[Any]) -> Column:
     """Return a column of distances in public types."""
+    from groute_py.results.result import reached_in  # which writes tables itself
+
     return Column(distances, reached_in(distances), "inf")
 
 
@@ -79,7 +80,8 @@ def write_table(path: Path, parts: Iterable[Part], attribution: str = "") -> Non
         _WRITERS[path.suffix](file, parts, attribution)
 
 
-def _write_csv(file: IO[bytes], parts: Iterable[Part], attribution: str) -> None:
+def write_csv(file: IO[bytes], parts: Iterable[Part], attribution: str) -> None:
+    """Write parts as text; the attribution stands in the first line of its column."""
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
     lines = csv.writer(text, lineterminator="\n")
     attributions = chain([attribution], repeat(""))
@@ -95,7 +97,8 @@ def _write_csv(file: IO[bytes], parts: Iterable[Part], attribution: str) -> None
     text.detach()
 
 
-def _write_parquet(file: IO[bytes], parts: Iterable[Part], attribution: str) -> None:
+def write_parquet(file: IO[bytes], parts: Iterable[Part], attribution: str) -> None:
+    """Write parts as row groups; the attribution is in the metadata."""
     parquet = library("pyarrow.parquet", "writing Parquet")
     tables = (_arrow_table(part, attribution) for part in parts)
     if (first := next(tables, None)) is None:
@@ -107,23 +110,17 @@ def _write_parquet(file: IO[bytes], parts: Iterable[Part], attribution: str) -> 
 
 def _arrow_table(part: Part, attribution: str) -> Any:
     arrow = library("pyarrow", "writing Parquet")
-    arrays = [
-        arrow.array(
-            values.tolist() if values.dtype.kind in "UO" else values, mask=_absent(is_present)
-        )
-        for values, is_present, _ in part.values()
-    ]
+    arrays = []
+    for values, present, _ in part.values():
+        plain = values.tolist() if values.dtype.kind in "UO" else values
+        arrays.append(arrow.array(plain, mask=None if present is None else ~present))
     metadata = {"attribution": attribution} if attribution else None
     return arrow.table(arrays, names=list(part), metadata=metadata)
 
 
-def _absent(is_present: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
-    return None if is_present is None else ~is_present
-
-
 _WRITERS: dict[str, Callable[[IO[bytes], Iterable[Part], str], None]] = {
-    ".csv": _write_csv,
-    ".parquet": _write_parquet,
+    ".csv": write_csv,
+    ".parquet": write_parquet,
 }
 
 SUFFIXES = tuple(_WRITERS)

@@ -167,10 +167,11 @@ class Opened:
     def trees(self) -> SourceSolver:
         """The shares of all ranks, for solves from one source; collective when first used."""
         if self._trees is None:
-            supply = self.supply(self.direction, whole=self.options.renumbers)
+            renumbers = self.options.renumbers
+            supply = self.supply(self.direction, whole=renumbers)
             if self.supplied is not self.direction:
                 supply = on_root(self.channel, lambda: Whole(self.graph(self.direction)))
-            if self.channel.size > 1 or self.options.renumbers:
+            if self.channel.size > 1 or renumbers:
                 self.options = self.options.with_coordinates(self.source.what)
             self._trees = SourceSolver(supply, self.channel, self.options)
         return self._trees

@@ -147,6 +147,8 @@ def _without(parts: list[Rows] | None, seen: list[bool]) -> list[Rows] | None:
 
 def _scattered(channel: Channel, parts: list[Rows] | None) -> Rows:
     """This rank's of the rows that rank 0 has."""
+    if channel.size == 1 and parts is not None:
+        return parts[0]
     columns = [
         channel.scatter([getattr(part, name) for part in parts] if parts else None)
         for name in ("offsets", "heads", "weights")

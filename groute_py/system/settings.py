@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 from groute_py.errors import InputError
 from groute_py.system.sizes import nbytes_of
+
+T = TypeVar("T")
+
+LEAST_SILENCE_S = 2.0
 
 
 @dataclass(frozen=True)
@@ -70,15 +76,16 @@ def set_cupy_cache(folder: str) -> None:
 @cache
 def settings() -> Settings:
     """Read the environment once."""
+    silence_s = _read("GROUTE_PY_SILENCE_S", _seconds, f"0, or seconds from {LEAST_SILENCE_S:g}")
     return Settings(
         cache_folder=_cache_folder(),
         cache_is_own=not os.environ.get("GROUTE_PY_CACHE"),
-        datasets_url=_url("GROUTE_PY_DATASETS"),
-        gpu_aware_mpi=_flag("GROUTE_PY_GPU_AWARE_MPI"),
+        datasets_url=_read("GROUTE_PY_DATASETS", _url, "a URL, such as https://example.org/graphs"),
+        gpu_aware_mpi=_read("GROUTE_PY_GPU_AWARE_MPI", {"0": False, "1": True}.get, "0 or 1"),
         device=os.environ.get("GROUTE_PY_DEVICE") or "auto",
-        silence_s=_seconds("GROUTE_PY_SILENCE_S", 20.0, least=2.0),
-        cache_limit=_size("GROUTE_PY_CACHE_LIMIT"),
-        hosts=_count("GROUTE_PY_HOSTS"),
+        silence_s=20.0 if silence_s is None else silence_s,
+        cache_limit=_read("GROUTE_PY_CACHE_LIMIT", nbytes_of, "a size, such as 20G or 512Mi"),
+        hosts=_read("GROUTE_PY_HOSTS", _count, "a number from 1"),
     )
 
 
@@ -98,51 +105,29 @@ def _home() -> Path:
     return Path(os.devnull)
 
 
-def _url(name: str) -> str | None:
-    value = os.environ.get(name)
-    if not value:
+def _read(name: str, parse: Callable[[str], T | None], expected: str) -> T | None:
+    """Return the value of a variable; None where it is not set."""
+    if not (text := os.environ.get(name)):
         return None
-    if value.lower().startswith(("http://", "https://", "ftp://", "file:///")):
-        return value
-    raise InputError(f"{name}={value}: expected a URL, such as https://example.org/graphs")
+    if (value := parse(text)) is None:
+        raise InputError(f"{name}={text}: expected {expected}")
+    return value
 
 
-def _flag(name: str) -> bool | None:
-    value = os.environ.get(name, "").lower()
-    if not value:
-        return None
-    if value in ("0", "1"):
-        return value == "1"
-    raise InputError(f"{name}={value}: expected 0 or 1")
+def _url(text: str) -> str | None:
+    kinds = ("http://", "https://", "ftp://", "file:///")
+    return text if text.lower().startswith(kinds) else None
 
 
-def _count(name: str) -> int | None:
-    value = os.environ.get(name)
-    if not value:
-        return None
-    if value.isascii() and value.isdecimal() and len(value) < 10 and int(value) > 0:
-        return int(value)
-    raise InputError(f"{name}={value}: expected a number from 1")
+def _count(text: str) -> int | None:
+    is_count = text.isascii() and text.isdecimal() and len(text) < 10
+    return int(text) or None if is_count else None
 
 
-def _size(name: str) -> int | None:
-    value = os.environ.get(name)
-    if not value:
-        return None
-    if (size := nbytes_of(value)) is None:
-        raise InputError(f"{name}={value}: expected a size, such as 20G or 512Mi")
-    return size
-
-
-def _seconds(name: str, default: float, least: float) -> float:
-    """Return a number of seconds: 0, or at least ``least``."""
-    value = os.environ.get(name)
-    if not value:
-        return default
+def _seconds(text: str) -> float | None:
+    """Return 0, or seconds from `LEAST_SILENCE_S`."""
     try:
-        number = float(value)
+        seconds = float(text)
     except ValueError:
-        number = -1.0
-    if number == 0 or least <= number < float("inf"):
-        return number
-    raise InputError(f"{name}={value}: expected 0, or seconds from {least:g}")
+        return None
+    return seconds if seconds == 0 or LEAST_SILENCE_S <= seconds < float("inf") else None

@@ -1,0 +1,244 @@
+"""``groute-py nearest``, ``route`` and ``isochrone``: one answer of the graph, saved in a file."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from groute_py.cli import show
+from groute_py.cli.options import MEMORY, NAMED, job_options, number
+from groute_py.cli.runner import Runner
+from groute_py.errors import InputError, everywhere, quote
+from groute_py.system.clock import phase
+
+if TYPE_CHECKING:
+    from groute_py.graph.csr import Graph
+    from groute_py.jobs.isochrones import Isochrones
+    from groute_py.jobs.routes import Routes
+    from groute_py.maps.places import Places
+
+
+@click.command()
+@job_options(
+    "nearest",
+    click.option("--facilities", required=True, metavar="WHICH", help=f"The facilities: {NAMED}."),
+    click.option(
+        "-k",
+        default=1,
+        show_default=True,
+        metavar="COUNT",
+        help="Find the COUNT nearest facilities.",
+    ),
+    click.option(
+        "--to-facility", is_flag=True, help="Paths lead to the facilities, instead of from them."
+    ),
+    output="Save the answer: .npz .csv .parquet.",
+)
+def nearest(graph: str, facilities: str, k: int, to_facility: bool, **given: Any) -> None:
+    """The nearest of several facilities for each vertex of GRAPH.
+
+    Saved are the facility, its distance, and the next vertex on the path. Of facilities that are
+    equally near, the one with the lowest id is taken. With -k what is finished when a run ends
+    early stays in OUTPUT.partial, for --resume.
+    """
+    run = Runner("nearest", graph, given, {"--facilities": facilities})
+    from groute_py.jobs.nearest import NearestJob
+    from groute_py.results.tables import check_table
+
+    def check() -> None:
+        check_table(Path(output), (".npz",))
+        if k == 1:
+            run.refuse_resume("-k")
+
+    output = str(run.output)
+    job = NearestJob(run.vertices("--facilities", "facility"), k, to_facility)
+    run.begin(job, check, keeps=k > 1)
+    unit = "facilities" if k > 1 else ""
+    answer = run.answer(job, lambda answer: answer.save(output), unit, "facilities")
+
+    def rows() -> dict[str, Any]:
+        nearest = answer.reached if answer.reached.ndim == 1 else answer.reached[:, 0]
+        figures = {
+            "facilities": run.ends.counts["facility"],
+            "to_facility": answer.to_facility,
+            "reached": int(nearest.sum()),
+            "greatest_distance": answer.distances[answer.reached].max().item(),
+        }
+        return _rows(run, answer, len(answer.distances), figures)
+
+    run.show(rows)
+
+
+@click.command()
+@job_options(
+    "route",
+    click.option(
+        "--pairs",
+        required=True,
+        metavar="FILE",
+        help="The pairs: .p2p, or .csv of sources and targets, by their ids or as points.",
+    ),
+    click.option("--paths", is_flag=True, help="Find the paths too."),
+    output="Save a line for each pair: .csv .parquet .geojson.",
+    memory_limit={"help": MEMORY},
+)
+def route(graph: str, pairs: str, paths: bool, **given: Any) -> None:
+    """Shortest paths in GRAPH between many pairs of vertices: distances, and paths on request.
+
+    What is finished when a run ends early stays in OUTPUT.partial, for --resume.
+    """
+    run = Runner("route", graph, given, pairs=pairs)
+    from groute_py.io.pairs import check_pairs_file, read_pairs_in
+    from groute_py.jobs.route import RouteJob
+    from groute_py.results.tables import check_table
+
+    output = Path(str(run.output))
+    is_drawn = output.suffix == ".geojson"  # as lines on a map
+
+    def check() -> None:
+        check_pairs_file(Path(pairs))
+        check_table(output, (".geojson",))
+
+    def pairs_in(whole: Graph) -> Any:
+        with phase("read"):
+            if is_drawn:
+                run.ends.places(whole)  # of which an error comes before the work
+            if run.ends.has_point_pairs:
+                return run.ends.pairs(whole)
+            return read_pairs_in(Path(pairs), whole.numbering, whole.name)
+
+    def write(routes: Routes) -> None:
+        if is_drawn:
+            routes.save_lines(output, run.ends.places(run.opened.graph()))
+        else:
+            routes.save(output)
+
+    job = RouteJob(pairs_in, paths or is_drawn)
+    run.begin(job, check, keeps=True, draws=is_drawn)
+    routes = run.answer(job, write, "sources", "routes, by sources")
+
+    def rows() -> dict[str, Any]:
+        figures = {
+            "pairs": len(routes.pairs),
+            "sources": routes.statistics["sources"],
+            "reached_pairs": int(routes.reached.sum()),
+        }
+        return _rows(run, routes, routes.numbering.count, figures)
+
+    run.show(rows)
+
+
+@click.command()
+@job_options(
+    "isochrone",
+    click.option(
+        *("--from", "sources"), required=True, metavar="WHICH", help=f"The sources: {NAMED}."
+    ),
+    click.option(
+        "--limits",
+        required=True,
+        metavar="LIMIT,…",
+        help="The greatest distances, in units of weight, such as 300,600,900.",
+    ),
+    click.option("--each", is_flag=True, help="Find the reach of each source, instead of any."),
+    output="Save the answer: .csv .parquet .geojson .html .png.",
+    more=(
+        click.option(
+            "--features",
+            metavar="[vertices|arcs|bands]",
+            help="What the file lists.  [vertices in tables, bands in .geojson]",
+        ),
+        click.option(
+            "--margin",
+            type=float,
+            metavar="DISTANCE",
+            help="How far from roads bands reach: metres, or units of the plane.  "
+            "[as an arc is long]",
+        ),
+    ),
+)
+def isochrone(
+    graph: str,
+    sources: str,
+    limits: str,
+    each: bool,
+    features: str | None,
+    margin: float | None,
+    **given: Any,
+) -> None:
+    """What lies within limits of some sources in GRAPH: vertices, arcs, areas, a map.
+
+    Arcs are cut where a limit falls. Areas hold what is near a part of an arc within reach, and
+    nothing else. With --each what is finished when a run ends early stays in OUTPUT.partial, for
+    --resume.
+    """
+    run = Runner("isochrone", graph, given, {"--from": sources})
+    from groute_py.jobs.isochrone import IsochroneJob
+    from groute_py.maps.isochrone_files import check_form, needs_places, write
+
+    output, where = Path(str(run.output)), run.where
+
+    def check() -> None:
+        _check_margin(output, features, margin)
+        if not each:
+            run.refuse_resume("--each")
+
+    def places(whole: Graph) -> Places | None:
+        needed = needs_places(output) or where.planar
+        return run.ends.places(whole) if needed or run.ends.has_places(whole) else None
+
+    def save(answer: Isochrones) -> None:
+        with show.row_progress("writing, by sources") if each else nullcontext() as progress:
+            write(answer, output, check_form(output, features), margin, progress)
+
+    within = _limits(limits)
+    job = IsochroneJob(run.vertices("--from", "source"), within, each, where.planar, places)
+    run.begin(job, check, keeps=each, draws=True)
+    unit = "sources" if each else ""
+    answer = run.answer(job, save, unit, "isochrones, by sources")
+
+    def rows() -> dict[str, Any]:
+        figures = {
+            "sources": len(answer.sources),
+            "each": each,
+            "limits": list(answer.limits),
+            "reached": answer.counts,
+        }
+        return _rows(run, answer, answer.graph.vertex_count, figures)
+
+    run.show(rows)
+
+
+def _limits(text: str) -> list[int | float]:
+    """Return the numbers of ``--limits``, on every rank."""
+    try:
+        return [number(word.strip()) for word in text.split(",")]
+    except ValueError as problem:
+        raise everywhere(InputError(f"--limits {quote(text)}: {problem}")) from None
+
+
+def _check_margin(output: Path, features: str | None, margin: float | None) -> None:
+    from groute_py.jobs.isochrones import check_margin
+    from groute_py.maps.isochrone_files import MAPS, check_form
+
+    check_margin(margin)
+    listed = check_form(output, features)
+    if margin is not None and output.suffix not in MAPS and listed != "bands":
+        raise InputError(f"--margin is of areas, and {output} lists {listed}; leave it out")
+
+
+def _rows(run: Runner, answer: Any, vertices: int, figures: dict[str, Any]) -> dict[str, Any]:
+    """Return an answer by name, of which ``figures`` are the job's own."""
+    statistics = answer.statistics
+    devices = statistics["devices"] if "devices" in statistics else [statistics["device"]]
+    return {
+        "graph": run.opened.graph().name,
+        "vertices": vertices,
+        **figures,
+        "on": ", ".join(sorted(set(devices))),
+        "output": run.output,
+        **show.attribution(answer.attribution),
+    }
