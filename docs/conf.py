@@ -81,7 +81,7 @@ ELSEWHERE = {
 
 LINK = re.compile(r"\]\(([^)#:\s]+)\)")
 
-TILES = "\n```{eval-rst}\n.. minigallery:: gallery/*.py ../examples/*.py\n```\n"
+TILES = "\n```{eval-rst}\n.. minigallery:: gallery/*.py\n```\n"
 """The pictures of the scripts, below the text of the gallery."""
 
 ROOT = Path(__file__).parents[1]
