@@ -109,7 +109,6 @@ def centrality(
 
 
 def _check(run: Runner, measure: str, given: dict[str, bool]) -> None:
-    """Check the options before the graph is read."""
     from groute_py.results.tables import check_table
 
     check_choice("measure", measure, MEASURES)
@@ -179,7 +178,6 @@ def _number(found: Reduced, measure: str, whole: Any) -> dict[str, Any]:
 
 
 def _finite(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row as JSON can have it."""
     return {k: show.finite(v) if isinstance(v, float) else v for k, v in row.items()}
 
 

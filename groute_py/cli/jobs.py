@@ -213,7 +213,6 @@ def isochrone(
 
 
 def _limits(text: str) -> list[int | float]:
-    """Return the numbers of ``--limits``, on every rank."""
     try:
         return [number(word.strip()) for word in text.split(",")]
     except ValueError as problem:

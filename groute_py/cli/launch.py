@@ -133,7 +133,6 @@ def slurm(
 
 
 def _ranks(ranks: int | None, each: int | None, hosts: int) -> int:
-    """Return the number of all ranks, from that or from those of each host."""
     if ranks is None and each is None:
         raise InputError("how many ranks? say -n, --gpus-per-node or --ntasks-per-node")
     if ranks is not None and each is not None:
@@ -153,13 +152,13 @@ def _check_command(argv: tuple[str, ...]) -> None:
 
 
 def _check_word(option: str, value: str) -> None:
-    """A blank would end it, a line of its own begin something else, and a dash another option."""
+    """Refuse a blank, which would end it, a line of its own, and a dash: another option."""
     if value.split() != [value] or not value.isprintable() or value.startswith("-"):
         raise InputError(f"{option}: expected a name, got {quote(value)}")
 
 
 def _check_host(name: str) -> None:
-    """A word of characters that names and addresses of hosts have; a quote is a shell's."""
+    """Take characters that names and addresses of hosts have; a quote is a shell's."""
     _check_word("--hosts", name)
     if not HOST.fullmatch(name):
         raise InputError(f"--hosts: expected names of hosts, got {quote(name)}")

@@ -72,7 +72,6 @@ def together(*options: Callable[[F], F]) -> Callable[[F], F]:
 
 
 def _set_column(context: click.Context, parameter: click.Parameter, value: Any) -> None:
-    """Set a field of the parameter ``columns``."""
     from groute_py.io.tables.columns import BY_TITLE
 
     if "" in (value if isinstance(value, tuple) else (value,)):
@@ -188,13 +187,8 @@ def _refuse_turns(context: click.Context, parameter: click.Parameter, value: Any
         )
 
 
-no_turns = click.option(
-    "--turns",
-    hidden=True,
-    expose_value=False,
-    callback=_refuse_turns,
-    metavar="FILE",
-    help="An error that says which commands take it.",
+no_turns = _option(
+    "--turns", hidden=True, set_by=_refuse_turns, help="An error that says which commands take it."
 )
 """Of commands on paths that do not take the option of others; says which do."""
 
@@ -328,7 +322,6 @@ def _made_option(entry: Field[Any], about: Option, changes: dict[str, Any]) -> C
 def _checked(
     check: Callable[[Any], None], context: click.Context, parameter: click.Parameter, name: str
 ) -> str:
-    """Return a name that exists; others are refused before anything starts."""
     try:
         check(name)
     except InputError as error:

@@ -87,7 +87,6 @@ def plot(
 
 
 def _check(wish: Wish, what: str, output: str) -> None:
-    """Check the arguments before anything is read."""
     from groute_py.maps.files import check_picture
 
     wish.check()

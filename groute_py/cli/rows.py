@@ -102,7 +102,6 @@ def apsp(graph: str, sources: str, what: str, **given: Any) -> None:
 
 
 def _check(run: Runner, what: str) -> None:
-    """Check the options of ``apsp`` before the graph is read."""
     from groute_py.many.reduce import REDUCTIONS
     from groute_py.many.storage.forms import check_output
 
@@ -134,7 +133,6 @@ def _with_bar(
 
 
 def _save(run: Runner, channel: Channel, job: Job, progress: Progress | None) -> dict[str, Any]:
-    """Let rows stream to the output of a command. Collective."""
     path = Path(str(run.output))
     return save_rows(channel, job, path, run.resumes, progress, run.ends.points)
 

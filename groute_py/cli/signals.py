@@ -99,7 +99,6 @@ def raise_dropped(dropped: sys.UnraisableHookArgs) -> None:
 
 
 def _is_at_edge(frame: FrameType | None) -> bool:
-    """Return whether one of `EDGES` is on the call stack."""
     while frame is not None:
         if frame.f_code.co_name in EDGES:
             return True

@@ -170,7 +170,6 @@ def _solve(
 
 
 def _check(run: Runner, form: str | None) -> None:
-    """Check the options before the graph is read."""
     from groute_py.results.result import check_output
     from groute_py.system.atomic_file import check_writable
     from groute_py.system.paths import is_file_there
@@ -190,7 +189,6 @@ def _check(run: Runner, form: str | None) -> None:
 def _vertices(
     opened: Opened, source: str | None, targets: tuple[str, ...]
 ) -> tuple[int, list[int]]:
-    """Return the vertices of ids; without a source the first one with arcs."""
     numbering, facts = opened.trees.numbering, opened.trees.facts
     name = facts.name
     assert numbering is not None

@@ -48,7 +48,16 @@ def collective(channel: Channel) -> Iterator[None]:
 
 def on_root(channel: Channel, action: Callable[[], T]) -> T:
     """Run ``action`` on rank 0; return its result or raise its error on all (see `collective`)."""
-    result = _attempt(action) if channel.rank == 0 else None
+    result: Any = None
+    if channel.rank == 0:
+        try:
+            result = action()
+        except GrouteError as error:
+            if error.by_signal:
+                raise
+            result = error
+        except Exception as error:  # noqa: BLE001 - whatever it is, the other ranks must not wait
+            result = error
     if channel.size > 1:
         sent = _for_others(result, channel) if isinstance(result, Exception) else result
         shared = channel.broadcast(sent)
@@ -91,17 +100,6 @@ def all_leave(error: BaseException | None, channel: Channel) -> bool:
     """
     is_everywhere = isinstance(error, GrouteError) and error.on_all_ranks
     return error is None or channel.size == 1 or is_everywhere
-
-
-def _attempt(action: Callable[[], T]) -> T | Exception:
-    try:
-        return action()
-    except GrouteError as error:
-        if error.by_signal:
-            raise
-        return error
-    except Exception as error:  # noqa: BLE001 - whatever it is, the other ranks must not wait
-        return error
 
 
 def _for_others(error: Exception, channel: Channel) -> GrouteError:

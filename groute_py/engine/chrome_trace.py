@@ -88,7 +88,6 @@ def chrome_trace(records: list[Record], clocks: Sequence[Clock], names: list[str
 
 
 def _rows(records: list[Record]) -> dict[str, int]:
-    """Number each phase that occurs on some rank."""
     found = {NAMES.get(phase, phase) for record in records for phase, _, _ in record.spans}
     ordered = [phase for phase in PHASES if phase in found]
     return {phase: n for n, phase in enumerate([*ordered, *sorted(found - {*PHASES})], start=1)}

@@ -90,7 +90,6 @@ def _work(
     inspect: Callable[[Verdict], None] | None,
     team: Team | None,
 ) -> int:
-    """Loop as `run` says."""
     coordinator = Coordinator()
     channel.begin()
     limit, votes, open_vote, idle = pace.lead * task.bucket_width(), 0, False, 0

@@ -115,7 +115,6 @@ class CycleWatch:
         return before
 
     def _improve(self, best: BestTails | None, columns: Any) -> bool:
-        """Return whether anything has become nearer."""
         assert best is not None
         assert self._numbering is not None
         moved = best.take(map(Candidates._make, zip(*columns, strict=True)))

@@ -110,7 +110,6 @@ def _refuse_large_levels(hierarchy: Hierarchy, facts: Facts, kind: str) -> None:
 
 
 def _core_fits(hierarchy: Hierarchy) -> bool:
-    """Return whether a GPU has numbers for all distances within the core."""
     weights = hierarchy.core_weights
     greatest = float(weights.max()) if len(weights) else 0.0
     return surely_fits(hierarchy.core_count, greatest, np.dtype(np.int64))

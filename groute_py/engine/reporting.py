@@ -100,12 +100,10 @@ def _distances(channel: Channel, device: Device) -> NDArray[Any] | None:
 
 
 def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
-    """The parts, concatenated; a single part without a copy."""
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _bytes_to_each(by_channel: NDArray[np.int64], by_kernels: list[int]) -> list[int]:
-    """Bytes sent to each rank, shape (ranks,)."""
     kernels = by_kernels[: len(by_channel)]
     return [int(a) + b for a, b in zip_longest(by_channel, kernels, fillvalue=0)]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Sequence
+from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
@@ -163,7 +164,7 @@ def ends_of(source: Any, targets: Any) -> tuple[int, list[int]]:
     except TypeError:  # as of an array without dimensions
         problem = f"targets {quote(targets)}: a sequence of integers is expected"
         raise InputError(problem) from None
-    return _index_of("source", source), [_index_of("target", target) for target in several]
+    return _index_of("source", source), list(map(partial(_index_of, "target"), several))
 
 
 def _index_of(role: str, vertex: Any) -> int:

@@ -149,7 +149,6 @@ class Solving:
         return CycleWatch(graph.channel, *cut, graph.plan.facts, graph.device.distances)
 
     def _claim(self, deadline: float) -> int:
-        """Assign predecessors; returns the votes taken."""
         device = self._graph.device
         if device.start_claims(not self._graph.plan.facts.has_negative):
             return 0

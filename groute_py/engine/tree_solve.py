@@ -62,7 +62,6 @@ class TreeSolver:
             raise self._without_room(problem) from problem
 
     def _joined(self, parts: list[Any]) -> tuple[NDArray[Any], ...]:
-        """Return offsets, heads and weights of the whole graph."""
         try:
             degrees, heads, weights = (np.concatenate(part) for part in parts)
             return np.concatenate([[0], np.cumsum(degrees)]), heads, weights
@@ -95,7 +94,6 @@ class TreeSolver:
     def _solved(
         self, root: int, types: Sequence[np.dtype[Any]], deadline: float
     ) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """Solve on rank 0, for all vertices."""
         assert self._arcs is not None
         offsets, heads, weights = self._arcs
         tree = kernel.planted(len(offsets) - 1, root)

@@ -113,12 +113,13 @@ class Graph:
 
     def _arrays(self) -> dict[str, Any]:
         """The arrays that there are, by name, but for those of shapes."""
-        optional = {name: getattr(self, name) for name in ("ids", "coordinates", "arc_ids")}
-        return {
-            **{name: getattr(self, name) for name in ("offsets", "heads", "weights")},
-            **{name: array for name, array in optional.items() if array is not None},
-            **{f"column {name!r}": column for name, column in self.columns.items()},
-        }
+        arrays = {"offsets": self.offsets, "heads": self.heads, "weights": self.weights}
+        for name in ("ids", "coordinates", "arc_ids"):
+            if (array := getattr(self, name)) is not None:
+                arrays[name] = array
+        for name, column in self.columns.items():
+            arrays[f"column {name!r}"] = column
+        return arrays
 
     @classmethod
     def from_arrays(

@@ -183,7 +183,6 @@ def frame_of(result: Result, coordinates: str | Path | None = None) -> DataFrame
 
 
 def _ids_or_missing(result: Result) -> Any:
-    """The predecessors' ids: Int64 or strings, missing where there is none."""
     import pandas as pd
 
     assert result.predecessors is not None

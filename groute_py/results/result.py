@@ -46,19 +46,17 @@ def public_distances(distances: NDArray[Any], *more: NDArray[Any]) -> NDArray[An
         return wide
     narrow = [array.reshape(-1) for array in (distances, *more)]
     wide = np.empty(sum(map(len, narrow)), np.int64)
-    places = np.split(wide, np.cumsum([len(array) for array in narrow])[:-1])
-    parts = [
-        (place[first : first + WIDENED_AT_ONCE], array[first : first + WIDENED_AT_ONCE])
-        for place, array in zip(places, narrow, strict=True)
-        for first in range(0, len(array), WIDENED_AT_ONCE)
-    ]
-
-    def put(some: slice) -> None:  # most of the time goes into new pages
-        for place, part in parts[some]:
-            put_public(place, part)
-
-    in_slices(len(parts), 1 if len(wide) > WIDENED_ALONE else max(len(parts), 1), put)
+    first = 0
+    for array in narrow:
+        step = WIDENED_AT_ONCE if len(wide) > WIDENED_ALONE else max(len(array), 1)
+        _widen(array, wide[first : first + len(array)], step)
+        first += len(array)
     return wide if more else wide.reshape(distances.shape)
+
+
+def _widen(array: NDArray[Any], wide: NDArray[Any], step: int) -> None:
+    """Put distances into an array, by several threads: most of the time goes into new pages."""
+    in_slices(len(array), step, lambda some: put_public(wide[some], array[some]))
 
 
 def put_public(wide: NDArray[Any], distances: NDArray[Any]) -> None:

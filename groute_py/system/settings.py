@@ -106,7 +106,6 @@ def _home() -> Path:
 
 
 def _read(name: str, parse: Callable[[str], T | None], expected: str) -> T | None:
-    """Return the value of a variable; None where it is not set."""
     if not (text := os.environ.get(name)):
         return None
     if (value := parse(text)) is None:
