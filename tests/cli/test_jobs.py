@@ -22,7 +22,7 @@ import groute_py
 from groute_py import Graph, InputError, RunError, write_graph
 from groute_py.errors import InterruptedRun, TimeLimitError
 from groute_py.jobs import k_nearest
-from groute_py.jobs import pairs as pairs_of_jobs
+from groute_py.jobs import pairs as job_pairs
 from groute_py.many.storage import row_files
 
 Command = Callable[..., Any]
@@ -306,7 +306,7 @@ class TestRoute:
         run("route", "it.csr", "-o", "wanted.csv", *more, "--pairs", "pairs.csv")
         write_at_once(monkeypatch)
         with (
-            interrupted_at(2, pairs_of_jobs, "_next_count"),
+            interrupted_at(2, job_pairs, "_next_count"),
             pytest.raises(InterruptedRun) as caught,
         ):
             run("route", "it.csr", *words, "pairs.csv")
