@@ -26,7 +26,7 @@ def on_rank_0(command: Callable[P, None]) -> Callable[P, None]:
         from groute_py.comm.connect import connect
 
         channel = connect()
-        records.begin("import")
+        records.begin("start")  # which no line on the terminal names
         on_root(channel, lambda: command(*args, **kwargs))
 
     return wrapped

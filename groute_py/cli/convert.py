@@ -167,6 +167,7 @@ def prepare(
     Solves of the file take less time. Roads, meshes and trees suit; with another graph the command
     says why, and ends with code 2.
     """
+    records.begin("import")
     from groute_py.algorithms import contraction
     from groute_py.device.registry import kind_of
     from groute_py.engine.preparing import NOW, read_prepared
