@@ -1,8 +1,8 @@
 """Dependencies of many sources on all vertices or arcs, over all ranks.
 
-Each rank has the whole graph and takes every so-manieth source. Sums are exact in fixed point, so
-that they are the same at every number of ranks and threads, and however often a run was ended and
-gone on with.
+Each rank has the whole graph and takes every k-th source, k being the number of ranks. Sums are
+exact in fixed point, so they are the same at every number of ranks and threads, and after every
+resumed run.
 """
 
 from __future__ import annotations

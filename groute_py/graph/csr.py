@@ -186,11 +186,11 @@ class Graph:
         return host.changed(weights=np.ones(host.arc_count, np.int32))
 
     def changed(self, **changes: Any) -> Graph:
-        """A graph that is like this one but for some arguments of the class.
+        """Return a copy with other values of some arguments of the class.
 
-        It never is of a subclass: what that has beside the arrays may not belong to the new ones.
-        Nor do columns, shapes and ids of arcs belong to other arcs, and coordinates to another
-        number of vertices; where those change, they are to be given as well or are left out.
+        The copy is always a plain `Graph`: a subclass's extra data may not fit the new arrays. It
+        has no columns, shapes and ids of other arcs, and no coordinates of another number of
+        vertices, unless ``changes`` contain them.
         """
         arguments = {entry.name: getattr(self, entry.name) for entry in fields(Graph)}
         if {"offsets", "heads"} & changes.keys():

@@ -86,7 +86,7 @@ def is_blocked(tags: Tags, profile: Profile) -> bool:
 
 
 def limit_of(text: str, highway: str) -> float | None:
-    """Return a speed limit in km/h, the least of several; None for text that is none.
+    """Return the lowest speed limit of a text, in km/h; None for text without a limit.
 
     >>> [limit_of(text, "primary") for text in ("50", "DE:zone:30", "30 mph;DE:urban", "signals")]
     [50.0, 30.0, 48.28032, None]
