@@ -18,6 +18,10 @@ check_system()
 if TYPE_CHECKING:
     from groute_py.api import bfs, prepare, sssp
     from groute_py.api import open as open
+    from groute_py.assignment.answer import Assignment
+    from groute_py.assignment.assign import assign
+    from groute_py.assignment.demand import UserClass
+    from groute_py.assignment.link_costs import BPR, Conical
     from groute_py.errors import (
         FormatError,
         GraphError,
@@ -55,6 +59,11 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 
 _HOMES = {
+    "Assignment": "groute_py.assignment.answer",
+    "assign": "groute_py.assignment.assign",
+    "UserClass": "groute_py.assignment.demand",
+    "BPR": "groute_py.assignment.link_costs",
+    "Conical": "groute_py.assignment.link_costs",
     "apsp": "groute_py.jobs.rows",
     "bfs": "groute_py.api",
     "open": "groute_py.api",
@@ -100,7 +109,10 @@ _HOMES = {
 
 # `open` is left out: a star import would hide the built-in
 __all__ = [
+    "BPR",
     "UNREACHED",
+    "Assignment",
+    "Conical",
     "Customized",
     "FormatError",
     "Graph",
@@ -122,8 +134,10 @@ __all__ = [
     "Solver",
     "SourceRows",
     "TimeLimitError",
+    "UserClass",
     "VerificationError",
     "apsp",
+    "assign",
     "bfs",
     "customize",
     "generate",

@@ -19,6 +19,7 @@ from typing import NoReturn
 import click
 
 import groute_py
+from groute_py.cli.assign import assign
 from groute_py.cli.cache import cache
 from groute_py.cli.centrality import centrality
 from groute_py.cli.convert import convert, generate, prepare
@@ -98,7 +99,7 @@ def commands() -> None:
 
 
 for command in (
-    *(matrix, nearest, isochrone, route, query, centrality, prepare),
+    *(matrix, nearest, isochrone, route, query, centrality, assign, prepare),
     *(sssp, bfs, apsp, info, generate, convert, verify),
     *(algorithms, cache, doctor, plan, plot, launch),
 ):

@@ -20,6 +20,9 @@ from groute_py.engine.option import options_of
 from groute_py.engine.options import Options
 
 FACE = [
+    "Assignment",
+    "BPR",
+    "Conical",
     "Customized",
     "FormatError",
     "Graph",
@@ -42,8 +45,10 @@ FACE = [
     "SourceRows",
     "TimeLimitError",
     "UNREACHED",
+    "UserClass",
     "VerificationError",
     "apsp",
+    "assign",
     "bfs",
     "customize",
     "generate",

@@ -1,0 +1,1 @@
+"""Traffic assignment: flows at which no traveller has a faster way."""

@@ -1,0 +1,104 @@
+"""The answer of an assignment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.assignment.equilibrium import Iteration
+from groute_py.graph.csr import Graph
+from groute_py.results.tables import Column, Part, check_table, write_table
+
+ROWS_AT_ONCE = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class Assignment:
+    """Flows of an equilibrium, by the arcs of the graph.
+
+    Attributes:
+        class_flows: float64, shape (c, m): trips of each class on each link.
+        volumes: float64, shape (m,): of all classes, in passenger cars.
+        times: float64, shape (m,): of each link at its volume.
+        saturation: float64, shape (m,): volume over capacity.
+        names: of the classes, of which there are c.
+        history: the gap, the objective and the seconds of each iteration.
+        is_converged: whether the gap that was asked for is reached.
+        trips: of all classes.
+        unassigned: those among them whose destination cannot be reached.
+        within_zones: those among them from a zone to itself, which use no link.
+    """
+
+    graph: Graph
+    class_flows: NDArray[np.float64]
+    volumes: NDArray[np.float64]
+    times: NDArray[np.float64]
+    saturation: NDArray[np.float64]
+    names: Sequence[str]
+    history: Sequence[Iteration]
+    is_converged: bool
+    trips: float
+    unassigned: float
+    within_zones: float
+
+    @property
+    def gap(self) -> float:
+        """The relative gap that is left."""
+        return self.history[-1].gap
+
+    @property
+    def objective(self) -> float:
+        """Beckmann's objective."""
+        return self.history[-1].objective
+
+    def summary(self) -> dict[str, Any]:
+        """Figures of the whole network, by name; times are in the unit of the links' times."""
+        last = self.history[-1]
+        return {
+            "graph": self.graph.name,
+            "links": self.graph.arc_count,
+            "trips": self.trips,
+            "unassigned": self.unassigned,
+            "within_zones": self.within_zones,
+            "iterations": last.iteration,
+            "relative_gap": last.gap,
+            "average_excess_cost": last.excess,
+            "objective": last.objective,
+            "total_time": float(self.volumes @ self.times),
+            "converged": self.is_converged,
+        }
+
+    def save(self, path: str | Path) -> None:
+        """Write a table of the links, ``.csv`` or ``.parquet``, atomically.
+
+        Columns: tail, head, volume, time, saturation, and the flow of each class if there are
+        several.
+
+        Raises:
+            InputError: the suffix is unknown, or no file can be written there.
+            RunError: the disk is full.
+        """
+        check_table(Path(path))
+        write_table(Path(path), self._parts(), self.graph.attribution)
+
+    def _parts(self) -> Iterator[Part]:
+        ids = self.graph.numbering
+        tails, heads = ids.ids_of(self.graph.tails()), ids.ids_of(self.graph.heads)
+        columns = {
+            "tail": tails,
+            "head": heads,
+            "volume": self.volumes,
+            "time": self.times,
+            "saturation": self.saturation,
+        }
+        if len(self.names) > 1:
+            flows = zip(self.names, self.class_flows, strict=True)
+            columns |= {f"flow_{name}": flow for name, flow in flows}
+        for first in range(0, max(len(heads), 1), ROWS_AT_ONCE):
+            rows = slice(first, first + ROWS_AT_ONCE)
+            yield {title: Column(values[rows]) for title, values in columns.items()}

@@ -1,0 +1,121 @@
+"""Where flows move in an iteration: Frank–Wolfe, conjugate and bi-conjugate.
+
+Flows are float64, shape (c, m), by class and link. A direction leads from the flows to a *target*,
+a mean of loadings. Each class here takes the loading for the costs of now, and returns the target.
+
+(Mitradjieva and Lindberg, "The stiff is moving: conjugate direction Frank–Wolfe methods with
+applications to traffic assignment", Transportation Science 47(2), 2013.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Flows = NDArray[np.float64]
+
+Product = Callable[[Flows, Flows], float]
+"""The product of two directions with the second derivatives of the objective between them."""
+
+LARGEST_SHARE = 0.99
+"""Of the last target in a conjugate one: with 1 the loading would not count."""
+
+
+class Direction(Protocol):
+    """A rule for the next target, which may remember those before."""
+
+    def target(self, flows: Flows, loading: Flows, product: Product) -> Flows:
+        """Return where to move from these flows."""
+
+    def moved(self, step: float) -> None:
+        """Note which part of the way was gone, from 0 to 1."""
+
+
+class FrankWolfe:
+    """Move towards the loading (Frank and Wolfe, 1956)."""
+
+    def target(self, flows: Flows, loading: Flows, product: Product) -> Flows:
+        """See `Direction`."""
+        return loading
+
+    def moved(self, step: float) -> None:
+        """See `Direction`."""
+
+
+class Conjugate:
+    """Move in a direction that is conjugate to the last one (section 3 of the paper)."""
+
+    def __init__(self) -> None:
+        self._last: Flows | None = None
+
+    def target(self, flows: Flows, loading: Flows, product: Product) -> Flows:
+        """See `Direction`."""
+        self._last = (
+            loading if self._last is None else self._next(self._last, flows, loading, product)
+        )
+        return self._last
+
+    def moved(self, step: float) -> None:
+        """See `Direction`."""
+        if step >= 1:
+            self._last = None  # it has been reached, and no direction leads there
+
+    def _next(self, last: Flows, flows: Flows, loading: Flows, product: Product) -> Flows:
+        before, now = last - flows, loading - flows
+        share = _ratio(product(before, now), product(before, now - before))
+        share = min(max(share, 0.0), LARGEST_SHARE)
+        return share * last + (1 - share) * loading
+
+
+class Biconjugate:
+    """Move in a direction that is conjugate to the last two (section 4 of the paper)."""
+
+    def __init__(self) -> None:
+        self._conjugate = Conjugate()
+        self._targets: list[Flows] = []
+        self._step = 0.0
+
+    def target(self, flows: Flows, loading: Flows, product: Product) -> Flows:
+        """See `Direction`."""
+        if len(self._targets) < 2:
+            target = self._conjugate.target(flows, loading, product)
+        else:
+            last, before = self._targets
+            target = self._next(last, before, flows, loading, product)
+        self._targets = [target, *self._targets[:1]]
+        return target
+
+    def moved(self, step: float) -> None:
+        """See `Direction`."""
+        self._step = step
+        self._conjugate.moved(step)
+        if step >= 1:
+            self._targets, self._conjugate = [], Conjugate()
+
+    def _next(
+        self, last: Flows, before: Flows, flows: Flows, loading: Flows, product: Product
+    ) -> Flows:
+        step, now, one = self._step, loading - flows, last - flows
+        two = step * last + (1 - step) * before - flows
+        second = max(_ratio(-product(two, now), product(two, before - last)), 0.0)
+        first = _ratio(-product(one, now), product(one, one)) + second * step / (1 - step)
+        first = max(first, 0.0)
+        whole = 1 + first + second
+        return (loading + first * last + second * before) / whole
+
+
+def _ratio(over: float, under: float) -> float:
+    """Return the quotient, or 0 where there is none."""
+    return over / under if under else 0.0
+
+
+METHODS: dict[str, Any] = {
+    "bfw": Biconjugate,
+    "cfw": Conjugate,
+    "fw": FrankWolfe,
+    "msa": FrankWolfe,
+}
+"""By name: bi-conjugate and conjugate Frank–Wolfe, Frank–Wolfe, and successive averages."""

@@ -1,0 +1,178 @@
+"""Loading of trips on shortest paths, over a hierarchy from separators with lengths in float64.
+
+Lengths are as in `groute_py.kernels.cpu.customization`, with infinity for no way. A *slot* is twice
+an arc upward of the hierarchy, and one more for its way down. Trips are loaded on slots first, and
+then handed from each slot to the two below it until they are on arcs of the graph (the idea of
+elimination trees for traffic assignment: Buchhold, Sanders and Wagner, "Real-time traffic
+assignment using engineered customizable contraction hierarchies", 2019).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from groute_py.kernels.cpu.kernel import kernel
+
+
+@kernel
+def fold_costs(slots: Any, costs: Any, lengths: Any, lightest: Any) -> None:
+    """Lower lengths to the costs of the graph's arcs, and note the first arc of the least cost.
+
+    Args:
+        slots: int32, shape (m,); −1 for arcs that no path takes.
+        costs: float64, shape (m,), none negative.
+        lengths: float64, shape (2 a,), all infinite.
+        lightest: int32, shape (2 a,), to be filled where a length becomes finite.
+    """
+    for arc in range(len(slots)):
+        slot = slots[arc]
+        if slot >= 0 and costs[arc] < lengths[slot]:
+            lengths[slot] = costs[arc]
+            lightest[slot] = arc
+
+
+@kernel
+def load_trips(
+    origins: Any,
+    starts: Any,
+    destinations: Any,
+    trips: Any,
+    offsets: Any,
+    heads: Any,
+    tails: Any,
+    lengths: Any,
+    flows: Any,
+) -> tuple[float, float]:
+    """Add the trips of some origins to the flows of the slots on their shortest paths.
+
+    Args:
+        origins: numbers, shape (k,), each a lane.
+        starts: int64, shape (k + 1,): where the destinations of each origin begin.
+        destinations: numbers, shape (d,); trips: float64, shape (d,), none negative.
+        offsets, heads, tails: of the hierarchy's arcs, by number.
+        lengths: customized, shape (2 a,).
+        flows: float64, shape (2 a,), to be added to.
+
+    Returns:
+        The sum of trips times their distance, and of the trips that no path serves.
+    """
+    count, lanes = len(offsets) - 1, len(origins)
+    reach = np.full((count, lanes), np.inf)
+    via = np.full((count, lanes), -1, np.int32)
+    for lane in range(lanes):
+        _climb(origins[lane], lane, offsets, heads, lengths, reach, via)
+    rises = via.copy()  # before a way from above takes an ancestor's place
+    for low in range(count):
+        for arc in range(offsets[low], offsets[low + 1]):
+            slot = 2 * arc + 1
+            length, head = lengths[slot], heads[arc]
+            if length == np.inf:
+                continue
+            for lane in range(lanes):
+                through = reach[head, lane] + length
+                if through < reach[low, lane]:
+                    reach[low, lane] = through
+                    via[low, lane] = slot
+    load = np.zeros((count, lanes))
+    cost = lost = 0.0
+    for lane in range(lanes):
+        for place in range(starts[lane], starts[lane + 1]):
+            distance = reach[destinations[place], lane]
+            if distance < np.inf:
+                cost += distance * trips[place]
+                load[destinations[place], lane] += trips[place]
+            else:
+                lost += trips[place]
+    for low in range(count - 1, -1, -1):
+        for lane in range(lanes):
+            slot = via[low, lane]
+            if load[low, lane] > 0 and slot >= 0 and slot % 2:
+                flows[slot] += load[low, lane]
+                load[heads[slot // 2], lane] += load[low, lane]
+                load[low, lane] = 0
+    for lane in range(lanes):
+        _descend(origins[lane], lane, offsets, heads, tails, rises, load, flows)
+    return cost, lost
+
+
+@kernel
+def _climb(
+    origin: Any, lane: int, offsets: Any, heads: Any, lengths: Any, reach: Any, via: Any
+) -> None:
+    """Distances from an origin to its ancestors by ways that only go up."""
+    reach[origin, lane] = 0
+    vertex = origin
+    while True:
+        here = reach[vertex, lane]
+        begin, stop = offsets[vertex], offsets[vertex + 1]
+        for arc in range(begin, stop):
+            length = here + lengths[2 * arc]
+            if length < reach[heads[arc], lane]:
+                reach[heads[arc], lane] = length
+                via[heads[arc], lane] = 2 * arc
+        if begin == stop:
+            break
+        vertex = heads[begin]
+
+
+@kernel
+def _descend(
+    origin: Any,
+    lane: int,
+    offsets: Any,
+    heads: Any,
+    tails: Any,
+    rises: Any,
+    load: Any,
+    flows: Any,
+) -> None:
+    """Move what has come to the ancestors of an origin down to it, the highest first."""
+    chain = [origin]
+    while offsets[chain[-1]] < offsets[chain[-1] + 1]:
+        chain.append(heads[offsets[chain[-1]]])
+    for place in range(len(chain) - 1, 0, -1):
+        vertex = chain[place]
+        amount, slot = load[vertex, lane], rises[vertex, lane]
+        if amount > 0:
+            flows[slot] += amount
+            load[tails[slot // 2], lane] += amount
+
+
+@kernel
+def hand_down(
+    offsets: Any, starts: Any, tops: Any, own: Any, lengths: Any, flows: Any, graph_flows: Any
+) -> None:
+    """Hand the flow of each slot to the two slots that it bridges, or to the graph's arc.
+
+    A length is the sum of two others in the very operation that customization made, so that
+    comparing for equality finds them.
+
+    Args:
+        offsets, starts, tops: as for `groute_py.kernels.cpu.customization.customize`.
+        own: lengths of the graph's arcs alone, as `fold_costs` leaves them.
+        lengths: customized.
+        flows: as `load_trips` leaves them; used up.
+        graph_flows: float64, shape (2 a,), zeros; to be filled.
+    """
+    for low in range(len(offsets) - 1):
+        triangle, stop = starts[low], offsets[low + 1]
+        for first in range(offsets[low], stop):
+            up, down = lengths[2 * first], lengths[2 * first + 1]
+            for second in range(first + 1, stop):
+                top = 2 * tops[triangle]
+                triangle += 1
+                if flows[top] > 0 and lengths[top] == down + lengths[2 * second]:
+                    flows[2 * first + 1] += flows[top]
+                    flows[2 * second] += flows[top]
+                    flows[top] = 0
+                top += 1
+                if flows[top] > 0 and lengths[top] == lengths[2 * second + 1] + up:
+                    flows[2 * second + 1] += flows[top]
+                    flows[2 * first] += flows[top]
+                    flows[top] = 0
+        for slot in range(2 * offsets[low], 2 * stop):
+            if flows[slot] > 0 and own[slot] == lengths[slot]:
+                graph_flows[slot] = flows[slot]
+                flows[slot] = 0

@@ -1,0 +1,328 @@
+"""Traffic assignment: held against Dijkstra's algorithm, known equilibria, and published flows."""
+
+from __future__ import annotations
+
+import csv
+import lzma
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
+from support.graphs import random_graph
+
+from groute_py import (
+    BPR,
+    Assignment,
+    Conical,
+    FormatError,
+    Graph,
+    GraphError,
+    InputError,
+    UserClass,
+    assign,
+    read_graph,
+)
+from groute_py.assignment.demand import trips_of
+from groute_py.device.cpu.loading import CpuLoading
+from groute_py.hierarchy.separators.customizable import customizable
+
+pytest.importorskip("pymetis")
+
+BRAESS = ([0, 2, 4, 5, 5], [1, 2, 2, 3, 3], [1, 1, 1, 1, 1])
+"""From 0 to 3 by 1 or by 2, and a bridge from 1 to 2."""
+
+
+def shortest(graph: Graph, costs: NDArray[np.float64], origin: int) -> NDArray[np.float64]:
+    """Distances by SciPy; no cost may be 0, and of parallel arcs the cheapest counts."""
+    matrix = np.full((graph.vertex_count,) * 2, np.inf)
+    np.minimum.at(matrix, (graph.tails(), graph.heads), costs)
+    rows, columns = np.nonzero(np.isfinite(matrix))
+    sparse = csr_array((matrix[rows, columns], (rows, columns)), shape=matrix.shape)
+    return np.asarray(dijkstra(sparse, indices=origin))
+
+
+def gap_of(graph: Graph, answer: Assignment, trips: Any, costs: NDArray[np.float64]) -> float:
+    """The relative gap from first principles."""
+    origins, destinations, amounts = trips
+    least = 0.0
+    for origin in np.unique(origins):
+        some = origins == origin
+        least += float(amounts[some] @ shortest(graph, costs, origin)[destinations[some]])
+    cost = float(costs @ answer.class_flows[0])
+    return (cost - least) / cost
+
+
+def missing(graph: Graph, flows: NDArray[np.float64], trips: Any) -> float:
+    """By how much flows miss the trips at the worst vertex."""
+    origins, destinations, amounts = trips
+    count = graph.vertex_count
+    balance = np.bincount(graph.tails(), flows, count) - np.bincount(graph.heads, flows, count)
+    balance -= np.bincount(origins, amounts, count) - np.bincount(destinations, amounts, count)
+    return float(np.abs(balance).max())
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_loading_takes_shortest_paths(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    graph = random_graph(int(generator.integers(2, 120)), int(generator.integers(1, 400)), seed, 9)
+    costs = generator.choice([1.0, 2.0, 0.5, generator.random() + 0.1], graph.arc_count)
+    if seed % 3 == 0:
+        costs = generator.random(graph.arc_count) + 0.01
+    pairs = generator.integers(0, graph.vertex_count, (2, 300))
+    amounts = generator.integers(0, 5, 300).astype(float)
+    trips = trips_of((*pairs, amounts), graph)
+    load = CpuLoading(customizable(graph)).load(costs, trips.origins)
+    assert (load.flows >= 0).all()
+    is_loaded = pairs[0] != pairs[1]
+    distances = np.array([shortest(graph, costs, v) for v in range(graph.vertex_count)])
+    own = distances[pairs[0], pairs[1]]
+    is_lost = is_loaded & ~np.isfinite(own)
+    served = is_loaded & np.isfinite(own)
+    assert load.lost == pytest.approx(amounts[is_lost].sum())
+    assert load.cost == pytest.approx(own[served] @ amounts[served])
+    # flows that cost as much as the distances, and balance, are on shortest paths
+    assert costs @ load.flows == pytest.approx(load.cost)
+    some = (*pairs[:, served], amounts[served])
+    assert missing(graph, load.flows, some) < 1e-9 * max(amounts.sum(), 1)
+
+
+def test_costs_of_zero() -> None:
+    graph = random_graph(80, 300, 3, 9)
+    costs = np.zeros(graph.arc_count)
+    pairs = np.random.default_rng(1).integers(0, 80, (2, 200))
+    load = CpuLoading(customizable(graph)).load(
+        costs, trips_of((*pairs, np.ones(200)), graph).origins
+    )
+    assert load.cost == 0
+    distances = np.array([shortest(graph, costs + 1, v) for v in range(80)])
+    served = (pairs[0] != pairs[1]) & np.isfinite(distances[pairs[0], pairs[1]])
+    assert missing(graph, load.flows, (*pairs[:, served], np.ones(served.sum()))) < 1e-9
+
+
+def test_the_number_of_threads_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = random_graph(200, 900, 5, 50)
+    trips = trips_of(np.random.default_rng(2).random((200, 200)), graph)
+    costs = graph.weights.astype(float) + 0.5
+    answers = []
+    for threads in (1, 2, 3):
+        monkeypatch.setattr("groute_py.system.threads.thread_count", lambda t=threads: t)
+        answers.append(CpuLoading(customizable(graph)).load(costs, trips.origins))
+    assert all((answers[0].flows == other.flows).all() for other in answers)
+    assert len({answer.cost for answer in answers}) == 1
+
+
+def braess(*, with_bridge: bool) -> Assignment:
+    """Six travellers; times 10 v, 50 + v and, on the bridge, 10 + v (Braess, 1968)."""
+    free = np.array([1e-9, 50, 10 if with_bridge else 1e6, 50, 1e-9])
+    times = BPR(free, free / [10, 1, 1, 1, 10], 1, 1)
+    return assign(BRAESS, ([0], [3], [6.0]), times=times, gap=1e-10, iterations=10_000)
+
+
+def test_braess() -> None:
+    without, beside = braess(with_bridge=False), braess(with_bridge=True)
+    assert without.volumes.round(4).tolist() == [3, 3, 0, 3, 3]
+    assert without.summary()["total_time"] / 6 == pytest.approx(83)
+    assert beside.volumes.round(4).tolist() == [4, 2, 2, 2, 4]
+    assert beside.summary()["total_time"] / 6 == pytest.approx(92)
+
+
+@pytest.mark.parametrize("method", ["bfw", "cfw", "fw", "msa"])
+def test_methods_reach_the_same_flows(method: str) -> None:
+    graph = random_graph(30, 160, 7, 20)
+    times = BPR(graph.weights + 1.0, np.full(160, 40.0))
+    pairs = np.random.default_rng(4).integers(0, 30, (2, 60))
+    trips = (*pairs, np.full(60, 6.0))
+    answer = assign(graph, trips, times=times, method=method, gap=1e-4, iterations=5000)
+    assert answer.is_converged
+    assert answer.gap <= 1e-4
+    is_loaded = pairs[0] != pairs[1]
+    some = (*pairs[:, is_loaded], np.full(is_loaded.sum(), 6.0))
+    assert gap_of(graph, answer, some, answer.times) == pytest.approx(answer.gap, abs=1e-9)
+    assert missing(graph, answer.volumes, some) < 1e-8
+
+
+def test_derivatives_and_integrals() -> None:
+    volumes = np.linspace(0.5, 30, 40)
+    for times in (
+        BPR(np.full(40, 3.0), np.full(40, 8.0), 0.4, 5),
+        Conical(np.full(40, 3.0), np.full(40, 8.0), 6),
+    ):
+        step = 1e-5
+        rise = (times.times(volumes + step) - times.times(volumes - step)) / (2 * step)
+        assert np.allclose(rise, times.slopes(volumes), rtol=1e-6)
+        area = (times.integrals(volumes + step) - times.integrals(volumes - step)) / (2 * step)
+        assert np.allclose(area, times.times(volumes), rtol=1e-6)
+        assert (times.integrals(np.zeros(40)) == 0).all()
+
+
+def test_zones_are_not_driven_through() -> None:
+    # the way over zone 1 is short; 0 and 1 are zones
+    graph = Graph.from_arrays([0, 2, 3, 3, 4], [1, 3, 2, 2], [1, 5, 1, 5])
+    times = BPR([1.0, 5, 1, 5], 100)
+    over = assign(graph, ([0], [2], [4.0]), times=times)
+    around = assign(graph, ([0], [2], [4.0]), times=times, first_through=2)
+    assert over.volumes.round(6).tolist() == [4, 0, 4, 0]
+    assert around.volumes.tolist() == [0, 4, 0, 4]
+    ends_there = assign(graph, ([0, 1], [1, 2], [4.0, 2.0]), times=times, first_through=2)
+    assert ends_there.volumes.round(6).tolist() == [4, 0, 2, 0]
+
+
+def test_classes_with_tolls() -> None:
+    # the fast road has a toll, which one class feels and the other hardly does
+    graph = Graph.from_arrays([0, 2, 2], [1, 1], [1, 1])
+    graph = Graph(
+        graph.offsets, graph.heads, graph.weights, columns={"toll": np.array([10.0, 0.0])}
+    )
+    times = BPR([10.0, 15.0], [1e6, 1e6])
+    trips = ([0], [1], [3.0])
+    demand = {"poor": UserClass(trips, {"toll": 1.0}), "rich": UserClass(trips, {"toll": 0.1}, 2.0)}
+    answer = assign(graph, demand, times=times, gap=1e-9)
+    assert answer.class_flows.round(6).tolist() == [[0, 3], [3, 0]]
+    assert answer.volumes.round(6).tolist() == [6, 3]
+    assert answer.names == ["poor", "rich"]
+
+
+def test_a_warm_start() -> None:
+    graph = random_graph(30, 160, 7, 20)
+    times = BPR(graph.weights + 1.0, np.full(160, 40.0))
+    trips = (*np.random.default_rng(4).integers(0, 30, (2, 60)), np.full(60, 6.0))
+    first = assign(graph, trips, times=times, gap=1e-5)
+    again = assign(graph, trips, times=times, gap=1e-5, start=first)
+    assert len(again.history) == 1
+    assert (again.volumes == first.volumes).all()
+    with pytest.raises(InputError, match=r"start: flows at vertex .* miss the trips"):
+        assign(graph, trips, times=times, start=first.volumes + 1)
+    with pytest.raises(InputError, match="start: flows have shape"):
+        assign(graph, trips, times=times, start=[1.0])
+
+
+def test_trips_without_a_way_and_within_zones(tmp_path: Path) -> None:
+    graph = Graph.from_arrays([0, 1, 1, 1], [1], [1])
+    answer = assign(graph, ([0, 0, 1, 1], [1, 2, 1, 0], [3.0, 4, 5, 0]), times=BPR([2.0], 10))
+    assert (answer.trips, answer.unassigned, answer.within_zones) == (12, 4, 5)
+    assert answer.volumes.tolist() == [3]
+    answer.save(tmp_path / "flows.csv")
+    with (tmp_path / "flows.csv").open() as file:
+        [row] = csv.DictReader(file)
+    assert [row[title] for title in ("tail", "head", "volume")] == ["0", "1", "3.0"]
+    assert float(row["saturation"]) == pytest.approx(0.3)
+
+
+def test_no_arcs_and_no_trips() -> None:
+    graph = Graph.from_arrays([0, 0, 0], [], np.empty(0, np.int64))
+    answer = assign(graph, ([0], [1], [2.0]), times=BPR(np.empty(0), 1))
+    assert (answer.unassigned, answer.gap) == (2, 0)
+    assert assign(BRAESS, ([], [], []), times=BPR(np.ones(5), 1)).volumes.tolist() == [0] * 5
+
+
+TIMES = BPR(np.ones(5), 1)
+
+
+@pytest.mark.parametrize(
+    ("demand", "options", "message"),
+    [
+        (([0], [9], [1.0]), {}, "destination 9 is not a vertex"),
+        (([0], [1], [-1.0]), {}, "trips from 0 to 1 are -1.0"),
+        (([0], [1], [float("nan")]), {}, "trips from 0 to 1 are nan"),
+        (([0], [1, 2], [1.0]), {}, "three lists of one length"),
+        (np.ones((9, 9)), {}, "9 zones, but"),
+        ("trips.csv", {}, "no such file"),
+        (7, {}, "trips are a file, three lists"),
+        ({}, {}, "no class of travellers"),
+        ({"all": UserClass(([0], [1], [1.0]), pce=0)}, {}, "pce must be positive"),
+        (([0], [1], [1.0]), {"method": "best"}, "is not one of bfw, cfw, fw, msa"),
+        (([0], [1], [1.0]), {"gap": -1.0}, "gap must not be negative"),
+        (([0], [1], [1.0]), {"gap": float("nan")}, "gap must not be negative"),
+        (([0], [1], [1.0]), {"first_through": 9}, "first_through: 9"),
+    ],
+)
+def test_wrong_requests(demand: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        assign(BRAESS, demand, times=TIMES, **options)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: BPR([1.0, -1.0], 1), "free-flow time of link 1 is -1"),
+        (lambda: BPR([1.0, np.nan], 1), "free-flow time of link 1 is nan"),
+        (lambda: BPR([1.0, 1.0], [1, 0]), "capacity of link 1 is 0"),
+        (lambda: BPR([1.0], 1, 1, 0.5), "power of link 0 is 0.5"),
+        (lambda: BPR([1.0], [1, 2]), "need 1 values of capacity"),
+        (lambda: Conical([1.0], 0), "capacity of link 0"),
+        (lambda: Conical([1.0], 1, 1), "alpha of link 0"),
+    ],
+)
+def test_wrong_links(make: Any, message: str) -> None:
+    with pytest.raises(GraphError, match=message):
+        make()
+
+
+def test_a_power_of_zero_is_a_constant() -> None:
+    assert BPR([2.0], 0, 0.5, 0).times(np.array([7.0])).tolist() == [3.0]
+
+
+def test_a_graph_without_columns() -> None:
+    with pytest.raises(GraphError, match="has no column free_flow_time"):
+        assign(BRAESS, ([0], [3], [1.0]))
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("origin,destination\n0,3\n", 1),
+        ("origin,destination,trips\n0,3\n", 2),
+        ("origin,destination,trips\n0,3,5\n\n0,3,many\n", 4),
+    ],
+)
+def test_wrong_tables_of_trips(text: str, line: int, tmp_path: Path) -> None:
+    (tmp_path / "trips.csv").write_text(text)
+    with pytest.raises(FormatError, match=rf"trips.csv:{line}: "):
+        assign(BRAESS, tmp_path / "trips.csv", times=TIMES)
+
+
+def test_a_time_limit_keeps_the_flows_of_then() -> None:
+    answer = assign(BRAESS, ([0], [3], [6.0]), times=TIMES, gap=0, time_limit_s=0)
+    assert len(answer.history) == 1
+    assert not answer.is_converged
+    assert answer.volumes.sum() > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "factors", "objective"),
+    [
+        ("SiouxFalls", {}, 4231335.287107440),
+        ("Anaheim", {}, None),
+        ("Barcelona", {}, 1265654.92203176),
+        ("Winnipeg", {}, 827911.494629963),
+        ("ChicagoSketch", {"toll": 0.02, "length": 0.04}, 17313018.7387477),
+    ],
+)
+@pytest.mark.slow
+def test_published_equilibria(
+    name: str, factors: dict[str, float], objective: float | None, data_folder: Path
+) -> None:
+    folder = data_folder / "tntp"
+    net, trips, flow = (
+        next(folder.glob(f"{name}_{part}.tntp*")) for part in ("net", "trips", "flow")
+    )
+    network, demand = read_graph(net), UserClass(trips, factors)
+    with lzma.open(flow) as file:
+        published = np.loadtxt(file, skiprows=1, usecols=(0, 1, 2))
+    order = np.lexsort((network.heads, network.tails()))
+    flows = np.empty(network.arc_count)
+    flows[order] = published[np.lexsort((published[:, 1], published[:, 0])), 2]
+    at_best = assign(network, {"all": demand}, start=flows, iterations=1)
+    assert at_best.gap < 1e-12
+    answer = assign(network, {"all": demand}, gap=3e-7, iterations=5000)
+    assert answer.is_converged
+    best = objective or at_best.objective
+    assert at_best.objective == pytest.approx(best, rel=1e-9)
+    assert answer.objective == pytest.approx(best, rel=1e-6)
+    is_unique = (network.columns["b"] > 0) & (network.columns["free_flow_time"] > 0)
+    error = np.abs(answer.volumes - at_best.volumes)[is_unique]
+    assert error.sum() < 1e-3 * at_best.volumes[is_unique].sum()
