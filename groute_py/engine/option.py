@@ -32,7 +32,6 @@ class Option:
 
     Attributes:
         text: what it does, in plain words; for ``--help``, docstrings and tables.
-        details: what the page of the command line adds, in Markdown.
         in_python: what docstrings of Python functions add, in Markdown.
         off: the text of the flag ``--no-…``, if the default is True.
         flag: its flag on the command line, if that is not made from the name.
@@ -48,7 +47,6 @@ class Option:
     """
 
     text: str
-    details: str = ""
     in_python: str = ""
     off: str = ""
     flag: str = ""

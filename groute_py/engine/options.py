@@ -1,7 +1,7 @@
 """How to solve: the choices a user has, each written once.
 
 A new option is a field here. `tests/repository/option_tables.py` then writes the keywords of Python
-(`groute_py.engine.keywords`) and the tables of the documents; commands take it by themselves.
+(`groute_py.engine.keywords`); commands take it by themselves.
 """
 
 from __future__ import annotations
@@ -95,17 +95,12 @@ class Options:
     algorithm: str = option(
         "auto",
         "The method, by a name that groute-py algorithms lists; auto chooses by the graph.",
-        details="`auto` takes Bellman-Ford if a weight is negative, breadth-first search if every "
-        "weight is the integer 1, else Δ-stepping; on one GPU, `bellman-ford` if a quarter of all "
-        "pairs have an arc, and `csr-bellman-ford` on small graphs with long rows of similar "
-        "length",
         of=ONE_SOURCE,
         metavar="NAME",
         check=_check_algorithm,
         others=[
             Option(
                 "The method; auto takes the shortest estimated time.",
-                details="`auto` shows the estimates. `single` needs a GPU",
                 of=ROWS,
                 choices=("auto", *METHODS),
                 default="auto",
@@ -115,8 +110,6 @@ class Options:
     delta: float | None = option(
         None,
         "Δ of delta-stepping, the width of a bucket, in units of weight.",
-        details="At least 1 for integers. On GPUs an automatic width may start smaller and grow "
-        "to Δ. Bellman-Ford ignores it",
         of=ONE_SOURCE,
         unset="chosen by the graph",
         metavar="WIDTH",
@@ -125,15 +118,12 @@ class Options:
     device: str = option(
         "auto",
         "The processor; auto takes a GPU if CUDA finds one.",
-        details="A GPU that is full or reserved by another process is an error",
         choices=DEVICES,
         per_rank=True,
         of=(*REACH_TOO, "query"),
         others=[
             Option(
                 "The processor; auto takes a GPU if CUDA finds one, but the CPU for little work.",
-                details="Work is little if one rank finishes it before a GPU is ready. A GPU that "
-                "is full or reserved by another process is an error",
                 in_python="Work is little if one rank finishes it before a GPU is ready",
                 of=MEASURES_TOO,
                 choices=DEVICES,
@@ -145,7 +135,6 @@ class Options:
     partition: str = option(
         "arcs",
         "What the parts of all ranks have equally many of; first gives everything to rank 0.",
-        details="Methods that are not distributed have everything on rank 0",
         choices=("arcs", "vertices", "first"),
         of=REACH_TOO,
     )
@@ -153,7 +142,6 @@ class Options:
         True,
         "Find the shortest-path tree too.",
         off="Find distances only.",
-        details="Not with `--target`",
         others=[
             Option(
                 "Find the predecessors too, which are the shortest-path trees.",
@@ -167,14 +155,10 @@ class Options:
     reverse: bool = option(
         False,
         "Solve for the distances to the source instead of from it.",
-        details="Every path, and every `predecessor`, then is of the way to the source: the vertex "
-        "that comes next",
         of=(*EVERYWHERE, "isochrone", "query"),
         others=[
             Option(
                 "Solve for the distances to the sources instead of from them.",
-                details="Predecessors are then the vertices that come next on the way to the "
-                "source",
                 of=MEASURES_TOO,
                 default=False,
             )
@@ -183,7 +167,6 @@ class Options:
     turns: Any = option(
         None,
         "A table of turns with costs, or forbidden ones.",
-        details="See [turns](turns.md)",
         in_python="The path of a file, or rows of (tail, via, head, cost) or (arc, arc, cost)",
         unset="every turn costs 0",
         metavar="FILE",
@@ -194,7 +177,6 @@ class Options:
     cutoff: float | None = option(
         None,
         "Leave vertices that are farther unreached.",
-        details="DISTANCE is compared without rounding. An error if a weight is negative",
         in_python="An error if a weight is negative. In arcs for `bfs`, else in units of weight",
         unset="no cutoff",
         metavar="DISTANCE",
@@ -205,8 +187,6 @@ class Options:
     time_limit_s: float | None = option(
         None,
         "Give up after so many seconds.",
-        details="Limits the whole command, reading included. A solve that takes longer stops at "
-        "the limit, any other phase one second later; code 1",
         in_python="A solve that takes longer ends with `TimeLimitError`; reading the graph does "
         "not count",
         unset="no limit",
@@ -218,20 +198,12 @@ class Options:
     mode: str = option(
         "auto",
         "How GPUs exchange distances; auto takes fused where it can run.",
-        details="`rounds`: by MPI messages between slices of work. `fused`: inside the GPU kernels "
-        "of a host, and by messages between hosts (then reported as `hierarchical`); an error "
-        "where it cannot run. No effect with one rank. See "
-        "[modes](architecture.md#exchange-four-modes)",
         choices=("auto", "fused", "rounds"),
         of=REACH_TOO,
     )
     order: str = option(
         "auto",
         "Renumber the vertices before they are divided among ranks, so that neighbours share one.",
-        details="`rcm`: reverse Cuthill–McKee, needs SciPy. `hilbert`: by coordinates. `auto` "
-        "tries `hilbert` if there are coordinates, else `bfs`, on graphs with fewer than 16 arcs "
-        "per vertex, and keeps it if it at least halves the arcs between ranks or the vertices "
-        "with such arcs. Answers keep the file's ids",
         in_python="`rcm` needs SciPy. Results keep the graph's own numbers",
         choices=("auto", "none", "bfs", "rcm", "hilbert"),
     )
@@ -253,12 +225,10 @@ class Options:
     prepare: bool = option(
         False,
         "Spend time on loading so that each solve takes less.",
-        details="See [prepared graphs](prepared.md)",
         of=ONE_SOURCE,
         others=[
             Option(
                 "Contract the graph first, and keep it in the cache, if it suits.",
-                details="For `auto` and `sweep`. See [prepared graphs](prepared.md)",
                 in_python="For `auto` and `sweep`",
                 of=ROWS,
                 default=False,
@@ -274,7 +244,6 @@ class Options:
     memory_limit: int | None = option(
         None,
         "How much of the GPU's memory may be used, in bytes; on a CPU, by the matrix of floyd.",
-        details="A unit may follow, as in `20G` or `512Mi`",
         of=MEASURES_TOO,
         unset="all that is free",
         metavar="SIZE",

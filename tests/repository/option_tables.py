@@ -1,6 +1,6 @@
 """Writes what is made from `Options`, the options of users; `COMMAND` runs it.
 
-These are the keywords of Python (`groute_py/engine/keywords.py`), and the tables of the documents
+These are the keywords of Python (`groute_py/engine/keywords.py`), and lists of the documents
 between ``<!-- options of … -->`` and ``<!-- end of options -->``. With ``--check`` it writes
 nothing, and says what differs.
 """
@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping, Set
 from functools import partial
 from pathlib import Path
 
-from groute_py.cli.options import flag_of
 from groute_py.engine.option import EVERYWHERE, options_of
 from groute_py.engine.options import Options
 
@@ -75,22 +74,12 @@ def keywords_of(function: str, parent: str, before: Set[str]) -> str:
     return text
 
 
-def command_table(command: str) -> str:
-    """The options of a command of which there is more to say than its help does."""
-    rows = ["| option | more than its help says |", "|---|---|"]
-    for entry, known in options_of(Options, command):
-        if known.terminal and known.details:
-            rows.append(f"| `{flag_of(entry, known)}` | {known.details}. |")
-    return "\n".join(rows) + "\n"
-
-
 def keywords_line(function: str) -> str:
     """The keywords of a function that are those of another."""
     return ", ".join(f"`{e.name}`" for e, _ in options_of(Options, function)) + "\n"
 
 
 MAKERS: dict[str, dict[str, Callable[[str], str]]] = {
-    "docs/command-line.md": dict.fromkeys(("sssp", "apsp"), command_table),
     "docs/reach.md": {"isochrone": keywords_line},
 }
 """What each document has between the comments of a command or function."""
