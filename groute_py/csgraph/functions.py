@@ -56,11 +56,13 @@ def shortest_path(
         directed: False to use each arc in both directions.
         return_predecessors: also return the predecessors.
         unweighted: count arcs instead of adding weights.
-        overwrite: write the result to ``csgraph``; for Floyd–Warshall on a float64 array.
+        overwrite: write the result to ``csgraph`` if that is a float64 array in C order; only for
+            Floyd–Warshall.
         indices: the sources, in any shape; None for all vertices. Not for Floyd–Warshall.
 
     Returns:
-        As `dijkstra` or `floyd_warshall`: float64 distances, and int32 predecessors if asked for.
+        float64 distances of shape ``indices.shape + (n,)``, infinite if no path leads; int32
+        predecessors of the same shape if asked for, −9999 if there is none.
 
     Raises:
         InputError: wrong arguments; a ValueError.
@@ -211,18 +213,8 @@ def floyd_warshall(
     """All pairs by blocked Floyd–Warshall, in the form of `scipy.sparse.csgraph.floyd_warshall`.
 
     It runs on the CPU. Floyd (1962) and Warshall (1962); negative weights are replaced by Johnson's
-    potentials (1977).
-
-    Args:
-        csgraph: sparse or dense, shape (n, n).
-        directed: False to use each arc in both directions.
-        return_predecessors: also return the predecessors.
-        unweighted: count arcs instead of adding weights.
-        overwrite: write the result to ``csgraph`` if that is a float64 array in C order.
-
-    Returns:
-        float64 distances, shape (n, n), infinite if no path leads; int32 predecessors of the same
-        shape if asked for, −9999 if there is none.
+    potentials (1977). Arguments and return values are those of `shortest_path`, without ``method``
+    and ``indices``.
 
     Raises:
         InputError: wrong arguments; a ValueError.

@@ -91,7 +91,7 @@ def table_graph(table: Any, columns: Columns, renumber: bool = True) -> Graph:
     table, roles = (
         _collected(table, columns) if _is_lazy(table) else (table, _roles(table, columns))
     )
-    tails, heads = _ends(table, roles.tail), _ends(table, roles.head)
+    tails, heads = _ids(table, roles.tail, "vertex"), _ids(table, roles.head, "vertex")
     if tails.dtype.kind != heads.dtype.kind and len(tails):
         raise GraphError(f"tails are {tails.dtype} and heads {heads.dtype}; they must be alike")
     if len(tails) != len(heads):
@@ -100,7 +100,7 @@ def table_graph(table: Any, columns: Columns, renumber: bool = True) -> Graph:
     (tails, heads, weights), rows = _arcs(table, roles, tails, heads)
     graph = Graph.from_arrays(*csr_from_arcs(count, tails, heads, weights), copy=False, name=NAME)
     if roles.arc is not None:
-        graph = with_arc_ids(graph, _arc_ids(table, roles), rows, tails)
+        graph = with_arc_ids(graph, _ids(table, roles.arc, "arc"), rows, tails)
     reading = Reading({role: str(title) for role, title in roles.titles.items()})
     return replace(graph, first_id=0 if ids is not None else first, ids=ids, reading=reading)
 
@@ -162,20 +162,6 @@ def _arcs(
     return arcs, rows_of_arcs(tails, heads, weights, ways=ways, back=back)
 
 
-def _arc_ids(table: Any, roles: Roles) -> NDArray[Any]:
-    """Ids of the rows."""
-    ids = _column(table, roles.arc)
-    if ids.dtype.kind in "iu":
-        return as_int64(ids, f"an id of column {quote(roles.arc)}")
-    words = ids.tolist()
-    if not all(isinstance(word, str) for word in words):
-        raise GraphError(
-            f"column {quote(roles.arc)} holds {ids.dtype}; ids are integers or strings"
-        )
-    _check_lengths(words)
-    return np.array(words, np.str_)
-
-
 def _numbered(
     tails: NDArray[Any], heads: NDArray[Any], renumber: bool
 ) -> tuple[int, NDArray[Any] | None, int, NDArray[Any], NDArray[Any]]:
@@ -188,31 +174,30 @@ def _numbered(
     return 0, None, _count(tails, heads), tails, heads
 
 
-def _ends(table: Any, name: Any) -> NDArray[Any]:
+def _ids(table: Any, name: Any, what: str) -> NDArray[Any]:
+    """A column of ids, int64 or strings."""
     values = table[name]
-    _check_lengths(values if isinstance(values, (list, tuple)) else ())
+    listed = values if isinstance(values, (list, tuple)) else ()
+    _check_lengths(listed)
     column = _column(table, name)
-    if isinstance(values, (list, tuple)) and len({isinstance(value, str) for value in values}) > 1:
-        raise GraphError(
-            f"column {quote(name)} holds strings and others; a vertex is an integer or a string in "
-            "every row"
-        )
     if column.dtype.kind in "iu":
-        return as_int64(column, f"a vertex of column {quote(name)}")
+        return as_int64(column, f"a value of column {quote(name)}")
     if not column.size:
         return column.astype(np.int64)
-    empty = [row for row, value in enumerate(column.tolist()) if value is None or value != value]
-    if empty:
-        raise GraphError(f"row {empty[0] + 1} has no vertex in column {quote(name)}")
-    if column.dtype.kind in "OT":
-        _check_lengths(column.tolist())
-    words = np.array(column.tolist()) if column.dtype.kind in "OT" else column
-    if words.dtype.kind != "U" or not all(isinstance(word, str) for word in column.tolist()):
+    entries = column.tolist()
+    is_mixed = len({isinstance(value, str) for value in listed}) > 1  # which NumPy makes strings
+    empty = [row for row, value in enumerate(entries) if value is None or value != value]
+    if empty and not is_mixed:
+        raise GraphError(f"row {empty[0] + 1} has no {what} in column {quote(name)}")
+    if is_mixed or not all(isinstance(entry, str) for entry in entries):
+        kinds = "strings and others" if is_mixed else column.dtype
         raise GraphError(
-            f"column {quote(name)} holds {column.dtype}; a vertex is an integer or a string in "
-            "every row"
+            f"column {quote(name)} holds {kinds}; give an integer or a string in every row"
         )
-    return words
+    if column.dtype.kind == "U":
+        return column
+    _check_lengths(entries)
+    return np.array(entries, np.str_)
 
 
 def _weights(table: Any, name: Any) -> NDArray[Any]:
