@@ -3,43 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import networkx as nx
-import numpy as np
 
 from groute_py.errors import GraphError
 from groute_py.graph.csr import Graph
 from groute_py.interop.networkx import graph_from_networkx
-from groute_py.kernels.cpu.build import csr_from_arcs
 
 Node = Hashable
 
 
+@dataclass(eq=False)
 class BackendGraph:
     """A graph as NetworkX's dispatch hands it to the functions of this backend.
 
     Vertex v is ``nodes[v]``. An edge of an undirected graph is two arcs, of a multigraph as many as
-    it has keys. ``weight`` is the attribute of the weights; None if every arc weighs 1.
+    it has keys.
     """
 
     __networkx_backend__ = "groute"
 
-    def __init__(
-        self,
-        nodes: list[Node],
-        graph: Graph,
-        *,
-        directed: bool,
-        multigraph: bool,
-        weight: str | None,
-        keys: list[Hashable] | None = None,
-    ) -> None:
-        self.keys = keys
-        self.nodes, self.weighted, self.weight = nodes, graph, weight
-        self._directed, self._multigraph = directed, multigraph
-        self.index = {node: vertex for vertex, node in enumerate(nodes)}
+    nodes: list[Node]
+    weighted: Graph
+    directed: bool
+    weight: str | None  # the attribute of the weights; None if every arc weighs 1
+    keys: list[Hashable] | None = None  # of each arc, in a multigraph
+
+    @cached_property
+    def index(self) -> dict[Node, int]:
+        """The vertex of each node."""
+        return {node: vertex for vertex, node in enumerate(self.nodes)}
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -51,12 +47,10 @@ class BackendGraph:
         return node in self.index
 
     def is_directed(self) -> bool:
-        """Do as NetworkX's."""
-        return self._directed
+        return self.directed
 
     def is_multigraph(self) -> bool:
-        """Do as NetworkX's."""
-        return self._multigraph
+        return self.keys is not None
 
     def arcs(self, weight: str | None) -> Graph:
         """The graph with the weights that a function was asked to use; None for 1 everywhere."""
@@ -69,18 +63,9 @@ class BackendGraph:
             )
         return self.weighted
 
-    def backwards(self, weight: str | None) -> Graph:
-        """Return `arcs` with tail and head of every arc exchanged."""
-        graph = self.arcs(weight)
-        arcs = csr_from_arcs(len(self), graph.heads, graph.tails(), graph.weights)
-        return Graph.from_arrays(*arcs, copy=False, name=graph.name)
-
     @cached_property
     def _unit(self) -> Graph:
-        graph = self.weighted
-        return Graph(
-            graph.offsets, graph.heads, np.ones(graph.arc_count, np.int32), name=graph.name
-        )
+        return self.weighted.with_unit_weights()
 
 
 def convert_from_nx(
@@ -100,14 +85,8 @@ def convert_from_nx(
         arcs = graph_from_networkx(graph, weight, default)
     except GraphError as problem:
         raise NotImplementedError(str(problem)) from problem
-    return BackendGraph(
-        list(graph),
-        arcs,
-        directed=graph.is_directed(),
-        multigraph=graph.is_multigraph(),
-        weight=weight,
-        keys=_keys(graph) if graph.is_multigraph() else None,
-    )
+    keys = _keys(graph) if graph.is_multigraph() else None
+    return BackendGraph(list(graph), arcs, graph.is_directed(), weight, keys)
 
 
 def convert_to_nx(graph: Any) -> Any:

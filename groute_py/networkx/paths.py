@@ -56,7 +56,7 @@ def _tree(
     paths: bool = True,
     backwards: bool = False,
 ) -> Tree:
-    arcs = graph.backwards(weight) if backwards else graph.arcs(weight)
+    arcs = graph.arcs(weight).reversed() if backwards else graph.arcs(weight)
     last = None if method == BELLMAN_FORD else target
     return tree(graph, arcs, source, _options(method, cutoff, paths=paths), last)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
@@ -25,35 +26,32 @@ from groute_py.solver.opened import Opened, source_of
 from groute_py.system.settings import settings
 
 
+@dataclass(eq=False)
 class Tree:
     """Shortest paths from one source, or from the nearest of several; −1 precedes sources."""
 
-    def __init__(
-        self, graph: BackendGraph, distances: NDArray[Any], predecessors: NDArray[np.int64] | None
-    ) -> None:
-        self._graph, self.distances, self._predecessors = graph, distances, predecessors
+    graph: BackendGraph
+    distances: NDArray[Any]
+    predecessors: NDArray[np.int64] | None
 
     def __contains__(self, node: Node) -> bool:
-        is_node = node in self._graph
+        is_node = node in self.graph
         return is_node and bool(self.length(node) != unreached(self.distances.dtype))
 
     def length(self, node: Node) -> Any:
         """A Python int or float."""
-        return self.distances[self._graph.index[node]].item()
+        return self.distances[self.graph.index[node]].item()
 
     def lengths(self) -> dict[Node, Any]:
         """Lengths of all nodes that paths lead to, from the nearest to the farthest."""
-        nodes = self._graph.nodes
         order = self._in_order()
-        return {
-            nodes[vertex]: length
-            for vertex, length in zip(order, self.distances[order].tolist(), strict=True)
-        }
+        nodes = (self.graph.nodes[vertex] for vertex in order)
+        return dict(zip(nodes, self.distances[order].tolist(), strict=True))
 
     def paths(self) -> dict[Node, list[Node]]:
         """To all nodes that paths lead to, from the nearest to the farthest."""
-        assert self._predecessors is not None
-        parents, nodes = self._predecessors.tolist(), self._graph.nodes
+        assert self.predecessors is not None
+        parents, nodes = self.predecessors.tolist(), self.graph.nodes
         paths: dict[int, list[Node]] = {-1: []}
         order = self._in_order()
         for vertex in order:
@@ -67,19 +65,17 @@ class Tree:
 
     def path(self, node: Node) -> list[Node]:
         """From the source to ``node``."""
-        assert self._predecessors is not None
-        vertex, vertices = self._graph.index[node], []
+        assert self.predecessors is not None
+        vertex, vertices = self.graph.index[node], []
         while vertex >= 0:
             vertices.append(vertex)
-            vertex = int(self._predecessors[vertex])
-        return [self._graph.nodes[vertex] for vertex in reversed(vertices)]
+            vertex = int(self.predecessors[vertex])
+        return [self.graph.nodes[vertex] for vertex in reversed(vertices)]
 
     def all_predecessors(self, arcs: Graph) -> dict[Node, list[Node]]:
         """Every node before each reached node on some shortest path."""
-        nodes, distances = self._graph.nodes, self.distances
-        tails = arcs.tails()
-        reached = np.zeros(arcs.vertex_count, bool)
-        reached[self._in_order()] = True
+        nodes, distances = self.graph.nodes, self.distances
+        tails, reached = arcs.tails(), distances != unreached(distances.dtype)
         there = reached[tails] & reached[arcs.heads]  # a sum can be what unreached ones have
         tails, heads, weights = tails[there], arcs.heads[there], arcs.weights[there]
         with np.errstate(over="ignore"):  # an infinite sum is not tight
