@@ -34,14 +34,6 @@ class Copies(NamedTuple):
         return cls(vias[begins], before[begins], np.cumsum(begins) - 1)
 
 
-class Arrays(NamedTuple):
-    """Arrays of a graph in compressed sparse rows."""
-
-    offsets: NDArray[np.int64]
-    heads: NDArray[Any]
-    weights: NDArray[Any]
-
-
 class ArcPlaces(NamedTuple):
     """Places of a graph's m arcs in its expansion, beside those that leave their tails."""
 
@@ -62,7 +54,7 @@ class _Slots(NamedTuple):
 
 def expanded_arrays(
     graph: Graph, rules: Rules, copies: Copies, split: NDArray[np.int64]
-) -> tuple[Arrays, ArcPlaces]:
+) -> tuple[dict[str, NDArray[Any]], ArcPlaces]:
     """The rows of vertices, of arrivals (which are empty) and of copies, and where arcs lie."""
     count = graph.vertex_count
     heads = _redirected(graph, rules, copies, count + len(split))
@@ -79,12 +71,13 @@ def expanded_arrays(
     costs = slots.weights - graph.weights[slots.arcs].astype(slots.weights.dtype)
     places = ArcPlaces(heads, count + len(split) + slots.copies, slots.arcs, costs)
     all_heads = np.insert(heads, row_ends, arrivals), np.insert(slots.heads, slot_ends, own)
-    weights = (
-        np.insert(some, ends, 0).astype(kind, copy=False)
-        for some, ends in ((graph.weights, row_ends), (slots.weights, slot_ends))
-    )
-    arrays = np.cumsum(row_sizes), np.concatenate(all_heads), np.concatenate(list(weights))
-    return Arrays(*arrays), places
+    weights = np.insert(graph.weights, row_ends, 0), np.insert(slots.weights, slot_ends, 0)
+    arrays = {
+        "offsets": np.cumsum(row_sizes),
+        "heads": np.concatenate(all_heads),
+        "weights": np.concatenate([some.astype(kind, copy=False) for some in weights]),
+    }
+    return arrays, places
 
 
 def _redirected(graph: Graph, rules: Rules, copies: Copies, first: int) -> NDArray[Any]:

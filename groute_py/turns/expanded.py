@@ -123,7 +123,7 @@ def expanded(graph: Graph, turns: Any) -> ExpandedGraph:
     vertices = layout.vertices(np.arange(host.vertex_count + len(split) + len(copies.vias)))
     arrays, places = expanded_arrays(host, rules, copies, split)
     solved = host.changed(
-        **arrays._asdict(),
+        **arrays,
         ids=host.numbering.ids_of(vertices),
         coordinates=None if host.coordinates is None else host.coordinates[vertices],
     )
