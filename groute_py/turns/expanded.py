@@ -39,9 +39,12 @@ the vertices of the graph has all shortest paths, and so answers have paths but 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Numbering
@@ -49,6 +52,9 @@ from groute_py.system.memory_limits import check_room
 from groute_py.turns.arrays import ArcPlaces, Copies, expanded_arrays
 from groute_py.turns.layout import Layout
 from groute_py.turns.rules import rules_of
+
+Way = tuple[Any, Any]
+"""The cost to come to a place, and how: the last arc and the way before it, or None."""
 
 
 class Original(NamedTuple):
@@ -128,3 +134,45 @@ def expanded(graph: Graph, turns: Any) -> ExpandedGraph:
         coordinates=None if host.coordinates is None else host.coordinates[vertices],
     )
     return ExpandedGraph(solved, layout, host.numbering, Original(host, places))
+
+
+def arcs_along(original: Original, vertices: Sequence[int]) -> list[int]:
+    """The numbers of the arcs of the cheapest walk over some vertices, one fewer than these.
+
+    Turns between arcs tell parallel arcs apart, so what may follow an arc counts.
+    """
+    ways: dict[int, Way] = {vertices[0]: (0, None)}
+    for tail, head in pairwise(vertices):
+        ways = _onward(original, ways, tail, head)
+    way: Any = min(ways.values(), key=lambda entry: entry[0])[1]
+    arcs = []
+    while way is not None:
+        arc, way = way
+        arcs.append(arc)
+    return arcs[::-1]
+
+
+def _onward(original: Original, ways: dict[int, Way], tail: int, head: int) -> dict[int, Way]:
+    """The cheapest ways to the places of a vertex, by its place, from those to the one before."""
+    graph, places = original
+    onward: dict[int, Way] = {}
+    for place, (cost, way) in ways.items():
+        for arc, turn in _leaving(original, place, tail, head):
+            total, at = cost + graph.weights[arc].item() + turn, int(places.heads[arc])
+            if at not in onward or total < onward[at][0]:
+                onward[at] = total, (arc, way)
+    return onward
+
+
+def _leaving(original: Original, place: int, tail: int, head: int) -> list[tuple[int, Any]]:
+    """The arcs from a place of a vertex to another vertex, and the costs of the turns to them."""
+    graph, places = original
+    arcs: NDArray[np.int64]
+    if place == tail:  # no turn is listed from the arc that led here, if any
+        arcs = np.arange(*graph.offsets[tail : tail + 2])
+        costs: Any = np.zeros(len(arcs), np.int64)
+    else:
+        some = slice(*np.searchsorted(places.copies, [place, place + 1]))
+        arcs, costs = places.arcs[some], places.costs[some]
+    is_there = graph.heads[arcs] == head
+    return list(zip(arcs[is_there].tolist(), costs[is_there].tolist(), strict=True))

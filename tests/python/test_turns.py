@@ -28,8 +28,7 @@ from support.turn_cases import (
 
 import groute_py
 from groute_py import Graph, NegativeCycleError, Result
-from groute_py.turns.expanded import expanded
-from groute_py.turns.walk import arcs_along
+from groute_py.turns.expanded import arcs_along, expanded
 
 
 @settings(max_examples=15)
