@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.keeping import failing
 from support.prepared_town import ROAD, method
 
 from groute_py import InputError, prepare, write_graph
@@ -123,10 +125,7 @@ class TestCache:
     def test_a_full_quota_is_a_note(
         self, text: Path, kept: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def full(*_: object) -> None:
-            raise OSError(122, "Disk quota exceeded")
-
-        monkeypatch.setattr(cache, "write_arrays", full)
+        monkeypatch.setattr(cache, "write_arrays", failing(errno.EDQUOT))
         with pytest.warns(CacheWarning, match="is not kept: Disk quota exceeded"):
             assert method(text, "--prepare", "--cache", kept)[0] == "contraction"
         assert not list(kept.glob("*.prepared")) + list(kept.glob(".*"))

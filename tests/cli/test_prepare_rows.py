@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from support.command import as_json, run_command
+from support.keeping import failing
 from support.prepared_town import ROAD, method
 
 import groute_py
@@ -76,10 +78,7 @@ class TestRows:
     def test_a_full_quota_is_a_note(
         self, text: Path, kept: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def full(*_: object) -> None:
-            raise OSError(122, "Disk quota exceeded")
-
-        monkeypatch.setattr(cache, "write_arrays", full)
+        monkeypatch.setattr(cache, "write_arrays", failing(errno.EDQUOT))
         with pytest.warns(CacheWarning, match="is not kept: Disk quota exceeded"):
             assert rows(text, "--prepare", "--cache", kept)["reason"].endswith(NOW)
 

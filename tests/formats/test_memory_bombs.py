@@ -46,10 +46,6 @@ SPARSE = {
 }
 
 
-def member_nobody_needs(path: Path) -> None:
-    archive(path, SPARSE | {"extra.npy": header(f"({3 * 2**25},)")}, zeros="extra.npy")
-
-
 def member_that_is_needed(path: Path) -> None:
     archive(path, SPARSE | {"data.npy": header(f"({3 * 2**25},)")}, zeros="data.npy")
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.graphs import random_graph
+from support.keeping import failing
 from support.kept_rows import Run, every, job_of, left, listing, row_file, solved
 
 from groute_py import Graph, InputError, Result, RunError, verify, write_graph
@@ -173,11 +174,8 @@ def test_a_full_disk(tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPat
     run = Run(path, job)
     run.deliver(run.missing[:9])
 
-    def full(*_: Any) -> int:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
     with monkeypatch.context() as change:
-        change.setattr(row_files.os, "pwrite", full)
+        change.setattr(row_files.os, "pwrite", failing(errno.ENOSPC))
         with pytest.raises(RunError, match=r"No space left .* --resume"):
             run.deliver()
     run.store.close()
@@ -188,10 +186,7 @@ def test_a_full_disk(tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPat
 def test_a_disk_that_cannot_be_reserved(
     tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: Any) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(row_files.os, "posix_fallocate", full)
+    monkeypatch.setattr(row_files.os, "posix_fallocate", failing(errno.ENOSPC))
     with pytest.raises(RunError, match="No space left on device; nothing was written"):
         Run(tmp_path / "out.npy", job_of(graph))
     assert listing(tmp_path) == []
@@ -202,10 +197,7 @@ def test_a_disk_that_reserves_nothing(
 ) -> None:
     """Some file systems cannot; then the file only has its length."""
 
-    def cannot(*_: Any) -> None:
-        raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))
-
-    monkeypatch.setattr(row_files.os, "posix_fallocate", cannot)
+    monkeypatch.setattr(row_files.os, "posix_fallocate", failing(errno.EOPNOTSUPP))
     job, path = job_of(graph), tmp_path / "out.npy"
     solved(path, job)
     np.testing.assert_array_equal(np.load(path), every(graph))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.graphs import random_graph
+from support.keeping import failing
 from support.kept_rows import Run, every, job_of, left, listing, solved
 
 from groute_py import Graph, InputError, RunError
@@ -126,10 +127,7 @@ def test_no_room_for_the_folder(
 ) -> None:
     """A disk that has room for the names alone: neither the folder nor the lock stays."""
 
-    def full(_file: int, _content: bytes, _place: int) -> int:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(many_folder.os, "pwrite", full)
+    monkeypatch.setattr(many_folder.os, "pwrite", failing(errno.ENOSPC))
     with pytest.raises(RunError, match=r"out.npy.partial: No space left .*; nothing was written"):
         Run(tmp_path / "out.npy", job_of(graph))
     assert listing(tmp_path) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from contextlib import closing
 from mmap import MADV_HUGEPAGE, PAGESIZE, mmap
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.keeping import failing
 
 from groute_py import UNREACHED
 from groute_py.device.rows import RowBlock
@@ -161,10 +163,7 @@ def open_files() -> int:
 def test_nothing_stays_open_of_what_could_not_begin(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fails(_: int) -> bool:
-        raise OSError(5, "Input/output error")
-
-    monkeypatch.setattr(row_writer, "has_blocks", fails)
+    monkeypatch.setattr(row_writer, "has_blocks", failing(errno.EIO))
     place, before = place_in(tmp_path), open_files()
     with pytest.raises(OSError, match="Input/output"):
         MappedRowWriter([place, place])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.graphs import graph_of
+from support.keeping import failing
 
 from groute_py import UNREACHED, InputError, Result, RunError, VerificationError, sssp
 from groute_py.results import result as results
@@ -156,11 +158,8 @@ def test_the_umask_counts(tmp_path: Path) -> None:
 
 
 def test_a_failed_save_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*args: object) -> None:
-        raise OSError(28, "No space left on device")
-
     WHOLE.save(tmp_path / "out.npz")
-    monkeypatch.setattr("groute_py.results.files.save_arrays", full)
+    monkeypatch.setattr("groute_py.results.files.save_arrays", failing(errno.ENOSPC))
     with pytest.raises(RunError, match=r"out\.npz: cannot be written: No space left"):
         BARE.save(tmp_path / "out.npz")
     assert [path.name for path in tmp_path.iterdir()] == ["out.npz"]

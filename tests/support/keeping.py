@@ -26,6 +26,15 @@ def row_by_row(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
 
 
+def failing(code: int) -> Callable[..., Any]:
+    """A function that raises the `OSError` of a code of `errno`, whatever it is called with."""
+
+    def fail(*_: Any, **__: Any) -> Any:
+        raise OSError(code, os.strerror(code))
+
+    return fail
+
+
 def raising_at(call: int, function: Callable[..., Any], error: BaseException) -> Any:
     """The function, which raises an error at one of its calls, counted from 1."""
     calls = 0

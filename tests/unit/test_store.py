@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.keeping import write_at_once
+from support.keeping import failing, write_at_once
 from support.kept_rows import listing
 from support.local_ranks import on_ranks
 
@@ -203,11 +203,8 @@ def test_what_other_ranks_say(tmp_path: Path) -> None:
 def test_a_disk_that_is_full_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The error is that which ended the run."""
 
-    def full(*_: Any) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
     monkeypatch.setattr(store, "EVERY_S", 1000)
-    monkeypatch.setattr(parts, "write_at", full)
+    monkeypatch.setattr(parts, "write_at", failing(errno.ENOSPC))
     with pytest.raises(TimeLimitError, match="; nothing was written"):
         run(tmp_path, part(4), end=too_late())
     assert listing(tmp_path) == []
@@ -253,10 +250,7 @@ def test_a_full_disk(tmp_path: Path, verb: str, monkeypatch: pytest.MonkeyPatch)
 def test_a_disk_that_is_full_at_the_beginning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: Any) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(store, "write_run", full)
+    monkeypatch.setattr(store, "write_run", failing(errno.ENOSPC))
     with pytest.raises(RunError, match="No space left on device; nothing was written"):
         begun(tmp_path)
     assert listing(tmp_path) == []
