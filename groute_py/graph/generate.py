@@ -72,9 +72,17 @@ def generate(spec: str, *, seed: int = 1) -> Graph:
     if not 0 <= seed < 2**64:
         raise InputError("seed must be from 0 to 2^64 - 1")
     kind, numbers = _parsed(spec)
-    makers: dict[str, Callable[..., Arrays]] = {"road": _road, "rmat": _rmat, "random": _random}
-    offsets, heads, weights = makers[kind](spec, np.uint64(seed), *numbers)
-    return Graph(offsets, heads, weights, name=spec)
+    size = size_of_spec(spec)
+    if size.vertices > MOST_VERTICES:
+        raise InputError(f"cannot generate {quote(spec)}: {size.vertices:,} vertices are too many")
+    what = f"{spec}: {size.vertices:,} vertices and {size.arcs:,} arcs"
+    check_room(8 * (size.vertices + 1) + 8 * size.arcs, what)
+    if kind == "road":
+        arrays = _road(np.uint64(seed), *numbers)
+    else:
+        draw = rmat_arcs if kind == "rmat" else random_arcs
+        arrays = _from_draws(size, draw, np.uint64(seed), numbers[0])
+    return Graph(*arrays, name=spec)
 
 
 def size_of_spec(spec: str) -> Size:
@@ -103,13 +111,13 @@ def _parsed(spec: str) -> tuple[str, list[int]]:
     numbers = [int(number) for number in match.groups() if number is not None]
     if kind == "rmat" and numbers[0] > 30:
         raise InputError(f"cannot generate {quote(spec)}: the scale is at most 30")
+    if kind == "random" and numbers[1] and not numbers[0]:
+        raise InputError(f"cannot generate {quote(spec)}: arcs need a vertex, as in random:9,20")
     return kind, numbers
 
 
-def _road(spec: str, seed: np.uint64, width: int, height: int) -> Arrays:
-    count = width * height
-    _check_size(spec, count, int(2.5 * count))
-    offsets = np.zeros(count + 1, np.int64)
+def _road(seed: np.uint64, width: int, height: int) -> Arrays:
+    offsets = np.zeros(width * height + 1, np.int64)
     _by_rows(height, lambda rows: road_degrees(seed, width, height, rows, offsets))
     np.cumsum(offsets, out=offsets)
     heads, weights = np.empty(offsets[-1], np.int32), np.empty(offsets[-1], np.int32)
@@ -117,22 +125,9 @@ def _road(spec: str, seed: np.uint64, width: int, height: int) -> Arrays:
     return offsets, heads, weights
 
 
-def _rmat(spec: str, seed: np.uint64, scale: int, factor: int = RMAT_EDGE_FACTOR) -> Arrays:
-    _check_size(spec, 1 << scale, 2 * factor << scale)
-    return _from_draws(1 << scale, 2 * factor << scale, rmat_arcs, seed, scale)
-
-
-def _random(spec: str, seed: np.uint64, vertex_count: int, arc_count: int) -> Arrays:
-    if arc_count and not vertex_count:
-        raise InputError(
-            f"cannot generate {quote(spec)}: arcs need a vertex, as in random:1000,5000"
-        )
-    _check_size(spec, vertex_count, arc_count)
-    return _from_draws(vertex_count, arc_count, random_arcs, seed, vertex_count)
-
-
-def _from_draws(vertex_count: int, arc_count: int, draw: Draw, *shape: Any) -> Arrays:
+def _from_draws(size: Size, draw: Draw, *shape: Any) -> Arrays:
     """Count all arcs, then place all arcs; `draw` gets `shape`, the first arc, and three arrays."""
+    vertex_count, arc_count = size
     offsets = np.zeros(vertex_count + 1, np.int64)
 
     def count(block: Block, rows: tuple[int, int]) -> None:
@@ -188,10 +183,3 @@ def _by_rows(height: int, work: Callable[[tuple[int, int]], None]) -> None:
     cuts = [height * k // threads for k in range(threads + 1)]
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(work, pairwise(cuts)))
-
-
-def _check_size(spec: str, vertex_count: int, arc_count: int) -> None:
-    if vertex_count > MOST_VERTICES:
-        raise InputError(f"cannot generate {quote(spec)}: {vertex_count:,} vertices are too many")
-    what = f"{spec}: {vertex_count:,} vertices and {arc_count:,} arcs"
-    check_room(8 * (vertex_count + 1) + 8 * arc_count, what)
