@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     )
     from groute_py.graph.csr import Graph
     from groute_py.graph.generate import generate
+    from groute_py.graph.ids import Positions
     from groute_py.hierarchy.prepared import PreparedGraph
     from groute_py.interop.tables import graph_from_table
     from groute_py.io.graph_file import read_graph
@@ -91,6 +92,7 @@ _HOMES = {
     "NearestFacilities": "groute_py.jobs.facilities",
     "Routes": "groute_py.jobs.routes",
     "Points": "groute_py.maps.snap",
+    "Positions": "groute_py.graph.ids",
     "Snaps": "groute_py.maps.snap",
     "isochrone": "groute_py.jobs.isochrone",
     "matrix": "groute_py.jobs.matrix",
@@ -125,6 +127,7 @@ __all__ = [
     "NearestFacilities",
     "NegativeCycleError",
     "Points",
+    "Positions",
     "PreparedGraph",
     "Result",
     "Routes",

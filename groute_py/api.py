@@ -18,6 +18,7 @@ from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.solver import Solver
 from groute_py.jobs.tree import TreeJob
+from groute_py.many.sources import Vertex, Vertices
 from groute_py.results.result import Result
 from groute_py.solver.opened import opened_by
 from groute_py.source.graph_source import GraphSource
@@ -29,9 +30,9 @@ if TYPE_CHECKING:
 @takes(Options, "sssp")
 def sssp(
     graph: GraphLike,
-    source: int,
+    source: Vertex,
     *,
-    targets: Sequence[int] = (),
+    targets: Vertices = (),
     tail: Any = None,
     head: Any = None,
     weight: Any = None,
@@ -48,13 +49,14 @@ def sssp(
     Args:
         graph: a `Graph`; the path of a graph file; a spec such as ``"road:1000x1000"``; the name of
             a graph to download such as ``"dimacs:NY"``; a SciPy sparse array (explicit zeros are
-            arcs of weight 0); a NetworkX graph (vertex k is its k-th node); a pandas, Polars or
+            arcs of weight 0); a NetworkX graph; a pandas, Polars or
             Arrow table of tails, heads and weights; or ``(offsets, heads, weights)`` in CSR form,
             of shapes (n + 1,), (m,) and (m,). These may be CuPy arrays, which are not copied if one
             rank solves on their GPU. Weights are int32, uint32, int64, float32 or float64; other
             types are converted.
-        source: vertex index, from 0 (also for files whose own ids begin at 1).
-        targets: vertex indices; the solve ends when these are final, and leaves vertices farther
+        source: the id of a vertex: the graph's own, of its file, table or nodes; from 0 where there
+            are none, as of arrays. `Positions` count from 0 in any graph, and `Points` are places.
+        targets: ids; the solve ends when these are final, and leaves vertices farther
             than the farthest of them unreached. With negative weights everything is solved.
         tail, head, weight: titles of the columns of a table, in a file or in memory; ``weight`` is
             also the edge attribute of a NetworkX graph. ``docs/tables.md`` lists the defaults.
@@ -88,9 +90,9 @@ def sssp(
 @takes(Options, "bfs")
 def bfs(
     graph: GraphLike,
-    source: int,
+    source: Vertex,
     *,
-    targets: Sequence[int] = (),
+    targets: Vertices = (),
     tail: Any = None,
     head: Any = None,
     weight: Any = None,

@@ -23,7 +23,7 @@ class Scores:
     """A number for each of k vertices.
 
     Attributes:
-        vertices: int64, shape (k,), vertex indices.
+        vertices: int64, shape (k,), positions of vertices.
         values: shape (k,): float64, or int64 for eccentricities of integer weights.
         errors: float64, shape (k,), standard errors of estimates; None if the values are exact.
         statistics: how they were computed, such as ``algorithm`` and ``device``.
@@ -40,7 +40,7 @@ class ArcScores:
     """A number for each of m arcs, in the order of the graph's rows.
 
     Attributes:
-        tails, heads: int64, shape (m,), vertex indices.
+        tails, heads: int64, shape (m,), positions of vertices.
         values: float64, shape (m,).
         errors: float64, shape (m,), standard errors of estimates; None if the values are exact.
         statistics: how they were computed, such as ``device``.

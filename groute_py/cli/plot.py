@@ -105,4 +105,5 @@ def _with_paths(wish: Wish, subject: Result | Any, targets: tuple[str, ...], nam
     wish.refuse("a picture of paths", "tree", "parts")
     if numbering is None:
         raise InputError(f"{name} has no paths; --path is for results and graphs")
-    return replace(wish, paths=tuple(numbering.index_of(t, "target", name) for t in targets))
+    _ = [numbering.index_of(target, "target", name) for target in targets]
+    return replace(wish, paths=targets)

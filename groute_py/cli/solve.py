@@ -117,6 +117,7 @@ def _solve(
 ) -> None:
     run = Runner(function, graph, given, coordinates=given.get("coordinates"))
     from groute_py.graph.direction import Direction
+    from groute_py.graph.ids import Positions
     from groute_py.jobs.tree import TreeJob
 
     options, output = run.options, run.output
@@ -133,7 +134,7 @@ def _solve(
         begin, ends = run.on_root(lambda: _vertices(opened, source, targets))
         wanted = [] if output else ends  # a saved answer is complete
         brings_tree = bool(output or targets or check)  # else nothing is shown of it
-        job = TreeJob(begin, wanted, function, brings_tree)
+        job = TreeJob(Positions(begin), Positions(wanted), function, brings_tree)
 
         def solved() -> Result | None:
             try:
@@ -235,11 +236,12 @@ def _finish(
 
 
 def _path(graph: str, result: Result, target: str) -> dict[str, Any]:
+    from groute_py.graph.ids import Positions
+
     numbering = result.numbering
-    index = numbering.index_of(target, "target", graph)
-    distance = result.distances[index].item() if result.reached[index] else None
-    path = [numbering.id_of(vertex) for vertex in result.path_to(index)]
-    return {"target": numbering.id_of(index), "distance": distance, "path": path}
+    end = Positions(numbering.index_of(target, "target", graph))
+    (name,) = numbering.ids_of(end.values.reshape(1)).tolist()
+    return {"target": name, "distance": result.distance_to(end), "path": result.path_to(end)}
 
 
 def _rows(facts: Facts, result: Result, times: list[float]) -> dict[str, Any]:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
-from groute_py.arguments import as_index
-from groute_py.comm.agree import all_leave, on_root, refuse_difference
+from groute_py.comm.agree import all_leave, on_root
 from groute_py.comm.base import Channel
 from groute_py.device.base import Device
 from groute_py.engine.loading import LoadedGraph, load_graph
@@ -20,7 +18,7 @@ from groute_py.engine.options import Options
 from groute_py.engine.reporting import report
 from groute_py.engine.solving import Query, Solving
 from groute_py.engine.statistics import Stopwatch
-from groute_py.errors import InputError, NegativeCycleError, everywhere, quote, quoted
+from groute_py.errors import NegativeCycleError
 from groute_py.graph.ids import Numbering
 from groute_py.results.result import Result
 from groute_py.results.with_turns import in_vertices
@@ -108,7 +106,6 @@ class SourceSolver:
         graph, channel, watch = self._graph, self._channel, Stopwatch()
         if graph.mode.linked is not None:
             graph.mode.linked.wake()
-        source, targets = self._checked(source, targets)
         begin = self._layout.begins(np.array([source], np.int64))
         ends = self._layout.ends(np.array(targets, np.int64))
         own_source, *own = graph.own_of([*begin.tolist(), *ends.tolist()])
@@ -129,22 +126,6 @@ class SourceSolver:
             return None
         return in_vertices(result, self._layout, source, self.numbering)
 
-    def _checked(self, source: Any, targets: Any) -> tuple[int, list[int]]:
-        """Return the ends of a solve, the same on every rank."""
-        source, targets = ends_of(source, targets)
-        ends = {"method": "sssp", "source": source, "targets": targets}
-        refuse_difference(self._channel, ends)
-        count, first = self.facts.vertex_count, self.facts.first_id
-        for role, vertex in (("source", source), *(("target", target) for target in targets)):
-            if not 0 <= vertex < count:
-                raise everywhere(
-                    InputError(
-                        f"{role} {vertex + first} is not a vertex of {quoted(self.facts.name)}; "
-                        f"vertices are {first}..{count - 1 + first}"
-                    )
-                )
-        return source, targets
-
 
 def _vertices_in(supply: Supply, graph: LoadedGraph) -> tuple[Layout, Numbering | None]:
     """Return where the vertices lie, and their ids on rank 0. Collective."""
@@ -153,29 +134,3 @@ def _vertices_in(supply: Supply, graph: LoadedGraph) -> tuple[Layout, Numbering 
     if layout is None:
         return Layout(facts.vertex_count, facts.arc_count), graph.numbering
     return layout, supply.graph().numbering if graph.channel.rank == 0 else None
-
-
-def ends_of(source: Any, targets: Any) -> tuple[int, list[int]]:
-    """Return a source and targets as Python integers; raise `InputError` if one is none."""
-    try:
-        if isinstance(targets, str):
-            raise TypeError
-        several = list(targets)
-    except TypeError:  # as of an array without dimensions
-        problem = f"targets {quote(targets)}: a sequence of integers is expected"
-        raise InputError(problem) from None
-    return _index_of("source", source), list(map(partial(_index_of, "target"), several))
-
-
-def _index_of(role: str, vertex: Any) -> int:
-    try:
-        return as_index(vertex)
-    except TypeError as problem:
-        way_out = ""
-        if isinstance(vertex, str):
-            way_out = f"; graph.numbering.index_of({quote(vertex)}) is that of an id"
-        elif role == "source" and isinstance(vertex, Iterable):
-            way_out = "; for several sources take apsp"
-        raise InputError(
-            f"{role} {quote(vertex)} is no index of a vertex, which is an integer{way_out}"
-        ) from problem

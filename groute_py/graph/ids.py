@@ -6,6 +6,8 @@ import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from numpy.typing import NDArray
 
 from groute_py.arguments import as_index
 from groute_py.errors import InputError, quote, quoted
+from groute_py.graph.array_like import as_int64, host_array
 
 INT64 = np.iinfo(np.int64)
 
@@ -21,7 +24,43 @@ SORTED_FROM = 32
 
 NAMES_AT_ONCE = 1 << 16
 
+COMPARED = 50_000
+"""Names among which those like a wrong one are looked for: half a second."""
+
 INTEGER = re.compile(r"[+-]?[0-9]{1,400}")
+
+
+class Positions:
+    """Vertices by their positions in the arrays of answers, from 0, in the place of ids.
+
+    Functions and methods take them wherever they take ids.
+
+    Args:
+        values: integers of any shape.
+
+    >>> from groute_py import graph_from_table, sssp
+    >>> roads = graph_from_table({"tail": [7, 8], "head": [8, 9], "weight": [1, 2]})
+    >>> sssp(roads, Positions(1), device="cpu").path_to(9)
+    [8, 9]
+    """
+
+    def __init__(self, values: Any) -> None:
+        self.values = integers(values, "position")
+
+    def __repr__(self) -> str:
+        return f"Positions({self.values.tolist()})"
+
+
+def integers(values: Any, what: str) -> NDArray[np.int64]:
+    """Integers as a user gives them, int64 in the same shape.
+
+    Raises:
+        InputError: they are no integers, or int64 does not hold one.
+    """
+    array = host_array(values)
+    if array.dtype.kind not in "iu" and array.size:
+        raise InputError(f"{what}s must be integers, not {array.dtype}")
+    return as_int64(array, f"one of the {what}s").copy()
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,45 +84,91 @@ class Numbering:
             return np.asarray(self.ids[indices])
         return indices.astype(np.int64, copy=False) + self.first
 
-    def index_of(self, vertex: int | str, what: str = "vertex", graph: str = "the graph") -> int:
+    def index_of(self, vertex: Any, what: str = "vertex", graph: str = "the graph") -> int:
         """The index of the vertex with an id, given as it is or as text."""
-        if self.ids is not None and self.ids.dtype.kind == "U":
-            found = np.flatnonzero(self.ids == str(vertex))
-        else:
-            found = self._index_of_number(_as_integer(vertex, what))
-        if not len(found):
-            raise InputError(
-                f"{what} {quoted(vertex)} is not a vertex of {quoted(graph)}; vertices are {self}"
-            )
-        return int(found[0])
+        if isinstance(vertex, Positions):
+            (place,) = self._checked(vertex.values.reshape(-1), what, graph).tolist()
+            return int(place)
+        one = np.empty(1, object)
+        one[0] = vertex  # which may be a list, of which an error is to come
+        return int(self.indices_of(one, what, graph)[0])
 
     def indices_of(
-        self, vertices: Sequence[int | str], what: str = "vertex", graph: str = "the graph"
+        self,
+        vertices: Sequence[Any] | NDArray[Any] | Positions,
+        what: str = "vertex",
+        graph: str = "the graph",
     ) -> NDArray[np.int64]:
-        """The indices of many vertices, int64, shape (k,)."""
-        few = len(vertices) < SORTED_FROM
-        if self.ids is None or few or not self.count:
-            found = [self.index_of(vertex, what, graph) for vertex in vertices]
-            return np.array(found, np.int64)
-        order = np.argsort(self.ids)
-        if self.ids.dtype.kind == "U":
-            wanted = np.array([str(vertex) for vertex in vertices])
-        else:
-            numbers = [_as_integer(vertex, what) for vertex in vertices]
-            for vertex, number in zip(vertices, numbers, strict=True):
-                if not INT64.min <= number <= INT64.max:
-                    self.index_of(vertex, what, graph)  # which says that there is none
-            wanted = np.array(numbers, np.int64)
-        places = np.searchsorted(self.ids, wanted, sorter=order)
-        indices: NDArray[np.int64] = order[np.minimum(places, self.count - 1)]
-        for place in np.flatnonzero(self.ids[indices] != wanted).tolist():
-            self.index_of(vertices[place], what, graph)
-        return indices
+        """The indices of many vertices, int64 in their shape.
 
-    def _index_of_number(self, number: int) -> Any:
+        The error of a wrong id calls it ``what``, names the graph, and shows the nearest ids.
+        """
+        if isinstance(vertices, Positions):
+            return self._checked(vertices.values, what, graph)
+        wanted = self._as_ids(vertices, what)
         if self.ids is None:
-            return [number - self.first] if 0 <= number - self.first < self.count else []
-        return np.flatnonzero(self.ids == number)
+            indices = wanted - self.first if len(wanted) else np.zeros(0, np.int64)
+            right = (indices >= 0) & (indices < self.count)
+        elif len(wanted) < SORTED_FROM and "order" not in vars(self):
+            at = [np.flatnonzero(self.ids == vertex)[:1] for vertex in wanted]
+            right = np.array([len(some) > 0 for some in at], np.bool_)
+            indices = np.array([some[0] if len(some) else 0 for some in at], np.int64)
+        elif self.count:
+            places = np.searchsorted(self.ids, wanted, sorter=self.order)
+            indices = self.order[np.minimum(places, self.count - 1)]
+            right = self.ids[indices] == wanted
+        else:
+            indices, right = wanted, np.zeros(len(wanted), np.bool_)
+        if not right.all():
+            vertex = np.asarray(vertices, object).reshape(-1)[right.argmin()]
+            raise InputError(
+                f"{what} {quoted(vertex)} is not a vertex of {quoted(graph)}; vertices are {self}"
+                f"{self._nearest(wanted[right.argmin()])}"
+            )
+        return indices.astype(np.int64, copy=False).reshape(np.shape(vertices))
+
+    @cached_property
+    def order(self) -> NDArray[np.int64]:
+        """Indices in the order of `ids`; all look-ups are quick once it is there."""
+        assert self.ids is not None
+        return np.argsort(self.ids)
+
+    @property
+    def is_usual(self) -> bool:
+        """True if ids are positions."""
+        return self.ids is None and self.first == 0
+
+    def _checked(self, places: NDArray[np.int64], what: str, graph: str) -> NDArray[np.int64]:
+        wrong = (places < 0) | (places >= self.count)
+        if wrong.any():
+            raise InputError(
+                f"{what} at position {places[wrong][0]} is not a vertex of {quoted(graph)}; "
+                f"positions are 0..{self.count - 1}"
+            )
+        return places
+
+    def _as_ids(self, vertices: Sequence[Any] | NDArray[Any], what: str) -> NDArray[Any]:
+        """Ids in the type of this graph's, one after the other; objects beyond int64."""
+        each = np.asarray(vertices).reshape(-1)
+        if self.ids is not None and self.ids.dtype.kind == "U":
+            return np.array([_as_text(v, what) for v in each.tolist()], np.str_)
+        if each.dtype.kind in "iu" and each.dtype != np.uint64:
+            return each.astype(np.int64)
+        numbers = [_as_integer(v, what) for v in each.tolist()]
+        fits = all(INT64.min <= number <= INT64.max for number in numbers)
+        return np.array(numbers, np.int64 if fits else object)
+
+    def _nearest(self, vertex: Any) -> str:
+        """The end of an error: the ids most like one that there is not."""
+        if self.ids is None or not self.count:
+            return ""
+        if self.ids.dtype.kind == "U":
+            near = get_close_matches(vertex, self.ids[:COMPARED].tolist())
+        else:
+            number = float(min(max(vertex, INT64.min), INT64.max))
+            far = np.abs(self.ids.astype(np.float64) - number)
+            near = self.ids[np.argsort(far, kind="stable")[:3]].tolist()
+        return f"; nearest to it: {', '.join(map(quoted, near))}" if near else ""
 
     def __str__(self) -> str:
         if self.ids is None:
@@ -92,7 +177,7 @@ class Numbering:
         return some if self.count <= 3 else f"{some}, … ({self.count:,} in all)"
 
 
-def _as_integer(vertex: int | str, what: str) -> int:
+def _as_integer(vertex: Any, what: str) -> int:
     try:
         if not isinstance(vertex, str):
             return as_index(vertex)
@@ -101,6 +186,12 @@ def _as_integer(vertex: int | str, what: str) -> int:
     except TypeError:
         pass
     raise InputError(f"{what} {quote(vertex)} is no integer, but the graph's ids are")
+
+
+def _as_text(vertex: Any, what: str) -> str:
+    if isinstance(vertex, bool | np.bool_) or not isinstance(vertex, str | int | np.integer):
+        raise InputError(f"{what} {quote(vertex)} is no id; ids are integers or strings")
+    return str(vertex)
 
 
 def check_given_ids(ids: NDArray[Any]) -> None:
@@ -163,29 +254,3 @@ def numbered(
         return low, table, len(table), place[tails - low], place[heads - low]
     table = np.unique(np.concatenate([ids.astype(np.int64) for ids in known]))
     return low, table, len(table), np.searchsorted(table, tails), np.searchsorted(table, heads)
-
-
-class Lookup:
-    """Finds vertices by their ids, of one graph any number of times."""
-
-    def __init__(self, numbering: Numbering, graph: str) -> None:
-        self._numbering, self._graph = numbering, graph
-        self._order: NDArray[np.int64] | None = None
-
-    def index_of(self, vertex: int | str, what: str) -> int:
-        """The index of a vertex; errors are those of `Numbering.index_of`."""
-        ids = self._numbering.ids
-        if isinstance(vertex, bool) or not isinstance(vertex, int | str):
-            raise InputError(f"{what} {quote(vertex)} is no id; ids are integers or strings")
-        if ids is None or not len(ids):
-            return self._numbering.index_of(vertex, what, self._graph)
-        if self._order is None:
-            self._order = np.argsort(ids)
-        wanted = str(vertex) if ids.dtype.kind == "U" else _as_integer(vertex, what)
-        if isinstance(wanted, int) and not INT64.min <= wanted <= INT64.max:
-            return self._numbering.index_of(vertex, what, self._graph)
-        place = int(np.searchsorted(ids, wanted, sorter=self._order))
-        index = int(self._order[min(place, len(ids) - 1)])
-        if ids[index] != wanted:
-            return self._numbering.index_of(vertex, what, self._graph)  # which raises
-        return index

@@ -8,7 +8,7 @@ from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
 from groute_py.graph.generate import generate, is_spec
 from groute_py.graph.symmetrize import mirrored
-from groute_py.interop.networkx import graph_from_networkx, is_networkx, weight_of
+from groute_py.interop.networkx import graph_from_networkx, is_networkx, weight_of, with_node_ids
 from groute_py.interop.tables import is_table, table_graph
 from groute_py.io.tables.columns import Columns
 
@@ -28,7 +28,7 @@ def _directed(graph: GraphLike, columns: Columns) -> Graph:
     columns.refuse_profile(what)
     if is_networkx(graph):
         columns._replace(weight=None).refuse("a NetworkX graph")
-        return graph_from_networkx(graph, weight_of(graph, columns.weight))
+        return with_node_ids(graph_from_networkx(graph, weight_of(graph, columns.weight)), graph)
     if not hasattr(graph, "tocsr") and is_table(graph):
         return table_graph(graph, columns)
     if isinstance(graph, Graph) and columns.weight is not None:

@@ -67,6 +67,20 @@ def graph_from_networkx(network: Any, weight: Any = "weight", default: Any = 1) 
     return graph.changed(coordinates=_places(network), attribution=_attribution(network))
 
 
+def with_node_ids(graph: Graph, network: Any) -> Graph:
+    """The graph with its nodes as ids, if all of them are integers or all are strings."""
+    nodes = list(network)
+    kinds = {type(node) for node in nodes}
+    if kinds == {str}:
+        return graph.changed(ids=np.array(nodes))
+    if kinds != {int} or not all(-(2**63) <= node < 2**63 for node in nodes):
+        return graph
+    first = nodes[0]
+    if nodes == list(range(first, first + len(nodes))):
+        return graph.changed(first_id=first)
+    return graph.changed(ids=np.array(nodes, np.int64))
+
+
 def _places(network: Any) -> NDArray[np.float64] | None:
     """Coordinates of the nodes, if those of each are known."""
     pairs = [(data.get("x"), data.get("y")) for _, data in network.nodes(data=True)]

@@ -45,8 +45,8 @@ class NearestFacilities:
     """For each of n vertices its nearest facility, or its k nearest, the nearest first.
 
     Attributes:
-        facilities: int64, shape (n,), or (n, k) for k > 1: vertex indices; −1 where no path leads,
-            and where there are no more.
+        facilities: int64, shape (n,), or (n, k) for k > 1: positions of vertices; −1 where no path
+            leads, and where there are no more.
         distances: of the same shape, in the types and units of `groute_py.Result`.
         next: int64, of the same shape: the vertex beside each on a shortest path between it and the
             facility; −1 for facilities that are their own, and where there is none.

@@ -71,7 +71,7 @@ def isochrone(
 
     Args:
         graph: as for `groute_py.sssp`, without negative weights; rank 0 holds the whole graph.
-        sources: vertex indices from 0, shape (k,).
+        sources: ids of vertices, shape (k,).
         limits: the greatest distances, in units of weight, in any order.
         each: whether to find what is within reach of each source by itself, instead of any.
         coordinates: of the vertices, as for `groute_py.snap`; distances do not need them.

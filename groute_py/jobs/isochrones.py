@@ -25,7 +25,7 @@ class Isochrones:
     """What is within limits of some sources.
 
     Attributes:
-        sources: int64, shape (k,), vertex indices.
+        sources: int64, shape (k,), positions of vertices.
         limits: ascending, in units of weight.
         reaches: one for any of the sources; or one for each of them, in their order.
         reverse: the distances are those to the sources.

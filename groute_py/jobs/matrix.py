@@ -17,6 +17,7 @@ from groute_py.comm.base import Channel
 from groute_py.engine.keywords import MatrixKeywords
 from groute_py.engine.option import takes
 from groute_py.engine.options import Options
+from groute_py.graph.ids import Numbering
 from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.rows import RowsJob
@@ -35,7 +36,7 @@ class Matrix:
     """Shortest paths from k sources to t targets.
 
     Attributes:
-        sources: int64, shape (k,), vertex indices.
+        sources: int64, shape (k,), positions of vertices.
         targets: int64, shape (t,), likewise.
         distances: shape (k, t), in the types and units of `groute_py.Result`; mapped from the file
             that was named by ``output``, if any was.
@@ -45,6 +46,7 @@ class Matrix:
         reverse: the distances are those from the targets to the sources (``reverse=True``), and
             each predecessor is the vertex behind the target.
         attribution: whom to name where the answer is shown, "" for nobody.
+        numbering: between positions and the graph's own ids.
     """
 
     sources: NDArray[np.int64]
@@ -54,6 +56,7 @@ class Matrix:
     statistics: dict[str, Any] = field(default_factory=dict)
     reverse: bool = False
     attribution: str = ""
+    numbering: Numbering = field(default_factory=lambda: Numbering(0))
 
 
 @takes(Options, "matrix")
@@ -78,7 +81,7 @@ def matrix(
 
     Args:
         graph: as for `groute_py.sssp`; every rank holds the whole graph.
-        sources: vertex indices from 0, shape (k,), in any order, also repeatedly.
+        sources: ids of vertices, shape (k,), in any order, also repeatedly.
         targets: likewise, shape (t,).
         tail, head, weight, ignore_columns, comm: as for `groute_py.sssp`.
         output: save the distances in this ``.npy`` file as they are found, and map those of the
@@ -146,5 +149,5 @@ class MatrixJob:
         if rows is None:
             return None
         assert job.targets is not None
-        found = rows.distances, rows.predecessors, rows.statistics, rows.reverse, rows.attribution
-        return Matrix(job.sources, job.targets, *found)
+        found = rows.distances, rows.predecessors, rows.statistics, rows.reverse
+        return Matrix(job.sources, job.targets, *found, rows.attribution, rows.numbering)

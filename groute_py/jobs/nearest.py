@@ -93,7 +93,7 @@ def nearest(
 
     Args:
         graph: as for `groute_py.sssp`; rank 0 holds the whole graph.
-        facilities: vertex indices from 0, shape (f,).
+        facilities: ids of vertices, shape (f,).
         k: how many facilities of each vertex. With more than one, every rank that solves holds the
             whole graph, and ``partition`` and ``mode`` have no effect.
         to_facility: whether paths lead from the vertices to the facilities, instead of from these.

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import GrouteError, InputError, quote, quoted, too_late
-from groute_py.graph.ids import Lookup
+from groute_py.graph.ids import Positions
 from groute_py.io.untrusted import json_object
 from groute_py.jobs.isochrones import Isochrones
 from groute_py.jobs.solver import Solver
@@ -72,7 +72,8 @@ class Questions:
         assert solver.numbering is not None
         self._time_limit_s = time_limit_s
         self._solver, self._numbering = solver, solver.numbering
-        self._lookup = Lookup(solver.numbering, solver.facts.name)
+        if self._numbering.ids is not None:
+            _ = self._numbering.order  # for many questions
         whom = solver.attribution
         self._attribution = {"attribution": whom} if whom else {}
 
@@ -120,7 +121,7 @@ class Questions:
     def _routes(self, pairs: list[tuple[Any, Any]], *, paths: bool) -> dict[str, Any]:
         sources, targets = zip(*pairs, strict=True)
         ends = [self._vertices(sources, "source"), self._vertices(targets, "target")]
-        routes = self._solver.route(np.stack(ends, axis=1), paths=paths)
+        routes = self._solver.route(Positions(np.stack(ends, axis=1)), paths=paths)
         assert routes is not None
         found: dict[str, Any] = {"distances": _shown(routes.distances)}
         if routes.paths is not None:
@@ -132,7 +133,7 @@ class Questions:
             self._vertices(_checked_list("sources", sources), "source"),
             self._vertices(_checked_list("targets", targets), "target"),
         )
-        matrix = self._solver.matrix(*ends)
+        matrix = self._solver.matrix(*map(Positions, ends))
         assert matrix is not None
         return {"distances": [_shown(row) for row in matrix.distances]}
 
@@ -141,12 +142,14 @@ class Questions:
         if isinstance(limits, list) and len(limits) > MOST_LIMITS:
             raise InputError(f"limits must be at most {MOST_LIMITS:,} numbers")
         deadline = deadline_in(self._time_limit_s)
-        found = self._solver.isochrone(ends, limits)
+        found = self._solver.isochrone(Positions(ends), limits)
         assert found is not None
         return members_of(found, asked, deadline)
 
     def _vertices(self, ids: Any, role: str) -> NDArray[np.int64]:
-        return np.array([self._lookup.index_of(vertex, role) for vertex in ids], np.int64)
+        each = np.empty(len(ids), object)
+        each[:] = ids
+        return self._numbering.indices_of(each, role, self._solver.facts.name)
 
 
 def problem(error: GrouteError) -> dict[str, Any]:

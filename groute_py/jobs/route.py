@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -16,19 +16,24 @@ from groute_py.engine.options import Options
 from groute_py.errors import InputError
 from groute_py.graph.array_like import host_array
 from groute_py.graph.csr import Graph
+from groute_py.graph.ids import Positions
 from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.pairs import Router
 from groute_py.jobs.routes import Routes
-from groute_py.many.sources import as_vertices, checked
+from groute_py.many.sources import Finder, indices_in
 from groute_py.solver.opened import Opened, Work, opened_by
 
 if TYPE_CHECKING:
     from mpi4py import MPI
 
-Ends = Callable[[Graph], NDArray[np.int64]]
-
-Pairs = Sequence[tuple[int, int]] | NDArray[Any] | Ends | tuple[Ends, Ends]
+Pairs = (
+    Sequence[tuple[int | str, int | str]]
+    | NDArray[Any]
+    | Positions
+    | Finder
+    | tuple[Finder, Finder]
+)
 """A source and a target each, shape (k, 2), or what finds them, or both sides, in the graph."""
 
 
@@ -55,7 +60,7 @@ def route(
 
     Args:
         graph: as for `groute_py.sssp`; every rank holds the whole graph.
-        pairs: integers, shape (k, 2): a source and a target each, from 0.
+        pairs: ids, shape (k, 2): a source and a target each.
         paths: whether to find the paths too.
         tail, head, weight, ignore_columns, comm: as for `groute_py.sssp`.
         **options: how to solve, see `groute_py.engine.options.Options`.
@@ -110,13 +115,16 @@ def as_pairs(pairs: Pairs, graph: Graph) -> NDArray[np.int64]:
         InputError: they are of another shape, are no vertices of the graph, or are none at all.
     """
     if isinstance(pairs, tuple) and all(map(callable, pairs)):
-        found = np.stack([ends(graph) for ends in pairs], axis=1)
-    else:
-        found = pairs(graph) if callable(pairs) else as_vertices(host_array(pairs), "pair")
-    if found.ndim != 2 or found.shape[1] != 2 or not len(found):
+        return np.stack([ends(graph) for ends in pairs], axis=1)
+    if callable(pairs):
+        return pairs(graph)
+    values = pairs.values if isinstance(pairs, Positions) else host_array(pairs)
+    if values.ndim != 2 or values.shape[1] != 2 or not len(values):
         raise InputError(
-            f"pairs must be a source and a target each, shape (k, 2), not {found.shape}"
+            f"pairs must be a source and a target each, shape (k, 2), not {values.shape}"
         )
-    for role, column in zip(("source", "target"), found.T, strict=True):
-        checked(column, graph.numbering.count, graph.name, role)
-    return found
+    columns: list[Any] = list(values.T)
+    if isinstance(pairs, Positions):
+        columns = [Positions(column) for column in columns]
+    ends = zip(("source", "target"), columns, strict=True)
+    return np.stack([indices_in(graph, column, role) for role, column in ends], axis=1)

@@ -29,9 +29,9 @@ class Routes:
     """Shortest paths between k pairs.
 
     Attributes:
-        pairs: int64, shape (k, 2): a source and a target each, vertex indices.
+        pairs: int64, shape (k, 2): a source and a target each, positions of vertices.
         distances: shape (k,), in the types and units of `groute_py.Result`.
-        paths: of each pair the vertices of a shortest path, int64, both ends included; empty where
+        paths: of each pair the positions of a shortest path, int64, both ends included; empty where
             there is none. None if they were not asked for.
         statistics: how they were computed: ``device``, ``sources`` (how many), ``seconds``.
         numbering: between vertices and the ids of the graph's file.

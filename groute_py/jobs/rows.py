@@ -50,7 +50,7 @@ def apsp(
 
     Args:
         graph: as for `sssp`; every rank holds the whole graph.
-        sources: vertex indices from 0, shape (k,); None for all.
+        sources: ids of vertices, shape (k,); None for all.
         tail, head, weight, ignore_columns, comm: as for `sssp`.
         **options: how to solve, see `groute_py.engine.options.Options`;
             ``help(groute_py.apsp)`` lists them.

@@ -28,7 +28,7 @@ from groute_py.jobs.routes import Routes
 from groute_py.jobs.rows import apsp_job
 from groute_py.jobs.tree import TreeJob
 from groute_py.many.rows import SourceRows
-from groute_py.many.sources import Vertices
+from groute_py.many.sources import Vertex, Vertices
 from groute_py.results.result import Result
 from groute_py.solver.opened import Opened
 
@@ -40,7 +40,7 @@ class Solver:
     collective, and the calls must come in the same order. With one rank several threads may share
     it; they solve one after another. As a context manager it is closed at the end of the block.
 
-    Vertices are counted from 0. The device, the direction (``reverse``), ``turns``, ``hops`` and
+    The device, the direction (``reverse``), ``turns``, ``hops`` and
     ``time_limit_s`` hold for all methods. Other options are for `sssp` and `bfs`; ``cutoff`` is for
     `sssp` and `nearest`, and an error of the others. Methods other than `sssp` take the whole graph
     to all ranks when one of them is first called. What a method has made of the graph, and put on
@@ -77,7 +77,7 @@ class Solver:
         """The UUID of this rank's GPU, None on a CPU."""
         return self._opened.trees.device.uuid
 
-    def sssp(self, source: int, targets: Sequence[int] = ()) -> Result | None:
+    def sssp(self, source: Vertex, targets: Vertices = ()) -> Result | None:
         """Shortest paths from ``source``; see `groute_py.sssp`.
 
         Raises:
@@ -88,7 +88,7 @@ class Solver:
         """
         return self._opened.answer(TreeJob(source, targets))
 
-    def bfs(self, source: int, targets: Sequence[int] = ()) -> Result | None:
+    def bfs(self, source: Vertex, targets: Vertices = ()) -> Result | None:
         """The least number of arcs from ``source``; see `groute_py.bfs`.
 
         The graph is loaded once more, without weights, when it is first called.

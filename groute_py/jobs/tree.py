@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 from groute_py.comm.agree import at_root, on_root
 from groute_py.engine.options import Options
-from groute_py.engine.solver import SourceSolver, ends_of
+from groute_py.engine.solver import SourceSolver
+from groute_py.errors import InputError, quote
+from groute_py.graph.ids import Positions
+from groute_py.many.sources import Vertex, Vertices
 from groute_py.results.result import Result
 from groute_py.solver.opened import Opened, Work
 from groute_py.source.whole import Whole
@@ -24,16 +27,22 @@ class TreeJob:
         brings_tree: whether predecessors come to the answer too.
     """
 
-    source: Any
-    targets: Sequence[int] = ()
+    source: Vertex
+    targets: Vertices = ()
     name: str = "sssp"
     brings_tree: bool = True
 
     def alike(self) -> dict[str, Any]:
-        return {"function": self.name}
+        source: Any = repr(self.source) if isinstance(self.source, Positions) else self.source
+        source = None if callable(source) else source
+        return {"function": self.name, "source": source, "targets": _comparable(self.targets)}
 
     def check(self, options: Options) -> None:
-        ends_of(self.source, self.targets)
+        if isinstance(self.source, Iterable) and not isinstance(self.source, str):
+            raise InputError(
+                f"source {quote(self.source)} is no id of a vertex; for several sources take apsp"
+            )
+        _comparable(self.targets)
         if self._drops_weights(options):
             options.refuse_cutoff(self.name)
 
@@ -43,7 +52,28 @@ class TreeJob:
             on_root(opened.channel, lambda: opened.options.refuse_turns(self.name))
             opened.make_room()
             solver = opened.part(self.name, lambda: _without_weights(opened))
-        return solver.sssp(self.source, self.targets, brings_tree=self.brings_tree)
+        source, targets = on_root(opened.channel, lambda: self._ends(opened))
+        return solver.sssp(source, targets, brings_tree=self.brings_tree)
+
+    def _ends(self, opened: Opened) -> tuple[int, list[int]]:
+        """The positions of the source and the targets, on rank 0."""
+        numbering, name = opened.trees.numbering, opened.trees.facts.name
+        assert numbering is not None
+
+        def found(ends: Any, role: str) -> list[int]:
+            if callable(ends):
+                places = ends(opened.graph())
+            else:
+                places = numbering.indices_of(ends, role, name)
+            return list(map(int, places.reshape(-1)))
+
+        is_one = callable(self.source) or isinstance(self.source, Positions)
+        sources = found(self.source if is_one else [self.source], "source")
+        if len(sources) != 1:
+            raise InputError(f"{len(sources)} sources; one is expected, and apsp is for several")
+        targets: Any = self.targets
+        is_list = not (callable(targets) or isinstance(targets, Positions))
+        return sources[0], found(list(targets) if is_list else targets, "target")
 
     def _drops_weights(self, options: Options) -> bool:
         return self.name == "bfs" and not options.hops
@@ -54,3 +84,21 @@ def _without_weights(opened: Opened) -> SourceSolver:
     options = replace(opened.options.restricted("bfs"), algorithm="bfs", hops=True)
     unit = at_root(opened.channel, lambda: opened.graph().with_unit_weights())
     return SourceSolver(Whole(unit), opened.channel, options)
+
+
+def _comparable(targets: Any) -> Any:
+    """Targets that ranks can compare; of what finds them only rank 0's count.
+
+    Raises:
+        InputError: they are no sequence.
+    """
+    if callable(targets):
+        return None
+    if isinstance(targets, Positions):
+        return repr(targets)
+    try:
+        if not isinstance(targets, str | Iterator):
+            return list(targets)
+    except TypeError:  # as of an array without dimensions
+        pass
+    raise InputError(f"targets {quote(targets)}: a sequence of ids is expected")

@@ -309,7 +309,8 @@ def answer_of(
     choice = job.choice
     statistics = {"algorithm": choice.algorithm, "reason": choice.reason, "device": label}
     rows = job.sources, distances, parents
-    return SourceRows(*rows, statistics, bool(job.whole.direction.value), job.whole.attribution)
+    about = bool(job.whole.direction.value), job.whole.attribution, job.whole.numbering
+    return SourceRows(*rows, statistics, *about)
 
 
 def _take(

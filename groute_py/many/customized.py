@@ -15,11 +15,12 @@ from groute_py.device.rows import NarrowError
 from groute_py.errors import GraphError, InputError, quoted
 from groute_py.graph.array_like import as_int64, host_array, on_device
 from groute_py.graph.csr import Graph
+from groute_py.graph.ids import Positions, integers
 from groute_py.hierarchy.separators.customizable import CustomizableHierarchy, customizable
 from groute_py.hierarchy.separators.lengths import NARROW, WIDE, Lengths
 from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
-from groute_py.many.sources import as_vertices, checked
+from groute_py.many.sources import vertices_in
 from groute_py.source.graph_source import GraphSource
 from groute_py.system.memory_limits import check_room
 
@@ -234,6 +235,8 @@ class Customized:
         return _as_weights(values, count)
 
     def _ends(self, vertices: Any, role: str) -> Any:
+        if not self._graph.numbering.is_usual or isinstance(vertices, Positions):
+            return vertices_in(self._graph, vertices, role)
         prepared = getattr(self._device, "as_vertices", None)
         if prepared and on_device(vertices):
             return prepared(vertices, role)
@@ -241,7 +244,7 @@ class Customized:
         is_list = values.ndim == 1 and len(values) and values.dtype.kind in "iu"
         if is_list and int(values.min()) >= 0 and int(values.max()) < count:
             return values
-        return checked(as_vertices(values, role), count, self._graph.name, role)
+        return vertices_in(self._graph, values, role)
 
     def _customize(self, weights: Any) -> None:
         """Take weights in the narrowest type that holds all lengths."""
@@ -302,7 +305,7 @@ def _as_weights(weights: Any, count: int) -> Any:
 
 
 def _as_arcs(arcs: Any, graph: Graph) -> NDArray[np.int64]:
-    some = as_vertices(arcs, "arc")
+    some = integers(arcs, "arc")
     if some.ndim != 1:
         raise InputError(f"arcs must be a list of numbers, not of shape {some.shape}")
     wrong = (some < 0) | (some >= graph.arc_count)

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.arguments import vertex_number
 from groute_py.comm.base import Channel
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.errors import InputError
+from groute_py.errors import InputError, quoted
 from groute_py.graph.csr import Graph
+from groute_py.graph.ids import Numbering, Positions
 from groute_py.many.choose import placed
 from groute_py.many.precision import one_precision
 from groute_py.results.result import Result
@@ -26,13 +26,14 @@ class SourceRows:
     """Shortest paths from k sources.
 
     Attributes:
-        sources: int64, shape (k,), vertex indices.
+        sources: int64, shape (k,), positions of vertices.
         distances: shape (k, n), in the types and units of `groute_py.Result`.
         predecessors: int32, shape (k, n), −1 if there is none; None if not asked for.
         statistics: how the rows were computed: ``algorithm``, ``reason``, ``device``.
         reverse: the distances are those to the sources (``reverse=True``), and each predecessor is
             the vertex that comes next on the way there.
         attribution: whom to name where the rows are shown, "" for nobody.
+        numbering: between positions and the graph's own ids.
     """
 
     sources: NDArray[np.int64]
@@ -41,9 +42,10 @@ class SourceRows:
     statistics: dict[str, Any] = field(default_factory=dict)
     reverse: bool = False
     attribution: str = ""
+    numbering: Numbering = field(default_factory=lambda: Numbering(0))
 
-    def path(self, source: int, target: int) -> list[int]:
-        """The vertices of a shortest path, both ends included; empty if there is no path.
+    def path(self, source: int | str | Positions, target: int | str | Positions) -> list[Any]:
+        """The ids of the vertices of a shortest path with both ends; empty if there is no path.
 
         With `reverse` it is one from ``target`` to ``source``.
 
@@ -53,19 +55,19 @@ class SourceRows:
         """
         if self.predecessors is None:
             raise InputError("paths need predecessors; solve with predecessors=True")
-        source, target = vertex_number("source", source), vertex_number("target", target)
-        (found,) = np.nonzero(self.sources == source)
+        begin = self.numbering.index_of(source, "source")
+        end = self.numbering.index_of(target, "target")
+        (found,) = np.nonzero(self.sources == begin)
         if not len(found):
-            raise InputError(f"vertex {source} is none of the sources")
-        parents, count = self.predecessors[found[0]], self.distances.shape[1]
-        if not 0 <= target < count:
-            raise InputError(f"target {target} is not a vertex; vertices are 0..{count - 1}")
-        if target != source and parents[target] < 0:
+            raise InputError(f"vertex {quoted(source)} is none of the sources")
+        parents = self.predecessors[found[0]]
+        if end != begin and parents[end] < 0:
             return []
-        vertices = [target]
-        while vertices[-1] != source:
+        vertices = [end]
+        while vertices[-1] != begin:
             vertices.append(int(parents[vertices[-1]]))
-        return vertices if self.reverse else vertices[::-1]
+        ids: list[Any] = self.numbering.ids_of(np.array(vertices)).tolist()
+        return ids if self.reverse else ids[::-1]
 
 
 def solve_rows(
@@ -149,4 +151,5 @@ def _empty(sources: Sequence[int] | NDArray[Any], result: Result) -> SourceRows:
         np.empty(shape, result.distances.dtype),
         None if result.predecessors is None else np.empty(shape, np.int32),
         attribution=result.attribution,
+        numbering=result.numbering,
     )

@@ -11,16 +11,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import FormatError, InputError, quote
-from groute_py.graph.array_like import as_int64, host_array
+from groute_py.graph.array_like import host_array
 from groute_py.graph.csr import Graph
-from groute_py.graph.ids import Numbering
+from groute_py.graph.ids import Numbering, Positions
 from groute_py.io.problems import read_sources
 from groute_py.io.text.lines import whole_lines
 from groute_py.system.memory_limits import check_room
 from groute_py.turns.expanded import layout_of
 
-Vertices = Sequence[int] | NDArray[Any] | Callable[[Graph], NDArray[np.int64]]
-"""Vertex indices, or what finds them in the graph."""
+Finder = Callable[[Graph], NDArray[np.int64]]
+"""Finds the positions of vertices in a graph."""
+
+Vertex = int | str | Positions | Finder
+"""A vertex by its id, which is the graph's own: of the file, the table or the network; else from 0.
+"""
+
+Vertices = Sequence[int | str] | NDArray[Any] | Positions | Finder
+"""The same of several vertices."""
 
 SEED = 27491095
 """Of the sources drawn at random: the same ones each time, as --resume needs."""
@@ -70,34 +77,21 @@ def sources_of(
     return numbering.indices_of(ids, role, graph)
 
 
-def as_vertices(values: Any, role: str = "source") -> NDArray[np.int64]:
-    """Vertices as a user gives them, int64 in the same shape.
-
-    Raises:
-        InputError: they are no integers, or int64 does not hold one; the message calls them by
-            their role.
-    """
-    vertices = host_array(values)
-    if vertices.dtype.kind not in "iu" and vertices.size:
-        raise InputError(f"{plural(role)} must be integers, not {vertices.dtype}")
-    return as_int64(vertices, f"one of the {plural(role)}").copy()
-
-
 def indices_in(graph: Graph, values: Vertices, role: str = "source") -> NDArray[np.int64]:
-    """The vertices of a graph that a user names, int64; they may be none of the graph.
+    """The vertices of a graph that a user names, int64 in the same shape.
 
     Raises:
-        InputError: they are no integers, or their ids are none of the graph.
+        InputError: an id is none of the graph.
     """
-    return values(graph) if callable(values) else as_vertices(values, role)
+    if callable(values):
+        return values(graph)
+    if not isinstance(values, Positions):
+        values = host_array(values)
+    return graph.numbering.indices_of(values, role, graph.name)
 
 
 def vertices_in(graph: Graph, values: Vertices, role: str = "source") -> NDArray[np.int64]:
-    """The vertices of a graph that a user names, int64, shape (k,); at least one.
-
-    Raises:
-        InputError: as `indices_in`; or one is not a vertex.
-    """
+    """As `indices_in`, of shape (k,); at least one, all of them vertices."""
     some = indices_in(graph, values, role)
     return checked(some, layout_of(graph).vertex_count, graph.name, role)
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
+from groute_py.graph.ids import Positions
 from groute_py.maps.lines import ground_along, shapes_between
 from groute_py.maps.network import Network
 from groute_py.maps.pieces import Pieces, whole_arcs
@@ -67,32 +68,33 @@ def draw_tree(result: Result, layout: Layout, unit: str, longest: int) -> Sheet:
 
 
 def draw_paths(
-    result: Result, targets: Sequence[int], layout: Layout, unit: str, longest: int
+    result: Result, targets: Sequence[int | str], layout: Layout, unit: str, longest: int
 ) -> Sheet:
     """Draw shortest paths to some vertices, over the network in gray."""
     _needed_arcs(result)
     network = _tree_network(result, layout, longest)
-    names = [str(result.numbering.id_of(vertex)) for vertex in targets]
+    ends = [result.numbering.index_of(vertex, "target") for vertex in targets]
+    names = [str(result.numbering.id_of(end)) for end in ends]
     word = "to" if result.reverse else "from"
     source = result.numbering.id_of(result.source)
     title = f"Shortest path between {source} and {names[0]}"
     if len(targets) > 1:
         title = f"{len(targets)} shortest paths {word} {source}"
-    paths = [result.path_to(vertex) for vertex in targets]
+    paths = [result.positions_to(Positions(end)) for end in ends]
     for name, path in zip(names, paths, strict=True):
         if not path:
             raise InputError(f"there is no path to draw between {source} and {name}")
     note = "; ".join(
-        f"{amount(result.distances[vertex].item(), unit)}, {len(path) - 1:,} arcs"
-        for vertex, path in zip(targets[:3], paths[:3], strict=True)
+        f"{amount(result.distances[end].item(), unit)}, {len(path) - 1:,} arcs"
+        for end, path in zip(ends[:3], paths[:3], strict=True)
     )
     sheet = Sheet(network.frame, title, note + ("; …" if len(targets) > 3 else ""))
     sheet.layer(network.covered(), NETWORK)
     for number, vertices in enumerate(map(np.array, paths)):
         points = ground_along(layout.places, layout.roads, vertices).path(vertices)
         sheet.path(network.frame.at(points), SERIES[number % len(SERIES)])
-    for number, (vertex, name) in enumerate(zip(targets, names, strict=True)):
-        spot = network.frame.at(layout.places[vertex])
+    for number, (end, name) in enumerate(zip(ends, names, strict=True)):
+        spot = network.frame.at(layout.places[end])
         sheet.mark(spot, name, SERIES[number % len(SERIES)], "s")
     _mark_source(sheet, network, result)
     return sheet

@@ -36,7 +36,7 @@ class Wish:
 
     coordinates: Any = None
     tree: bool = False
-    paths: Sequence[int] = ()
+    paths: Sequence[int | str] = ()
     parts: int | None = None
     partition: str = "arcs"
     unit: str = "units of weight"
@@ -69,7 +69,7 @@ def plot(
     *,
     coordinates: Any = None,
     tree: bool = False,
-    paths: Sequence[int] = (),
+    paths: Sequence[int | str] = (),
     parts: int | None = None,
     partition: str = "arcs",
     unit: str = "units of weight",
@@ -91,7 +91,7 @@ def plot(
             coordinates, or such a `Graph`; the spec ``"road:WxH"`` of a grid; or numbers of shape
             (n, 2), x and y. A graph's own, or the file beside it, are taken where this is None.
         tree: draw how many vertices are reached through each arc of the shortest-path tree.
-        paths: draw the shortest paths to these vertices, counted from 0.
+        paths: draw the shortest paths to these vertices, by their ids.
         parts: draw a graph in so many parts.
         partition: what the parts have equally many of: ``"arcs"`` or ``"vertices"``; or
             ``"first"``.

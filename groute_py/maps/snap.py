@@ -54,12 +54,12 @@ class Snaps(NamedTuple):
     """The nearest vertices of k points.
 
     Attributes:
-        vertices: int64, shape (k,), vertex indices.
+        vertices: shape (k,), their ids.
         distances: float64, shape (k,): between each point and its vertex, in metres; of planar
             coordinates in their unit.
     """
 
-    vertices: NDArray[np.int64]
+    vertices: NDArray[Any]
     distances: NDArray[np.float64]
 
 
@@ -87,7 +87,7 @@ def snap(
         planar: whether points and coordinates are x and y on a plane, in one unit.
 
     Returns:
-        `Snaps`: vertex indices and distances.
+        `Snaps`: ids of vertices, and distances.
 
     Raises:
         InputError: there are no points, or no coordinates; or a point lies farther than ``within``
@@ -107,14 +107,15 @@ def snap(
     check_within(within)
     whole = GraphSource(graph).graph()
     places = places_of(whole, coordinates, planar=planar, beside=graph)
-    return nearest_vertices(places, Places(as_points(points), planar), within, name_of=str)
+    snaps = nearest_vertices(places, Places(as_points(points), planar), within, name_of=str)
+    return snaps._replace(vertices=whole.numbering.ids_of(snaps.vertices))
 
 
 class Points:
     """Points on a map in the place of vertices: each stands for the vertex that is nearest to it.
 
     `groute_py.apsp`, `matrix`, `nearest`, `isochrone`, the centralities and the methods of a
-    `Solver` take it instead of vertex indices; `route` takes a tuple of two.
+    `Solver` take it instead of ids; `route` takes a tuple of two.
 
     Args:
         points, within, planar: as for `snap`.

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.arguments import file_path, vertex_number
+from groute_py.arguments import file_path
 from groute_py.errors import GrouteError, InputError, VerificationError, quoted
 from groute_py.graph.array_like import on_device
-from groute_py.graph.ids import Numbering, check_given_ids
+from groute_py.graph.ids import Numbering, Positions, check_given_ids
 from groute_py.io.npz import DAMAGE, read_arrays
 from groute_py.io.pipes import refuse_pipes
 from groute_py.io.untrusted import first_id as checked_first_id
@@ -78,10 +79,10 @@ class Result:
     """Shortest paths from one source.
 
     Attributes:
-        source: the source's index, from 0.
+        source: the position of the source in ``distances``.
         distances: shape (n,), in units of weight: int64 (`UNREACHED` if no path leads to the
             vertex), or float32 or float64 (infinity).
-        predecessors: int64, shape (n,), the vertex before each on a shortest path; −1 for the
+        predecessors: int64, shape (n,), the position before each on a shortest path; −1 for the
             source and for unreached vertices. None if they were not asked for.
         statistics: what the solve cost; see `groute_py.engine.statistics.Statistics`.
         first_id: the id of vertex 0 in the graph's file.
@@ -104,9 +105,9 @@ class Result:
     coordinates: NDArray[np.float64] | None = None
     attribution: str = ""
 
-    @property
+    @cached_property
     def numbering(self) -> Numbering:
-        """The mapping between vertex indices and the file's ids."""
+        """The mapping between positions and the graph's own ids."""
         return Numbering(len(self.distances), self.first_id, self.ids)
 
     @property
@@ -132,20 +133,30 @@ class Result:
         """bool, shape (n,): True for the vertices that a path from the source leads to."""
         return reached_in(self.distances)
 
-    def path_to(self, vertex: int) -> list[int]:
-        """The vertices of a shortest path from the source to ``vertex``, both included.
+    def distance_to(self, vertex: int | str | Positions) -> Any:
+        """The distance of a vertex by its id, a number; None if no path leads to it."""
+        place = self.numbering.index_of(vertex)
+        return self.distances[place].item() if self.reached[place] else None
 
-        With `reverse` it is one from ``vertex`` to the source.
+    def path_to(self, vertex: int | str | Positions) -> list[Any]:
+        """The ids of the vertices of a shortest path from the source to ``vertex``, both included.
 
-        Empty if no path leads to it.
+        With `reverse` it is one from ``vertex`` to the source. Empty if no path leads to it.
+
+        Args:
+            vertex: its id, or `groute_py.Positions` of it.
 
         Raises:
             InputError: ``vertex`` is not a vertex, or predecessors were not asked for.
             VerificationError: they do not lead to the source, as in a damaged file.
         """
-        vertex = vertex_number("vertex", vertex)
-        if not 0 <= vertex < len(self.distances):
-            raise InputError(f"vertex {vertex} is out of range 0..{len(self.distances) - 1}")
+        path = self.positions_to(vertex)
+        ids: list[Any] = self.numbering.ids_of(np.array(path, np.int64)).tolist()
+        return ids
+
+    def positions_to(self, vertex: int | str | Positions) -> list[int]:
+        """The path of `path_to` as positions in ``distances``."""
+        vertex = self.numbering.index_of(vertex)
         if self.predecessors is None:
             raise InputError("no paths without predecessors; solve with predecessors=True")
         if not self.reached[vertex]:

@@ -6,9 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from groute_py.arguments import vertex_number
-from groute_py.errors import InputError
-from groute_py.graph.ids import Numbering
+from groute_py.graph.ids import Numbering, Positions
 from groute_py.results.result import Result
 from groute_py.turns.layout import Layout
 
@@ -24,13 +22,11 @@ class TurnResult(Result):
     solved: Result = field(kw_only=True)
     layout: Layout = field(kw_only=True)
 
-    def path_to(self, vertex: int) -> list[int]:
-        """See `Result.path_to`; a path may pass a vertex more than once."""
-        vertex = vertex_number("vertex", vertex)
-        if not 0 <= vertex < len(self.distances):
-            raise InputError(f"vertex {vertex} is out of range 0..{len(self.distances) - 1}")
-        (end,) = self.layout.ends(np.array([vertex])).tolist()
-        path: list[int] = self.layout.path(np.array(self.solved.path_to(end), np.int64)).tolist()
+    def positions_to(self, vertex: int | str | Positions) -> list[int]:
+        """See `Result.positions_to`; a path may pass a vertex more than once."""
+        (end,) = self.layout.ends(np.array([self.numbering.index_of(vertex)])).tolist()
+        places = np.array(self.solved.positions_to(Positions(end)), np.int64)
+        path: list[int] = self.layout.path(places).tolist()
         return path
 
 

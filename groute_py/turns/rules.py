@@ -38,7 +38,7 @@ def rules_of(turns: Any, graph: Graph) -> Rules:
     if isinstance(turns, str | Path):
         table = read_turns(Path(turns), graph.numbering)
     else:
-        table = table_of(turns, graph.vertex_count)
+        table = table_of(turns, graph.numbering)
     listed, keys = table.ends.turns(graph, table.numbering, table.problem_in)
     costs, are_forbidden = (of_rows[listed.rows] for of_rows in _costs(table, graph))
     order = np.lexsort((listed.behind, listed.before, listed.vias))

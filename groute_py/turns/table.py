@@ -38,8 +38,8 @@ class TurnTable(NamedTuple):
         return None if cost == math.inf else cost
 
 
-def table_of(rows: Any, vertex_count: int) -> TurnTable:
-    """The turns of rows (tail, via, head, cost) of vertices, or (arc, arc, cost) of arc numbers."""
+def table_of(rows: Any, numbering: Numbering) -> TurnTable:
+    """The turns of rows (tail, via, head, cost) of ids, or (arc, arc, cost) of arc numbers."""
     if hasattr(rows, "shape"):
         rows = host_array(rows).tolist()
     try:
@@ -61,7 +61,7 @@ def table_of(rows: Any, vertex_count: int) -> TurnTable:
     whole = [[_whole(end) for end in column] for column in columns]
     by_arc = len(whole) < len(ROLES)
     ends: Ends = ArcEnds(whole[0], whole[1]) if by_arc else VertexEnds(*whole)
-    return TurnTable(ends, costs, Numbering(vertex_count), problem_in)
+    return TurnTable(ends, costs, numbering, problem_in)
 
 
 def _whole(vertex: Any) -> Any:

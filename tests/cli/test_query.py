@@ -19,7 +19,7 @@ from support.reference import rows_from
 import groute_py
 from groute_py.cli.main import commands
 from groute_py.cli.query import LONGEST_LINE
-from groute_py.graph.ids import Lookup, Numbering
+from groute_py.graph.ids import Numbering
 from groute_py.jobs import questions
 from groute_py.jobs.questions import Questions
 from groute_py.maps import areas as maps_areas
@@ -333,19 +333,17 @@ def test_it_runs_on_one_rank(groute: Any, town: Path) -> None:
 
 
 @pytest.mark.parametrize("ids", [None, [5, -3, 9], ["b", "a", "ü"], []])
-def test_a_lookup_is_a_numbering(ids: list[Any] | None) -> None:
+def test_ids_in_order_are_found_alike(ids: list[Any] | None) -> None:
     names = None if ids is None else np.array(ids, np.int64 if not ids else None)
     numbering = Numbering(3 if ids is None else len(ids), 7, names)
-    lookup = Lookup(numbering, "it")
+    ordered = Numbering(numbering.count, 7, names)
+    if names is not None:
+        _ = ordered.order
     for vertex in (5, "5", 7, -3, "a", "ü", "", 2**70, "x" * 500):
         outcomes = []
-        for find in (lookup.index_of, numbering.index_of):
+        for find in (ordered.index_of, numbering.index_of):
             try:
-                outcomes.append(
-                    find(vertex, "source")
-                    if find == lookup.index_of
-                    else find(vertex, "source", "it")
-                )
+                outcomes.append(find(vertex, "source", "it"))
             except groute_py.InputError as error:
                 outcomes.append(str(error))
         assert outcomes[0] == outcomes[1]

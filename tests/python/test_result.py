@@ -14,6 +14,7 @@ from support.graphs import graph_of
 from support.keeping import failing
 
 from groute_py import UNREACHED, InputError, Result, RunError, VerificationError, sssp
+from groute_py.graph.ids import Positions
 from groute_py.results import result as results
 from groute_py.results.result import check_output, public_distances, read_result
 
@@ -37,15 +38,17 @@ def test_reached() -> None:
 
 
 def test_path_to() -> None:
-    assert WHOLE.path_to(0) == [1, 3, 0]
-    assert json.dumps(WHOLE.path_to(np.int64(0))) == "[1, 3, 0]"  # type: ignore[arg-type]
-    assert WHOLE.path_to(1) == [1]
-    assert WHOLE.path_to(2) == []
+    assert WHOLE.path_to(1) == [2, 4, 1]
+    assert json.dumps(WHOLE.path_to(np.int64(1))) == "[2, 4, 1]"  # type: ignore[arg-type]
+    assert WHOLE.path_to(2) == [2]
+    assert WHOLE.path_to(3) == []
+    assert WHOLE.positions_to(1) == WHOLE.positions_to(Positions(0)) == [1, 3, 0]
+    assert [WHOLE.distance_to(vertex) for vertex in (1, 2, 3)] == [7, 0, None]
 
 
-@pytest.mark.parametrize("vertex", [-1, 4, 2**40])
+@pytest.mark.parametrize("vertex", [0, -1, 5, 2**40])
 def test_path_to_nowhere(vertex: int) -> None:
-    with pytest.raises(InputError, match=rf"vertex {vertex} is out of range 0\.\.3"):
+    with pytest.raises(InputError, match=rf"vertex {vertex} is not a vertex .* 1\.\.4"):
         WHOLE.path_to(vertex)
 
 
@@ -295,7 +298,7 @@ def test_flipped_bits(tmp_path: Path) -> None:
 def test_predecessors_that_lead_nowhere(parents: list[int]) -> None:
     result = Result(0, np.array([0, 1, 2]), np.array(parents), first_id=7)
     with pytest.raises(VerificationError, match="predecessors of vertex 8 do not lead to source 7"):
-        result.path_to(1)
+        result.path_to(8)
 
 
 def test_output_to_a_link_that_leads_to_itself(tmp_path: Path) -> None:

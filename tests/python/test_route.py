@@ -233,7 +233,7 @@ def test_hops_and_a_cutoff_of_a_solver() -> None:
         ([[1, 2, 0]], "a source and a target each"),
         ([[0, 3]], "target 3 is not a vertex"),
         ([[-1, 0]], "source -1 is not a vertex"),
-        ([[0.5, 1]], "pairs must be integers"),
+        ([[0.5, 1]], "source 0.5 is no integer"),
     ],
 )
 def test_wrong_pairs(pairs: Any, problem: str) -> None:
