@@ -22,15 +22,10 @@ assert np.allclose(result.distances, dijkstra(array, indices=0))
 most = result.distances[result.reached].max()
 print(f"SciPy: {result.reached.sum()} vertices, the farthest at {most:.4f}")
 
-# NetworkX: vertex k is the k-th node
+# NetworkX: nodes are ids
 network = nx.les_miserables_graph()
-names = list(network)
-result = groute_py.sssp(network, names.index("Valjean"))
+result = groute_py.sssp(network, "Valjean")
 assert result is not None
 for name in ("Gavroche", "Jondrette"):
-    index = names.index(name)
-    print(
-        f"Valjean to {name}: {result.distances[index]} by",
-        [names[v] for v in result.path_to(index)],
-    )
-    assert result.distances[index] == nx.dijkstra_path_length(network, "Valjean", name)
+    print(f"Valjean to {name}: {result.distance_to(name)} by", result.path_to(name))
+    assert result.distance_to(name) == nx.dijkstra_path_length(network, "Valjean", name)

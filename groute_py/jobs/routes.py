@@ -53,6 +53,17 @@ class Routes:
         """bool, shape (k,): which pairs have a path."""
         return reached_in(self.distances)
 
+    def path(self, row: int) -> list[Any]:
+        """The ids of the path of a pair by its row, both ends included; empty if there is none.
+
+        Raises:
+            InputError: paths were not asked for.
+        """
+        if self.paths is None:
+            raise InputError("there are no paths; solve with paths=True")
+        ids: list[Any] = self.numbering.ids_of(self.paths[row]).tolist()
+        return ids
+
     @property
     def attribution(self) -> str:
         """Whom to name where the routes are shown, "" for nobody."""
