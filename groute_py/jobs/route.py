@@ -21,7 +21,7 @@ from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.pairs import Router
 from groute_py.jobs.routes import Routes
-from groute_py.many.sources import Finder, indices_in
+from groute_py.many.sources import Locator, indices_in
 from groute_py.solver.opened import Opened, Work, opened_by
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ Pairs = (
     Sequence[tuple[int | str, int | str]]
     | NDArray[Any]
     | Positions
-    | Finder
-    | tuple[Finder, Finder]
+    | Locator
+    | tuple[Locator, Locator]
 )
 """A source and a target each, shape (k, 2), or what finds them, or both sides, in the graph."""
 

@@ -19,14 +19,14 @@ from groute_py.io.text.lines import whole_lines
 from groute_py.system.memory_limits import check_room
 from groute_py.turns.expanded import layout_of
 
-Finder = Callable[[Graph], NDArray[np.int64]]
+Locator = Callable[[Graph], NDArray[np.int64]]
 """Finds the positions of vertices in a graph."""
 
-Vertex = int | str | Positions | Finder
+Vertex = int | str | Positions | Locator
 """A vertex by its id, which is the graph's own: of the file, the table or the network; else from 0.
 """
 
-Vertices = Sequence[int | str] | NDArray[Any] | Positions | Finder
+Vertices = Sequence[int | str] | NDArray[Any] | Positions | Locator
 """The same of several vertices."""
 
 SEED = 27491095

@@ -183,7 +183,7 @@ def test_the_answer_to_a_matrix_with_a_negative_cycle(run: Run) -> None:
 def test_a_negative_cycle_is_told_by_name(tmp_path: Path) -> None:
     (tmp_path / "loop.csv").write_text("a,b,1\nb,c,-4\nc,b,1\n")
     with pytest.raises(NegativeCycleError, match=r"b → c → b|c → b → c"):
-        groute_py.sssp(read_graph(tmp_path / "loop.csv"), 0, device="cpu")
+        groute_py.sssp(read_graph(tmp_path / "loop.csv"), "a", device="cpu")
 
 
 @pytest.mark.mpi

@@ -161,7 +161,7 @@ def test_wrong_ends(device: str) -> None:
         (([-1], [0]), "source -1"),
         (([0, 1], [0]), "as many sources as targets"),
         (([], []), "at least one"),
-        (([0.5], [1]), "integers"),
+        (([0.5], [1]), "no integer"),
     ]:
         with pytest.raises(InputError, match=problem):
             town.pairs(*ends)

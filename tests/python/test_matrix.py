@@ -130,8 +130,8 @@ def test_many_pieces(device: str) -> None:
         ([], [0], "sources must be a list of at least one"),
         ([0], [], "targets must be a list of at least one"),
         ([0], [[1]], "targets must be a list"),
-        ([0], ["a"], "targets must be integers"),
-        ([0.5], [0], "sources must be integers"),
+        ([0], ["a"], "target 'a' is no integer"),
+        ([0.5], [0], "source 0.5 is no integer"),
     ],
 )
 def test_wrong_ends(sources: Any, targets: Any, problem: str) -> None:

@@ -110,7 +110,7 @@ def test_a_solver_takes_the_direction_from_the_call() -> None:
 def test_ids_decide_ties_and_name_answers(tmp_path: Path) -> None:
     """Vertex 0 is zoo, which comes after all others by its id."""
     (tmp_path / "town.csv").write_text("from,to,km\nzoo,inn,3\npub,inn,3\ninn,bar,1\nend,zoo,9\n")
-    found = groute_py.nearest(tmp_path / "town.csv", [0, 2], device="cpu")
+    found = groute_py.nearest(tmp_path / "town.csv", ["zoo", "pub"], device="cpu")
     assert found is not None
     assert found.numbering.ids_of(found.facilities[[0, 1, 2]]).tolist() == ["zoo", "pub", "pub"]
     found.save(tmp_path / "out.csv")
@@ -144,7 +144,7 @@ def test_ids_decide_ties_and_name_answers(tmp_path: Path) -> None:
     [
         ([], {}, "facilities must be a list of at least one"),
         ([3], {}, "facility 3 is not a vertex"),
-        ([0.5], {}, "facilities must be integers"),
+        ([0.5], {}, "facility 0.5 is no integer"),
         ([0], {"cutoff": "far"}, "cutoff"),
         ([0], {"device": "tpu"}, "auto, cpu, cuda"),
     ],

@@ -35,6 +35,7 @@ FACE = [
     "NearestFacilities",
     "NegativeCycleError",
     "Points",
+    "Positions",
     "PreparedGraph",
     "Result",
     "Routes",

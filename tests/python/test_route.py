@@ -294,8 +294,9 @@ def test_a_time_limit_of_short_searches() -> None:
 def test_tables(tmp_path: Path) -> None:
     (tmp_path / "town.csv").write_text('from,to,km\n"a,b",inn,3\ninn,bar,1\n')
     graph = groute_py.read_graph(tmp_path / "town.csv")
-    routes = groute_py.route(graph, [(0, 2), (2, 0)], paths=True, device="cpu")
+    routes = groute_py.route(graph, [("a,b", "bar"), ("bar", "a,b")], paths=True, device="cpu")
     assert routes is not None
+    assert [routes.path(row) for row in (0, 1)] == [["a,b", "inn", "bar"], []]
     routes.save(tmp_path / "out.csv")
     assert (tmp_path / "out.csv").read_text() == (
         'source,target,distance,path\n"a,b",bar,4,"[""a,b"", ""inn"", ""bar""]"\nbar,"a,b",inf,[]\n'

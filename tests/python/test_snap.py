@@ -103,13 +103,13 @@ class TestCoordinates:
         point = [[-73.530767, 41.085396]]
         for named in (None, tmp_path / "it.co", np.array([[-73.530767, 41.085396], [-73.5, 41]])):
             vertices, distances = groute_py.snap(tmp_path / "it.gr", point, named)
-            assert vertices.tolist() == [0]
+            assert vertices.tolist() == [1]
             assert distances[0] < 1e-3
         (tmp_path / "it.csv").write_text("id,lon,lat\n2,-73.5,41\n1,-73.53,41.08\n")
         table = groute_py.snap(tmp_path / "it.gr", point, tmp_path / "it.csv")
-        assert (table.vertices[0], 500 < table.distances[0] < 700) == (0, True)
+        assert (table.vertices[0], 500 < table.distances[0] < 700) == (1, True)
         planar = groute_py.snap(tmp_path / "it.gr", [[-73530767.0, 41085390.0]], planar=True)
-        assert (planar.vertices.tolist(), planar.distances.tolist()) == ([0], [6.0])
+        assert (planar.vertices.tolist(), planar.distances.tolist()) == ([1], [6.0])
 
     def test_none(self) -> None:
         with pytest.raises(InputError, match="has no coordinates"):
