@@ -76,6 +76,15 @@ class SolveBuffers:
         counters.worklists = int(self.at[near_far.NEAR_COUNT]), int(self.at[near_far.FAR_COUNT])
 
     @property
+    def lists(self) -> near_far.Worklists:
+        """The worklists of near–far relaxation."""
+        return near_far.Worklists(self.flags, self.near, self.far, self.dirty, self.at)
+
+    def bounds(self, limit: float) -> tuple[Any, ...]:
+        """The bounds of a slice, as solvers unpack them."""
+        return limit, self.cutoff, self.unreached, self.slice_arcs
+
+    @property
     def relaxations(self) -> int:
         """Relaxations of this solve so far."""
         return int(self.at[near_far.RELAXATIONS])

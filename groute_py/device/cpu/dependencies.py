@@ -82,11 +82,11 @@ class CpuDependencies:
         space.paths.fill(0)
         row = space.distances, space.order, space.paths
         if self._hops:
-            reached = search(*self._arcs[:2], first, nothing, *row)
+            reached = search(self._arcs, first, nothing, *row)
         else:
             reached = self._settled(space, first, nothing)
         most = accumulate(
-            *(*self._arcs, first, nothing, space.distances, space.order, np.int64(reached)),
+            *(self._arcs, first, nothing, space.distances, space.order, np.int64(reached)),
             *(space.paths, space.dependencies, self._asked.by_arc, int(self._asked.endpoints)),
             *(square_scale(self._count), space.sums.totals, space.sums.squares),
         )
@@ -96,14 +96,14 @@ class CpuDependencies:
 
     def _settled(self, space: Workspace, source: Any, nothing: Any) -> int:
         row, heap = (space.distances, space.order, space.paths), (space.places, space.heap)
-        reached, met = settle(*self._arcs, source, nothing, *row, *heap)
+        reached, met = settle(self._arcs, source, nothing, *row, *heap)
         if met & OVERFLOWED:
             known = space.distances != nothing
             if leads_beyond(*self._arcs[:2], known, known):
                 raise NarrowError
         if met & LEVEL:
             words = space.distances, space.order, np.int64(reached), space.paths
-            if order_tight(*self._arcs, source, nothing, *words, *heap) < reached:
+            if order_tight(self._arcs, source, nothing, *words, *heap) < reached:
                 raise CycleError
         return int(reached)
 

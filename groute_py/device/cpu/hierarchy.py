@@ -125,7 +125,7 @@ class Climb:
             places, one.core_count, core, self._places, self._heap
         )
         bounds = (np.inf, one.nothing, one.nothing, WHOLE)
-        heap.relax(*one.core, core, self._places, self._heap, at, *bounds)
+        heap.relax(one.core, core, self._places, self._heap, at, bounds)
         self.relaxations = int(climbed[0] + at[near_far.RELAXATIONS])
         self.overflowed = bool(at[near_far.OVERFLOWED])
         return places

@@ -36,12 +36,8 @@ class NearFar:
 
     def relax(self, counters: Counters, limit: float) -> float:
         b, before = self._buffers, self._buffers.relaxations
-        floor = near_far.relax(
-            *b.arcs,
-            *(b.distances, b.parents, b.recording, b.flags),
-            *(b.near, b.far, b.dirty, b.at),
-            *(self._threshold, self._delta, limit, b.cutoff, b.unreached, b.slice_arcs),
-        )
+        state = (b.distances, b.parents, b.lists, self._threshold, self._delta)
+        floor = near_far.relax(b.arcs, *state, b.bounds(limit))
         if floor != b.unreached:
             self._narrow_slow_bucket()
         b.count(counters, relaxed_before=before)
@@ -57,8 +53,8 @@ class NearFar:
             return
         self._delta = delta
         self._threshold[0] = threshold_after(self._threshold[1], delta, b.unreached)
-        near_far.narrow(b.distances, b.flags, b.near, b.far, b.at, self._threshold[0])
+        near_far.narrow(b.distances, b.lists, self._threshold[0])
 
     def _take(self, vertices: NDArray[np.int32], values: NDArray[Any]) -> None:
         b = self._buffers
-        near_far.merge(vertices, values, b.distances, b.flags, b.near, b.far, b.at, self._threshold)
+        near_far.merge(vertices, values, b.distances, b.lists, self._threshold)

@@ -49,12 +49,12 @@ class Predecessors:
         tail = (b.dirty, self._at, b.share.first)
         if self._rising_left:
             self._rising_left = False
-            self._onward = claim.claim_rising(*b.arcs, *state, *tail, b.unreached)
+            self._onward = claim.claim_rising(b.arcs, *state, *tail, b.unreached)
             if self._onward:
                 self._queue_claimed()
         elif self._onward:
             numbers = (b.unreached, b.source, b.slice_arcs)
-            claim.claim_onward(*b.arcs, *state, self._claimed, *tail, *numbers)
+            claim.claim_onward(b.arcs, *state, self._claimed, *tail, *numbers)
         rest = self._at[claim.CLAIMED_COUNT] - self._at[claim.CLAIM_HEAD]
         return bool(self._onward and rest > 0)
 

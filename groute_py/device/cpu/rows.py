@@ -50,7 +50,7 @@ class CpuGraph:
         """Return the predecessors of one row of exact distances."""
         parents = np.empty(self.vertex_count, np.int32)
         nothing = unreached(self.type)
-        find_parents(*self.incoming, source, distances, nothing, parents)
+        find_parents(self.incoming, source, distances, nothing, parents)
         return parents
 
     def _converted(self, *arcs: NDArray[Any]) -> tuple[NDArray[Any], ...]:
@@ -84,8 +84,8 @@ class CpuHeaps:
         at = np.zeros(near_far.CURSORS, np.int64)
         distances[source], places[source], open_ones[0] = 0, 1, source
         at[near_far.NEAR_COUNT] = 1
-        state, bounds = (distances, places, open_ones, at), (np.inf, nothing, nothing)
-        heap.relax(*self._graph.arcs, *state, *bounds, np.uint64(len(self._graph.arcs[1]) + 1))
+        bounds = (np.inf, nothing, nothing, np.uint64(len(self._graph.arcs[1]) + 1))
+        heap.relax(self._graph.arcs, distances, places, open_ones, at, bounds)
         if at[near_far.OVERFLOWED]:
             reached = distances != nothing
             offsets, heads, _ = self._graph.arcs

@@ -59,7 +59,7 @@ class TargetSearch:
         self._targets = targets
         self._wanted[targets] = 1
         self._counts[target_search.LEFT] = len(np.unique(targets))
-        what = *self._graph.arcs, *self._side, self._wanted, self._nothing, SLICE
+        what = self._graph.arcs, self._side, self._wanted, self._nothing, SLICE
         _finish(target_search.search, what, deadline)
         distances: NDArray[Any] = self._distances[targets]
         missing = distances == self._nothing

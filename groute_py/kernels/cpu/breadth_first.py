@@ -14,23 +14,14 @@ from groute_py.kernels.cpu.near_far import BUCKETS, HEAD, NEAR_COUNT, RELAXATION
 
 
 @kernel
-def search(
-    offsets: Any,
-    heads: Any,
-    hops: Any,
-    parents: Any,
-    queue: Any,
-    at: Any,
-    limit: Any,
-    cutoff: Any,
-    nothing: Any,
-    budget: Any,
-) -> Any:
+def search(arcs: Any, hops: Any, parents: Any, queue: Any, at: Any, bounds: Any) -> Any:
     """Search a slice; return the hops of the next vertex, or ``nothing``.
 
     ``hops`` (n,) are in the distance type. ``queue`` is uint32, (n,), and ``at[NEAR_COUNT]``
     vertices from ``at[HEAD]`` on are left. ``parents`` is int64, (n,).
     """
+    offsets, heads, _ = arcs
+    limit, cutoff, nothing, budget = bounds
     one = np.uint64(1)
     taken = np.uint64(at[HEAD])
     filled, done = taken + np.uint64(at[NEAR_COUNT]), np.uint64(0)

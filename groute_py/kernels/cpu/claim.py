@@ -29,9 +29,7 @@ def _is_tight(base: Any, weight: Any, known: Any, nothing: Any) -> bool:
 
 @kernel
 def claim_rising(
-    offsets: Any,
-    heads: Any,
-    weights: Any,
+    arcs: Any,
     distances: Any,
     parents: Any,
     flags: Any,
@@ -41,6 +39,7 @@ def claim_rising(
     nothing: Any,
 ) -> bool:
     """Claim along every arc that is tight and rises; True if some tight arc is level."""
+    offsets, heads, weights = arcs
     own, one = np.uint64(len(offsets) - 1), np.uint64(1)
     level = False
     for tail in range(own):
@@ -74,9 +73,7 @@ def queue_claimed(parents: Any, source: Any, claimed: Any, flags: Any, at: Any) 
 
 @kernel
 def claim_onward(
-    offsets: Any,
-    heads: Any,
-    weights: Any,
+    arcs: Any,
     distances: Any,
     parents: Any,
     flags: Any,
@@ -92,6 +89,7 @@ def claim_onward(
 
     A vertex is queued once, when it is claimed: its NEAR flag says so.
     """
+    offsets, heads, weights = arcs
     own, one = np.uint64(len(offsets) - 1), np.uint64(1)
     while at[CLAIM_HEAD] < at[CLAIMED_COUNT] and budget > 0:
         tail = claimed[at[CLAIM_HEAD]]

@@ -17,21 +17,20 @@ import numpy as np
 from groute_py.kernels.cpu.fixed_point import UNITS, add_at, fixed, plus
 from groute_py.kernels.cpu.heap import rise, sink
 from groute_py.kernels.cpu.kernel import kernel
-from groute_py.kernels.cpu.sums import reach_of
+from groute_py.kernels.cpu.near_far import reach_of
 
 LEVEL, OVERFLOWED = 1, 2
 """Bits of what `settle` met: an arc between vertices at one distance; a sum that is too great."""
 
 
 @kernel
-def search(
-    offsets: Any, heads: Any, source: Any, nothing: Any, distances: Any, order: Any, paths: Any
-) -> Any:
+def search(arcs: Any, source: Any, nothing: Any, distances: Any, order: Any, paths: Any) -> Any:
     """Search breadth first; return how many vertices are reached.
 
     Fills ``distances`` (``nothing`` before), ``order`` (uint32, (n,)) with the reached vertices by
     distance, and ``paths`` (float64, (n,), 0 before) with the numbers of shortest paths.
     """
+    offsets, heads, _ = arcs
     one, count, done = np.uint64(1), np.uint64(1), np.uint64(0)
     distances[source], order[0], paths[source] = 0, source, 1.0
     while done < count:
@@ -51,9 +50,7 @@ def search(
 
 @kernel
 def settle(
-    offsets: Any,
-    heads: Any,
-    weights: Any,
+    arcs: Any,
     source: Any,
     nothing: Any,
     distances: Any,
@@ -68,6 +65,7 @@ def settle(
     ``paths`` is wrong: `order_tight` mends both. ``places`` (uint32, (n,)) is 0 before and after,
     ``heap`` (uint32, (n,)) work space; the others are those of `search`.
     """
+    offsets, heads, weights = arcs
     one, count, done, met = np.uint64(1), np.uint64(1), np.uint64(0), 0
     distances[source], paths[source], heap[0], places[source] = 0, 1.0, source, 1
     while count > 0:
@@ -110,9 +108,7 @@ def is_tight(near: Any, weight: Any, far: Any, nothing: Any) -> Any:
 
 @kernel
 def order_tight(
-    offsets: Any,
-    heads: Any,
-    weights: Any,
+    arcs: Any,
     source: Any,
     nothing: Any,
     distances: Any,
@@ -126,6 +122,7 @@ def order_tight(
 
     Returns how many vertices are in order: fewer than ``reached`` if tight arcs close a cycle.
     """
+    offsets, heads, weights = arcs
     one = np.uint64(1)
     for place in range(reached):
         tail = order[place]
@@ -154,9 +151,7 @@ def order_tight(
 
 @kernel
 def accumulate(
-    offsets: Any,
-    heads: Any,
-    weights: Any,
+    arcs: Any,
     source: Any,
     nothing: Any,
     distances: Any,
@@ -178,6 +173,7 @@ def accumulate(
     ``scale``. ``endpoints`` is 1 if the ends of a path lie on it, else 0; ``dependencies``
     (float64, (n,)) is work space.
     """
+    offsets, heads, weights = arcs
     one, most = np.uint64(1), 1.0
     for place in range(reached):
         most = max(most, paths[order[place]])

@@ -12,8 +12,7 @@ import numpy as np
 
 from groute_py.kernels.choices import IN, OUT
 from groute_py.kernels.cpu.kernel import kernel
-from groute_py.kernels.cpu.near_far import BUCKETS, NEAR_COUNT, OVERFLOWED, RELAXATIONS
-from groute_py.kernels.cpu.sums import reach_of
+from groute_py.kernels.cpu.near_far import BUCKETS, NEAR_COUNT, OVERFLOWED, RELAXATIONS, reach_of
 
 UNOPENED, OPEN, CLOSED = range(3)
 """States of a vertex."""
@@ -28,17 +27,9 @@ def lightest_incoming(heads: Any, weights: Any, lightest: Any) -> None:
 
 
 @kernel
-def reach_out(
-    offsets: Any,
-    heads: Any,
-    weights: Any,
-    states: Any,
-    skips: Any,
-    vertex: Any,
-    base: Any,
-    nothing: Any,
-) -> Any:
+def reach_out(arcs: Any, states: Any, skips: Any, vertex: Any, base: Any, nothing: Any) -> Any:
     """The least distance + weight over arcs of ``vertex`` to what is not closed, or ``nothing``."""
+    offsets, heads, weights = arcs
     one = np.uint64(1)
     arc, end = offsets[vertex] + skips[vertex], offsets[vertex + one]
     while arc < end and states[heads[arc]] == CLOSED:
@@ -49,9 +40,7 @@ def reach_out(
 
 @kernel
 def relax(
-    offsets: Any,
-    heads: Any,
-    weights: Any,
+    arcs: Any,
     distances: Any,
     states: Any,
     open_set: Any,
@@ -60,10 +49,7 @@ def relax(
     lightest: Any,
     at: Any,
     criterion: Any,
-    limit: Any,
-    cutoff: Any,
-    nothing: Any,
-    budget: Any,
+    bounds: Any,
 ) -> Any:
     """Take rounds for a slice; return the least distance of an open vertex, or ``nothing``.
 
@@ -73,6 +59,8 @@ def relax(
     closed vertices; ``lightest`` (n,) are of incoming arcs. ``criterion`` has the bits `OUT` and
     `IN`.
     """
+    offsets, heads, weights = arcs
+    limit, cutoff, nothing, budget = bounds
     one = np.uint64(1)
     by_out, by_in = criterion & OUT != 0, criterion & IN != 0
     count, done = np.uint64(at[NEAR_COUNT]), np.uint64(0)
@@ -84,8 +72,7 @@ def relax(
             base = distances[vertex]
             least = min(least, base)
             if by_out:
-                args = (offsets, heads, weights, states, skips)
-                bound = min(bound, reach_out(*args, vertex, base, nothing))
+                bound = min(bound, reach_out(arcs, states, skips, vertex, base, nothing))
         if done >= budget or float(least) > limit:
             break
         kept, closed = np.uint64(0), np.uint64(0)

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from groute_py.kernels.cpu.kernel import kernel
-from groute_py.kernels.cpu.near_far import BUCKETS, NEAR_COUNT, OVERFLOWED, RELAXATIONS
-from groute_py.kernels.cpu.sums import reach_of
+from groute_py.kernels.cpu.near_far import BUCKETS, NEAR_COUNT, OVERFLOWED, RELAXATIONS, reach_of
 
 
 @kernel
@@ -52,24 +51,14 @@ def sink(heap: Any, places: Any, distances: Any, count: Any, vertex: Any) -> Non
 
 
 @kernel
-def relax(
-    offsets: Any,
-    heads: Any,
-    weights: Any,
-    distances: Any,
-    places: Any,
-    heap: Any,
-    at: Any,
-    limit: Any,
-    cutoff: Any,
-    nothing: Any,
-    budget: Any,
-) -> Any:
+def relax(arcs: Any, distances: Any, places: Any, heap: Any, at: Any, bounds: Any) -> Any:
     """Close vertices for a slice; return the least distance of an open vertex, or ``nothing``.
 
     ``places`` (uint32, (n,)) has a vertex's place in the heap from 1, or 0; the first
     ``at[NEAR_COUNT]`` of ``heap`` (uint32, (n,)) are in use.
     """
+    offsets, heads, weights = arcs
+    limit, cutoff, nothing, budget = bounds
     one = np.uint64(1)
     count, done = np.uint64(at[NEAR_COUNT]), np.uint64(0)
     floor = nothing

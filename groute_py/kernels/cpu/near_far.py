@@ -8,7 +8,7 @@ can never overflow. Meyer and Sanders, "Δ-stepping" (2003), with the two lists 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,16 @@ HEAD, NEAR_COUNT, FAR_COUNT, DIRTY_COUNT, RELAXATIONS, BUCKETS, OVERFLOWED, CURS
 """Places in the cursor array, int64."""
 
 
+class Worklists(NamedTuple):
+    """The lists of a share, with a place for each vertex, and its flags."""
+
+    flags: Any  # uint8, of local vertices
+    near: Any  # uint32, (own,)
+    far: Any
+    dirty: Any  # uint32, (halo,)
+    at: Any
+
+
 @kernel
 def does_not_fit(base: Any, weight: Any, nothing: Any) -> Any:
     """Return True if base + weight overflows. (Numba may assume that integer sums never wrap.)"""
@@ -31,10 +41,15 @@ def does_not_fit(base: Any, weight: Any, nothing: Any) -> Any:
 
 
 @kernel
-def floor_of_far(
-    distances: Any, flags: Any, far: Any, count: Any, threshold: Any, nothing: Any
-) -> Any:
+def reach_of(base: Any, weight: Any, nothing: Any) -> Any:
+    """``base + weight``, or ``nothing`` where that does not fit; for serial methods."""
+    return nothing if does_not_fit(base, weight, nothing) else base + weight
+
+
+@kernel
+def floor_of_far(distances: Any, lists: Any, count: Any, threshold: Any, nothing: Any) -> Any:
     """Drop entries that near has relaxed; return (number left, their smallest distance)."""
+    flags, far = lists.flags, lists.far
     kept, one = np.uint64(0), np.uint64(1)
     floor = nothing
     for i in range(count):
@@ -50,19 +65,13 @@ def floor_of_far(
 
 @kernel
 def open_bucket(
-    distances: Any,
-    flags: Any,
-    near: Any,
-    first: Any,
-    far: Any,
-    count: Any,
-    floor: Any,
-    threshold: Any,
+    distances: Any, lists: Any, first: Any, count: Any, floor: Any, threshold: Any
 ) -> Any:
     """Move far vertices below the new threshold to the empty near; return both counts.
 
     Those on the floor go too, even where Δ is so small that the threshold lies there as well.
     """
+    flags, near, far = lists.flags, lists.near, lists.far
     kept, moved, one = np.uint64(0), np.uint64(0), np.uint64(1)
     places = np.uint64(len(near))
     for i in range(count):
@@ -79,8 +88,9 @@ def open_bucket(
 
 
 @kernel
-def narrow(distances: Any, flags: Any, near: Any, far: Any, at: Any, threshold: Any) -> None:
+def narrow(distances: Any, lists: Any, threshold: Any) -> None:
     """Move what does not lie below a lowered threshold from near to far."""
+    flags, near, far, _, at = lists
     for _ in range(at[NEAR_COUNT]):
         vertex = near[at[HEAD]]
         at[HEAD] = (at[HEAD] + 1) % len(near)
@@ -98,35 +108,21 @@ def narrow(distances: Any, flags: Any, near: Any, far: Any, at: Any, threshold: 
 
 @kernel
 def relax(
-    offsets: Any,
-    heads: Any,
-    weights: Any,
-    distances: Any,
-    parents: Any,
-    record: Any,
-    flags: Any,
-    near: Any,
-    far: Any,
-    dirty: Any,
-    at: Any,
-    thresholds: Any,
-    delta: Any,
-    limit: Any,
-    cutoff: Any,
-    nothing: Any,
-    budget: Any,
+    arcs: Any, distances: Any, parents: Any, lists: Any, thresholds: Any, delta: Any, bounds: Any
 ) -> Any:
     """Relax a slice; return the smallest distance left to work on, or ``nothing``.
 
     Uint32 vertices and uint64 offsets, with cursors in locals, make the loop three times as fast.
-    Distances, ``flags`` (uint8) and ``parents`` (int64, or (0,) without ``record``) are of local
-    vertices. With ``record`` each improvement notes its tail, which makes a tree where all of them
-    are made here and no weight is negative (see ``kernels/sssp/predecessor_record.cuh``). ``near``,
-    ``far`` (own,) and ``dirty`` (halo,) are uint32. ``thresholds`` are the current one and the
-    begin of its bucket.
+    Distances and ``parents`` (int64) are of local vertices. Unless ``parents`` is empty, each
+    improvement notes its tail, which makes a tree where all of them are made here and no weight is
+    negative (see ``kernels/sssp/predecessor_record.cuh``). ``lists`` are `Worklists`;
+    ``thresholds`` are the current one and the begin of its bucket.
     """
-    own, places = np.uint64(len(offsets) - 1), np.uint64(len(near))
-    one = np.uint64(1)
+    offsets, heads, weights = arcs
+    flags, near, far, dirty, at = lists
+    limit, cutoff, nothing, budget = bounds
+    own, places, one = np.uint64(len(offsets) - 1), np.uint64(len(near)), np.uint64(1)
+    record = len(parents) > 0
     threshold = thresholds[0]
     first, near_count = np.uint64(at[HEAD]), np.uint64(at[NEAR_COUNT])
     far_count, dirty_count = np.uint64(at[FAR_COUNT]), np.uint64(at[DIRTY_COUNT])
@@ -134,13 +130,13 @@ def relax(
     floor = nothing
     while True:
         if near_count == 0:
-            far_count, floor = floor_of_far(distances, flags, far, far_count, threshold, nothing)
+            far_count, floor = floor_of_far(distances, lists, far_count, threshold, nothing)
             if floor == nothing or float(floor) > limit:
                 break
             thresholds[1] = floor
             threshold = floor + delta if floor < nothing - delta else nothing
             near_count, far_count = open_bucket(
-                distances, flags, near, first, far, far_count, floor, threshold
+                distances, lists, first, far_count, floor, threshold
             )
             at[BUCKETS] += 1
         if done >= budget:
@@ -189,17 +185,9 @@ def relax(
 
 
 @kernel
-def merge(
-    vertices: Any,
-    values: Any,
-    distances: Any,
-    flags: Any,
-    near: Any,
-    far: Any,
-    at: Any,
-    thresholds: Any,
-) -> None:
+def merge(vertices: Any, values: Any, distances: Any, lists: Any, thresholds: Any) -> None:
     """Take improvements of owned vertices; each joins the worklist its distance belongs to."""
+    flags, near, far, _, at = lists
     for i in range(len(vertices)):
         vertex = vertices[i]
         if values[i] >= distances[vertex]:

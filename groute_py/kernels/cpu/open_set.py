@@ -10,29 +10,18 @@ from typing import Any
 import numpy as np
 
 from groute_py.kernels.cpu.kernel import kernel
-from groute_py.kernels.cpu.near_far import BUCKETS, NEAR_COUNT, OVERFLOWED, RELAXATIONS
-from groute_py.kernels.cpu.sums import reach_of
+from groute_py.kernels.cpu.near_far import BUCKETS, NEAR_COUNT, OVERFLOWED, RELAXATIONS, reach_of
 
 
 @kernel
-def relax(
-    offsets: Any,
-    heads: Any,
-    weights: Any,
-    distances: Any,
-    places: Any,
-    open_set: Any,
-    at: Any,
-    limit: Any,
-    cutoff: Any,
-    nothing: Any,
-    budget: Any,
-) -> Any:
+def relax(arcs: Any, distances: Any, places: Any, open_set: Any, at: Any, bounds: Any) -> Any:
     """Close vertices for a slice; return the least distance of an open vertex, or ``nothing``.
 
     ``places`` (uint8, (n,)) is 1 for open vertices, the first ``at[NEAR_COUNT]`` of ``open_set``
     (uint32, (n,)).
     """
+    offsets, heads, weights = arcs
+    limit, cutoff, nothing, budget = bounds
     one: Any = np.uint64(1)
     count: Any = np.uint64(at[NEAR_COUNT])
     left = budget

@@ -11,10 +11,9 @@ OPEN = -2
 
 
 @kernel
-def find_parents(
-    offsets: Any, tails: Any, weights: Any, source: Any, distances: Any, nothing: Any, parents: Any
-) -> None:
+def find_parents(arcs: Any, source: Any, distances: Any, nothing: Any, parents: Any) -> None:
     """Fill ``parents`` (int32, (n,)) of a row; ``offsets`` and ``tails`` are of incoming arcs."""
+    offsets, tails, weights = arcs
     left = False
     for head in range(len(distances)):
         known = distances[head]

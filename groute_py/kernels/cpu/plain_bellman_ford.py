@@ -11,15 +11,13 @@ from typing import Any
 import numpy as np
 
 from groute_py.kernels.cpu.kernel import kernel
-from groute_py.kernels.cpu.near_far import BUCKETS, NEAR_COUNT, OVERFLOWED, RELAXATIONS
-from groute_py.kernels.cpu.sums import reach_of
+from groute_py.kernels.cpu.near_far import BUCKETS, NEAR_COUNT, OVERFLOWED, RELAXATIONS, reach_of
 
 
 @kernel
-def take_round(
-    offsets: Any, heads: Any, weights: Any, distances: Any, at: Any, cutoff: Any, nothing: Any
-) -> bool:
+def take_round(arcs: Any, distances: Any, at: Any, cutoff: Any, nothing: Any) -> bool:
     """Relax every arc that leaves a reached vertex; return True if that changed anything."""
+    offsets, heads, weights = arcs
     one = np.uint64(1)
     count, relaxed = np.uint64(len(offsets) - 1), np.uint64(0)
     changed = overflowed = False
@@ -41,23 +39,13 @@ def take_round(
 
 
 @kernel
-def relax(
-    offsets: Any,
-    heads: Any,
-    weights: Any,
-    distances: Any,
-    at: Any,
-    cutoff: Any,
-    nothing: Any,
-    least_rounds: int,
-    budget: Any,
-) -> None:
+def relax(arcs: Any, distances: Any, at: Any, least_rounds: int, bounds: Any) -> None:
     """Take ``least_rounds``, and more until one changes nothing; ``at[NEAR_COUNT]`` is then 0."""
-    one = np.uint64(1)
-    graph, done = (offsets, heads, weights), np.uint64(0)
+    _, cutoff, nothing, budget = bounds
+    one, done = np.uint64(1), np.uint64(0)
     left = at[NEAR_COUNT] > 0
     while left and done < budget:
-        changed = take_round(*graph, distances, at, cutoff, nothing)
+        changed = take_round(arcs, distances, at, cutoff, nothing)
         left = changed or at[BUCKETS] < least_rounds
-        done += np.uint64(len(heads)) + one  # so that a graph without arcs does not go on for ever
+        done += np.uint64(len(arcs[1])) + one  # so that a graph without arcs comes to an end
     at[NEAR_COUNT] = left

@@ -10,15 +10,13 @@ from typing import Any
 import numpy as np
 
 from groute_py.kernels.cpu.kernel import kernel
-from groute_py.kernels.cpu.near_far import BUCKETS, NEAR_COUNT, OVERFLOWED, RELAXATIONS
-from groute_py.kernels.cpu.sums import reach_of
+from groute_py.kernels.cpu.near_far import BUCKETS, NEAR_COUNT, OVERFLOWED, RELAXATIONS, reach_of
 
 
 @kernel
-def transpose(
-    offsets: Any, heads: Any, weights: Any, incoming: Any, tails: Any, values: Any
-) -> None:
+def transpose(arcs: Any, incoming: Any, tails: Any, values: Any) -> None:
     """Fill ``incoming`` (zero, shape (n + 1,)), ``tails`` and ``values`` with the arcs by head."""
+    offsets, heads, weights = arcs
     one = np.uint64(1)
     for arc in range(len(heads)):
         incoming[heads[arc] + one] += one
@@ -33,17 +31,10 @@ def transpose(
 
 
 @kernel
-def csr(
-    incoming: Any,
-    tails: Any,
-    values: Any,
-    distances: Any,
-    at: Any,
-    cutoff: Any,
-    nothing: Any,
-    budget: Any,
-) -> None:
+def csr(arcs: Any, distances: Any, at: Any, bounds: Any) -> None:
     """Take rounds over arcs by head until one changes nothing; ``at[NEAR_COUNT]`` is then 0."""
+    incoming, tails, values = arcs
+    _, cutoff, nothing, budget = bounds
     one, done = np.uint64(1), np.uint64(0)
     while at[NEAR_COUNT] and done <= budget:
         at[NEAR_COUNT] = 0
@@ -67,13 +58,13 @@ def csr(
 
 
 @kernel
-def ell(
-    tails: Any, values: Any, distances: Any, at: Any, cutoff: Any, nothing: Any, budget: Any
-) -> None:
+def ell(slots: Any, distances: Any, at: Any, bounds: Any) -> None:
     """The same with ``tails`` and ``values`` of shape (width, n), slot by slot.
 
     A value of ``nothing`` is no arc, and the last of its vertex.
     """
+    tails, values = slots
+    _, cutoff, nothing, budget = bounds
     one, done = np.uint64(1), np.uint64(0)
     width, count = np.uint64(tails.shape[0]), np.uint64(tails.shape[1])
     while at[NEAR_COUNT] and done <= budget:
@@ -98,8 +89,9 @@ def ell(
 
 
 @kernel
-def dense(matrix: Any, distances: Any, at: Any, cutoff: Any, nothing: Any, budget: Any) -> None:
+def dense(matrix: Any, distances: Any, at: Any, bounds: Any) -> None:
     """The same with the transposed matrix: row v has the weights of the arcs to v."""
+    _, cutoff, nothing, budget = bounds
     count, done = len(matrix), 0
     while at[NEAR_COUNT] and done <= budget:
         at[NEAR_COUNT] = 0

@@ -15,24 +15,19 @@ import numpy as np
 
 from groute_py.kernels.choices import FIFO, SLF_LLL
 from groute_py.kernels.cpu.kernel import kernel
-from groute_py.kernels.cpu.near_far import BUCKETS, HEAD, NEAR_COUNT, OVERFLOWED, RELAXATIONS
-from groute_py.kernels.cpu.sums import reach_of
+from groute_py.kernels.cpu.near_far import (
+    BUCKETS,
+    HEAD,
+    NEAR_COUNT,
+    OVERFLOWED,
+    RELAXATIONS,
+    reach_of,
+)
 
 
 @kernel
 def relax(
-    offsets: Any,
-    heads: Any,
-    weights: Any,
-    distances: Any,
-    queued: Any,
-    queue: Any,
-    at: Any,
-    total: Any,
-    order: Any,
-    cutoff: Any,
-    nothing: Any,
-    budget: Any,
+    arcs: Any, distances: Any, queued: Any, queue: Any, at: Any, total: Any, order: Any, bounds: Any
 ) -> None:
     """Relax for a slice, or until the queue is empty.
 
@@ -40,6 +35,8 @@ def relax(
     with ``at[NEAR_COUNT]`` of them; ``at[BUCKETS]`` counts those taken from it. ``total[0]``
     (float64) is the sum of the distances in the queue; ``order`` is `FIFO`, `SLF` or `SLF_LLL`.
     """
+    offsets, heads, weights = arcs
+    _, cutoff, nothing, budget = bounds
     one, places = np.uint64(1), np.uint64(len(queue))
     first, count, done = np.uint64(at[HEAD]), np.uint64(at[NEAR_COUNT]), np.uint64(0)
     while count > 0 and done < budget:

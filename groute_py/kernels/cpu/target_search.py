@@ -12,34 +12,23 @@ import numpy as np
 
 from groute_py.kernels.cpu.heap import rise, sink
 from groute_py.kernels.cpu.kernel import kernel
+from groute_py.kernels.cpu.near_far import reach_of
 from groute_py.kernels.cpu.search_side import OPEN, TOUCHED
-from groute_py.kernels.cpu.sums import reach_of
 
 LEFT, OVERFLOWED, COUNTS = range(2, 5)
 """Further places in the counts: targets not settled yet, and whether a sum did not fit."""
 
 
 @kernel
-def search(
-    offsets: Any,
-    heads: Any,
-    weights: Any,
-    distances: Any,
-    before: Any,
-    places: Any,
-    heap: Any,
-    touched: Any,
-    counts: Any,
-    wanted: Any,
-    nothing: Any,
-    budget: Any,
-) -> Any:
+def search(arcs: Any, side: Any, wanted: Any, nothing: Any, budget: Any) -> Any:
     """Settle vertices for a slice; return True once all targets are settled or none is open.
 
     The search continues on one side, which began at the source; see
     `groute_py.kernels.cpu.search_side`. ``wanted`` (uint8, (n,)) is 1 for targets that are not
     settled.
     """
+    offsets, heads, weights = arcs
+    distances, before, places, heap, touched, counts = side
     one = np.uint64(1)
     count, noted = np.uint64(counts[OPEN]), np.uint64(counts[TOUCHED])
     left, done = counts[LEFT], np.uint64(0)

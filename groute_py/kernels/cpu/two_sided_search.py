@@ -42,33 +42,21 @@ def search(
         if meeting[SEEN] >= stop:
             return False
         if near <= far:
-            _advance(*arcs, *ahead, back[0], far, meeting, nothing)
+            _advance(arcs, ahead, back[0], far, meeting, nothing)
         else:
-            _advance(*arcs_back, *back, ahead[0], near, meeting, nothing)
+            _advance(arcs_back, back, ahead[0], near, meeting, nothing)
     return True
 
 
 @kernel
-def _advance(
-    offsets: Any,
-    heads: Any,
-    weights: Any,
-    distances: Any,
-    before: Any,
-    places: Any,
-    heap: Any,
-    touched: Any,
-    counts: Any,
-    others: Any,
-    floor: Any,
-    meeting: Any,
-    nothing: Any,
-) -> None:
+def _advance(arcs: Any, side: Any, others: Any, floor: Any, meeting: Any, nothing: Any) -> None:
     """Settle some vertices of a side; ``others`` are the distances of the other one.
 
     ``floor`` is the least open distance there. Vertices that are nearer than it are settled there,
     so that paths over them are known, and they need not be settled here too.
     """
+    offsets, heads, weights = arcs
+    distances, before, places, heap, touched, counts = side
     one = np.uint64(1)
     count, noted = np.uint64(counts[OPEN]), np.uint64(counts[TOUCHED])
     for _ in range(AT_ONCE):

@@ -21,8 +21,8 @@ class PlainBellmanFord(SerialMethod):
 
     def step(self, buffers: SolveBuffers, limit: float) -> Any:
         rounds = len(buffers.distances) - 1 if self._all_rounds else 0
-        bounds = (buffers.cutoff, buffers.unreached, rounds, buffers.slice_arcs)
-        plain_bellman_ford.relax(*buffers.arcs, buffers.distances, buffers.at, *bounds)
+        state = (buffers.distances, buffers.at, rounds)
+        plain_bellman_ford.relax(buffers.arcs, *state, buffers.bounds(limit))
         return least_left(buffers)
 
 
@@ -44,6 +44,5 @@ class QueueBellmanFord(SerialMethod):
         patience = ORDERED_PASSES * (len(b.share.heads) + 1000)
         order = self._order if b.at[near_far.RELAXATIONS] < patience else FIFO
         state = (b.distances, b.flags, b.near, b.at, self._total, order)
-        bounds = (b.cutoff, b.unreached, b.slice_arcs)
-        queue_bellman_ford.relax(*b.arcs, *state, *bounds)
+        queue_bellman_ford.relax(b.arcs, *state, b.bounds(limit))
         return least_left(b)

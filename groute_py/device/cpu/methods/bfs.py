@@ -18,8 +18,7 @@ class BreadthFirst(SerialMethod):
 
     def step(self, buffers: SolveBuffers, limit: float) -> Any:
         state = (buffers.distances, buffers.parents, buffers.near, buffers.at)
-        bounds = (limit, buffers.cutoff, buffers.unreached, buffers.slice_arcs)
-        return breadth_first.search(*buffers.arcs[:2], *state, *bounds)
+        return breadth_first.search(buffers.arcs, *state, buffers.bounds(limit))
 
     def start_claims(self, parts: SolveParts, *, monotone: bool) -> bool:
         return parts.predecessors.start_known()

@@ -15,8 +15,7 @@ class OpenSetDijkstra(SerialMethod):
 
     def step(self, buffers: SolveBuffers, limit: float) -> Any:
         state = (buffers.distances, buffers.flags, buffers.near, buffers.at)
-        bounds = (limit, buffers.cutoff, buffers.unreached, buffers.slice_arcs)
-        return open_set.relax(*buffers.arcs, *state, *bounds)
+        return open_set.relax(buffers.arcs, *state, buffers.bounds(limit))
 
 
 class HeapDijkstra(SerialMethod):
@@ -29,5 +28,4 @@ class HeapDijkstra(SerialMethod):
 
     def step(self, buffers: SolveBuffers, limit: float) -> Any:
         state = (buffers.distances, buffers.far, buffers.near, buffers.at)
-        bounds = (limit, buffers.cutoff, buffers.unreached, buffers.slice_arcs)
-        return heap.relax(*buffers.arcs, *state, *bounds)
+        return heap.relax(buffers.arcs, *state, buffers.bounds(limit))

@@ -40,5 +40,4 @@ class FrontierDijkstra(SerialMethod):
     def step(self, buffers: SolveBuffers, limit: float) -> Any:
         b = buffers
         state = (b.distances, b.flags, b.near, b.far, self._skips, self._lightest)
-        bounds = (limit, b.cutoff, b.unreached, b.slice_arcs)
-        return frontier.relax(*b.arcs, *state, b.at, self._criterion, *bounds)
+        return frontier.relax(b.arcs, *state, b.at, self._criterion, b.bounds(limit))

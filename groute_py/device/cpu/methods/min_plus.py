@@ -37,7 +37,7 @@ class Incoming(NamedTuple):
 
 def in_csr(incoming: Incoming) -> Rounds:
     """Keep compressed sparse rows as they are."""
-    return partial(pull.csr, incoming.offsets, incoming.tails, incoming.values)
+    return partial(pull.csr, (incoming.offsets, incoming.tails, incoming.values))
 
 
 def in_ell(incoming: Incoming) -> Rounds:
@@ -54,7 +54,7 @@ def in_ell(incoming: Incoming) -> Rounds:
     tails = np.zeros((width, own), np.uint32)
     values = np.full((width, own), incoming.unreached, incoming.values.dtype)
     tails[slots, heads], values[slots, heads] = incoming.tails, incoming.values
-    return partial(pull.ell, tails, values)
+    return partial(pull.ell, (tails, values))
 
 
 def in_matrix(incoming: Incoming) -> Rounds:
@@ -84,10 +84,9 @@ class MinPlus(SerialMethod):
         offsets = np.zeros(share.own_count + 1, np.uint64)
         tails = np.empty(len(share.heads), np.uint32)
         values = np.empty(len(share.heads), buffers.type)
-        pull.transpose(*buffers.arcs, offsets, tails, values)
+        pull.transpose(buffers.arcs, offsets, tails, values)
         self._take_rounds = self._store(Incoming(offsets, tails, values, buffers.unreached))
 
     def step(self, buffers: SolveBuffers, limit: float) -> Any:
-        bounds = (buffers.cutoff, buffers.unreached, buffers.slice_arcs)
-        self._take_rounds(buffers.distances, buffers.at, *bounds)
+        self._take_rounds(buffers.distances, buffers.at, buffers.bounds(limit))
         return least_left(buffers)
