@@ -18,10 +18,7 @@ def no_buckets(facts: Facts, device: str, ranks: int) -> Buckets:
 
 @dataclass(frozen=True)
 class Algorithm:
-    """A single-source method.
-
-    ``buckets`` takes the graph's facts, the device's name and the number of ranks.
-    """
+    """A single-source method."""
 
     name: str
     summary: str

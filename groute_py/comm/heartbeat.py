@@ -72,10 +72,7 @@ class Peer:
 
 @contextmanager
 def heartbeat(channel: Channel, silence_s: float, lost: Lost) -> Iterator[list[int]]:
-    """Watch the other ranks during the block; collective. No watch with ``silence_s`` 0.
-
-    On rank 0 it yields the ranks that could not be reached and are not watched.
-    """
+    """Watch the other ranks during the block; collective. Yields unwatched ranks on rank 0."""
     if channel.size == 1 or silence_s <= 0:
         yield []
         return

@@ -45,10 +45,7 @@ SHEET = np.dtype([("length", np.int64), ("text", "S248")])
 
 
 class MpiChannel:
-    """The ranks of an intracommunicator, duplicated so that messages never meet the caller's.
-
-    Making one is collective.
-    """
+    """The ranks of an intracommunicator, duplicated (collective) so that messages stay apart."""
 
     def __init__(self, comm: MPI.Intracomm) -> None:
         from mpi4py import MPI

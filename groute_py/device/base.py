@@ -120,10 +120,7 @@ class Counters:
 
 
 class Linked(Protocol):
-    """A device whose kernels exchange with those of its team: one launch runs until all are quiet.
-
-    ``arcs`` counts those of this rank after the redistribution.
-    """
+    """A device whose kernels exchange with those of its team, in one launch until all are quiet."""
 
     floor: float  # the smallest distance left after a run; infinite if none is left
     all_quiet: bool  # the team has nothing left up to the bound; the same on all its ranks
@@ -148,15 +145,11 @@ class Linked(Protocol):
     def launch(self) -> None:
         """Start relaxing until the team is quiet; returns at once.
 
-        The records of predecessors are read after it in the same stream. All earlier kernels of the
-        team must have ended.
+        All earlier kernels of the team must have ended. Records are read later in the same stream.
         """
 
     def finished(self) -> bool:
-        """Return True if the run has ended and has set ``floor`` and the others.
-
-        `RunError` if after a stop the kernel of another rank did not report its end.
-        """
+        """Return True if the run has ended; `RunError` if another rank did not stop."""
 
     def count(self) -> None:
         """Read the device's counters, after a run."""

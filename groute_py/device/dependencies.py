@@ -64,10 +64,7 @@ class DependencySolver(Protocol):
     label: str
 
     def add(self, sources: NDArray[np.int64]) -> Iterator[int]:
-        """Take sources; yield the progress as their count.
-
-        After `NarrowError`, for a distance that does not fit in its type, sums are wrong.
-        """
+        """Take sources, and yield how many are done; after `NarrowError` the sums are wrong."""
 
     def sums(self) -> Dependencies:
         """The sums over all sources that were taken."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 def leads_beyond(
     offsets: NDArray[Any], heads: NDArray[Any], reached: NDArray[np.bool_], known: NDArray[np.bool_]
 ) -> bool:
-    """Return True if an arc from a reached vertex leads to one that is not ``known`` to be.
+    """Return True if an arc leads from a reached vertex to one not ``known`` to be reached.
 
     The n vertices with rows come first among those that a head may be.
     """

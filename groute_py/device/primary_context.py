@@ -34,10 +34,7 @@ def begin_context(local_rank: int) -> Thread | None:
 
 
 def _make_context(local_rank: int) -> int:
-    """Make it; return the driver's error code, or 0, also where there is no GPU.
-
-    Source: CUDA driver API, "Primary Context Management".
-    """
+    """Make it (CUDA driver API, "Primary Context Management"); return the error code, or 0."""
     try:
         driver = ctypes.CDLL(LIBRARY)
     except OSError:

@@ -38,16 +38,10 @@ class RowSolver(Protocol):
     def blocks(
         self, sources: NDArray[np.int64], targets: NDArray[np.int64] | None = None
     ) -> Iterator[RowBlock]:
-        """Yield the rows of some sources, in order, or only the columns of some targets.
-
-        After `NarrowError`, for a distance that does not fit, earlier blocks are right.
-        """
+        """Yield rows, or columns of targets, in order; all before a `NarrowError` are right."""
 
     def summaries(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
-        """Yield summaries of those rows, which stay where they are.
-
-        `NarrowError` as `blocks`; `SumError` and `LiftError` of `groute_py.device.summary`.
-        """
+        """Yield summaries of those rows; for errors see also `groute_py.device.summary`."""
 
 
 def beyond(distance_type: np.dtype[Any]) -> Any:

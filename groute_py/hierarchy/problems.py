@@ -4,10 +4,7 @@ from __future__ import annotations
 
 
 class DenseError(Exception):
-    """Contraction was given up: what is left of the graph became too dense.
-
-    Each of ``left`` vertices has ``degree`` arcs on the mean; ``longest`` is one row, if too long.
-    """
+    """Contraction was given up: the rest became too dense, on the mean or in one row."""
 
     def __init__(self, left: int, degree: float, longest: int = 0) -> None:
         most = f", one of them {longest:,}" if longest else " each"

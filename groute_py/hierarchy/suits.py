@@ -14,10 +14,7 @@ MOST_VERTICES, MOST_ARCS = 2**31 - 1, 2**30
 
 
 def why_not(facts: Facts) -> str | None:
-    """Return why a graph is not contracted, or None if it is worth a try.
-
-    The try ends with `DenseError` on graphs that become dense, such as random ones.
-    """
+    """Return why a graph is not contracted, or None for a try, which may end with `DenseError`."""
     if (why := cannot(facts)) is not None:
         return why
     if facts.mean_degree > MOST_NEIGHBOURS:

@@ -64,10 +64,7 @@ class Place(NamedTuple):
 
 
 def place_for(facts: Facts, kind: str, memory_limit: int | None = None) -> Place:
-    """Return where a graph is contracted: on the host if a GPU is full; `NoRoomError` if nowhere.
-
-    A ``memory_limit`` of None stands for all bytes of the GPU that are free.
-    """
+    """Return where a graph is contracted: on the host if a GPU is full, or `NoRoomError`."""
     if kind == "cpu":
         return on_host(facts, "")
     takes, free = contraction_bytes(facts.arc_count), free_gpu_bytes(memory_limit)

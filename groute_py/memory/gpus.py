@@ -58,10 +58,7 @@ def estimate(
     mode: str = "auto",
     team: int = MAX_PEERS,
 ) -> Estimate:
-    """Estimate the memory of a graph on GPUs, one rank each, with parts of equal size.
-
-    ``team`` counts the GPUs of a host, at most `MAX_PEERS`.
-    """
+    """Estimate a graph on GPUs, a rank and an equal part each, at most `MAX_PEERS` in a team."""
     own, arcs = -(-size.vertices // gpus), -(-size.arcs // gpus)
     halo = min(size.vertices - own, arcs)
     arc = 4 + distance_type.itemsize
@@ -132,10 +129,7 @@ def advice(enough: int | None) -> str:
 
 
 def free_gpu_bytes(limit: int | None = None, place: int | None = None) -> int:
-    """Return the bytes of a GPU that may be used, the reserve of CuPy's pool included.
-
-    ``place`` is the number of the process on the host; None for rank 0's.
-    """
+    """Return the usable bytes of a process's GPU (rank 0's for None), CuPy's reserve included."""
     from groute_py.device.cuda.runtime.gpu import own_gpu, pooled_bytes
 
     gpu = own_gpu(local_rank(0) if place is None else place)

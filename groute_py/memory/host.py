@@ -1,7 +1,4 @@
-"""Bytes of host memory that jobs take beside the graph, and the refusal of what is not free.
-
-The figures are those of one rank, at most; tests compare them with what runs take.
-"""
+"""Host memory that jobs take beside the graph, at most, and the refusal of more than is free."""
 
 from __future__ import annotations
 

@@ -11,10 +11,7 @@ from groute_py.partition.base import Partition, Partitioner
 
 
 def by_arcs(offsets: NDArray[np.int64], parts: int) -> Partition:
-    """Cut where the running arc count passes each part's equal share.
-
-    The relaxations of a rank, and so its time, grow with its arcs.
-    """
+    """Cut by running arc counts, since the time of a rank grows with its arcs."""
     shares = np.arange(parts + 1, dtype=np.int64) * offsets[-1] // parts
     bounds = np.searchsorted(offsets, shares, side="left").astype(np.int64)
     bounds[0], bounds[-1] = 0, len(offsets) - 1

@@ -74,10 +74,7 @@ def arrange(
     parts: int,
     cut: Callable[[Graph], Partition],
 ) -> tuple[Graph, Order]:
-    """Renumber a graph in the order ``name``; return the renumbered graph and the order.
-
-    ``coordinates`` is a file for ``hilbert``; None for the graph's own.
-    """
+    """Renumber a graph in the order ``name``; return the renumbered graph and the order."""
     if name == "auto":
         return _best(graph, coordinates, parts, cut)
     if name == "none":

@@ -68,10 +68,7 @@ class CpuCustomization:
         self._labels, self._answered = None, 0
 
     def change(self, arcs: NDArray[np.int64], weights: NDArray[Any]) -> None:
-        """Take other weights for some arcs, each named once.
-
-        After `NarrowError`, for a length that does not fit, the weights are those from before.
-        """
+        """Take other weights for some arcs, each named once; a `NarrowError` changes nothing."""
         hierarchy, kind = self._hierarchy, self.kind
         changed = self.changed(arcs, weights)
         own, lengths = self._own.copy(), self._lengths.copy()

@@ -35,10 +35,7 @@ class Descent:
         self._asked, self._too_far = 0, hierarchy.nothing
 
     def solve(self, climbed: NDArray[np.uint32], cutoff: Any, answers: NDArray[Any]) -> int | None:
-        """Fill ``answers``, by vertex, with distances within a cutoff; clear those of the climb.
-
-        Returns the number of arcs that were looked at; None if a sweep should go on from the climb.
-        """
+        """Fill ``answers``, by vertex, within a cutoff; count arcs, or None if a sweep is due."""
         self._asked += 1
         if self._asked <= PATIENCE or cutoff >= self._too_far:
             return None

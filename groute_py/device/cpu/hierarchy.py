@@ -17,11 +17,10 @@ WHOLE = np.uint64(2**64 - 1)
 
 
 class CpuHierarchy:
-    """The arrays of a hierarchy, in the distance type (int32 or int64).
+    """The arrays of a hierarchy, in the distance type (int32 or int64), by `places`.
 
     Within each level the vertices stand in the order of the numbers of their arcs; ``runs`` is for
-    `groute_py.kernels.cpu.sweep.sweep`. ``places`` (uint32, (n,)) has the place of each vertex, by
-    which the arcs are numbered; ``nothing`` is the unreached distance.
+    `groute_py.kernels.cpu.sweep.sweep`.
     """
 
     def __init__(self, hierarchy: Hierarchy, distance_type: np.dtype[Any]) -> None:
@@ -95,10 +94,7 @@ def greatest(weights: NDArray[Any], nothing: Any) -> int:
 
 
 class Climb:
-    """Room for searches upward and through the core, one after the other.
-
-    ``distances``, by places, are unreached where the last search has found nothing.
-    """
+    """Room for searches upward and through the core; between them all distances are unreached."""
 
     def __init__(self, hierarchy: CpuHierarchy) -> None:
         self._hierarchy = hierarchy
@@ -109,10 +105,7 @@ class Climb:
         self.relaxations, self.overflowed = 0, False
 
     def search(self, source: int) -> NDArray[np.uint32]:
-        """Find distances upward from a vertex, and in the core, from distances all unreached.
-
-        Returns the places that were found on the way up; more of the core may be reached.
-        """
+        """Find distances upward from a vertex, and in the core; return the places on the way up."""
         one = self._hierarchy
         at = np.zeros(near_far.CURSORS, np.int64)
         arcs = (one.offsets, one.heads, one.up)

@@ -20,33 +20,20 @@ PARTS = 8
 
 
 class Load(NamedTuple):
-    """The outcome of one loading.
+    """The outcome of one loading."""
 
-    Attributes:
-        flows: float64, shape (m,), by arc of the graph.
-        cost: the sum of trips times their distance.
-        lost: trips whose destination cannot be reached.
-    """
-
-    flows: NDArray[np.float64]
-    cost: float
-    lost: float
+    flows: NDArray[np.float64]  # float64, (m,), by arc of the graph
+    cost: float  # the sum of trips times their distance
+    lost: float  # trips whose destination cannot be reached
 
 
 class Origins(NamedTuple):
-    """Trips by origin, in vertices of the graph.
+    """Trips by origin, in vertices of the graph."""
 
-    Attributes:
-        origins: int64, shape (k,).
-        starts: int64, shape (k + 1,).
-        destinations: int64, shape (d,).
-        trips: float64, shape (d,).
-    """
-
-    origins: NDArray[np.int64]
-    starts: NDArray[np.int64]
-    destinations: NDArray[np.int64]
-    trips: NDArray[np.float64]
+    origins: NDArray[np.int64]  # int64, (k,)
+    starts: NDArray[np.int64]  # int64, (k + 1,)
+    destinations: NDArray[np.int64]  # int64, (d,)
+    trips: NDArray[np.float64]  # float64, (d,)
 
 
 class CpuLoading:

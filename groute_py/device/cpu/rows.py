@@ -139,10 +139,7 @@ def row_bytes(graph: CpuGraph) -> int:
 def by_threads(
     threads: int, row_bytes: int, sources: NDArray[np.int64], work: Callable[[int, int], T]
 ) -> Iterator[tuple[int, list[T]]]:
-    """Call ``work`` with each source and its position, some 16 MB of rows at a time.
-
-    Yields the position of the first source, and the results in order.
-    """
+    """Yield first positions, and the results of ``work(position, source)``, by 16 MB of rows."""
     step = max(BLOCK_BYTES // row_bytes, threads)
     with ThreadPoolExecutor(threads) as pool:
         for first in range(0, len(sources), step):

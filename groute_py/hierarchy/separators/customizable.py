@@ -82,10 +82,7 @@ class CustomizableHierarchy:
 
 
 def customizable(graph: Graph) -> CustomizableHierarchy:
-    """Return the hierarchy of a graph's arcs, whatever its weights.
-
-    `GraphError` without small separators; `SetupError` if METIS is needed and not installed.
-    """
+    """Return a graph's hierarchy for all weights; `GraphError` without small separators."""
     host = graph.to_host()
     offsets, neighbours = elimination.list_neighbours(host.offsets, host.heads)
     order = elimination_order(graph.name, offsets, neighbours)

@@ -26,10 +26,7 @@ BISECTED = 1 << 21
 def elimination_order(
     name: str, offsets: NDArray[np.int64], neighbours: NDArray[np.int32]
 ) -> NDArray[np.int32]:
-    """Return the vertices in the order of elimination, from `list_neighbours`.
-
-    `GraphError` if a large graph has no small separator; `SetupError` without METIS.
-    """
+    """Return vertices in order of elimination, or `GraphError` without a small separator."""
     left = neighbours.copy()
     mates = np.empty(len(left), np.int32 if len(left) < 2**31 else np.int64)
     elimination.pair_entries(offsets, left, mates)

@@ -11,11 +11,7 @@ REMEDY = "contraction (groute_py.prepare) or a solve without a hierarchy takes s
 
 
 def refuse_wide(name: str, core: int, separator: int) -> None:
-    """Raise `GraphError` if the first separator of the core alone gives too many triangles.
-
-    Its vertices become neighbours of each other, whatever the order. The core are the vertices with
-    more than two neighbours.
-    """
+    """Raise `GraphError` if the first separator, whose vertices become a clique, is too wide."""
     triangles = separator * (separator - 1) * (separator - 2) // 6
     if triangles > MOST_TRIANGLES:
         raise GraphError(

@@ -18,10 +18,7 @@ from groute_py.kernels.cpu import near_far, sweep
 
 
 class Contraction(SerialMethod):
-    """A sweep by one core over a hierarchy that all cores have made.
-
-    Of many trees within a cutoff it looks only at what they reach, if that is little.
-    """
+    """A sweep by one core over a hierarchy, or within a small cutoff a descent."""
 
     def arrange(self, parts: SolveParts) -> None:
         buffers = parts.buffers
@@ -69,10 +66,7 @@ class Contraction(SerialMethod):
 
 
 def _contracted(buffers: SolveBuffers) -> Hierarchy | None:
-    """The hierarchy of a share; None if a shortcut does not fit in 32 bits.
-
-    If one does not fit in 64 bits, all vertices are the core.
-    """
+    """The hierarchy of a share; None if it needs 64 bits; only a core if it needs more."""
     share = buffers.share
     arcs = (share.offsets, share.heads, share.weights, buffers.type)
     try:

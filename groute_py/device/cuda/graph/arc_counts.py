@@ -1,8 +1,4 @@
-"""Counts of the arcs that each rank of a team takes of each row, and where they begin there.
-
-CuPy's sums take longer to be loaded than to be computed, so all sums are those of kernels in
-kernels/exchange/redistribute.cu, and of NumPy where they are few.
-"""
+"""Counts of the arcs that each rank of a team takes of each row, and where they begin there."""
 
 from __future__ import annotations
 

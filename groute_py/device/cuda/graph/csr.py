@@ -138,10 +138,7 @@ class DeviceGraph:
 
 
 def packed_arcs(heads: Any, weights: Any, distance_type: np.dtype[Any]) -> Any:
-    """Arcs as kernels load them, weight and head side by side (``Arc`` in their types.cuh).
-
-    Those in host memory are packed there, on their way.
-    """
+    """Arcs as kernels load them, weight and head side by side (``Arc`` in their types.cuh)."""
     words = np.dtype(f"u{distance_type.itemsize}")
     kind = np.dtype(np.uint64 if words.itemsize == 4 else np.complex128)
 

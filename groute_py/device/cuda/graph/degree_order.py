@@ -87,10 +87,7 @@ def order_by_degree(graph: DeviceGraph) -> DegreeOrder | None:
 def order_among_peers(
     channel: Channel, graph: DeviceGraph, owned: list[int], spare: int
 ) -> DegreeOrder | None:
-    """Order among all ranks, if all have room for it beside ``spare`` bytes; collective.
-
-    Arcs stay where they are.
-    """
+    """Order among all ranks, if all have room for it beside ``spare`` bytes; collective."""
     mine = if_it_fits(lambda: _own_numbers(graph, owned, spare))
     if not all(channel.gather(mine is not None)):
         return None

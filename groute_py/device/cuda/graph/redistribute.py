@@ -40,11 +40,7 @@ class Destination(NamedTuple):
 
 
 class Redistribution:
-    """Moves the arcs of a team to the owners of their heads; collective.
-
-    ``order`` is by degree, if vertices are renumbered; a rank pushes at most ``most_pushed``
-    vertices to a peer.
-    """
+    """Moves the arcs of a team to the owners of their heads; collective."""
 
     def __init__(self, team: Team, graph: DeviceGraph) -> None:
         self.team, self.graph, self.gpu = team, graph, graph.gpu

@@ -29,9 +29,8 @@ class CoreGraph:
 
 
 def core_distances(hierarchy: Hierarchy, distance_type: np.dtype[Any]) -> Any:
-    """All distances within the core, shape (c, c), `unreached` where no path leads.
+    """All distances within the core, (c, c), in the current stream, twice there while it is closed.
 
-    In the current stream. The matrix is padded while it is closed, so it is there twice.
     `NarrowError` if a distance takes more than half of the type's range.
     """
     count = hierarchy.core_count

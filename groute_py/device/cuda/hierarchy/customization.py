@@ -35,10 +35,7 @@ ROWS_AT_ONCE = 1 << 15
 
 
 class CudaCustomization:
-    """The hierarchy of a graph on a GPU; see `groute_py.many.customized.Customization`.
-
-    All work is done in the current stream, and arrays on the GPU do not leave it.
-    """
+    """A `groute_py.many.customized.Customization` on a GPU; all work is in the current stream."""
 
     def __init__(self, hierarchy: CustomizableHierarchy) -> None:
         self._gpu = GpuContext(local_rank(0))

@@ -29,11 +29,7 @@ TREE = np.dtype(
 
 
 class Tree:
-    """The elimination tree, for look-ups: struct ``Tree`` of labels.cu, and its arrays by number.
-
-    Labels begin at ``rows`` (uint32, in steps of `STEP` entries); all of one direction have
-    ``size`` entries.
-    """
+    """The elimination tree, for look-ups: struct ``Tree`` of labels.cu, and its arrays."""
 
     def __init__(self, hierarchy: CustomizableHierarchy) -> None:
         rows, depths = label_rows(hierarchy), hierarchy.depths().astype(np.uint16)

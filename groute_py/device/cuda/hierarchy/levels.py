@@ -17,11 +17,7 @@ from groute_py.hierarchy.hierarchy import ARRAYS, Hierarchy
 
 
 class CudaHierarchy:
-    """Struct ``Hierarchy`` of kernels/layout/hierarchy.cuh, and the arrays it points to.
-
-    ``distance_type`` is at least as wide as the hierarchy's. Without ``core`` it computes
-    `core_distances`.
-    """
+    """Struct ``Hierarchy`` of kernels/layout/hierarchy.cuh, and the arrays it points to."""
 
     def __init__(
         self, hierarchy: Hierarchy, distance_type: np.dtype[Any], core: Any = None

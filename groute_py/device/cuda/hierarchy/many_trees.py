@@ -45,10 +45,7 @@ SWEEPING: dict[str, Any] = {
 
 
 class ManyTrees:
-    """Solves for up to `count` sources at once; all work is done in the current stream.
-
-    ``overflow`` (uint32, (1,), on the device) is not 0 if a sum of the last solve did not fit.
-    """
+    """Solves for up to `count` sources at once, in the current stream; ``overflow`` is a flag."""
 
     def __init__(self, levels: CudaHierarchy, processors: int, count: int) -> None:
         self._levels, self._packs = levels, -(-count // SOURCES)

@@ -83,10 +83,7 @@ class CudaNearest:
         return self._levels.level_count
 
     def solve(self, facilities: NDArray[np.int64], *, turned: bool) -> Found | None:
-        """Find the nearest of some different facilities, the first of those that are equally near.
-
-        None if a sum does not fit in 32 bits, or paths of too many arcs weigh 0.
-        """
+        """Find the nearest facilities, the first of equals; None if 32 bits may not be enough."""
         if self._is_narrow:
             return None
         self._gpu.use()

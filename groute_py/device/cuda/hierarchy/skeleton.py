@@ -86,11 +86,7 @@ class Skeleton:
 
 
 def joined(kernels: Kernels, count: int, keys: Any, out: Any, in_: Any) -> Skeleton:
-    """The skeleton of ``count`` vertices with some arcs, the lightest of parallel ones.
-
-    ``keys`` (uint64, (m,)) have tail and head of each arc, in any order; ``out`` and ``in_`` are
-    one array if symmetric.
-    """
+    """The skeleton of arcs with ``keys`` (uint64: tail and head), the lightest of parallel ones."""
     symmetric = out is in_
     order = ascending(keys)
     keys, out = keys[order], out[order]

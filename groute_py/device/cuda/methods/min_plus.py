@@ -60,11 +60,7 @@ def pulling(distance_type: np.dtype[Any]) -> dict[str, Any]:
 
 
 class Storage:
-    """The incoming arcs of a graph without a halo, in rows and in a method's other storage.
-
-    ``struct`` is struct ``Incoming`` of kernels/layout/min_plus.cuh, ``arrays`` its members by
-    name.
-    """
+    """Incoming arcs of a graph without a halo, as ``Incoming`` of kernels/layout/min_plus.cuh."""
 
     def __init__(self, graph: DeviceGraph) -> None:
         self.graph = graph

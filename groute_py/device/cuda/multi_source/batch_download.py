@@ -24,10 +24,7 @@ class Batch:
         self._done = cp.cuda.Event(disable_timing=True)
 
     def send(self, first: int, rows: Any, overflow: Any) -> None:
-        """Begin to copy rows (r, t) and the overflow flag; later work may change both.
-
-        There are at most as many rows as the first time.
-        """
+        """Begin to copy rows (no more than at first) and a flag; later work may change both."""
         self._first, self._count = first, len(rows)
         if self._rows is None:
             pinned = rows.nbytes <= MOST_PINNED

@@ -26,10 +26,7 @@ KEPT = 0.9
 
 
 class CudaGraph:
-    """A graph without negative weights in device memory.
-
-    ``local_rank`` picks the GPU; ranks share where there are fewer.
-    """
+    """A graph without negative weights in device memory, on the GPU of ``local_rank``."""
 
     def __init__(
         self,

@@ -84,10 +84,7 @@ def heap_method(graph: CudaGraph) -> Method:
 
 
 class CudaRows:
-    """A `RowSolver` whose lanes have at most ``slots`` sources in flight.
-
-    Each source in flight takes ``beside`` bytes more for the steps after its solve; see `solved`.
-    """
+    """A `RowSolver` of ``slots`` sources in flight a lane, with ``beside`` more bytes for each."""
 
     def __init__(
         self,
@@ -194,8 +191,7 @@ class CudaRows:
     def _chunk_rows(self, count: int) -> int:
         """Rows of a lane: one for each slot, or more where rows are short and memory allows.
 
-        Where the lanes go round more than once, all rounds get as many: a few sources that are left
-        over would take as long as a whole round.
+        All rounds get as many: a few sources left over would take as long as a whole round.
         """
         scratch = sum(self._method.scratch) + self._beside
         spare = self._graph.free_bytes // self._lanes - self.slots * scratch

@@ -54,11 +54,7 @@ _EXPORTED: dict[int, Any] = {}
 
 
 class Link:
-    """This rank's mailbox and inbox, and the mapped memory of its peers; collective.
-
-    ``first`` is the job's number of the team's first rank, ``size`` the number of ranks in the
-    team.
-    """
+    """This rank's mailbox and inbox, and the mapped memory of its peers; collective."""
 
     def __init__(
         self,

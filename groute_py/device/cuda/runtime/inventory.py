@@ -43,11 +43,7 @@ def room_on(index: int) -> int:
 
 
 def uuid_of(properties: dict[str, Any]) -> str:
-    """A GPU's name in the whole world, written as NVML and ``nvidia-smi`` do.
-
-    CuPy takes the sixteen bytes for text, which ends at the first zero: the rest is filled with
-    zeros.
-    """
+    """A GPU's UUID in NVML's form; of bytes, CuPy drops those from the first zero on."""
     return f"GPU-{UUID(bytes=properties['uuid'].ljust(16, bytes(1)))}"
 
 

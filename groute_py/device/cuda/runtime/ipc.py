@@ -41,10 +41,7 @@ def unmappable(channel: Channel) -> list[int]:
 
 
 def _can_map(handle: bytes | None) -> bool:
-    """Return True if an exported handle can be mapped, or need not be.
-
-    None stands for a rank that cannot export, an empty handle for a full GPU: others report these.
-    """
+    """Return True if a handle can be mapped, or none is there (no export, or a full GPU)."""
     try:
         if handle:
             runtime.ipcCloseMemHandle(runtime.ipcOpenMemHandle(handle))

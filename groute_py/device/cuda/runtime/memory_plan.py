@@ -142,10 +142,7 @@ def ring_entries(pushed: int) -> int:
 
 
 def ring_that_fits(pushed: int, peers: int, distance_type: np.dtype[Any], free: int) -> int:
-    """`ring_entries`, reduced to the free memory of the fullest GPU of a team; 0 if none fits.
-
-    A step that finds a ring full uses a dense pull.
-    """
+    """`ring_entries`, reduced to the free memory of the fullest GPU of a team; 0 if none fits."""
     entry, ring = entry_type(distance_type).itemsize, ring_entries(pushed)
     while ring >= 1 << SMALLEST_RING and peers * ring * entry + SPARE_BYTES > free:
         ring //= 2

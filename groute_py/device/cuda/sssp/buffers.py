@@ -29,11 +29,7 @@ from groute_py.device.cuda.runtime.structs import WORK, control_type, offset_of,
 
 
 class SolveBuffers:
-    """Distances, worklists and outboxes of a rank, and its kernels' report, struct ``Control``.
-
-    ``work`` is struct ``Work`` of kernels/layout/worklists.cuh, ``arrays`` its members by name. The
-    device's ``label`` says if worklists are short.
-    """
+    """Worklists and outboxes (struct ``Work``), and the report of kernels (struct ``Control``)."""
 
     def __init__(self, graph: DeviceGraph, *, direct: bool, exported: bool) -> None:
         self._gpu, self._graph, self._direct = graph.gpu, graph, direct

@@ -32,10 +32,7 @@ if TYPE_CHECKING:
 
 
 class CudaDevice:
-    """A `Device` on the GPU of ``local_rank``; where there are fewer GPUs, ranks share.
-
-    ``linked`` drives the kernels of a team, while one is linked.
-    """
+    """A `Device` on the GPU of ``local_rank``; ``linked`` drives kernels while a team is linked."""
 
     name = "cuda"
 

@@ -28,10 +28,7 @@ class GpuMethod:
     """Tells apart the choices of a method that load a share in different ways."""
 
     def arrange(self, graph: DeviceGraph) -> DegreeOrder | None:
-        """Compile, and make a method's own arrays, before the working arrays.
-
-        Returns the numbers of renumbered vertices: here for the pull phase.
-        """
+        """Compile, and make a method's own arrays first; return the order of vertices, if any."""
         if graph.terms.mode != "alone":
             return None
         order = order_by_degree(graph)

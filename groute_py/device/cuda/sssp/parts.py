@@ -15,10 +15,7 @@ from groute_py.device.cuda.sssp.relax_kernel import RelaxKernel
 
 
 class SolveParts:
-    """Allocates the working arrays of a share, and makes the parts that work on them.
-
-    ``order`` renumbers its vertices; with a ``redistribution`` peers map distances.
-    """
+    """Allocates the working arrays of a share, and makes the parts that work on them."""
 
     def __init__(
         self,

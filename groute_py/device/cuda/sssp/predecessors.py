@@ -28,11 +28,7 @@ NOBODY = 0xFFFFFFFF
 
 
 class Predecessors:
-    """Finds the predecessors of the owned vertices.
-
-    ``recording`` if the kernels of this solve record them; ``unrecorded`` counts vertices without a
-    record, once the records have been taken.
-    """
+    """Finds the predecessors of the owned vertices, with or without records."""
 
     def __init__(
         self,

@@ -17,12 +17,7 @@ DEPTH = 32
 
 
 class RelaxKernel:
-    """Launches the kernel ``relax``.
-
-    ``source`` is a number of kernels, or `NOBODY`; ``delta``, ``cutoff`` and ``first`` (the width
-    of the first bucket) are in the distance type; ``peers`` is struct ``Peers`` of
-    kernels/layout/exchange.cuh.
-    """
+    """Launches the kernel ``relax``, with bounds in the distance type."""
 
     source: int
     delta: Any

@@ -17,10 +17,7 @@ offset type, how ranks exchange, and whether they pull."""
 
 
 def smallest(distance_type: np.dtype[Any]) -> Share:
-    """The smallest share with everything in it that loading looks at.
-
-    Its rows are in the wrong order, and too many for one block of CuPy's.
-    """
+    """The smallest share with all cases of loading: unsorted, and larger than a block of CuPy."""
     count = MANY_TO_CUPY
     heads = np.repeat(np.roll(np.arange(count, dtype=np.int32), -1), 2)
     weights, halo = np.tile(np.array([2, 1], distance_type), count), np.zeros(0, np.int64)

@@ -58,11 +58,7 @@ class Steps:
         )
 
     def close(self, rows: Any, first: int, stages: Any = None) -> None:
-        """Let rows go through their own vertices, those from ``first`` on.
-
-        ``stages`` (uint16, like the rows) takes the last stage in which each distance fell: the
-        number of the tile of vertices, from 1.
-        """
+        """Let rows go through their own vertices; ``stages`` (uint16) get last changes, from 1."""
         panel = cp.empty((len(rows), TILE), self.graph.type)
         narrow = np.uint64(TILE)
         for top in range(0, len(rows), TILE):
