@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from groute_py.cli import records, show
-from groute_py.cli.alone import on_rank_0, read_graph
-from groute_py.cli.apart import check_outputs_apart
 from groute_py.cli.options import graph_argument, reading_options
+from groute_py.cli.outputs import check_outputs_apart
 from groute_py.cli.phase_line import free_terminal
+from groute_py.cli.ranks import on_rank_0, read_graph
 from groute_py.errors import InputError, quote
 from groute_py.system.clock import phase
 from groute_py.system.environment import place

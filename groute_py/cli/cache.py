@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from groute_py.cli import show
-from groute_py.cli.alone import on_rank_0
 from groute_py.cli.options import json_option
+from groute_py.cli.ranks import on_rank_0
 from groute_py.errors import InputError, quoted
 
 _folder = click.option(

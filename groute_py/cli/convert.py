@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from groute_py.cli import records, show
-from groute_py.cli.alone import on_rank_0, read_graph
-from groute_py.cli.apart import check_outputs_apart
 from groute_py.cli.options import column_options, graph_argument, reading_options
+from groute_py.cli.outputs import check_outputs_apart
+from groute_py.cli.ranks import on_rank_0, read_graph
 from groute_py.errors import InputError
 from groute_py.io.formats.osm.profiles import PROFILES
 from groute_py.system.clock import phase

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from groute_py.cli import show
-from groute_py.cli.alone import on_rank_0, read_graph
 from groute_py.cli.options import graph_argument, json_option, source_options
+from groute_py.cli.ranks import on_rank_0, read_graph
 from groute_py.system.environment import place
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from groute_py.cli import show
-from groute_py.cli.alone import alike
+from groute_py.cli.ranks import alike
 from groute_py.errors import InputError, SetupError, quote, quoted
 from groute_py.system.environment import refuse_inside_a_job
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from groute_py.cli import show
-from groute_py.cli.alone import on_rank_0
 from groute_py.cli.options import graph_argument, json_option, source_options
+from groute_py.cli.ranks import on_rank_0
 from groute_py.errors import InputError, SetupError
 
 if TYPE_CHECKING:

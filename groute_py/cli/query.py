@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from groute_py.cli import show
-from groute_py.cli.alone import alike
 from groute_py.cli.options import graph_argument, options_from, source_options
+from groute_py.cli.ranks import alike
 from groute_py.cli.runner import Runner
 from groute_py.errors import InputError, InterruptedRun
 from groute_py.system.environment import place

@@ -1,4 +1,4 @@
-"""The ranks of a command: connected, watched, and ended in time."""
+"""The ranks of a command: connected, watched, and ended in time; or all but one left out."""
 
 from __future__ import annotations
 
@@ -6,20 +6,25 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 import click
 
 from groute_py.cli import records, show
 from groute_py.cli.signals import on_signal
 from groute_py.engine.options import LONGEST_LIMIT_S
-from groute_py.errors import RunError, TimeLimitError
+from groute_py.errors import GrouteError, RunError, TimeLimitError, everywhere
 from groute_py.system.atomic_file import what_was_written
 
 if TYPE_CHECKING:
     from groute_py.comm.base import Channel
+    from groute_py.graph.csr import Graph
+    from groute_py.io.tables.columns import Columns
+
+P = ParamSpec("P")
 
 GRACE_S = 1.0
 """After the time limit ranks get so long to notice it together, in order."""
@@ -85,3 +90,41 @@ def _end_without_main(message: str) -> None:
     threading.Timer(ABORT_S, os._exit, (RunError.exit_code,)).start()
     abort_all(RunError.exit_code)
     os._exit(RunError.exit_code)
+
+
+def on_rank_0(command: Callable[P, None]) -> Callable[P, None]:
+    """Run a command on rank 0 only; its error is raised on every rank."""
+
+    @wraps(command)
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> None:
+        records.begin("mpi")
+        from groute_py.comm.agree import on_root
+        from groute_py.comm.connect import connect
+
+        channel = connect()
+        records.begin("start")  # which no line on the terminal names
+        on_root(channel, lambda: command(*args, **kwargs))
+
+    return wrapped
+
+
+def alike(command: Callable[P, None]) -> Callable[P, None]:
+    """Let each error of a command be every rank's: they all do the same, and none hears another."""
+
+    @wraps(command)
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            command(*args, **kwargs)
+        except GrouteError as error:
+            raise everywhere(error) from error.__cause__
+
+    return wrapped
+
+
+def read_graph(graph: str, columns: Columns, cache: Any, turns: str | None = None) -> Graph:
+    """Read the whole graph, with a bar on a terminal."""
+    from groute_py.source.graph_source import GraphSource
+
+    with show.progress(f"reading {graph}") as progress:
+        how: dict[str, Any] = {"turns": turns, "cache": cache, "progress": progress}
+        return GraphSource(graph, columns, **how).graph()

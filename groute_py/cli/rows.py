@@ -12,7 +12,7 @@ import click
 from groute_py.arguments import check_choice
 from groute_py.cli import records, show
 from groute_py.cli.options import MEMORY, NAMED, job_options
-from groute_py.cli.resumable import save_rows
+from groute_py.cli.outputs import save_rows
 from groute_py.cli.runner import Runner
 from groute_py.errors import InputError
 

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from groute_py.cli import records, show
-from groute_py.cli.apart import check_outputs_apart
 from groute_py.cli.options import Where, size_of
+from groute_py.cli.outputs import check_outputs_apart, stored
 from groute_py.cli.places import Ends
 from groute_py.cli.ranks import connected
-from groute_py.cli.resumable import stored
 from groute_py.errors import GrouteError, InputError, everywhere
 from groute_py.system.environment import local_rank, place
 

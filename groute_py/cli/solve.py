@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from groute_py.cli import records, show
-from groute_py.cli.alone import on_rank_0, read_graph
 from groute_py.cli.options import (
     graph_argument,
     json_option,
@@ -19,6 +18,7 @@ from groute_py.cli.options import (
     solve_options,
     source_options,
 )
+from groute_py.cli.ranks import on_rank_0, read_graph
 from groute_py.cli.runner import Runner
 from groute_py.errors import InputError, NegativeCycleError, everywhere, printable
 from groute_py.system.clock import phase

@@ -9,7 +9,7 @@ import pytest
 from support.command import as_json, run_command
 
 from groute_py import InputError
-from groute_py.cli.apart import check_outputs_apart
+from groute_py.cli.outputs import check_outputs_apart
 
 EDGES, VERTICES = "1 2 5\n", "1\n2\n7\n"
 ROADS, PLACES = "p sp 2 1\na 1 2 5\n", "p aux sp co 2\nv 1 0 0\nv 2 10 10\n"

@@ -16,7 +16,7 @@ from support.one_error import Bad, check
 from support.processes import Job as Command
 
 from groute_py import Graph, InputError, RunError
-from groute_py.cli.resumable import save_rows
+from groute_py.cli.outputs import save_rows
 from groute_py.many.storage.folder import SIGNATURE
 from groute_py.many.storage.forms import check_output
 

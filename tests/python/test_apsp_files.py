@@ -18,7 +18,7 @@ from support.keeping import failing
 from support.kept_rows import Run, every, job_of, left, listing, row_file, solved
 
 from groute_py import Graph, InputError, Result, RunError, verify, write_graph
-from groute_py.cli.resumable import save_rows
+from groute_py.cli.outputs import save_rows
 from groute_py.comm.solo import SoloChannel
 from groute_py.many.storage import row_files
 from groute_py.many.storage.folder import RunFolder

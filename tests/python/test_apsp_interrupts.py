@@ -17,7 +17,7 @@ from support.kept_rows import job_of, listing, row_file
 from support.local_ranks import on_ranks
 
 from groute_py import Graph
-from groute_py.cli.resumable import save_rows
+from groute_py.cli.outputs import save_rows
 from groute_py.comm import agree
 from groute_py.comm.solo import SoloChannel
 from groute_py.errors import InterruptedRun, TimeLimitError, signalled

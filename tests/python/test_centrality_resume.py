@@ -21,7 +21,7 @@ from groute_py import Graph, InputError, RunError
 from groute_py.centrality import bounds
 from groute_py.centrality.dependencies import accumulated
 from groute_py.centrality.distances import reduced
-from groute_py.cli.resumable import stored
+from groute_py.cli.outputs import stored
 from groute_py.comm.solo import SoloChannel
 from groute_py.graph.symmetrize import mirrored
 from groute_py.many import reduce

@@ -15,7 +15,7 @@ from support.kept_rows import listing
 from support.local_ranks import on_ranks
 
 from groute_py import InputError, InterruptedRun, RunError, TimeLimitError
-from groute_py.cli.resumable import stored
+from groute_py.cli.outputs import stored
 from groute_py.comm.solo import SoloChannel
 from groute_py.errors import GrouteError, signalled, too_late
 from groute_py.many.storage import parts, row_files, store
