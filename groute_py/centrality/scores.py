@@ -14,12 +14,13 @@ from groute_py.centrality.dependencies import Accumulated
 from groute_py.centrality.distances import Reduced
 from groute_py.graph.ids import Numbering
 from groute_py.io.array_archive import save_arrays
+from groute_py.results.frame import Tabular
 from groute_py.results.tables import Column, Part, write_table
 from groute_py.system.atomic_file import replacing, translating_errors
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
+class Scores(Tabular):
     """A number for each of k vertices.
 
     Attributes:
@@ -27,16 +28,23 @@ class Scores:
         values: shape (k,): float64, or int64 for eccentricities of integer weights.
         errors: float64, shape (k,), standard errors of estimates; None if the values are exact.
         statistics: how they were computed, such as ``algorithm`` and ``device``.
+        numbering: between positions and the graph's own ids.
     """
 
     vertices: NDArray[np.int64]
     values: NDArray[Any]
     errors: NDArray[np.float64] | None = None
     statistics: dict[str, Any] = field(default_factory=dict)
+    numbering: Numbering = field(default_factory=lambda: Numbering(0))
+
+    def part(self, some: slice) -> Part:
+        """See `Tabular.part`."""
+        columns = columns_of(self, self.numbering, "value")
+        return {title: Column(column[some]) for title, column in columns.items()}
 
 
 @dataclass(frozen=True, eq=False)
-class ArcScores:
+class ArcScores(Tabular):
     """A number for each of m arcs, in the order of the graph's rows.
 
     Attributes:
@@ -44,6 +52,7 @@ class ArcScores:
         values: float64, shape (m,).
         errors: float64, shape (m,), standard errors of estimates; None if the values are exact.
         statistics: how they were computed, such as ``device``.
+        numbering: between positions and the graph's own ids.
     """
 
     tails: NDArray[np.int64]
@@ -51,6 +60,12 @@ class ArcScores:
     values: NDArray[np.float64]
     errors: NDArray[np.float64] | None = None
     statistics: dict[str, Any] = field(default_factory=dict)
+    numbering: Numbering = field(default_factory=lambda: Numbering(0))
+
+    def part(self, some: slice) -> Part:
+        """See `Tabular.part`."""
+        columns = columns_of(self, self.numbering, "value")
+        return {title: Column(column[some]) for title, column in columns.items()}
 
 
 def row_scores(found: Reduced, values: NDArray[Any]) -> Scores:
@@ -61,13 +76,15 @@ def row_scores(found: Reduced, values: NDArray[Any]) -> Scores:
         "device": found.label,
         "complete": found.complete,
     }
-    return Scores(found.sources, values, None, statistics)
+    return Scores(found.sources, values, None, statistics, found.job.whole.numbering)
 
 
 def vertex_scores(found: Accumulated, *, normalized: bool) -> Scores:
     """The scores of all vertices."""
-    vertices = np.arange(found.job.graph.vertex_count)
-    return Scores(vertices, *estimated(found, normalized=normalized), statistics_of(found))
+    assert found.given is not None
+    vertices, numbering = np.arange(found.job.graph.vertex_count), found.given.numbering
+    values = estimated(found, normalized=normalized)
+    return Scores(vertices, *values, statistics_of(found), numbering)
 
 
 def arc_scores(found: Accumulated, *, normalized: bool) -> ArcScores:
@@ -76,7 +93,8 @@ def arc_scores(found: Accumulated, *, normalized: bool) -> ArcScores:
     assert graph is not None
     tails = graph.tails()
     heads = graph.heads.astype(np.int64)
-    return ArcScores(tails, heads, *estimated(found, normalized=normalized), statistics_of(found))
+    values = estimated(found, normalized=normalized)
+    return ArcScores(tails, heads, *values, statistics_of(found), graph.numbering)
 
 
 def estimated(

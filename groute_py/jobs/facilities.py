@@ -16,6 +16,7 @@ from groute_py.errors import NegativeCycleError
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Numbering
 from groute_py.io.array_archive import save_arrays
+from groute_py.results.frame import Tabular
 from groute_py.results.result import reached_in
 from groute_py.results.tables import (
     Column,
@@ -41,7 +42,7 @@ def by_id(graph: Graph, facilities: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 @dataclass(frozen=True, eq=False)
-class NearestFacilities:
+class NearestFacilities(Tabular):
     """For each of n vertices its nearest facility, or its k nearest, the nearest first.
 
     Attributes:
@@ -93,10 +94,10 @@ class NearestFacilities:
     def _parts(self) -> Iterator[Part]:
         step = max(LINES_AT_ONCE // (self.distances.size // max(len(self.distances), 1) or 1), 1)
         for start in range(0, max(len(self.distances), 1), step):
-            yield self._part(slice(start, start + step))
+            yield self.part(slice(start, start + step))
 
-    def _part(self, some: slice) -> Part:
-        """The lines of some vertices, one for each facility."""
+    def part(self, some: slice) -> Part:
+        """See `Tabular.part`; a line for each vertex and facility."""
         numbering, distances = self.numbering, self.distances[some]
         vertices = np.arange(len(self.distances))[some]
         ranks: dict[str, Column] = {}

@@ -18,10 +18,12 @@ from groute_py.maps.areas import Polygon
 from groute_py.maps.pieces import Pieces, Watch
 from groute_py.maps.places import FARTHEST, Places
 from groute_py.maps.reach import Reach, ReachView
+from groute_py.results.frame import Tabular
+from groute_py.results.tables import Part
 
 
 @dataclass(frozen=True, eq=False)
-class Isochrones:
+class Isochrones(Tabular):
     """What is within limits of some sources.
 
     Attributes:
@@ -47,6 +49,10 @@ class Isochrones:
     def attribution(self) -> str:
         """The text that names whom the graph's data belong to, "" for nobody."""
         return self.graph.attribution
+
+    def part(self, some: slice) -> Part:
+        """See `Tabular.part`; the vertices within each of some reaches."""
+        return isochrone_files.vertices_of(self, self.reaches[some])
 
     @property
     def counts(self) -> list[int]:

@@ -25,6 +25,8 @@ from groute_py.many.apsp import Job, Progress, collect
 from groute_py.many.sources import Vertices
 from groute_py.many.storage.forms import check_output
 from groute_py.many.to_file import save
+from groute_py.results.frame import Tabular
+from groute_py.results.tables import Part, of_pairs
 from groute_py.solver.opened import Opened, Work, opened_by
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Matrix:
+class Matrix(Tabular):
     """Shortest paths from k sources to t targets.
 
     Attributes:
@@ -57,6 +59,12 @@ class Matrix:
     reverse: bool = False
     attribution: str = ""
     numbering: Numbering = field(default_factory=lambda: Numbering(0))
+
+    def part(self, some: slice) -> Part:
+        """See `Tabular.part`; a line for each source and target."""
+        before = None if self.predecessors is None else self.predecessors[some]
+        rows = self.sources[some], self.targets, self.distances[some], before
+        return of_pairs(self.numbering, *rows)
 
 
 @takes(Options, "matrix")

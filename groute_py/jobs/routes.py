@@ -17,6 +17,7 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Numbering
 from groute_py.maps.geojson import SUFFIX, write_lines
 from groute_py.maps.places import Coordinates, Places, places_of
+from groute_py.results.frame import Tabular
 from groute_py.results.result import reached_in
 from groute_py.results.tables import Column, Part, check_table, of_distances, write_table
 
@@ -25,7 +26,7 @@ PAIRS_AT_ONCE = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
-class Routes:
+class Routes(Tabular):
     """Shortest paths between k pairs.
 
     Attributes:
@@ -115,16 +116,19 @@ class Routes:
 
     def _parts(self) -> Iterator[Part]:
         for start in range(0, len(self.pairs), PAIRS_AT_ONCE):
-            some = slice(start, start + PAIRS_AT_ONCE)
-            part = {
-                "source": Column(self.numbering.ids_of(self.pairs[some, 0])),
-                "target": Column(self.numbering.ids_of(self.pairs[some, 1])),
-                "distance": of_distances(self.distances[some]),
-            }
-            if self.paths is not None:
-                shown = [self._shown(path) for path in self.paths[some]]
-                part["path"] = Column(np.array(shown, object))  # not all as long as the longest
-            yield part
+            yield self.part(slice(start, start + PAIRS_AT_ONCE))
+
+    def part(self, some: slice) -> Part:
+        """See `Tabular.part`; a line for each pair."""
+        part = {
+            "source": Column(self.numbering.ids_of(self.pairs[some, 0])),
+            "target": Column(self.numbering.ids_of(self.pairs[some, 1])),
+            "distance": of_distances(self.distances[some]),
+        }
+        if self.paths is not None:
+            shown = [self._shown(path) for path in self.paths[some]]
+            part["path"] = Column(np.array(shown, object))  # not all as long as the longest
+        return part
 
     def _shown(self, path: NDArray[np.int64]) -> str:
         return json.dumps(self.numbering.ids_of(path).tolist(), ensure_ascii=False)

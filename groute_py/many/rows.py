@@ -17,12 +17,14 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Numbering, Positions
 from groute_py.many.choose import placed
 from groute_py.many.precision import one_precision
+from groute_py.results.frame import Tabular
 from groute_py.results.result import Result
+from groute_py.results.tables import Part, of_pairs
 from groute_py.source.whole import Whole
 
 
 @dataclass(frozen=True, eq=False)
-class SourceRows:
+class SourceRows(Tabular):
     """Shortest paths from k sources.
 
     Attributes:
@@ -43,6 +45,13 @@ class SourceRows:
     reverse: bool = False
     attribution: str = ""
     numbering: Numbering = field(default_factory=lambda: Numbering(0))
+
+    def part(self, some: slice) -> Part:
+        """See `Tabular.part`; a line for each source and vertex."""
+        before = None if self.predecessors is None else self.predecessors[some]
+        everything = np.arange(self.numbering.count)
+        rows = self.sources[some], everything, self.distances[some], before
+        return of_pairs(self.numbering, *rows)
 
     def path(self, source: int | str | Positions, target: int | str | Positions) -> list[Any]:
         """The ids of the vertices of a shortest path with both ends; empty if there is no path.

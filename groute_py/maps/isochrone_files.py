@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -81,6 +81,15 @@ def _followed(answer: Reaches, progress: Progress | None) -> Iterator[Reach]:
         yield reach
         if progress is not None:
             progress(done, len(answer.reaches))
+
+
+def vertices_of(answer: Reaches, reaches: Sequence[Reach]) -> Part:
+    """Return the vertices within some reaches, one after the other."""
+    view = ReachView(answer)
+    parts = [_vertex_rows(view, reach) for reach in reaches]
+    return {
+        title: Column(np.concatenate([part[title].values for part in parts])) for title in parts[0]
+    }
 
 
 def _vertex_rows(view: ReachView, reach: Reach) -> Part:

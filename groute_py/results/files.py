@@ -1,4 +1,4 @@
-"""Results as files, one function a form with its suffix; and as a pandas DataFrame.
+"""Results as files, one function a form with its suffix.
 
 Tables are in the ids of the graph's file. Where no path leads, ``csv`` and ``txt`` say ``inf``,
 ``parquet`` leaves the place empty, and ``sol`` leaves the vertex out. ``npz``, ``csv`` and
@@ -22,10 +22,8 @@ from groute_py.errors import InputError, quote
 from groute_py.io.array_archive import save_arrays
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
-
     from groute_py.results.result import Result
-    from groute_py.results.tables import Column
+    from groute_py.results.tables import Part
 
 NEGATIVE_CYCLE = "FOUND NEGATIVE CYCLE!\n"
 """The text of ``matrix-distances`` instead of distances if there is a negative cycle."""
@@ -56,7 +54,7 @@ def _write_npy(result: Result, file: IO[bytes]) -> None:
 def _write_csv(result: Result, file: IO[bytes]) -> None:
     from groute_py.results.tables import Column, write_csv
 
-    columns, nobody = _columns(result), np.zeros(len(result.distances), np.bool_)
+    columns, nobody = columns_of(result), np.zeros(len(result.distances), np.bool_)
     if result.predecessors is None:
         first = {name: columns[name] for name in ("vertex", "distance")}
         columns = first | {"predecessor": Column(nobody, nobody)} | columns
@@ -66,11 +64,11 @@ def _write_csv(result: Result, file: IO[bytes]) -> None:
 def _write_parquet(result: Result, file: IO[bytes]) -> None:
     from groute_py.results.tables import write_parquet
 
-    write_parquet(file, [_columns(result)], result.attribution)
+    write_parquet(file, [columns_of(result)], result.attribution)
 
 
 def _write_txt(result: Result, file: IO[bytes]) -> None:
-    columns = _columns(result)
+    columns = columns_of(result)
     _write_comment(file, "#", result.attribution)
     _write_lines(file, zip(columns["vertex"].shown, columns["distance"].shown, strict=True))
 
@@ -81,7 +79,7 @@ def _write_sol(result: Result, file: IO[bytes]) -> None:
     source = result.numbering.id_of(result.source)
     _write_lines(file, [("p", "sol", "sp", len(result.distances)), ("s", source)])
     names = ("vertex", "distance", "predecessor")
-    columns = [column.shown for name, column in _columns(result).items() if name in names]
+    columns = [column.shown for name, column in columns_of(result).items() if name in names]
     reached = compress(zip(*columns, strict=True), result.reached.tolist())
     _write_lines(file, (("d", *(value for value in row if value != "")) for row in reached))
 
@@ -90,23 +88,23 @@ def _write_matrix_distances(result: Result, file: IO[bytes]) -> None:
     """Write one distance a line for dense matrices, 1000000 where no path leads."""
     from groute_py.io.formats.dense_matrix import NO_ARC
 
-    distances = _columns(result)["distance"]._replace(missing=str(NO_ARC)).shown
+    distances = columns_of(result)["distance"]._replace(missing=str(NO_ARC)).shown
     _write_lines(file, zip(distances))
 
 
-def _columns(result: Result) -> dict[str, Column]:
+def columns_of(result: Result, some: slice = slice(None)) -> Part:
     """Return the columns of a table, with predecessors and places if there are any."""
     from groute_py.results.tables import Column, of_distances, of_vertices
 
     numbering, places = result.numbering, result.coordinates
     columns = {
-        "vertex": of_vertices(np.arange(len(result.distances)), numbering),
-        "distance": of_distances(result.distances),
+        "vertex": Column(numbering.ids_of(np.arange(len(result.distances))[some])),
+        "distance": of_distances(result.distances[some]),
     }
     if result.predecessors is not None:
-        columns["predecessor"] = of_vertices(result.predecessors, numbering)
+        columns["predecessor"] = of_vertices(result.predecessors[some], numbering)
     if places is not None:
-        columns |= {"x": Column(places[:, 0]), "y": Column(places[:, 1])}
+        columns |= {"x": Column(places[some, 0]), "y": Column(places[some, 1])}
     return columns
 
 
@@ -154,40 +152,3 @@ def form_of(path: Path, name: str | None = None) -> Callable[[Result, IO[bytes]]
     raise InputError(
         f"{path}: unknown suffix {quote(path.suffix)}; a result is saved as {suffixes}"
     )
-
-
-def frame_of(result: Result, coordinates: str | Path | None = None) -> DataFrame:
-    """See `groute_py.Result.to_frame`."""
-    try:
-        import pandas as pd
-    except ImportError as problem:
-        raise InputError(f"a DataFrame needs pandas ({problem}); pip install pandas") from problem
-    count = len(result.distances)
-    columns: dict[str, Any] = {"distance": result.distances}
-    if result.distances.dtype.kind != "f":
-        columns["distance"] = pd.arrays.IntegerArray(result.distances, ~result.reached)
-    if result.predecessors is not None:
-        columns["predecessor"] = _ids_or_missing(result)
-    places: Any = result.coordinates
-    if coordinates is not None:
-        from groute_py.io.coordinates import read_coordinates
-
-        places = read_coordinates(coordinates, count)
-    if places is not None:
-        columns |= {"x": places[:, 0], "y": places[:, 1]}
-    ids = result.numbering.ids_of(np.arange(count))
-    frame = pd.DataFrame(columns, index=pd.Index(ids, name="vertex"))
-    if result.attribution:
-        frame.attrs["attribution"] = result.attribution
-    return frame
-
-
-def _ids_or_missing(result: Result) -> Any:
-    import pandas as pd
-
-    assert result.predecessors is not None
-    nobody = result.predecessors < 0
-    ids = result.numbering.ids_of(np.where(nobody, 0, result.predecessors))
-    if ids.dtype.kind == "U":
-        return pd.Series(ids, dtype="string").mask(nobody).array
-    return pd.arrays.IntegerArray(ids, nobody)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,15 +14,17 @@ from groute_py.arguments import file_path
 from groute_py.errors import GrouteError, InputError, VerificationError, quoted
 from groute_py.graph.array_like import on_device
 from groute_py.graph.ids import Numbering, Positions, check_given_ids
+from groute_py.io.coordinates import read_coordinates
 from groute_py.io.npz import DAMAGE, read_arrays
 from groute_py.io.pipes import refuse_pipes
 from groute_py.io.untrusted import first_id as checked_first_id
-from groute_py.results.files import form_of, frame_of
+from groute_py.results.files import columns_of, form_of
+from groute_py.results.frame import Tabular, table_of
 from groute_py.system.atomic_file import check_writable, replacing, translating_errors
 from groute_py.system.threads import in_slices
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from groute_py.results.tables import Part
 
 UNREACHED = np.iinfo(np.int64).max
 """The integer distance of a vertex that no path reaches; float distances use infinity."""
@@ -75,7 +77,7 @@ def reached_in(distances: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class Result(Tabular):
     """Shortest paths from one source.
 
     Attributes:
@@ -173,22 +175,33 @@ class Result:
             path.append(before)
         return path if self.reverse else path[::-1]
 
-    def to_frame(self, coordinates: str | Path | None = None) -> DataFrame:
-        """The answer as a pandas DataFrame with a row for each vertex.
+    def part(self, some: slice) -> Part:
+        """See `Tabular.part`; a line for each vertex."""
+        return columns_of(self, some)
 
-        Its index ``vertex`` has the graph file's ids. Its columns are ``distance`` (Int64, missing
-        where no path leads, or a float, infinite there), ``predecessor`` (an id, or missing)
-        if there are predecessors, and ``x`` and ``y`` where the graph has coordinates or they are
-        given. Whom to name stands in ``attrs["attribution"]``.
+    def to_frame(self, coordinates: str | Path | None = None, *, library: str | None = None) -> Any:
+        """The answer as a table with a row for each vertex.
+
+        Its columns are ``vertex`` (of pandas the index), ``distance`` (missing where no path leads,
+        but infinite as a float of pandas), ``predecessor`` (an id, or missing) if there are
+        predecessors, and ``x`` and ``y`` where the graph has coordinates or they are given. Whom to
+        name stands in ``attrs["attribution"]`` of pandas, and in the metadata of Arrow.
 
         Args:
             coordinates: a DIMACS ``.co`` file of the same graph, plain or ``.gz``; None for the
                 coordinates that the graph has.
+            library: ``pandas``, ``polars`` or ``pyarrow``; None for the first of them that the
+                program has imported, else pandas.
 
         Raises:
-            InputError: pandas is missing, or the coordinates are not this graph's.
+            InputError: the coordinates are not this graph's.
+            SetupError: the library is not installed.
         """
-        return frame_of(self, coordinates)
+        answer = self
+        if coordinates is not None:
+            places = read_coordinates(coordinates, len(self.distances)).astype(np.float64)
+            answer = replace(self, coordinates=places)
+        return table_of(answer.part(slice(None)), library, self.attribution, index="vertex")
 
     def save(self, path: str | Path, form: str | None = None) -> None:
         """Write the answer; the file is complete or absent.

@@ -70,6 +70,24 @@ def of_vertices(vertices: NDArray[Any], numbering: Numbering) -> Column:
     return Column(numbering.ids_of(np.maximum(vertices, 0)), vertices >= 0)
 
 
+def of_pairs(
+    numbering: Numbering,
+    sources: NDArray[np.int64],
+    targets: NDArray[np.int64],
+    distances: NDArray[Any],
+    predecessors: NDArray[Any] | None = None,
+) -> Part:
+    """Return a line for each source and target, from rows of shape (k, t)."""
+    part = {
+        "source": Column(np.repeat(numbering.ids_of(sources), len(targets))),
+        "target": Column(np.tile(numbering.ids_of(targets), len(sources))),
+        "distance": of_distances(np.asarray(distances).reshape(-1)),
+    }
+    if predecessors is not None:
+        part["predecessor"] = of_vertices(np.asarray(predecessors).reshape(-1), numbering)
+    return part
+
+
 def write_table(path: Path, parts: Iterable[Part], attribution: str = "") -> None:
     """Write a table of at least one part, atomically; its suffix is one of `SUFFIXES`.
 
@@ -100,7 +118,7 @@ def write_csv(file: IO[bytes], parts: Iterable[Part], attribution: str) -> None:
 def write_parquet(file: IO[bytes], parts: Iterable[Part], attribution: str) -> None:
     """Write parts as row groups; the attribution is in the metadata."""
     parquet = library("pyarrow.parquet", "writing Parquet")
-    tables = (_arrow_table(part, attribution) for part in parts)
+    tables = (arrow_table(part, attribution) for part in parts)
     if (first := next(tables, None)) is None:
         return
     with parquet.ParquetWriter(file, first.schema) as writer:
@@ -108,8 +126,9 @@ def write_parquet(file: IO[bytes], parts: Iterable[Part], attribution: str) -> N
             writer.write_table(table)
 
 
-def _arrow_table(part: Part, attribution: str) -> Any:
-    arrow = library("pyarrow", "writing Parquet")
+def arrow_table(part: Part, attribution: str) -> Any:
+    """Return a table of pyarrow."""
+    arrow = library("pyarrow", "a table of Arrow")
     arrays = []
     for values, present, _ in part.values():
         plain = values.tolist() if values.dtype.kind in "UO" else values

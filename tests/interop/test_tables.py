@@ -238,4 +238,4 @@ class TestFrames:
             "groute_py.sssp(([0, 0], [], []), 0, device='cpu').to_frame()"
         )
         done = run_python(code)
-        assert "a DataFrame needs pandas" in done.stderr
+        assert "a table needs pandas, which is not installed" in done.stderr

@@ -17,7 +17,7 @@ from groute_py.io.array_archive import save_arrays
 from groute_py.io.optional_libraries import library
 from groute_py.many.storage.folder import check_folder
 from groute_py.many.storage.row_files import RowFiles
-from groute_py.results.tables import Column, Part, of_distances, of_vertices, write_table
+from groute_py.results.tables import Column, Part, of_pairs, write_table
 from groute_py.system.atomic_file import check_writable, put, replacing
 
 SUFFIXES = (".npy", ".npz", ".zarr")
@@ -123,26 +123,15 @@ def _write_zarr(path: Path, draft: Path, arrays: dict[str, Any]) -> None:
 def _pairs(ends: Ends, arrays: dict[str, Any]) -> Iterator[Part]:
     """A line for each source and target, some sources at a time."""
     assert ends.targets is not None
-    heads = ends.numbering.ids_of(ends.targets)
     points = {role: np.array(names, object) for role, names in ends.points.items()}
-    step = max(PAIRS_AT_ONCE // len(heads), 1)
+    step = max(PAIRS_AT_ONCE // len(ends.targets), 1)
+    before = arrays.get("predecessors")
     for start in range(0, len(ends.sources), step):
-        tails = ends.numbering.ids_of(ends.sources[start : start + step])
-        part = {
-            "source": Column(np.repeat(tails, len(heads))),
-            "target": Column(np.tile(heads, len(tails))),
-            "distance": of_distances(_flat(arrays["distances"], start, step)),
-        }
-        if "predecessors" in arrays:
-            before = _flat(arrays["predecessors"], start, step)
-            part["predecessor"] = of_vertices(before, ends.numbering)
+        rows = slice(start, start + step)
+        lines = arrays["distances"][rows], None if before is None else before[rows]
+        part = of_pairs(ends.numbering, ends.sources[rows], ends.targets, *lines)
         if "source" in points:
-            some = points["source"][start : start + step]
-            part["source_point"] = Column(np.repeat(some, len(heads)))
+            part["source_point"] = Column(np.repeat(points["source"][rows], len(ends.targets)))
         if "target" in points:
-            part["target_point"] = Column(np.tile(points["target"], len(tails)))
+            part["target_point"] = Column(np.tile(points["target"], len(ends.sources[rows])))
         yield part
-
-
-def _flat(array: Any, start: int, step: int) -> NDArray[Any]:
-    return np.asarray(array[start : start + step]).reshape(-1)

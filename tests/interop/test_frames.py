@@ -1,0 +1,142 @@
+"""Answers as tables of pandas, Polars and Arrow: the same lines, in the graph's own ids."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+
+import groute_py
+from groute_py import centrality
+
+ROADS = {
+    "from": ["Oslo", "Oslo", "Voss", "Moss", "Lom"],
+    "to": ["Voss", "Moss", "Bergen", "Voss", "Oslo"],
+    "km": [300, 60, 100, 200, 350],
+}
+CORNERS = {name: (float(k), 0.5 * k) for k, name in enumerate(["Oslo", "Voss", "Moss", "Bergen"])}
+LIBRARIES = ["pandas", "polars", "pyarrow"]
+
+
+def rows_of(table: Any) -> list[tuple[Any, ...]]:
+    """The lines of any table; None where a value is missing, or an integer is not there."""
+    if isinstance(table, pd.DataFrame):
+        if table.index.name is not None:
+            table = table.reset_index()
+        lines = list(table.itertuples(index=False, name=None))
+        return [tuple(None if pd.isna(v) or v == np.inf else v for v in line) for line in lines]
+    if hasattr(table, "to_pylist"):
+        return [tuple(line.values()) for line in table.to_pylist()]
+    return list(table.iter_rows())
+
+
+@pytest.fixture(params=LIBRARIES)
+def library(request: pytest.FixtureRequest) -> str:
+    pytest.importorskip(request.param)
+    return str(request.param)
+
+
+def expected() -> dict[str, dict[str, int]]:
+    network = nx.DiGraph()
+    network.add_weighted_edges_from(zip(*ROADS.values(), strict=True))
+    return dict(nx.all_pairs_dijkstra_path_length(network))
+
+
+@pytest.mark.parametrize("kind", [int, float])
+def test_the_same_lines(library: str, kind: type) -> None:
+    roads, lengths = ROADS | {"km": list(map(kind, ROADS["km"]))}, expected()
+    names = sorted({*ROADS["from"], *ROADS["to"]})
+    with groute_py.open(roads, device="cpu") as solver:
+        tree = solver.sssp("Oslo")
+        matrix = solver.matrix(["Oslo", "Moss"], ["Bergen", "Lom"])
+        rows = solver.apsp(["Voss"])
+        near = solver.nearest(["Voss", "Lom"])
+        routes = solver.route([("Oslo", "Bergen"), ("Voss", "Oslo")], paths=True)
+        reach = solver.isochrone(["Oslo"], [100, 270])
+        scores = solver.harmonic(["Oslo"])
+    assert None not in (tree, matrix, rows, near, routes, reach, scores)
+    before = {"Voss": "Moss", "Moss": "Oslo", "Bergen": "Voss"}
+    assert rows_of(tree.to_frame(library=library)) == [
+        (name, lengths["Oslo"].get(name), before.get(name)) for name in names
+    ]
+    assert rows_of(matrix.to_frame(library=library)) == [
+        (a, b, lengths[a].get(b)) for a in ("Oslo", "Moss") for b in ("Bergen", "Lom")
+    ]
+    assert rows_of(rows.to_frame(library=library)) == [
+        ("Voss", b, lengths["Voss"].get(b)) for b in names
+    ]
+    owner = {"Lom": "Lom", "Voss": "Voss", "Bergen": "Voss", "Oslo": "Lom", "Moss": "Lom"}
+    assert rows_of(near.to_frame(library=library))[:4] == [
+        ("Bergen", "Voss", 100, "Voss"),
+        ("Lom", "Lom", 0, None),
+        ("Moss", "Lom", 410, "Oslo"),
+        ("Oslo", "Lom", 350, "Lom"),
+    ]
+    assert {line[0]: line[1] for line in rows_of(near.to_frame(library=library))} == owner
+    assert rows_of(routes.to_frame(library=library)) == [
+        ("Oslo", "Bergen", 360, '["Oslo", "Moss", "Voss", "Bergen"]'),
+        ("Voss", "Oslo", None, "[]"),
+    ]
+    assert rows_of(reach.to_frame(library=library)) == [
+        ("Moss", 60, 100),
+        ("Oslo", 0, 100),
+        ("Voss", 260, 270),
+    ]
+    ((name, value),) = rows_of(scores.to_frame(library=library))
+    assert (name, value) == ("Oslo", pytest.approx(sum(1 / d for d in (260, 60, 360))))
+
+
+def test_scores_of_all_vertices_and_arcs(library: str) -> None:
+    network = nx.DiGraph(zip(ROADS["from"], ROADS["to"], strict=True))
+    unit = {"weighted": False, "device": "cpu"}
+    vertices = centrality.betweenness(network, **unit)
+    arcs = centrality.edge_betweenness(network, **unit)
+    assert vertices is not None
+    assert arcs is not None
+    known = nx.betweenness_centrality(network, normalized=False)
+    assert dict(rows_of(vertices.to_frame(library=library))) == pytest.approx(known)
+    edges = nx.edge_betweenness_centrality(network, normalized=False)
+    assert {line[:2]: line[2] for line in rows_of(arcs.to_frame(library=library))} == pytest.approx(
+        edges
+    )
+
+
+def test_the_library_that_came_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("polars")
+    import sys
+
+    result = groute_py.sssp(ROADS, "Oslo", device="cpu")
+    assert result is not None
+    assert isinstance(result.to_frame(), pd.DataFrame)
+    monkeypatch.delitem(sys.modules, "pandas")
+    assert type(result.to_frame()).__module__.startswith("polars")
+    with pytest.raises(groute_py.InputError, match="library"):
+        result.to_frame(library="excel")
+
+
+def test_arrow_streams_of_answers() -> None:
+    arrow = pytest.importorskip("pyarrow")
+    routes = groute_py.route(ROADS, [("Oslo", "Bergen")], device="cpu")
+    assert routes is not None
+    table = arrow.table(routes)
+    assert table.to_pylist() == [{"source": "Oslo", "target": "Bergen", "distance": 360}]
+
+
+def test_an_answer_is_printed_in_ten_lines() -> None:
+    network = nx.grid_2d_graph(9, 9)
+    network = nx.convert_node_labels_to_integers(network)
+    result = groute_py.sssp(network, 0, device="cpu")
+    matrix = groute_py.matrix(ROADS, ["Voss"], ["Bergen", "Oslo"], device="cpu")
+    lines = str(result).splitlines()
+    assert len(lines) <= 10
+    assert lines[:3] == ["Result", "vertex  distance  predecessor", "0       0"]
+    assert lines[-1] == "…"
+    assert str(matrix).splitlines() == [
+        "Matrix",
+        "source  target  distance",
+        "Voss    Bergen  100",
+        "Voss    Oslo    inf",
+    ]
