@@ -213,7 +213,7 @@ class TestResults:
             source = source_of(path, options, Columns(weight=weight))
             opened = Opened(source, channel, options)  # type: ignore[arg-type]
             with Solver(opened) as solver:
-                return solver.sssp(0)
+                return solver.sssp(1)
 
         first, *others = on_ranks(ranks, solve)
         assert others == [None] * (ranks - 1)
@@ -224,7 +224,7 @@ class TestResults:
 
     def test_frames_and_files(self, town: Graph, tmp_path: Path) -> None:
         pd = pytest.importorskip("pandas")
-        result = groute_py.sssp(town, 0, weight="toll", predecessors=True, device="cpu")
+        result = groute_py.sssp(town, 1, weight="toll", predecessors=True, device="cpu")
         assert result is not None
         frame = result.to_frame()
         assert frame[["x", "y"]].to_numpy().tolist() == town.coordinates.tolist()  # type: ignore[union-attr]
@@ -266,7 +266,7 @@ def test_no_file_that_cannot_be_read_back(town: Graph, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["out.sol", "out.txt"])
 def test_an_attribution_is_one_line(town: Graph, tmp_path: Path, name: str) -> None:
     forged = town.changed(attribution="them\nd 5 0\n5 0")
-    result = groute_py.sssp(forged, 0, device="cpu")
+    result = groute_py.sssp(forged, 1, device="cpu")
     assert result is not None
     result.save(tmp_path / name)
     lines = (tmp_path / name).read_text(encoding="utf-8").splitlines()

@@ -220,7 +220,7 @@ def test_wrong_arguments() -> None:
         centrality.mean(graph, device="tpu")
     with pytest.raises(InputError, match="source 3 is not a vertex"):
         centrality.closeness(graph, sources=[0, 3])
-    with pytest.raises(InputError, match="sources must be integers"):
+    with pytest.raises(InputError, match="no integer"):
         centrality.betweenness(graph, sources=[0.5])
     with pytest.raises(InputError, match="no vertices"):
         centrality.closeness(graph_of(0, []))
