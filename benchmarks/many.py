@@ -40,7 +40,7 @@ from groute_py.device.rows import NarrowError, RowBlock
 from groute_py.device.summary import Wanted
 from groute_py.engine.options import METHODS, Options
 from groute_py.io.problems import read_sources
-from groute_py.many.apsp import Ends, Job, part_of
+from groute_py.many.apsp import Ends, ManySources, part_of
 from groute_py.many.solve import Solving
 from groute_py.many.sources import sources_of
 from groute_py.results.result import public_distances
@@ -177,7 +177,7 @@ def _measure(channel: Channel, case: Case, device: str, repeat: int) -> dict[str
     return record
 
 
-def _limit(case: Case, job: Job, kind: np.dtype[Any]) -> int | None:
+def _limit(case: Case, job: ManySources, kind: np.dtype[Any]) -> int | None:
     return job.graph.vertex_count**2 * kind.itemsize // 2 if case.half else None
 
 
@@ -192,7 +192,7 @@ def _fitting() -> Iterator[None]:
         raise InputError("a distance does not fit in the type that is measured") from problem
 
 
-def _verify(job: Job, blocks: Any, own: Any, targets: Any) -> int:
+def _verify(job: ManySources, blocks: Any, own: Any, targets: Any) -> int:
     """Take all rows and verify some; the number of verified rows."""
     is_large = job.graph.arc_count > SERIAL_UP_TO
     is_whole = len(own) <= WHOLLY and not is_large

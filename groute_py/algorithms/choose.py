@@ -30,7 +30,7 @@ FEW_VERTICES, EVEN = 1 << 14, 4.0
 so many times the mean degree: its row is one warp's work."""
 
 
-class Choice(NamedTuple):
+class MethodChoice(NamedTuple):
     """A method, and why that one."""
 
     method: Algorithm
@@ -62,7 +62,7 @@ def devices_of(name: str) -> Makers:
     return NEAR_FAR if name == "auto" else algorithms()[name].devices
 
 
-def algorithm(name: str, facts: Facts, device: str, ranks: int) -> Choice:
+def algorithm(name: str, facts: Facts, device: str, ranks: int) -> MethodChoice:
     """Return the method called ``name``, checked against the graph; ``auto`` chooses."""
     check_name(name)
     if name == "auto":
@@ -88,23 +88,23 @@ def algorithm(name: str, facts: Facts, device: str, ranks: int) -> Choice:
             f"{facts.name} has a weight of {facts.greatest}, which to {name} is no arc; use "
             "--algorithm bellman-ford"
         )
-    return Choice(method, "asked for")
+    return MethodChoice(method, "asked for")
 
 
-def automatic(facts: Facts, device: str, ranks: int) -> Choice:
+def automatic(facts: Facts, device: str, ranks: int) -> MethodChoice:
     """The method that is likely to be the fastest; see docs/what-we-learned.md#methods."""
     if facts.has_negative and device == "cpu" and ranks == 1:
-        return Choice(serial_bellman_ford.BEST, "a weight is negative, and one core solves")
+        return MethodChoice(serial_bellman_ford.BEST, "a weight is negative, and one core solves")
     if facts.has_negative:
-        return Choice(bellman_ford.ALGORITHM, "a weight is negative")
+        return MethodChoice(bellman_ford.ALGORITHM, "a weight is negative")
     if _is_unit(facts) and facts.weight_type.kind != "f":
-        return Choice(breadth_first.ALGORITHM, "every arc weighs 1")
+        return MethodChoice(breadth_first.ALGORITHM, "every arc weighs 1")
     if device == "cuda" and ranks == 1 and facts.mean_degree >= DENSE_SHARE * facts.vertex_count:
-        return Choice(bellman_ford.ALGORITHM, "most pairs have an arc, so that few turns do")
+        return MethodChoice(bellman_ford.ALGORITHM, "most pairs have an arc, so that few turns do")
     if device == "cuda" and ranks == 1 and _has_full_even_rows(facts):
-        return Choice(pull_bellman_ford.CSR, "few vertices, each with many arcs")
+        return MethodChoice(pull_bellman_ford.CSR, "few vertices, each with many arcs")
     others = "all are floats" if _is_unit(facts) else "not all are 1"
-    return Choice(delta_stepping.ALGORITHM, f"no weight is negative, and {others}")
+    return MethodChoice(delta_stepping.ALGORITHM, f"no weight is negative, and {others}")
 
 
 def _has_full_even_rows(facts: Facts) -> bool:

@@ -19,7 +19,7 @@ from groute_py.comm.agree import collective
 from groute_py.comm.base import Channel
 from groute_py.device.rows import RowBlock
 from groute_py.graph.symmetrize import is_symmetric
-from groute_py.many.apsp import Job, Progress, deliver
+from groute_py.many.apsp import ManySources, Progress, deliver
 from groute_py.many.choose import Choice
 from groute_py.many.reduce import Reduction
 from groute_py.many.storage.store import Store
@@ -38,7 +38,7 @@ METHOD = {"cpu": "heap", "cuda": "batch"}
 """For a few rows at once, by device."""
 
 
-def is_bounded(job: Job) -> bool:
+def is_bounded(job: ManySources) -> bool:
     """Whether bounds hold, and are worth it.
 
     All vertices are sources, weights are integers that are not negative, and arcs lead both ways.
@@ -55,7 +55,7 @@ def is_bounded(job: Job) -> bool:
 
 def bounded_rows(
     channel: Channel,
-    job: Job,
+    job: ManySources,
     measure: str,
     progress: Progress | None = None,
     store: Store | None = None,
@@ -103,7 +103,7 @@ class Bounds:
         measure: ``diameter`` or ``radius``.
     """
 
-    job: Job
+    job: ManySources
     measure: str
 
     def __post_init__(self) -> None:

@@ -15,7 +15,7 @@ from groute_py.comm.agree import collective, on_root
 from groute_py.device.summary import Wanted
 from groute_py.errors import InputError, RunError, quoted
 from groute_py.graph.size import Size
-from groute_py.many.apsp import Ends, Job, reduce
+from groute_py.many.apsp import Ends, ManySources, reduce
 from groute_py.many.precision import rounding_of
 from groute_py.many.reduce import Reduction
 from groute_py.many.sources import Vertices, indices_in
@@ -38,7 +38,7 @@ class Reduced:
         sources: int64, shape (k,): all that were asked for, or those that bounds left.
     """
 
-    job: Job
+    job: ManySources
     rows: Reduction
     label: str
     sources: NDArray[np.int64]
@@ -184,7 +184,7 @@ def wanted_by(measure: str) -> Wanted:
     return Wanted(sums=measure in SUMMED, reciprocals=measure == "harmonic")
 
 
-def _refuse_memory(job: Job, sources: int) -> None:
+def _refuse_memory(job: ManySources, sources: int) -> None:
     """Refuse rows that this rank's cores have no room for.
 
     A GPU takes as many rows at once as fit, and sweeps take as many threads.
@@ -199,7 +199,7 @@ def _refuse_memory(job: Job, sources: int) -> None:
     refuse_beyond(needed, what, "let the job have fewer cores, as by taskset")
 
 
-def _run(job: Job) -> dict[str, Any]:
+def _run(job: ManySources) -> dict[str, Any]:
     """What the numbers of the rows belong to."""
     choices = {}
     if job.graph.weights.dtype.kind == "f":

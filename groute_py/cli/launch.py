@@ -119,7 +119,7 @@ def slurm(
             _check_word(f"--{name}", plan[name])
     if plan["at_once"] and each is None:
         raise InputError("--at-once is of the tasks that --each makes; name its FILE")
-    job = launching.Job(
+    job = launching.BatchJob(
         **plan,
         ranks_per_node=ntasks_per_node,
         modules=tuple(modules.split()),

@@ -14,7 +14,7 @@ from groute_py.system.streams import own_descriptor
 
 if TYPE_CHECKING:
     from groute_py.comm.base import Channel
-    from groute_py.many.apsp import Job, Progress
+    from groute_py.many.apsp import ManySources, Progress
     from groute_py.many.storage.store import Store
 
 Files = Mapping[str, str | Path | None]
@@ -97,7 +97,7 @@ def stored(
 
 def save_rows(
     channel: Channel,
-    job: Job,
+    job: ManySources,
     path: Path,
     resume: bool,
     progress: Progress | None,

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from groute_py.graph.csr import Graph
-    from groute_py.io.points import Points
+    from groute_py.io.points import FilePoints
     from groute_py.maps.places import Places
     from groute_py.maps.snap import Snaps
 
 
-class Ends:
+class NamedVertices:
     """The vertices that options name; points are read once, before the graph.
 
     Attributes:
@@ -30,7 +30,7 @@ class Ends:
         self._graph, self._where = graph, where
         self.counts: dict[str, int] = {}
         self._places: Places | None = None
-        self._read: dict[str, tuple[Points, ...]] = {}
+        self._read: dict[str, tuple[FilePoints, ...]] = {}
         self._snapped: dict[str, list[dict[str, Any]]] = {}
 
     def check(self, named: Mapping[str, str], pairs: str | None = None, *, draws: bool) -> None:
@@ -118,7 +118,7 @@ class Ends:
         """The names of the points that stand for vertices, by ``source`` and the like."""
         return {role: [snap["point"] for snap in some] for role, some in self._snapped.items()}
 
-    def _snap(self, role: str, points: Points, whole: Graph) -> NDArray[Any]:
+    def _snap(self, role: str, points: FilePoints, whole: Graph) -> NDArray[Any]:
         from groute_py.maps.places import Places
         from groute_py.maps.snap import nearest_vertices, passed_by
 
@@ -148,7 +148,7 @@ class Ends:
             )
             break
 
-    def _check_titles(self, points: Points) -> None:
+    def _check_titles(self, points: FilePoints) -> None:
         titles = ",".join(points.titles)
         if self._where.planar and titles == "lon,lat":
             raise InputError("--planar is for points x,y; these are lon,lat")

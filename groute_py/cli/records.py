@@ -16,7 +16,7 @@ from groute_py.system.clock import current
 
 if TYPE_CHECKING:
     from groute_py.comm.base import Channel
-    from groute_py.device.monitoring.telemetry import Record
+    from groute_py.device.monitoring.telemetry import GpuSamples
 
 trace_option = click.option(
     "--trace", metavar="FILE", help="Write what each rank did when, for ui.perfetto.dev (.json)."
@@ -86,14 +86,14 @@ def write_trace(channel: Channel, file: str | None) -> None:
     on_root(channel, lambda: _write(json.dumps(chrome_trace(records, compared, names)), file))
 
 
-def telemetry_of(gpu: str | None, file: str | None) -> Record:
+def telemetry_of(gpu: str | None, file: str | None) -> GpuSamples:
     """Return a record of this rank's GPU, not begun yet; an empty one if there is no file."""
-    from groute_py.device.monitoring.telemetry import Record, nvml
+    from groute_py.device.monitoring.telemetry import GpuSamples, nvml
 
-    return Record(None if file is None else nvml(), gpu)
+    return GpuSamples(None if file is None else nvml(), gpu)
 
 
-def write_telemetry(channel: Channel, record: Record, file: str | None) -> dict[str, Any]:
+def write_telemetry(channel: Channel, record: GpuSamples, file: str | None) -> dict[str, Any]:
     """Write the time line of all ranks' GPUs on rank 0; return each one's figures. Collective."""
     from groute_py.comm.agree import on_root
     from groute_py.device.monitoring.telemetry import COLUMNS, rows, summary

@@ -18,14 +18,14 @@ from groute_py.errors import InputError
 
 if TYPE_CHECKING:
     from groute_py.comm.base import Channel
-    from groute_py.many.apsp import Job, Progress
+    from groute_py.many.apsp import ManySources, Progress
     from groute_py.many.reduce import Reduction
 
 
-class Answer(NamedTuple):
+class RowsAnswer(NamedTuple):
     """A job on rows, and its outcome by name; the outcome is on rank 0."""
 
-    job: Job
+    job: ManySources
     outcome: dict[str, Any]
 
 
@@ -119,25 +119,29 @@ def _check(run: Runner, what: str) -> None:
 
 
 def _with_bar(
-    deliver: Callable[[Channel, Job, Progress | None], dict[str, Any]],
-) -> Callable[..., Answer]:
+    deliver: Callable[[Channel, ManySources, Progress | None], dict[str, Any]],
+) -> Callable[..., RowsAnswer]:
     """Deliver rows while a bar on the terminal shows how many are done. Collective."""
 
-    def delivered(channel: Channel, job: Job, _: Progress | None = None) -> Answer:
+    def delivered(channel: Channel, job: ManySources, _: Progress | None = None) -> RowsAnswer:
         records.begin("solve")
         title = f"{job.choice.algorithm}, {len(job.sources):,} sources"
         with show.row_progress(title) as progress:
-            return Answer(job, deliver(channel, job, progress))
+            return RowsAnswer(job, deliver(channel, job, progress))
 
     return delivered
 
 
-def _save(run: Runner, channel: Channel, job: Job, progress: Progress | None) -> dict[str, Any]:
+def _save(
+    run: Runner, channel: Channel, job: ManySources, progress: Progress | None
+) -> dict[str, Any]:
     path = Path(str(run.output))
     return save_rows(channel, job, path, run.resumes, progress, run.ends.points)
 
 
-def _reduce(what: str, channel: Channel, job: Job, progress: Progress | None) -> dict[str, Any]:
+def _reduce(
+    what: str, channel: Channel, job: ManySources, progress: Progress | None
+) -> dict[str, Any]:
     from groute_py.device.summary import Wanted
     from groute_py.many.apsp import reduce
 
@@ -156,7 +160,7 @@ def _reduce(what: str, channel: Channel, job: Job, progress: Progress | None) ->
     return rows
 
 
-def _farthest(job: Job, reduction: Reduction) -> dict[str, Any]:
+def _farthest(job: ManySources, reduction: Reduction) -> dict[str, Any]:
     row = int(reduction.greatest.argmax())
     numbering = job.graph.numbering
     return {
@@ -166,7 +170,7 @@ def _farthest(job: Job, reduction: Reduction) -> dict[str, Any]:
     }
 
 
-def _rows(answer: Answer, **more: Any) -> dict[str, Any]:
+def _rows(answer: RowsAnswer, **more: Any) -> dict[str, Any]:
     """Return the answer by name; ``more`` stands behind the sources."""
     job, facts = answer.job, answer.job.facts
     return {

@@ -13,7 +13,7 @@ import click
 from groute_py.cli import records, show
 from groute_py.cli.options import Where, size_of
 from groute_py.cli.outputs import check_outputs_apart, stored
-from groute_py.cli.places import Ends
+from groute_py.cli.places import NamedVertices
 from groute_py.cli.ranks import connected
 from groute_py.errors import GrouteError, InputError, everywhere
 from groute_py.system.environment import local_rank, place
@@ -71,7 +71,7 @@ class Runner:
         self._columns: Columns = given.pop("columns")
         self._cache = given.pop("cache")
         self.where: Where = given.pop("where", Where())
-        self.ends = Ends(graph, self.where)
+        self.ends = NamedVertices(graph, self.where)
         self._files = files | {"turns": given.get("turns")}
         self._new: dict[str, int] = {}
         try:

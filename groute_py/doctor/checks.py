@@ -48,7 +48,7 @@ DIFFERENCES = {
     "MPI libraries": lambda sight: sight.library,
     "GPU-awareness": lambda sight: sight.aware,
 }
-"""What should be the same on every rank, and where it stands in a `job.Sight`."""
+"""What should be the same on every rank, and where it stands in a `job.RankView`."""
 
 
 def examine() -> list[Finding]:
@@ -127,7 +127,7 @@ def _ranks() -> Iterator[Finding]:
     yield from about_the_job(sights)
 
 
-def about_the_job(sights: list[job.Sight]) -> Iterator[Finding]:
+def about_the_job(sights: list[job.RankView]) -> Iterator[Finding]:
     """Yield what each rank sees, and what does not go together."""
     for rank, sight in enumerate(sights):
         yield Finding(f"rank {rank}", "good", sight.shown(), detail=asdict(sight))

@@ -29,7 +29,7 @@ TOLERABLE_SKEW_S = 1.0
 
 
 @dataclass(frozen=True)
-class Sight:
+class RankView:
     """The view of one rank.
 
     Attributes:
@@ -58,7 +58,7 @@ class Sight:
         return f"{self.host}, local rank {self.local_rank}, {gpu}, {self.library}"
 
 
-def sights(channel: Channel) -> list[Sight]:
+def sights(channel: Channel) -> list[RankView]:
     """Gather what every rank sees, in rank order; collective."""
     mark = settings().cache_folder / f"groute-py-doctor-{channel.broadcast(secrets.token_hex(8))}"
     has_mark = channel.rank == 0 and _leave(mark)
@@ -69,7 +69,7 @@ def sights(channel: Channel) -> list[Sight]:
     gpu, uuid = visible[local % len(visible)] if visible else (None, None)
     software = f"groute-py {groute_py.__version__}, Python {platform.python_version()}"
     channel.gather(None)  # the mark is there, and all are asked for the time at once
-    mine = Sight(
+    mine = RankView(
         host,
         local,
         software,
@@ -108,7 +108,7 @@ def _visible() -> list[tuple[str, str]]:
     return [(gpu.bus, gpu.uuid) for gpu in gpus()]
 
 
-def hidden(sights: list[Sight]) -> str | None:
+def hidden(sights: list[RankView]) -> str | None:
     """Name a rank that does not see the GPU of others on its host, or None."""
     for rank, sight in enumerate(sights):
         peers = [
@@ -121,7 +121,7 @@ def hidden(sights: list[Sight]) -> str | None:
     return None
 
 
-def exchange(sights: list[Sight]) -> str:
+def exchange(sights: list[RankView]) -> str:
     """Say how ranks will exchange, as far as can be seen without a graph."""
     hosts = [sight.host for sight in sights]
     count = len(set(hosts))
@@ -139,7 +139,7 @@ def exchange(sights: list[Sight]) -> str:
     return f"fused {within}, if these GPUs have peer access"
 
 
-def shared_gpus(sights: list[Sight]) -> Iterator[str]:
+def shared_gpus(sights: list[RankView]) -> Iterator[str]:
     """Yield the GPUs that several ranks take."""
     takers: dict[str, list[int]] = {}
     for rank, sight in enumerate(sights):
@@ -150,19 +150,19 @@ def shared_gpus(sights: list[Sight]) -> Iterator[str]:
             yield f"{uuid} of {sights[ranks[0]].host} by ranks {', '.join(map(str, ranks))}"
 
 
-def differing(sights: list[Sight], what: Callable[[Sight], object]) -> str | None:
+def differing(sights: list[RankView], what: Callable[[RankView], object]) -> str | None:
     """Describe how ranks differ in something; None if they do not."""
     values = [what(sight) for sight in sights]
     other = next((rank for rank, value in enumerate(values) if value != values[0]), None)
     return None if other is None else f"rank 0: {values[0]}; rank {other}: {values[other]}"
 
 
-def skew_s(sights: list[Sight]) -> float:
+def skew_s(sights: list[RankView]) -> float:
     """Return the distance of the ranks' clocks, as far as asking takes no time."""
     clocks = [sight.clock for sight in sights]
     return max(clocks) - min(clocks)
 
 
-def cache_is_shared(sights: list[Sight]) -> bool:
+def cache_is_shared(sights: list[RankView]) -> bool:
     """Return whether every host sees the same cache folder."""
     return all(sight.cache_seen for sight in sights)

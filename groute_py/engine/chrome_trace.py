@@ -33,14 +33,14 @@ ROUNDS = 9
 Event = dict[str, Any]
 
 
-class Clock(NamedTuple):
+class RankClock(NamedTuple):
     """A rank's clock against that of rank 0."""
 
     offset_s: float
     error_s: float
 
 
-def clocks(channel: Channel) -> list[Clock]:
+def clocks(channel: Channel) -> list[RankClock]:
     """Return the clock of each rank. Collective.
 
     A rank reads its clock between two barriers, so after rank 0 has come to the first of them and
@@ -58,12 +58,12 @@ def clocks(channel: Channel) -> list[Clock]:
         for rank, (_, own, _) in enumerate(stamps):
             lows[rank], highs[rank] = max(lows[rank], own - last), min(highs[rank], own - first)
     others = [
-        Clock((low + high) / 2, (high - low) / 2) for low, high in zip(lows, highs, strict=True)
+        RankClock((low + high) / 2, (high - low) / 2) for low, high in zip(lows, highs, strict=True)
     ]
-    return [Clock(0.0, 0.0), *others[1:]]
+    return [RankClock(0.0, 0.0), *others[1:]]
 
 
-def chrome_trace(records: list[Record], clocks: Sequence[Clock], names: list[str]) -> Event:
+def chrome_trace(records: list[Record], clocks: Sequence[RankClock], names: list[str]) -> Event:
     """Return the trace of all ranks, to be written as JSON."""
     begins = [
         begin - clock.offset_s

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from groute_py.algorithms.base import Algorithm
-from groute_py.algorithms.choose import Choice
+from groute_py.algorithms.choose import MethodChoice
 from groute_py.algorithms.delta_stepping import pull_below_width, stride, weight_class_unit
 from groute_py.algorithms.numbers import distance_types
 from groute_py.device.base import Buckets, ModeName, Terms, alike
@@ -44,7 +44,7 @@ class SolvePlan:
 
     options: Options
     facts: Facts
-    choice: Choice
+    choice: MethodChoice
     device: str
     ranks: int
     hierarchy_type: np.dtype[Any] | None = None

@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from groute_py.algorithms import contraction
-from groute_py.algorithms.choose import Choice
+from groute_py.algorithms.choose import MethodChoice
 from groute_py.algorithms.numbers import distance_types
 from groute_py.device.registry import contraction_on, kind_of
 from groute_py.device.rows import surely_fits
@@ -55,11 +55,11 @@ class Preparation:
         return vars(replace(self, hierarchy=None))
 
     @property
-    def choice(self) -> Choice | None:
+    def choice(self) -> MethodChoice | None:
         """Contraction, if it is chosen."""
-        return Choice(contraction.ALGORITHM, self.why) if self.why else None
+        return MethodChoice(contraction.ALGORITHM, self.why) if self.why else None
 
-    def explained(self, choice: Choice) -> Choice:
+    def explained(self, choice: MethodChoice) -> MethodChoice:
         """Return the choice of another method, with the reason against contraction."""
         if not self.why_not:
             return choice

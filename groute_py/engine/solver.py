@@ -16,7 +16,7 @@ from groute_py.device.base import Device
 from groute_py.engine.loading import LoadedGraph, load_graph
 from groute_py.engine.options import Options
 from groute_py.engine.reporting import report
-from groute_py.engine.solving import Query, Solving
+from groute_py.engine.solving import Query, SourceSolving
 from groute_py.engine.statistics import Stopwatch
 from groute_py.errors import NegativeCycleError
 from groute_py.graph.ids import Numbering
@@ -47,7 +47,7 @@ class SourceSolver:
     def __init__(self, supply: Supply, channel: Channel, options: Options) -> None:
         self._channel = channel
         self._graph = graph = load_graph(supply, channel, options)
-        self._solving = Solving(graph)
+        self._solving = SourceSolving(graph)
         self._layout, self.numbering = _vertices_in(supply, graph)
         self.facts = self._layout.facts(graph.plan.facts)
         self.attribution = graph.geography.attribution

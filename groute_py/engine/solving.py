@@ -51,7 +51,7 @@ class Outcome(NamedTuple):
     bound: float = math.inf
 
 
-class Solving:
+class SourceSolving:
     """Solves on a loaded graph; it is loaded again where distances need a wider type."""
 
     def __init__(self, graph: LoadedGraph) -> None:

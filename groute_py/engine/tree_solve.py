@@ -117,7 +117,7 @@ class TreeSolver:
         )
 
     def _negative_cycle(
-        self, tree: kernel.Tree, heads: NDArray[Any], weights: NDArray[np.float64]
+        self, tree: kernel.GrowingTree, heads: NDArray[Any], weights: NDArray[np.float64]
     ) -> NegativeCycleError:
         arc, vertices = int(tree.at[kernel.CYCLE_ARC]), [int(tree.at[kernel.CYCLE_TAIL])]
         used = [weights[arc].item()]

@@ -24,7 +24,7 @@ SLICE = 1 << 26
 """Arcs whose tails are looked at, then given back, at a time."""
 
 
-class Arcs:
+class ArcArrays:
     """Tails, heads and weights.
 
     All begin as int32 and become int64 with the first that needs it; weights become float64 with

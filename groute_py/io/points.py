@@ -30,7 +30,7 @@ POINT_BYTES = 200
 """Of a point in memory, at least."""
 
 
-class Points(NamedTuple):
+class FilePoints(NamedTuple):
     """Points of a file.
 
     Attributes:
@@ -53,7 +53,7 @@ def is_points_file(text: str) -> bool:
     return SUFFIX.fullmatch(text) is not None
 
 
-def read_points(path: Path) -> Points:
+def read_points(path: Path) -> FilePoints:
     """Read a file of points."""
     lines = _Lines(path)
     places = places_in(lines.titles)
@@ -67,10 +67,10 @@ def read_points(path: Path) -> Points:
     for fields in lines.rows():
         found.append(lines.numbers(fields, columns))
         names.append(str(len(found)) if name is None else fields[name].strip())
-    return Points(lines.stacked(found, 2), names, _titles(places[0]))
+    return FilePoints(lines.stacked(found, 2), names, _titles(places[0]))
 
 
-def read_point_pairs(path: Path) -> tuple[Points, Points] | None:
+def read_point_pairs(path: Path) -> tuple[FilePoints, FilePoints] | None:
     """Read pairs of points, sources and targets; None if its titles are not of coordinates."""
     lines = _Lines(path)
     places = [place for place in places_in(lines.titles) if place.of]
@@ -85,7 +85,7 @@ def read_point_pairs(path: Path) -> tuple[Points, Points] | None:
     found = [lines.numbers(fields, columns) for fields in lines.rows()]
     names = [str(number + 1) for number in range(len(found))]
     ends, titles = lines.stacked(found, 4), _titles(pairs[0][0])
-    return Points(ends[:, :2], names, titles), Points(ends[:, 2:], names, titles)
+    return FilePoints(ends[:, :2], names, titles), FilePoints(ends[:, 2:], names, titles)
 
 
 def _titles(place: PlaceTitles) -> tuple[str, str]:

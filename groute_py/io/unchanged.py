@@ -53,7 +53,7 @@ class State(NamedTuple):
             return False
 
 
-class Kept:
+class CheckedGraph:
     """The graph of a file, which has been checked, and its facts."""
 
     def __init__(self, state: State, graph: Graph) -> None:
@@ -65,7 +65,7 @@ class Kept:
         return facts_of(self.graph)
 
 
-_last: Kept | None = None
+_last: CheckedGraph | None = None
 
 
 def known(state: State) -> Graph | None:
@@ -77,7 +77,7 @@ def known(state: State) -> Graph | None:
 def keep(state: State, graph: Graph) -> None:
     """Keep the graph of a file, which has been checked, and forget the one before."""
     global _last
-    _last = Kept(state, graph)
+    _last = CheckedGraph(state, graph)
 
 
 def known_facts(graph: Graph) -> Facts:

@@ -20,7 +20,7 @@ from groute_py.graph.direction import Direction
 from groute_py.graph.facts import facts_of
 from groute_py.graph.size import Size
 from groute_py.jobs.facilities import NearestFacilities, beside, by_id
-from groute_py.many.apsp import Ends, Job, deliver
+from groute_py.many.apsp import Ends, ManySources, deliver
 from groute_py.many.sources import Vertices, vertices_in
 from groute_py.many.storage.folder import run_of
 from groute_py.many.storage.store import Store
@@ -84,7 +84,7 @@ class Smallest:
         keep: is given what there is; or None.
     """
 
-    def __init__(self, job: Job, k: int, keep: Store | None = None) -> None:
+    def __init__(self, job: ManySources, k: int, keep: Store | None = None) -> None:
         self._layout, self._job, self._keep = job.layout, job, keep
         shape, is_float = (self._layout.vertex_count, k), job.graph.weights.dtype.kind == "f"
         self._nothing = unreached(np.dtype(np.float64 if is_float else np.int64))

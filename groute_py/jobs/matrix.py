@@ -21,7 +21,7 @@ from groute_py.graph.ids import Numbering
 from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.rows import RowsJob
-from groute_py.many.apsp import Job, Progress, collect
+from groute_py.many.apsp import ManySources, Progress, collect
 from groute_py.many.sources import Vertices
 from groute_py.many.storage.forms import check_output
 from groute_py.many.to_file import save
@@ -149,7 +149,9 @@ class MatrixJob:
         how: dict[str, Any] = {"algorithm": self.algorithm, "predecessors": self.predecessors}
         return RowsJob("matrix", self.sources, self._deliver, self.targets, **how)
 
-    def _deliver(self, channel: Channel, job: Job, progress: Progress | None) -> Matrix | None:
+    def _deliver(
+        self, channel: Channel, job: ManySources, progress: Progress | None
+    ) -> Matrix | None:
         if self._path is None:
             rows = collect(channel, job, progress)
         else:

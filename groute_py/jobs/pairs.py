@@ -23,7 +23,7 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.direction import Direction
 from groute_py.hierarchy.prepared import hierarchy_of
 from groute_py.jobs.routes import Routes
-from groute_py.jobs.searches import Finder, Found, Group, Searches, grouped
+from groute_py.jobs.searches import Finder, Group, Searches, SourcePairs, grouped
 from groute_py.many.apsp import Progress
 from groute_py.many.choose import choose
 from groute_py.many.row_graph import KeptRowGraph
@@ -128,7 +128,7 @@ class Router:
             how: dict[str, Any] = {"prepared": known, "in_place": ready}
             choice = choose(options, self._facts, sources, self._channel.size, BY_ROWS, **how)
             if choice.device == "cuda":
-                return Rows(self._kept.solving(graph, height, options, choice, self._channel))
+                return RowFinder(self._kept.solving(graph, height, options, choice, self._channel))
         if self._searches is None:
             self._searches = Searches(graph, self._facts)
         return self._searches
@@ -154,7 +154,7 @@ class Router:
     def _joined(
         self,
         pairs: NDArray[np.int64],
-        every: Iterable[Found],
+        every: Iterable[SourcePairs],
         graph: Graph,
         statistics: dict[str, Any],
     ) -> Routes:
@@ -173,7 +173,7 @@ class Router:
         return Routes(pairs, distances, asked, statistics, *about)
 
 
-def _keep(keep: Store, groups: list[Group], found: list[Found]) -> None:
+def _keep(keep: Store, groups: list[Group], found: list[SourcePairs]) -> None:
     """Keep the routes of some groups, at least one; a group is known by its first pair."""
     units = {int(group.places[0]): unit for unit, group in enumerate(groups)}
     paths = [path for some in found for path in some.paths or ()]
@@ -186,10 +186,10 @@ def _keep(keep: Store, groups: list[Group], found: list[Found]) -> None:
     )
 
 
-def _found_in(part: Part, *, paths: bool) -> Found:
+def _found_in(part: Part, *, paths: bool) -> SourcePairs:
     """The routes of a part."""
     ends = np.cumsum(part["lengths"])[:-1]
-    return Found(
+    return SourcePairs(
         part["places"], part["distances"], np.split(part["vertices"], ends) if paths else None
     )
 
@@ -203,12 +203,12 @@ ROUND_S = 1.0
 
 def in_rounds(
     channel: Channel,
-    parts: Iterator[Found],
+    parts: Iterator[SourcePairs],
     left: int,
     total: int,
-    take: Callable[[list[Found]], None] | None,
+    take: Callable[[list[SourcePairs]], None] | None,
     progress: Progress | None,
-) -> list[Found] | None:
+) -> list[SourcePairs] | None:
     """What all ranks find, on rank 0; None elsewhere. Collective.
 
     Args:
@@ -219,7 +219,7 @@ def in_rounds(
         take: is given what a round has found, on rank 0. None for one round in which all is found.
         progress: is given the sources that are done, and how many there are.
     """
-    found: list[Found] = []
+    found: list[SourcePairs] = []
     done, count = total - left, left if take is None else FIRST_COUNT
     if progress is not None and done:
         progress(done, total)  # else they would count as fast ones
@@ -240,7 +240,7 @@ def in_rounds(
 
 
 def _next_count(
-    take: Callable[[list[Found]], None], some: list[Found], count: int, begun: float
+    take: Callable[[list[SourcePairs]], None], some: list[SourcePairs], count: int, begun: float
 ) -> int:
     """Keep what a round has found; how many sources of each rank the next one has."""
     take(some)
@@ -251,7 +251,7 @@ SOURCES_AT_ONCE = 1 << 14
 """Their targets are so few that the columns of all of them are little beside the rows."""
 
 
-class Rows:
+class RowFinder:
     """See `groute_py.jobs.searches.Finder`; with paths whole rows come to the host.
 
     Args:
@@ -263,7 +263,7 @@ class Rows:
 
     def find(
         self, groups: list[Group], height: NDArray[Any] | None, *, paths: bool, deadline: float
-    ) -> Generator[Found, None, None]:
+    ) -> Generator[SourcePairs, None, None]:
         """As `groute_py.jobs.searches.Finder.find`; the solver has the potentials already."""
         for start in range(0, len(groups), SOURCES_AT_ONCE):
             some = groups[start : start + SOURCES_AT_ONCE]
@@ -280,7 +280,7 @@ class Rows:
 
 def _picked(
     block: RowBlock, groups: list[Group], columns: NDArray[np.int64] | None
-) -> Iterator[Found]:
+) -> Iterator[SourcePairs]:
     """What the rows of a block say of their groups."""
     for row, group in enumerate(groups[block.first : block.first + block.count]):
         targets = group.targets
@@ -289,7 +289,7 @@ def _picked(
         if columns is None and block.predecessors is not None:
             parents = block.predecessors[row]
             paths = [_walked(parents, group.source, target) for target in targets.tolist()]
-        yield Found(group.places, public_distances(block.distances[row, where]), paths)
+        yield SourcePairs(group.places, public_distances(block.distances[row, where]), paths)
 
 
 def _walked(parents: NDArray[np.int32], source: int, target: int) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ from groute_py.engine.option import takes
 from groute_py.engine.options import Options
 from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
-from groute_py.many.apsp import Ends, Job, Progress, collect
+from groute_py.many.apsp import Ends, ManySources, Progress, collect
 from groute_py.many.rows import SourceRows
 from groute_py.many.sources import Vertices, indices_in
 from groute_py.solver.opened import Opened, Work, opened_by
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-Deliver = Callable[[Channel, Job, Progress | None], T]
+Deliver = Callable[[Channel, ManySources, Progress | None], T]
 """Solves for the rows of a job, and takes them where they are wanted; collective."""
 
 

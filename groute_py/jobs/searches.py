@@ -40,7 +40,7 @@ class Group(NamedTuple):
     targets: NDArray[np.int64]
 
 
-class Found(NamedTuple):
+class SourcePairs(NamedTuple):
     """What is known of the pairs of one source.
 
     Attributes:
@@ -65,7 +65,7 @@ class Finder(Protocol):
 
     def find(
         self, groups: list[Group], height: NDArray[Any] | None, *, paths: bool, deadline: float
-    ) -> Generator[Found, None, None]:
+    ) -> Generator[SourcePairs, None, None]:
         """The routes of some groups, in their order.
 
         Args:
@@ -113,7 +113,7 @@ class Searches:
 
     def find(
         self, groups: list[Group], height: NDArray[Any] | None, *, paths: bool, deadline: float
-    ) -> Generator[Found, None, None]:
+    ) -> Generator[SourcePairs, None, None]:
         pools = self._kept or Pools(self._reweighted(height), None, self._type)
         self.label = pools.arcs.label
         work = partial(self._found, height=height, paths=paths, deadline=deadline)
@@ -139,7 +139,7 @@ class Searches:
         height: NDArray[Any] | None,
         paths: bool,
         deadline: float,
-    ) -> Found:
+    ) -> SourcePairs:
         with pool.search() as search:
             try:
                 distances = public_distances(search.run(group.source, group.targets, deadline))
@@ -149,7 +149,7 @@ class Searches:
         if height is not None:
             source, name = np.array([group.source]), self._graph.name
             distances = lifted(distances[np.newaxis], height, source, name, group.targets)[0]
-        return Found(group.places, distances, routes)
+        return SourcePairs(group.places, distances, routes)
 
     def _reweighted(self, height: NDArray[Any] | None) -> Graph:
         return self._graph if height is None else reweighted(self._graph, height)

@@ -32,7 +32,7 @@ TIME = re.compile(r"(?:(\d{1,9})-)?(\d{1,9})(?::(\d{1,9}))?(?::(\d{1,9}))?", re.
 
 
 @dataclass(frozen=True)
-class Job:
+class BatchJob:
     """A batch job: the command, its resources and its time limit.
 
     Attributes:
@@ -82,7 +82,7 @@ class Job:
             raise InputError(f"the command has {ITEM}, but there are no items; give them by --each")
 
 
-def script(job: Job) -> str:
+def script(job: BatchJob) -> str:
     """Write the batch script of a plan.
 
     >>> text = script(Job(("sssp", "usa.gr"), nodes=2, time="00:10:00"))
@@ -99,7 +99,7 @@ def script(job: Job) -> str:
     return f"#!/usr/bin/env bash\n# {summary(job)}.\n#\n{text}"
 
 
-def summary(job: Job) -> str:
+def summary(job: BatchJob) -> str:
     """Summarise the resources of a job in one line."""
     ranks, gpus = job.nodes * job.ranks, job.nodes * job.gpus_per_node
     cores = f" of {_count(job.cpus_per_task, 'core')}" if job.cpus_per_task else ""
@@ -129,7 +129,7 @@ def submit(text: str) -> str:
     return run.stdout.strip().partition(";")[0]
 
 
-def _directives(job: Job) -> dict[str, object]:
+def _directives(job: BatchJob) -> dict[str, object]:
     """Return options of sbatch by name; None leaves one out."""
     last, at_once = len(job.items) - 1, f"%{job.at_once}" if job.at_once else ""
     return {
@@ -158,7 +158,7 @@ def _with_directive(text: str, name: str, value: object) -> str:
     return text if count else text.replace("#SBATCH", f"{line}#SBATCH", 1)
 
 
-def _own_words(job: Job) -> dict[str, str]:
+def _own_words(job: BatchJob) -> dict[str, str]:
     """Return the replacements of the template's marks."""
     setup = [f"module load {shlex.join(job.modules)}"] if job.modules else []
     setup += [f"source {shlex.quote(job.venv)}/bin/activate"] if job.venv else []
@@ -183,7 +183,7 @@ def _word(word: str) -> str:
     return '"$item"'.join(shlex.quote(part) if part else "" for part in word.split(ITEM)) or "''"
 
 
-def _gpu_hours(job: Job) -> float:
+def _gpu_hours(job: BatchJob) -> float:
     return job.nodes * job.gpus_per_node * seconds(job.time) / 3600 * max(len(job.items), 1)
 
 

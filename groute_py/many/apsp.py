@@ -55,7 +55,7 @@ class Sink(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Job:
+class ManySources:
     """Many sources of one graph, on every rank.
 
     Attributes:
@@ -132,7 +132,7 @@ def prepare(
     options: Options,
     destination: str = "nowhere",
     why: str = "",
-) -> Job:
+) -> ManySources:
     """Choose the method for rows of a graph that every rank has. Collective.
 
     Args:
@@ -161,10 +161,12 @@ def prepare(
 
     asked = on_root(channel, found)
     ends_of = asked.sources, options, asked.choice, asked.targets
-    return Job(one, asked.height, *ends_of, kept)
+    return ManySources(one, asked.height, *ends_of, kept)
 
 
-def collect(channel: Channel, job: Job, progress: Progress | None = None) -> SourceRows | None:
+def collect(
+    channel: Channel, job: ManySources, progress: Progress | None = None
+) -> SourceRows | None:
     """All rows in rank 0's memory; None elsewhere. Collective.
 
     Raises:
@@ -180,7 +182,7 @@ def collect(channel: Channel, job: Job, progress: Progress | None = None) -> Sou
 
 def deliver(
     channel: Channel,
-    job: Job,
+    job: ManySources,
     positions: NDArray[np.int64],
     sink: Sink | None,
     progress: Progress | None = None,
@@ -203,7 +205,7 @@ def deliver(
 
 def in_rounds(
     channel: Channel,
-    job: Job,
+    job: ManySources,
     positions: NDArray[np.int64],
     hand_over: Callable[[RowBlock | None, Spans], None],
     progress: Progress | None,
@@ -244,7 +246,7 @@ def in_rounds(
 
 def reduce(
     channel: Channel,
-    job: Job,
+    job: ManySources,
     wanted: Wanted,
     *,
     progress: Progress | None = None,
@@ -284,7 +286,7 @@ def reduce(
 class Collected:
     """Rows in memory."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: ManySources) -> None:
         self._job = job
         shape = len(job.sources), job.width
         kind = job.graph.weights.dtype if job.graph.weights.dtype.kind == "f" else np.int64
@@ -303,7 +305,7 @@ class Collected:
 
 
 def answer_of(
-    job: Job, distances: NDArray[Any], parents: NDArray[np.int32] | None, label: str
+    job: ManySources, distances: NDArray[Any], parents: NDArray[np.int32] | None, label: str
 ) -> SourceRows:
     """The answer to a job, whose rows were solved on what ``label`` says."""
     choice = job.choice
@@ -315,7 +317,7 @@ def answer_of(
 
 def _take(
     sink: Sink,
-    job: Job,
+    job: ManySources,
     positions: NDArray[np.int64],
     spans: Spans,
     rows: list[RowBlock | None],
@@ -335,11 +337,13 @@ def _add_other_ranks(channel: Channel, rows: OwnRows, found: Reduction) -> None:
             found.add(*part)
 
 
-def _solving(job: Job, channel: Channel) -> Solving:
+def _solving(job: ManySources, channel: Channel) -> Solving:
     return job.kept.solving(job.graph, job.height, job.options, job.choice, channel)
 
 
-def part_of(job: Job, positions: NDArray[np.int64], rank: int, ranks: int) -> NDArray[np.int64]:
+def part_of(
+    job: ManySources, positions: NDArray[np.int64], rank: int, ranks: int
+) -> NDArray[np.int64]:
     """The positions whose sources a rank solves for.
 
     In turn; those whose rows of one matrix it has; or as many as the others one after the other,
@@ -356,7 +360,7 @@ def part_of(job: Job, positions: NDArray[np.int64], rank: int, ranks: int) -> ND
     return positions[rank::ranks]
 
 
-def _refuse_memory(job: Job) -> None:
+def _refuse_memory(job: ManySources) -> None:
     """Refuse rows that do not fit in memory, before any work."""
     width = 8 + 4 * job.options.predecessors
     if job.graph.weights.dtype == np.float32:
@@ -367,7 +371,7 @@ def _refuse_memory(job: Job) -> None:
 
 
 class Asked(NamedTuple):
-    """What of a job is not of the graph; see `Job`."""
+    """What of a job is not of the graph; see `ManySources`."""
 
     sources: NDArray[np.int64]
     targets: NDArray[np.int64] | None

@@ -14,7 +14,7 @@ from groute_py.errors import InputError, SetupError
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts
 from groute_py.hierarchy.suits import cannot
-from groute_py.many.estimates import Gpu, estimates
+from groute_py.many.estimates import GpuRates, estimates
 from groute_py.many.precision import row_types
 from groute_py.memory.gpus import free_gpu_bytes
 from groute_py.system.environment import local_rank
@@ -138,14 +138,14 @@ def gpu_bytes(limit: int | None) -> int:
     return int(MATRIX_SHARE * free_gpu_bytes(limit))
 
 
-def own_figures(limit: int | None, facts: Facts) -> Gpu:
+def own_figures(limit: int | None, facts: Facts) -> GpuRates:
     """The processors of rank 0's GPU, and its free bytes beside the graph."""
     from groute_py.device.cuda.runtime.gpu import own_gpu
 
     width = row_types(facts, "cuda")[0].itemsize
     graph = 8 * facts.vertex_count + 2 * width * facts.arc_count
     processors = own_gpu(local_rank(0)).attributes["MultiProcessorCount"]
-    return Gpu(int(processors), max(free_gpu_bytes(limit) - graph, 0))
+    return GpuRates(int(processors), max(free_gpu_bytes(limit) - graph, 0))
 
 
 SMALL = 1 << 18

@@ -63,7 +63,7 @@ MESH_DEGREE = 4.0
 
 
 @dataclass(frozen=True)
-class Gpu:
+class GpuRates:
     """What a GPU has for sources.
 
     Attributes:
@@ -78,7 +78,7 @@ class Gpu:
 def estimates(
     facts: Facts,
     count: int,
-    gpu: Gpu | None,
+    gpu: GpuRates | None,
     ranks: int = 1,
     destination: str = "nowhere",
     *,
@@ -121,7 +121,7 @@ def _floyd(facts: Facts, device: str) -> float:
     return float(padded**3 / FLOYD_RATE[device, distance] / cores)
 
 
-def _sweeps_fit(facts: Facts, gpu: Gpu, *, prepared: bool) -> bool:
+def _sweeps_fit(facts: Facts, gpu: GpuRates, *, prepared: bool) -> bool:
     """Whether 32 sources at once have room, and what contracts the graph before."""
     width = row_types(facts, "cuda")[0].itemsize
     contracting = 0 if prepared else contraction_bytes(facts.arc_count)
@@ -155,7 +155,7 @@ def _on_cpu(facts: Facts, count: int) -> dict[str, float]:
     }
 
 
-def _on_gpu(facts: Facts, count: int, gpu: Gpu) -> dict[str, float]:
+def _on_gpu(facts: Facts, count: int, gpu: GpuRates) -> dict[str, float]:
     return {
         "heap": _heap(facts, count, gpu),
         "batch": _batch(facts, count, gpu),
@@ -163,7 +163,7 @@ def _on_gpu(facts: Facts, count: int, gpu: Gpu) -> dict[str, float]:
     }
 
 
-def _batch(facts: Facts, count: int, gpu: Gpu) -> float:
+def _batch(facts: Facts, count: int, gpu: GpuRates) -> float:
     """A block's solve takes as long as its chain of accesses; many of them, as all their bytes."""
     n, m = facts.vertex_count, facts.arc_count
     width = row_types(facts, "cuda")[0].itemsize
@@ -174,7 +174,7 @@ def _batch(facts: Facts, count: int, gpu: Gpu) -> float:
     return OPEN_S + UPLOAD_S * m + LANE_S * lanes + math.hypot(waves * chain, count * apiece)
 
 
-def _heap(facts: Facts, count: int, gpu: Gpu) -> float:
+def _heap(facts: Facts, count: int, gpu: GpuRates) -> float:
     """Likewise, of a warp that settles one vertex after the other."""
     n, m = facts.vertex_count, facts.arc_count
     width = row_types(facts, "cuda")[0].itemsize
@@ -192,7 +192,7 @@ def _single(facts: Facts, count: int) -> float:
     return 0.02 + 2 * UPLOAD_S * m + count * (9e-4 + levels + 4.5e-10 * n + 6e-12 * m)
 
 
-def _waves(count: int, most: int, each_bytes: float, gpu: Gpu) -> int:
+def _waves(count: int, most: int, each_bytes: float, gpu: GpuRates) -> int:
     """How often as many sources as fit on the GPU at once are solved for."""
     fitting = max(min(most, int(gpu.free_bytes / each_bytes)), 1)
     return math.ceil(count / fitting)

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from groute_py.comm.agree import collective, on_root
 from groute_py.comm.base import Channel
 from groute_py.device.rows import RowBlock
-from groute_py.many.apsp import Job, Progress, Spans, answer_of, deliver, in_rounds, part_of
+from groute_py.many.apsp import ManySources, Progress, Spans, answer_of, deliver, in_rounds, part_of
 from groute_py.many.precision import rounding_of
 from groute_py.many.rows import SourceRows
 from groute_py.many.storage.folder import run_of
-from groute_py.many.storage.forms import Ends, write_output
+from groute_py.many.storage.forms import RowEnds, write_output
 from groute_py.many.storage.row_files import RowFiles
 from groute_py.many.storage.row_writer import ArrayPlace, MappedRowWriter
 from groute_py.many.storage.store import Store
@@ -30,7 +30,7 @@ UNIT = "rows"
 class StoredRows:
     """The rows of an output on rank 0; see `groute_py.many.apsp.Sink`."""
 
-    def __init__(self, store: Store, files: RowFiles, ends: Ends) -> None:
+    def __init__(self, store: Store, files: RowFiles, ends: RowEnds) -> None:
         self._store, self._files, self._ends = store, files, ends
 
     def take(self, positions: NDArray[np.int64], block: RowBlock) -> None:
@@ -60,7 +60,7 @@ class StoredRows:
 
 
 def save(
-    channel: Channel, job: Job, path: Path, progress: Progress | None = None
+    channel: Channel, job: ManySources, path: Path, progress: Progress | None = None
 ) -> SourceRows | None:
     """All rows in an ``.npy`` file, mapped from it on rank 0; None elsewhere. Collective.
 
@@ -77,7 +77,7 @@ def save(
 
 def save_rows(
     channel: Channel,
-    job: Job,
+    job: ManySources,
     store: Store,
     progress: Progress | None = None,
     points: Mapping[str, Sequence[str]] | None = None,
@@ -89,7 +89,7 @@ def save_rows(
         job: the same on every rank.
         store: of `UNIT`, not begun.
         progress: is given the rows that are done, and how many there are.
-        points: as for `Ends`.
+        points: as for `RowEnds`.
 
     Returns:
         What they were solved on.
@@ -107,7 +107,7 @@ def save_rows(
 
 def begin_rows(
     channel: Channel,
-    job: Job,
+    job: ManySources,
     store: Store,
     points: Mapping[str, Sequence[str]] | None = None,
 ) -> StoredRows | None:
@@ -121,11 +121,13 @@ def begin_rows(
     store.begin(channel, lambda: _run(job), len(job.sources), files)
     if channel.rank > 0:
         return None
-    ends = Ends(job.whole.numbering, job.sources, job.targets, points or {}, job.whole.attribution)
+    ends = RowEnds(
+        job.whole.numbering, job.sources, job.targets, points or {}, job.whole.attribution
+    )
     return StoredRows(store, files, ends)
 
 
-def _run(job: Job) -> dict[str, Any]:
+def _run(job: ManySources) -> dict[str, Any]:
     choices = {"algorithm": job.options.algorithm, "paths": job.options.predecessors}
     if job.graph.weights.dtype.kind == "f":
         choices["rounding of sums"] = rounding_of(job.choice.algorithm)
@@ -136,7 +138,11 @@ def _run(job: Job) -> dict[str, Any]:
 
 
 def _write_rows(
-    channel: Channel, job: Job, store: Store, rows: StoredRows | None, progress: Progress | None
+    channel: Channel,
+    job: ManySources,
+    store: Store,
+    rows: StoredRows | None,
+    progress: Progress | None,
 ) -> str:
     """Write the missing rows: each rank its own if all of them see the files, else rank 0 all."""
     if channel.size == 1:
@@ -179,7 +185,7 @@ def _open_writer(places: list[ArrayPlace]) -> MappedRowWriter | None:
         return None
 
 
-def _positions(job: Job, missing: NDArray[np.int64], spans: Spans) -> NDArray[np.int64]:
+def _positions(job: ManySources, missing: NDArray[np.int64], spans: Spans) -> NDArray[np.int64]:
     """The sources whose rows all ranks have written in a round."""
     parts = [
         part_of(job, missing, rank, len(spans))[taken[0] : sum(taken)]

@@ -13,7 +13,7 @@ from groute_py.graph.ids import Positions
 from groute_py.maps.lines import ground_along, shapes_between
 from groute_py.maps.network import Network
 from groute_py.maps.pieces import Pieces, whole_arcs
-from groute_py.maps.places import Layout
+from groute_py.maps.places import MapLayout
 from groute_py.maps.raster import spread
 from groute_py.maps.sheet import Sheet
 from groute_py.maps.style import (
@@ -33,7 +33,7 @@ TRUNK = 0.005
 """Of all vertices: arcs that lead to more of them are drawn thicker."""
 
 
-def draw_distances(result: Result, layout: Layout, unit: str, longest: int) -> Sheet:
+def draw_distances(result: Result, layout: MapLayout, unit: str, longest: int) -> Sheet:
     """Draw each reached vertex, or the arcs of its tree, in the colour of its distance."""
     network = _tree_network(result, layout, longest)
     reached = result.reached
@@ -50,7 +50,7 @@ def draw_distances(result: Result, layout: Layout, unit: str, longest: int) -> S
     return sheet
 
 
-def draw_tree(result: Result, layout: Layout, unit: str, longest: int) -> Sheet:
+def draw_tree(result: Result, layout: MapLayout, unit: str, longest: int) -> Sheet:
     """Draw the shortest-path tree; an arc is the darker, the more vertices it leads to."""
     arcs = _needed_arcs(result)
     assert result.predecessors is not None
@@ -68,7 +68,7 @@ def draw_tree(result: Result, layout: Layout, unit: str, longest: int) -> Sheet:
 
 
 def draw_paths(
-    result: Result, targets: Sequence[int | str], layout: Layout, unit: str, longest: int
+    result: Result, targets: Sequence[int | str], layout: MapLayout, unit: str, longest: int
 ) -> Sheet:
     """Draw shortest paths to some vertices, over the network in gray."""
     _needed_arcs(result)
@@ -100,7 +100,7 @@ def draw_paths(
     return sheet
 
 
-def draw_network(graph: Graph, layout: Layout, longest: int) -> Sheet:
+def draw_network(graph: Graph, layout: MapLayout, longest: int) -> Sheet:
     """Draw all arcs of a graph, or its vertices if there are very many."""
     network = _network(graph, layout, longest)
     note = f"{graph.vertex_count:,} vertices, {graph.arc_count:,} arcs"
@@ -109,7 +109,7 @@ def draw_network(graph: Graph, layout: Layout, longest: int) -> Sheet:
     return sheet
 
 
-def draw_parts(graph: Graph, parts: int, how: str, layout: Layout, longest: int) -> Sheet:
+def draw_parts(graph: Graph, parts: int, how: str, layout: MapLayout, longest: int) -> Sheet:
     """Draw the parts of a partition in colours, and the arcs between them in black.
 
     Colours are repeated if there are more parts than `PARTS` has.
@@ -187,7 +187,7 @@ def _needed_arcs(result: Result) -> Pieces:
     return arcs
 
 
-def _tree_network(result: Result, layout: Layout, longest: int) -> Network:
+def _tree_network(result: Result, layout: MapLayout, longest: int) -> Network:
     """The network of the tree's arcs, if there is a tree."""
     arcs, shapes = _tree_arcs(result), None
     if arcs is not None and layout.roads is not None:
@@ -195,7 +195,7 @@ def _tree_network(result: Result, layout: Layout, longest: int) -> Network:
     return Network(layout.places, arcs, longest, shapes, planar=layout.planar)
 
 
-def _network(graph: Graph, layout: Layout, longest: int) -> Network:
+def _network(graph: Graph, layout: MapLayout, longest: int) -> Network:
     """The network of all arcs, along the graph's own shapes or those of its layout."""
     arcs, shapes = whole_arcs(graph.tails(), graph.heads), None
     if layout.roads is not None:

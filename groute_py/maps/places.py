@@ -184,7 +184,7 @@ def check_places(places: Places, what: str, name_of: Any) -> None:
         raise InputError(f"{what} {name_of(first)} lies at ({x:.12g}, {y:.12g}), {problem}")
 
 
-class Layout(NamedTuple):
+class MapLayout(NamedTuple):
     """The places of n vertices, and the roads that arcs between them follow."""
 
     places: NDArray[np.float64]  # (n, 2), finite
@@ -193,7 +193,7 @@ class Layout(NamedTuple):
     planar: bool = False  # else the numbers decide, see `stretch_of`
 
 
-def layout_of(coordinates: Any, count: int) -> Layout:
+def layout_of(coordinates: Any, count: int) -> MapLayout:
     """The layout of ``count`` vertices from coordinates as `groute_py.plot` takes them.
 
     >>> layout_of("road:3x2", 6).places.tolist()[3:]
@@ -201,13 +201,13 @@ def layout_of(coordinates: Any, count: int) -> Layout:
     """
     text = str(coordinates) if isinstance(coordinates, str | Path) else ""
     if text and COORDINATE_FILE.search(text):
-        return Layout(read_coordinates(coordinates, count).astype(np.float64))
+        return MapLayout(read_coordinates(coordinates, count).astype(np.float64))
     if grid := GRID.fullmatch(text):
-        layout = Layout(_grid(int(grid[1]), int(grid[2]), count))
+        layout = MapLayout(_grid(int(grid[1]), int(grid[2]), count))
     elif text or isinstance(coordinates, Graph):
         layout = _of_graph(GraphSource(coordinates).graph())
     else:
-        layout = Layout(as_points(coordinates, "coordinates"))
+        layout = MapLayout(as_points(coordinates, "coordinates"))
     if len(layout.places) != count:
         raise InputError(
             f"there are coordinates of {len(layout.places):,} vertices, and there are {count:,} "
@@ -216,7 +216,7 @@ def layout_of(coordinates: Any, count: int) -> Layout:
     return layout
 
 
-def layout_in(graph: Graph, source: Any, coordinates: Any) -> Layout:
+def layout_in(graph: Graph, source: Any, coordinates: Any) -> MapLayout:
     """The layout of a graph that comes from a file, a spec or memory; `InputError` without any."""
     if coordinates is None and graph.coordinates is None:
         is_grid = isinstance(source, str) and GRID.fullmatch(source)
@@ -224,9 +224,9 @@ def layout_in(graph: Graph, source: Any, coordinates: Any) -> Layout:
     return _of_graph(graph) if coordinates is None else layout_of(coordinates, graph.vertex_count)
 
 
-def _of_graph(graph: Graph) -> Layout:
+def _of_graph(graph: Graph) -> MapLayout:
     roads = graph if graph.shapes is not None else None
-    return Layout(coordinates_for(graph), roads, graph.attribution)
+    return MapLayout(coordinates_for(graph), roads, graph.attribution)
 
 
 def _grid(width: int, height: int, count: int) -> NDArray[np.float64]:

@@ -56,29 +56,29 @@ def prepared_estimate(size: Size, distance_type: np.dtype[Any]) -> PreparedEstim
     )
 
 
-class Place(NamedTuple):
+class ContractionPlace(NamedTuple):
     """The place where a graph is contracted."""
 
     kind: str  # ``cpu`` or ``cuda``
     why: str  # the reason, with numbers, for the host instead of a GPU; else ""
 
 
-def place_for(facts: Facts, kind: str, memory_limit: int | None = None) -> Place:
+def place_for(facts: Facts, kind: str, memory_limit: int | None = None) -> ContractionPlace:
     """Return where a graph is contracted: on the host if a GPU is full, or `NoRoomError`."""
     if kind == "cpu":
         return on_host(facts, "")
     takes, free = contraction_bytes(facts.arc_count), free_gpu_bytes(memory_limit)
     if takes <= free:
-        return Place(kind, "")
+        return ContractionPlace(kind, "")
     left = "are free" if memory_limit is None else "may be used"
     return on_host(facts, f"contraction takes {_of(takes, 'GPU', free)} {left}")
 
 
-def on_host(facts: Facts, why: str) -> Place:
+def on_host(facts: Facts, why: str) -> ContractionPlace:
     """Return the host, and why no GPU contracts; `NoRoomError` if the graph does not fit."""
     takes, free = _host_bytes(_size(facts), facts.weight_type), available_bytes()
     if free is None or takes <= free:
-        return Place("cpu", why)
+        return ContractionPlace("cpu", why)
     raise NoRoomError(
         f"{why + '; ' if why else ''}contraction takes {_of(takes, 'host', free)} are free"
     )

@@ -44,8 +44,7 @@ if TYPE_CHECKING:
 
     from groute_py.device.base import Device
     from groute_py.io.mapped_file import MappedFile
-    from groute_py.many.apsp import Ends, Progress
-    from groute_py.many.apsp import Job as RowsJob
+    from groute_py.many.apsp import Ends, ManySources, Progress
     from groute_py.many.row_graph import KeptRowGraph, RowGraph
     from groute_py.many.storage.store import Store
 
@@ -227,7 +226,7 @@ class Opened:
         options: Options,
         direction: Direction | None = None,
         destination: str = "nowhere",
-    ) -> RowsJob:
+    ) -> ManySources:
         """Choose how rows between vertices are solved for, on all ranks together. Collective.
 
         Args:

@@ -45,7 +45,7 @@ from groute_py.system.memory_limits import is_absurd
 
 def read_pieces(
     file: SharedFile, channel: Channel, progress: Progress | None = None
-) -> Pieces | None:
+) -> ParsedText | None:
     """Read a file together, or None where rank 0 has to read it alone. Collective."""
     span = range(*(file.size * k // channel.size for k in (channel.rank, channel.rank + 1)))
     piece: Piece | None = None
@@ -64,10 +64,10 @@ def read_pieces(
     if piece.reading is not None:
         comments = sum(channel.gather(piece.reading.comments))
         piece = piece._replace(reading=piece.reading._replace(comments=comments))
-    return Pieces(file, piece._replace(weights=weights), numbered)
+    return ParsedText(file, piece._replace(weights=weights), numbered)
 
 
-class Pieces:
+class ParsedText:
     """A text file that has been read; it can be spread once."""
 
     def __init__(self, file: SharedFile, piece: Piece, numbered: Numbered) -> None:

@@ -57,7 +57,7 @@ LAUNCHERS = (
 
 
 @dataclass(frozen=True)
-class Place:
+class JobPlace:
     """This process's place in the job, as the launcher tells it; None where it does not say."""
 
     launcher: str | None = None
@@ -66,7 +66,7 @@ class Place:
     local_rank: int | None = None
 
 
-def place(environ: Mapping[str, str] | None = None) -> Place:
+def place(environ: Mapping[str, str] | None = None) -> JobPlace:
     """Find this process's place in the job.
 
     >>> place({"OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_RANK": "3"}).rank
@@ -78,8 +78,8 @@ def place(environ: Mapping[str, str] | None = None) -> Place:
     for launcher in LAUNCHERS:
         size, rank = environ.get(launcher.size, ""), environ.get(launcher.rank, "")
         if size.isdecimal() and rank.isdecimal():
-            return Place(launcher.name, int(size), int(rank), _local_rank(launcher, environ))
-    return Place()
+            return JobPlace(launcher.name, int(size), int(rank), _local_rank(launcher, environ))
+    return JobPlace()
 
 
 def _local_rank(launcher: Launcher, environ: Mapping[str, str]) -> int | None:

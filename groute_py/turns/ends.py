@@ -157,7 +157,7 @@ class ArcEnds:
         return np.array(values, ids.dtype.type)
 
 
-Ends = VertexEnds | ArcEnds
+TurnEnds = VertexEnds | ArcEnds
 """The columns of a table beside the costs."""
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from groute_py.errors import InputError, quote
 from groute_py.graph.array_like import host_array
 from groute_py.graph.ids import INTEGER, Numbering
-from groute_py.turns.ends import ROLES, ArcEnds, Ends, ProblemIn, VertexEnds
+from groute_py.turns.ends import ROLES, ArcEnds, ProblemIn, TurnEnds, VertexEnds
 
 FORBIDDEN = re.compile(r"|forbidden|\+?inf(inity)?", re.I)
 """The word for a forbidden turn, in the place of a cost."""
@@ -21,7 +21,7 @@ DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.I)
 class TurnTable(NamedTuple):
     """Turns as they are listed."""
 
-    ends: Ends
+    ends: TurnEnds
     costs: list[Any]  # text of a file, numbers, or None
     numbering: Numbering
     problem_in: ProblemIn
@@ -60,7 +60,7 @@ def table_of(rows: Any, numbering: Numbering) -> TurnTable:
     *columns, costs = [list(column) for column in zip(*listed, strict=True)] or [[]] * width
     whole = [[_whole(end) for end in column] for column in columns]
     by_arc = len(whole) < len(ROLES)
-    ends: Ends = ArcEnds(whole[0], whole[1]) if by_arc else VertexEnds(*whole)
+    ends: TurnEnds = ArcEnds(whole[0], whole[1]) if by_arc else VertexEnds(*whole)
     return TurnTable(ends, costs, numbering, problem_in)
 
 

@@ -15,9 +15,9 @@ from support.skips import NO_GPU
 from groute_py import InputError
 from groute_py.comm.solo import SoloChannel
 from groute_py.device.cpu import buffers
-from groute_py.engine.chrome_trace import Clock, chrome_trace, clocks
+from groute_py.engine.chrome_trace import RankClock, chrome_trace, clocks
 from groute_py.system import clock
-from groute_py.system.clock import Clock as PhaseClock
+from groute_py.system.clock import RankClock as PhaseClock
 from groute_py.system.clock import Record, running
 from groute_py.system.trace import recorder, span
 
@@ -163,7 +163,7 @@ def test_clocks_are_aligned() -> None:
     first.span("solve", 10.0, 12.0)
     second.span("solve", 110.5, 111.0)
     second.count("relaxations", 111.0, 7)
-    skew = [Clock(0.0, 0.0), Clock(100.0, 1e-6)]
+    skew = [RankClock(0.0, 0.0), RankClock(100.0, 1e-6)]
     trace = chrome_trace([first, second], skew, ["rank 0", "rank 1"])
     check(trace)
     spans = [event for event in trace["traceEvents"] if event["ph"] == "X"]
@@ -180,11 +180,11 @@ def test_spans_that_touch_do_not_overlap() -> None:
     record, ends = Record(), [10.0 + n * 2.616e-7 for n in range(2000)]
     for begin, end in pairwise(ends):
         record.span("rounds", begin, end)
-    check(chrome_trace([record], [Clock(0.0, 0.0)], ["rank 0"]))
+    check(chrome_trace([record], [RankClock(0.0, 0.0)], ["rank 0"]))
 
 
 def test_the_clock_of_one_rank() -> None:
-    assert clocks(SoloChannel()) == [Clock(0.0, 0.0)]
+    assert clocks(SoloChannel()) == [RankClock(0.0, 0.0)]
 
 
 def test_the_clocks_of_ranks_that_share_one() -> None:
@@ -192,7 +192,7 @@ def test_the_clocks_of_ranks_that_share_one() -> None:
     for found in on_ranks(3, clocks):
         assert len(found) == 3
         assert all(abs(clock.offset_s) <= clock.error_s + 1e-9 for clock in found)
-        assert found[0] == Clock(0.0, 0.0)
+        assert found[0] == RankClock(0.0, 0.0)
 
 
 def test_later_events_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:

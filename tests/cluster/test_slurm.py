@@ -18,7 +18,7 @@ from support.slurm_cluster import Cluster, running_cluster, why_not
 
 from groute_py import generate
 from groute_py.comm.awareness import belongs, mpi_library
-from groute_py.launch.slurm import TEMPLATE, Job, script
+from groute_py.launch.slurm import TEMPLATE, BatchJob, script
 from groute_py.results.result import read_result
 
 pytestmark = [
@@ -73,7 +73,7 @@ def cluster() -> Iterator[Cluster]:
 def batch(*argv: str, **plan: Any) -> str:
     """The script of a job on the CPU, one rank on each of two nodes."""
     plan = {"nodes": 2, "gpus_per_node": 0, "ranks_per_node": 1, "time": "00:10:00", **plan}
-    return script(Job(argv, mpi="mpirun", **plan))
+    return script(BatchJob(argv, mpi="mpirun", **plan))
 
 
 def said(cluster: Cluster, number: int | str) -> str:

@@ -14,7 +14,7 @@ from groute_py import FormatError, read_graph
 from groute_py.io.formats.edge_list import usual as edge_usual
 from groute_py.io.formats.edge_list.block import Block
 from groute_py.io.formats.edge_list.careful import CarefulLines
-from groute_py.io.formats.edge_list.usual import Part, UsualLines
+from groute_py.io.formats.edge_list.usual import TextPart, UsualLines
 from groute_py.io.tables.columns import BY_TITLE, Columns
 
 ODD = [
@@ -85,7 +85,7 @@ def test_one_meaning(
     path.write_bytes(text.encode())
     fast = outcome(path, TITLES[titles])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(UsualLines, "parts", lambda *args: [Part(range(len(args[1])), 0, None)])
+        patch.setattr(UsualLines, "parts", lambda *args: [TextPart(range(len(args[1])), 0, None)])
         slow = outcome(path, TITLES[titles])
     assert fast == slow
 

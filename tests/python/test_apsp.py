@@ -24,7 +24,7 @@ from groute_py.graph.ids import Numbering
 from groute_py.many import choose as many_choose
 from groute_py.many.apsp import collect, reduce
 from groute_py.many.choose import choose
-from groute_py.many.estimates import Gpu
+from groute_py.many.estimates import GpuRates
 from groute_py.many.sources import sources_of
 from groute_py.memory import host
 
@@ -276,7 +276,7 @@ def test_the_choice_says_why() -> None:
 def test_small_work_stays_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(many_choose, "gpu_problem", lambda: None)
     monkeypatch.setattr(many_choose, "gpu_bytes", lambda limit: 10**9)
-    monkeypatch.setattr(many_choose, "own_figures", lambda *_: Gpu(132, 10**9))
+    monkeypatch.setattr(many_choose, "own_figures", lambda *_: GpuRates(132, 10**9))
     small, large = (facts_of(random_graph(n, 4 * n, 1, 9)) for n in (50, 20_000))
     assert choose(Options(predecessors=False), small, 50).device == "cpu"
     assert choose(Options(predecessors=False), large, 20_000).device == "cuda"

@@ -17,7 +17,7 @@ from support.opening import solver_on
 import groute_py
 from groute_py import RunError
 from groute_py.comm.base import Channel
-from groute_py.engine.solving import Solving
+from groute_py.engine.solving import SourceSolving
 from groute_py.jobs.solver import Solver
 
 ARCS = 40
@@ -71,13 +71,13 @@ def test_a_change_during_a_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, solve = line(1, tmp_path / "line.csr"), Solving.solve
+    path, solve = line(1, tmp_path / "line.csr"), SourceSolving.solve
 
     def late(*arguments: Any) -> Any:
         os.utime(path, ns=(0, 0))
         return solve(*arguments)
 
-    monkeypatch.setattr(Solving, "solve", late)
+    monkeypatch.setattr(SourceSolving, "solve", late)
     with pytest.raises(RunError, match="was changed"):
         run_command("sssp", path, "--device", "cpu", "-o", tmp_path / "a.npz")
     assert not (tmp_path / "a.npz").exists()

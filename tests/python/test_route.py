@@ -275,7 +275,7 @@ def test_a_time_limit_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     row_by_row(monkeypatch)
     graph, channel = groute_py.generate("road:10x10"), SoloChannel()
     options, choice = Options(device="cpu", predecessors=False), Choice("heap", "cpu", "")
-    finder = pair_jobs.Rows(Solving(graph, None, options, choice, channel))
+    finder = pair_jobs.RowFinder(Solving(graph, None, options, choice, channel))
     groups = [Group(source, np.array([0]), np.array([5])) for source in range(64)]
     every = finder.find(groups, None, paths=False, deadline=0.0)
     with pytest.raises(TimeLimitError, match="give more time"):

@@ -11,7 +11,7 @@ from support.benchmark_runs import Bench, bench_of
 from support.places import ROOT
 
 from groute_py.device.rows import NarrowError
-from groute_py.system.environment import Place
+from groute_py.system.environment import JobPlace
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def test_cases(run: Bench) -> None:
 
 
 def test_the_end_of_one_of_several_ranks(run: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchmarks.__main__.place", lambda: Place("mpirun", size=2, rank=0))
+    monkeypatch.setattr("benchmarks.__main__.place", lambda: JobPlace("mpirun", size=2, rank=0))
     monkeypatch.setattr("benchmarks.__main__.abort_all", lambda code: pytest.fail(f"ends {code}"))
     done, records = run("heap:random:60,200")
     assert done.exit_code == 0, done.output

@@ -9,21 +9,21 @@ import numpy as np
 
 from groute_py import Graph
 from groute_py.comm.solo import SoloChannel
-from groute_py.many.apsp import Job, deliver
+from groute_py.many.apsp import ManySources, deliver
 from groute_py.many.storage.store import Store
 from groute_py.many.to_file import UNIT, StoredRows, begin_rows
 from support.graphs import scipy_distances
 from support.opening import job_on
 
 
-def job_of(graph: Graph, **wanted: Any) -> Job:
+def job_of(graph: Graph, **wanted: Any) -> ManySources:
     return job_on(SoloChannel(), graph, device="cpu", **wanted)
 
 
 class Run:
     """A run that works on an output."""
 
-    def __init__(self, path: Path, job: Job, *, resume: bool = False) -> None:
+    def __init__(self, path: Path, job: ManySources, *, resume: bool = False) -> None:
         self.store, self._job = Store(path, UNIT, resume=resume), job
         rows = begin_rows(SoloChannel(), job, self.store)
         assert rows is not None
@@ -43,14 +43,14 @@ class Run:
         self.store.close()
 
 
-def solved(path: Path, job: Job, *, resume: bool = False) -> None:
+def solved(path: Path, job: ManySources, *, resume: bool = False) -> None:
     """A run from its beginning to its output."""
     run = Run(path, job, resume=resume)
     run.deliver()
     run.finish()
 
 
-def left(path: Path, job: Job, rows: int = 9) -> None:
+def left(path: Path, job: ManySources, rows: int = 9) -> None:
     """A run that ends when some rows are complete."""
     run = Run(path, job)
     run.deliver(run.missing[:rows])

@@ -6,7 +6,7 @@ from typing import Any
 
 from groute_py.engine.options import Options
 from groute_py.jobs.solver import Solver
-from groute_py.many.apsp import Ends, Job
+from groute_py.many.apsp import Ends, ManySources
 from groute_py.solver.opened import Opened, source_of
 
 
@@ -29,7 +29,7 @@ def job_on(
     *,
     destination: str = "memory",
     **options: Any,
-) -> Job:
+) -> ManySources:
     """Rows from some vertices, or from all, as `groute_py.apsp` would solve for them."""
     opened = opened_on(channel, graph, **{"predecessors": False, **options})
     ends = Ends(sources, targets)

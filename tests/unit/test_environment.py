@@ -7,7 +7,7 @@ import pwd
 import pytest
 
 from groute_py.errors import InputError
-from groute_py.system.environment import Place, hiding, place
+from groute_py.system.environment import JobPlace, hiding, place
 from groute_py.system.settings import settings
 
 # The batch step of a Slurm job: the script itself, before any srun.
@@ -45,53 +45,53 @@ INTEL = MPICH | {"I_MPI_MPIRUN": "mpirun", "PMI_FD": "9", "MPI_LOCALNRANKS": "2"
 PALS = {"PMI_SIZE": "4", "PMI_RANK": "3", "PALS_LOCAL_RANKID": "1"}
 
 PLACES = {
-    "no launcher": ({}, Place()),
-    "batch step": (BATCH, Place()),
-    "srun": (STEP, Place("Slurm", 4, 3, 1)),
-    "Open MPI": (OPENMPI, Place("Open MPI", 4, 3, 1)),
-    "MPICH": (MPICH, Place("MPICH (hydra)", 4, 3, 1)),
-    "Flux": (FLUX, Place("Flux", 4, 3, 1)),
-    "Flux with MPICH or Intel MPI": (FLUX_PMI, Place("MPICH (hydra)", 4, 3, 1)),
-    "Flux with Open MPI": (FLUX | OPENMPI, Place("Open MPI", 4, 3, 1)),
-    "Intel MPI's mpirun": (INTEL, Place("MPICH (hydra)", 4, 3, 1)),
-    "Intel MPI's mpirun in Slurm": (PROXY | INTEL, Place("MPICH (hydra)", 4, 3, 1)),
-    "Intel MPI's mpirun in Flux": (FLUX_PROXY | INTEL, Place("MPICH (hydra)", 4, 3, 1)),
-    "MVAPICH's mpirun_rsh": (MVAPICH, Place("MVAPICH (mpirun_rsh)", 4, 3, 1)),
-    "MVAPICH's hydra": (MVAPICH | MPICH, Place("MPICH (hydra)", 4, 3, 1)),
-    "jsrun": (JSRUN, Place("LSF (jsrun)", 4, 3, 1)),
-    "jsrun of Open MPI": (JSRUN | OPENMPI, Place("Open MPI", 4, 3, 1)),
-    "Cray's mpiexec": (PALS, Place("MPICH (hydra)", 4, 3, 1)),
-    "Open MPI's mpirun in Slurm": (PROXY | OPENMPI, Place("Open MPI", 4, 3, 1)),
-    "MPICH's mpirun in Slurm": (PROXY | MPICH, Place("MPICH (hydra)", 4, 3, 1)),
-    "srun --mpi=pmix of Open MPI": (STEP | OPENMPI, Place("Open MPI", 4, 3, 1)),
+    "no launcher": ({}, JobPlace()),
+    "batch step": (BATCH, JobPlace()),
+    "srun": (STEP, JobPlace("Slurm", 4, 3, 1)),
+    "Open MPI": (OPENMPI, JobPlace("Open MPI", 4, 3, 1)),
+    "MPICH": (MPICH, JobPlace("MPICH (hydra)", 4, 3, 1)),
+    "Flux": (FLUX, JobPlace("Flux", 4, 3, 1)),
+    "Flux with MPICH or Intel MPI": (FLUX_PMI, JobPlace("MPICH (hydra)", 4, 3, 1)),
+    "Flux with Open MPI": (FLUX | OPENMPI, JobPlace("Open MPI", 4, 3, 1)),
+    "Intel MPI's mpirun": (INTEL, JobPlace("MPICH (hydra)", 4, 3, 1)),
+    "Intel MPI's mpirun in Slurm": (PROXY | INTEL, JobPlace("MPICH (hydra)", 4, 3, 1)),
+    "Intel MPI's mpirun in Flux": (FLUX_PROXY | INTEL, JobPlace("MPICH (hydra)", 4, 3, 1)),
+    "MVAPICH's mpirun_rsh": (MVAPICH, JobPlace("MVAPICH (mpirun_rsh)", 4, 3, 1)),
+    "MVAPICH's hydra": (MVAPICH | MPICH, JobPlace("MPICH (hydra)", 4, 3, 1)),
+    "jsrun": (JSRUN, JobPlace("LSF (jsrun)", 4, 3, 1)),
+    "jsrun of Open MPI": (JSRUN | OPENMPI, JobPlace("Open MPI", 4, 3, 1)),
+    "Cray's mpiexec": (PALS, JobPlace("MPICH (hydra)", 4, 3, 1)),
+    "Open MPI's mpirun in Slurm": (PROXY | OPENMPI, JobPlace("Open MPI", 4, 3, 1)),
+    "MPICH's mpirun in Slurm": (PROXY | MPICH, JobPlace("MPICH (hydra)", 4, 3, 1)),
+    "srun --mpi=pmix of Open MPI": (STEP | OPENMPI, JobPlace("Open MPI", 4, 3, 1)),
     "srun --mpi=pmi2 of MPICH": (
         STEP | {"PMI_SIZE": "4", "PMI_RANK": "3"},
-        Place("MPICH (hydra)", 4, 3, 1),
+        JobPlace("MPICH (hydra)", 4, 3, 1),
     ),
     "srun starts proxies that start ranks": (
         PROXY | {"PMI_SIZE": "4", "PMI_RANK": "3"},
-        Place("MPICH (hydra)", 4, 3, None),
+        JobPlace("MPICH (hydra)", 4, 3, None),
     ),
     "MVAPICH": (
         {"PMI_SIZE": "4", "PMI_RANK": "3", "MV2_COMM_WORLD_LOCAL_RANK": "0"},
-        Place("MPICH (hydra)", 4, 3, 0),
+        JobPlace("MPICH (hydra)", 4, 3, 0),
     ),
-    "one rank": ({"PMI_SIZE": "1", "PMI_RANK": "0"}, Place("MPICH (hydra)", 1, 0, None)),
-    "half a launcher": ({"OMPI_COMM_WORLD_SIZE": "4"}, Place()),
-    "not a number": ({"PMI_SIZE": "four", "PMI_RANK": "0"}, Place()),
-    "empty": ({"PMI_SIZE": "", "PMI_RANK": ""} | STEP, Place("Slurm", 4, 3, 1)),
+    "one rank": ({"PMI_SIZE": "1", "PMI_RANK": "0"}, JobPlace("MPICH (hydra)", 1, 0, None)),
+    "half a launcher": ({"OMPI_COMM_WORLD_SIZE": "4"}, JobPlace()),
+    "not a number": ({"PMI_SIZE": "four", "PMI_RANK": "0"}, JobPlace()),
+    "empty": ({"PMI_SIZE": "", "PMI_RANK": ""} | STEP, JobPlace("Slurm", 4, 3, 1)),
 }
 
 
 @pytest.mark.parametrize(("environ", "expected"), PLACES.values(), ids=PLACES)
-def test_place(environ: dict[str, str], expected: Place) -> None:
+def test_place(environ: dict[str, str], expected: JobPlace) -> None:
     assert place(environ) == expected
 
 
 def test_place_reads_the_process_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in OPENMPI.items():
         monkeypatch.setenv(name, value)
-    assert place() == Place("Open MPI", 4, 3, 1)
+    assert place() == JobPlace("Open MPI", 4, 3, 1)
 
 
 @pytest.mark.parametrize(

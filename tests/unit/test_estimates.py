@@ -14,9 +14,9 @@ from groute_py.engine.options import Options
 from groute_py.graph.facts import Facts
 from groute_py.many import choose as many_choose
 from groute_py.many.choose import Choice, choose
-from groute_py.many.estimates import Gpu, estimates
+from groute_py.many.estimates import GpuRates, estimates
 
-H100 = Gpu(132, 75 * 10**9)
+H100 = GpuRates(132, 75 * 10**9)
 
 MEASURED = ROOT / "benchmarks" / "results" / "many-costs-h100.jsonl"
 
@@ -97,7 +97,7 @@ def test_what_is_counted() -> None:
 def test_what_is_in_place_need_not_be_opened(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few sources then stay with the hierarchy on the GPU, even where there is no room for one."""
     road = facts(264_346, 733_846)
-    swept, cored = Choice("sweep", "cuda", ""), Gpu(132, 1)
+    swept, cored = Choice("sweep", "cuda", ""), GpuRates(132, 1)
     anew, again = (estimates(road, 3, H100, in_place=place) for place in (None, "sweep"))
     assert again["sweep"] < 1e-3 < 0.1 < anew["sweep"]
     assert "sweep" in estimates(road, 3, cored, in_place="sweep")

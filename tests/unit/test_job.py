@@ -14,9 +14,9 @@ from groute_py.comm import team
 from groute_py.device.cuda.runtime.structs import MAX_PEERS
 from groute_py.doctor import job
 from groute_py.doctor.checks import about_the_job, about_ways
-from groute_py.doctor.job import Sight
+from groute_py.doctor.job import RankView
 
-ONE = Sight(
+ONE = RankView(
     host="a",
     local_rank=0,
     software="groute-py 1",
@@ -33,7 +33,7 @@ TWO = replace(ONE, local_rank=1, gpu="02", uuid="GPU-2")
 FAR = replace(ONE, host="b", uuid="GPU-3")
 
 
-def states(*found: Sight) -> dict[str, str]:
+def states(*found: RankView) -> dict[str, str]:
     return {finding.what: finding.state for finding in about_the_job(list(found))}
 
 
@@ -52,7 +52,7 @@ def test_a_good_job() -> None:
         ("GPU-awareness", [ONE, replace(TWO, aware=True)]),
     ],
 )
-def test_what_does_not_go_together(what: str, found: list[Sight]) -> None:
+def test_what_does_not_go_together(what: str, found: list[RankView]) -> None:
     assert [name for name, state in states(*found).items() if state == "wrong"] == [what]
     finding = next(f for f in about_the_job(found) if f.what == what)
     assert finding.advice
@@ -89,7 +89,7 @@ NO_GPU = replace(ONE, gpu=None, uuid=None, visible=())
         ([ONE, NO_GPU], "in rounds: not every rank has a GPU"),
     ],
 )
-def test_how_ranks_will_exchange(found: list[Sight], says: str) -> None:
+def test_how_ranks_will_exchange(found: list[RankView], says: str) -> None:
     assert job.exchange(found).startswith(says)
     assert says.startswith(next(f.found for f in about_the_job(found) if f.what == "exchange")[:9])
 

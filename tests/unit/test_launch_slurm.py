@@ -15,9 +15,9 @@ from click.testing import CliRunner
 
 from groute_py.cli.main import commands
 from groute_py.errors import InputError, SetupError
-from groute_py.launch.slurm import TEMPLATE, Job, script, submit, summary
+from groute_py.launch.slurm import TEMPLATE, BatchJob, script, submit, summary
 
-FULL = Job(
+FULL = BatchJob(
     ("sssp", "my usa.gr", "-o", "{}.npz", "--cutoff", "{}"),
     nodes=2,
     gpus_per_node=8,
@@ -75,7 +75,7 @@ def test_the_plan_is_in_the_directives() -> None:
 
 
 def test_a_plan_of_the_defaults_is_the_template() -> None:
-    job = Job(("sssp", "usa.gr"))
+    job = BatchJob(("sssp", "usa.gr"))
     assert directives(script(job)) == directives(TEMPLATE.read_text())
     own = set(script(job).splitlines()) - set(TEMPLATE.read_text().splitlines())
     usage = '    echo "usage: sbatch [SBATCH OPTIONS] ${0##*/}" >&2'
@@ -90,7 +90,7 @@ def test_directives_come_before_the_first_command() -> None:
 
 
 def test_the_command_is_run_word_by_word(tmp_path: Path) -> None:
-    job = Job(("sssp", "my $HOME.gr", "-t", "*", ""), mpi="pmi2")
+    job = BatchJob(("sssp", "my $HOME.gr", "-t", "*", ""), mpi="pmi2")
     words = what_runs(script(job), tmp_path)
     assert words[0] == "--mpi=pmi2"
     assert words[-6:] == ["groute-py", *job.argv]
@@ -99,15 +99,15 @@ def test_the_command_is_run_word_by_word(tmp_path: Path) -> None:
 def test_mpirun_in_place_of_srun(tmp_path: Path) -> None:
     """By the plan or by the variable, which mpirun's own srun must not see."""
     words = ["mpirun without a type -n 6 groute-py sssp usa.gr"]
-    job = Job(("sssp", "usa.gr"), mpi="mpirun")
+    job = BatchJob(("sssp", "usa.gr"), mpi="mpirun")
     assert what_runs(script(job), tmp_path, SLURM_NTASKS="6") == words
     environment = {"SLURM_MPI_TYPE": "mpirun", "SLURM_NTASKS": "6"}
-    assert what_runs(script(Job(job.argv)), tmp_path, **environment) == words
+    assert what_runs(script(BatchJob(job.argv)), tmp_path, **environment) == words
 
 
 @pytest.mark.parametrize("number", [0, 1])
 def test_an_array_runs_its_items(tmp_path: Path, number: int) -> None:
-    job = Job(FULL.argv, items=FULL.items, container="my image.sif")
+    job = BatchJob(FULL.argv, items=FULL.items, container="my image.sif")
     words = what_runs(script(job), tmp_path, SLURM_ARRAY_TASK_ID=str(number))
     item = FULL.items[number]
     command = ["sssp", "my usa.gr", "-o", f"{item}.npz", "--cutoff", item]
@@ -120,21 +120,21 @@ def test_an_array_runs_its_items(tmp_path: Path, number: int) -> None:
 def test_the_environment_is_set_up(tmp_path: Path) -> None:
     (tmp_path / "my venv" / "bin").mkdir(parents=True)
     (tmp_path / "my venv" / "bin" / "activate").write_text("export SLURM_MPI_TYPE=of-the-venv\n")
-    job = Job(("info", "usa.gr"), venv=str(tmp_path / "my venv"), modules=("cuda/12", "mpi"))
+    job = BatchJob(("info", "usa.gr"), venv=str(tmp_path / "my venv"), modules=("cuda/12", "mpi"))
     text = "module() { echo module $*; }\n" + script(job)
     words = what_runs(text, tmp_path)
     assert words[:2] == ["module load cuda/12 mpi", "--mpi=of-the-venv"]
 
 
 def test_on_the_cpu_no_gpus_are_asked_for() -> None:
-    found = directives(script(Job(("sssp", "a.gr"), gpus_per_node=0, ranks_per_node=3)))
+    found = directives(script(BatchJob(("sssp", "a.gr"), gpus_per_node=0, ranks_per_node=3)))
     assert found["ntasks-per-node"] == "3"
     assert not {"gpus-per-node", "gpu-bind"} & set(found)
 
 
 def test_usage_of_a_script_that_is_no_template(tmp_path: Path) -> None:
     path = tmp_path / "usa.sbatch"
-    path.write_text(script(Job(("sssp", "usa.gr"))))
+    path.write_text(script(BatchJob(("sssp", "usa.gr"))))
     environment = {k: v for k, v in os.environ.items() if k != "SLURM_JOB_ID"}
     done = subprocess.run(
         ["bash", str(path)], env=environment, capture_output=True, text=True, check=False
@@ -144,9 +144,9 @@ def test_usage_of_a_script_that_is_no_template(tmp_path: Path) -> None:
 
 
 def test_cores_of_each_rank() -> None:
-    job = Job(("apsp", "a.gr"), gpus_per_node=0, ranks_per_node=2, cpus_per_task=8)
+    job = BatchJob(("apsp", "a.gr"), gpus_per_node=0, ranks_per_node=2, cpus_per_task=8)
     assert directives(script(job))["cpus-per-task"] == "8"
-    assert "cpus-per-task" not in directives(script(Job(job.argv)))
+    assert "cpus-per-task" not in directives(script(BatchJob(job.argv)))
     assert "1 node, 0 GPUs, 2 ranks of 8 cores, for at most" in summary(job)
 
 
@@ -162,8 +162,8 @@ def test_cores_of_each_rank() -> None:
     ],
 )
 def test_words_of_the_command_stay_words(tmp_path: Path, word: str) -> None:
-    plain = script(Job(("sssp", "usa.gr"), mpi="pmi2"))
-    text = script(Job(("sssp", word), mpi="pmi2"))
+    plain = script(BatchJob(("sssp", "usa.gr"), mpi="pmi2"))
+    text = script(BatchJob(("sssp", word), mpi="pmi2"))
     # Slurm reads no further than the first command
     assert directives(text.partition("\nset -- ")[0]) == directives(plain)
     expected = [*what_runs(plain, tmp_path)[:-1], *word.split("\n")]
@@ -172,7 +172,7 @@ def test_words_of_the_command_stay_words(tmp_path: Path, word: str) -> None:
 
 
 def test_summary() -> None:
-    job = Job(("sssp", "usa.gr"), nodes=2, time="00:30:00", partition="gpu", account="me")
+    job = BatchJob(("sssp", "usa.gr"), nodes=2, time="00:30:00", partition="gpu", account="me")
     assert summary(job) == (
         "groute-py sssp usa.gr: 2 nodes, 8 GPUs, 8 ranks, for at most 00:30:00 (4 GPU hours), "
         "partition gpu, account me"
@@ -192,7 +192,7 @@ def test_summary() -> None:
 )
 def test_a_plan_that_cannot_run(change: dict[str, Any], says: str) -> None:
     with pytest.raises(InputError, match=says):
-        script(Job(**{"argv": ("sssp", "a.gr"), **change}))
+        script(BatchJob(**{"argv": ("sssp", "a.gr"), **change}))
 
 
 @pytest.fixture
@@ -216,14 +216,14 @@ def test_submit(sbatch: Path) -> None:
     assert (done.exit_code, done.stdout) == (0, "42\n")
     assert "4 GPUs, 4 ranks" in done.stderr
     assert sbatch.with_name("script").read_text() == script(
-        Job(("sssp", "usa.gr", "-o", "a.npz"), mpi="pmix")
+        BatchJob(("sssp", "usa.gr", "-o", "a.npz"), mpi="pmix")
     )
 
 
 @pytest.mark.usefixtures("sbatch")
 def test_a_refused_job() -> None:
     with pytest.raises(SetupError, match="sbatch refused the job: too many nodes"):
-        submit(script(Job(("sssp", "a.gr"), nodes=9)))
+        submit(script(BatchJob(("sssp", "a.gr"), nodes=9)))
 
 
 def test_no_sbatch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,7 +29,7 @@ from groute_py.results.result import read_result
 from groute_py.source import copy, owners
 from groute_py.source.graph_source import GraphSource
 from groute_py.source.mapped import Mapped
-from groute_py.source.pieces import Pieces, read_pieces
+from groute_py.source.pieces import ParsedText, read_pieces
 from groute_py.source.shared import SharedFile
 from groute_py.source.whole import Whole
 from groute_py.system.own_files import replacing_copy
@@ -194,9 +194,9 @@ def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_which_files_are_read_in_pieces(large: Path) -> None:
-    assert kinds(large, cache=False) == kinds(str(large), ranks=3, cache=False) == {Pieces}
+    assert kinds(large, cache=False) == kinds(str(large), ranks=3, cache=False) == {ParsedText}
     assert kinds(large, ranks=1, cache=False) == {Whole}
-    assert kinds(large, cache=large.parent / "kept") == {Pieces}
+    assert kinds(large, cache=large.parent / "kept") == {ParsedText}
     assert kinds(large, cache=False, whole=True) == {Whole}
     assert kinds(large, cache=False, columns=Columns(undirected=True)) == {Whole}
     write_graph(generate("road:30x30"), large.parent / "g.gr.gz")
@@ -244,7 +244,7 @@ def test_the_next_run_maps_the_copy(large: Path) -> None:
         return kinds, result
 
     found = on_ranks(3, work)
-    assert all(kinds == [Pieces, Mapped] for kinds, _ in found)
+    assert all(kinds == [ParsedText, Mapped] for kinds, _ in found)
     verify(read_graph(large, cache=False), found[0][1])
 
 

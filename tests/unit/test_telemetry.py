@@ -16,7 +16,14 @@ from click.testing import CliRunner
 from groute_py.cli.main import commands
 from groute_py.device.cpu.device import CpuDevice
 from groute_py.device.monitoring import telemetry
-from groute_py.device.monitoring.telemetry import COLUMNS, Record, Sample, free_bytes, rows, summary
+from groute_py.device.monitoring.telemetry import (
+    COLUMNS,
+    GpuSamples,
+    Sample,
+    free_bytes,
+    rows,
+    summary,
+)
 from groute_py.errors import InputError, InterruptedRun, signalled
 
 
@@ -81,7 +88,7 @@ class Played:
 
 
 def test_a_record_has_its_beginning_and_its_end() -> None:
-    with Record(Played(), "GPU-a", period_s=100.0) as record:
+    with GpuSamples(Played(), "GPU-a", period_s=100.0) as record:
         pass
     assert [sample.gpu for sample in record.samples] == ["GPU-a"] * 2
     assert summary(record.samples) == {
@@ -97,7 +104,7 @@ def test_a_record_has_its_beginning_and_its_end() -> None:
 
 
 def test_what_a_driver_does_not_tell_is_left_out() -> None:
-    with Record(Played(), "GPU-b", period_s=100.0) as record:
+    with GpuSamples(Played(), "GPU-b", period_s=100.0) as record:
         pass
     assert "joules" not in summary(record.samples)["GPU-b"]
     assert record.samples[0].nvlink_sent_bytes is None
@@ -105,7 +112,7 @@ def test_what_a_driver_does_not_tell_is_left_out() -> None:
 
 def test_a_thread_looks_meanwhile() -> None:
     played = Played()
-    with Record(played, "GPU-a", period_s=0.001) as record:
+    with GpuSamples(played, "GPU-a", period_s=0.001) as record:
         assert played.looked_often.wait(10)
     assert len(record.samples) >= 5
     times = [sample.seconds for sample in record.samples]
@@ -116,7 +123,7 @@ def test_a_thread_looks_meanwhile() -> None:
     ("library", "gpu"), [(None, "GPU-a"), (Played(), None), (Played(), "MIG-c")]
 )
 def test_nothing_to_tell(library: Any, gpu: str | None) -> None:
-    with Record(library, gpu) as record:
+    with GpuSamples(library, gpu) as record:
         pass
     assert record.samples == []
     assert summary([]) == {}
@@ -167,7 +174,7 @@ def test_free_memory_that_is_not_told(wrong: dict[str, Any], free: list[int]) ->
     ],
 )
 def test_no_solve_fails_of_what_nvml_says(wrong: dict[str, Any]) -> None:
-    with Record(Broken(**wrong), "GPU-a") as record:
+    with GpuSamples(Broken(**wrong), "GPU-a") as record:
         pass
     assert isinstance(summary(record.samples), dict)
 
@@ -177,7 +184,7 @@ def test_a_signal_is_heard() -> None:
     library = Broken(nvmlDeviceGetMemoryInfo=raising(signalled(InterruptedRun("SIGTERM"))))
     with pytest.raises(InterruptedRun):
         free_bytes(library)
-    with pytest.raises(InterruptedRun), Record(library, "GPU-a"):
+    with pytest.raises(InterruptedRun), GpuSamples(library, "GPU-a"):
         pass
 
 

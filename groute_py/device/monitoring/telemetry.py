@@ -95,7 +95,7 @@ def free_bytes(library: Nvml | None) -> list[int]:
     return sizes
 
 
-class Record:
+class GpuSamples:
     """Samples of a GPU (its UUID) in a block; none without NVML or without a GPU."""
 
     def __init__(self, library: Nvml | None, gpu: str | None, period_s: float = PERIOD_S) -> None:
@@ -105,7 +105,7 @@ class Record:
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self.samples: list[Sample] = []
 
-    def __enter__(self) -> Record:
+    def __enter__(self) -> GpuSamples:
         self._start = time.monotonic()
         if self._library is not None:
             self._look()

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import FormatError, InputError
-from groute_py.graph.builder import Arcs
+from groute_py.graph.builder import ArcArrays
 from groute_py.graph.csr import Graph
 from groute_py.io.compression import bare_name, packing
 from groute_py.io.file_head import Head
@@ -49,7 +49,7 @@ def sniff(head: Head) -> bool:
 
 def read(path: Path, progress: Progress | None = None) -> Graph:
     """Read a dense matrix, compressed or not; lines may be broken anywhere."""
-    count, seen, line, arcs = None, 0, 1, Arcs()
+    count, seen, line, arcs = None, 0, 1, ArcArrays()
     for rows in number_rows(path, b"", progress):
         numbers = rows.numbers
         line = int(rows.lines[-1]) if len(rows.lines) else line
@@ -72,7 +72,7 @@ def read(path: Path, progress: Progress | None = None) -> Graph:
     return arcs.graph(count, first_id=0, name=bare_name(path).rpartition(".")[0] or path.name)
 
 
-def _take(numbers: NDArray[np.int64], seen: int, count: int, arcs: Arcs) -> None:
+def _take(numbers: NDArray[np.int64], seen: int, count: int, arcs: ArcArrays) -> None:
     places = np.arange(seen, seen + len(numbers))
     tails, heads = np.divmod(places, max(count, 1))
     there = (numbers != NO_ARC) & ((tails != heads) | (numbers < 0))

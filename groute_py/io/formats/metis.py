@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import FormatError, InputError
-from groute_py.graph.builder import INT32, Arcs
+from groute_py.graph.builder import INT32, ArcArrays
 from groute_py.graph.csr import Graph
 from groute_py.graph.size import Size
 from groute_py.graph.symmetrize import is_symmetric
@@ -39,7 +39,7 @@ BLOCK = 1 << 14
 """Vertices whose lines are written at once."""
 
 
-class Header(NamedTuple):
+class MetisHeader(NamedTuple):
     """The first line: n, edges, how many numbers stand before the heads, and whether weights do."""
 
     vertex_count: int
@@ -80,7 +80,7 @@ def size(head: Head) -> Size | None:
 
 def read(path: Path, progress: Progress | None = None) -> Graph:
     """Read a METIS file, compressed or not."""
-    arcs, header, vertex = Arcs(), None, 0
+    arcs, header, vertex = ArcArrays(), None, 0
     for rows in number_rows(path, b"%", progress):
         if header is None and len(rows.ends):
             header = _header(path, rows)
@@ -110,7 +110,7 @@ def _without_first(rows: NumberRows) -> NumberRows:
     return NumberRows(rows.numbers[first:], rows.ends[1:] - first, rows.lines[1:])
 
 
-def _header(path: Path, rows: NumberRows) -> Header:
+def _header(path: Path, rows: NumberRows) -> MetisHeader:
     numbers, line = rows.numbers[: rows.ends[0]].tolist(), int(rows.lines[0])
     if not 2 <= len(numbers) <= 4 or min(numbers) < 0:
         raise FormatError(path, "expected `VERTICES EDGES [FORMAT [WEIGHTS]]`", line=line)
@@ -121,10 +121,10 @@ def _header(path: Path, rows: NumberRows) -> Header:
     if weights > INT32.max:
         raise FormatError(path, f"promises {weights:,} weights for each vertex", line=line)
     skipped = form // 100 + (weights if form // 10 % 10 else 0)
-    return Header(numbers[0], numbers[1], skipped, form % 10 == 1)
+    return MetisHeader(numbers[0], numbers[1], skipped, form % 10 == 1)
 
 
-def _take(path: Path, rows: NumberRows, header: Header, vertex: int, arcs: Arcs) -> int:
+def _take(path: Path, rows: NumberRows, header: MetisHeader, vertex: int, arcs: ArcArrays) -> int:
     """Take the lines of the vertices from `vertex` on; returns the one after the last."""
     room = header.vertex_count - vertex
     if len(rows.ends) > room:
@@ -157,7 +157,7 @@ def _take(path: Path, rows: NumberRows, header: Header, vertex: int, arcs: Arcs)
 
 
 def _columns(
-    rows: NumberRows, sizes: NDArray[np.int64], header: Header, step: int
+    rows: NumberRows, sizes: NDArray[np.int64], header: MetisHeader, step: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
     """Heads and weights of all rows, without what stands before them."""
     numbers = rows.numbers[: rows.ends[-1]] if len(rows.ends) else rows.numbers[:0]

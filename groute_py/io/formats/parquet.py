@@ -43,7 +43,7 @@ def sniff(head: Head) -> bool:
     return head.text.startswith(MAGIC)
 
 
-class Kept(NamedTuple):
+class SavedVertices(NamedTuple):
     """What our metadata say of vertices: that all in a span are there, or which have no arcs."""
 
     span: range | None
@@ -55,7 +55,7 @@ class Table(NamedTuple):
 
     roles: Roles
     columns: dict[str, NDArray[Any]]
-    kept: Kept
+    kept: SavedVertices
 
 
 def read(path: Path, progress: Progress | None = None, asked: Columns = BY_TITLE) -> Graph:
@@ -150,7 +150,7 @@ def _table(path: Path, asked: Columns) -> Table:
     return Table(roles, columns, _kept(path, more, str if tails.kind == "U" else int))
 
 
-def _kept(path: Path, more: Any, kind: type) -> Kept:
+def _kept(path: Path, more: Any, kind: type) -> SavedVertices:
     """What our metadata say, after a look at it: any program may have written it."""
     span, lonely = more.get("span"), more.get("lonely", [])
     right = isinstance(lonely, list) and all(type(vertex) is kind for vertex in lonely)
@@ -164,7 +164,7 @@ def _kept(path: Path, more: Any, kind: type) -> Kept:
     if not right:
         problem = f"damaged Parquet: its metadata {METADATA.decode()} do not fit its columns"
         raise FormatError(path, f"{problem}; write the table anew without them")
-    return Kept(None if span is None else range(span[0], sum(span)), lonely)
+    return SavedVertices(None if span is None else range(span[0], sum(span)), lonely)
 
 
 def _has_half(name: str) -> bool:

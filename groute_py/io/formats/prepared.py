@@ -77,7 +77,7 @@ STORED = {name: f"hierarchy_{name}" if name in ("offsets", "heads") else name fo
 """The names of the arrays of a hierarchy in a file."""
 
 
-class Contents(NamedTuple):
+class PreparedContents(NamedTuple):
     """A prepared file mapped into memory, of which only the headers have been looked at.
 
     Attributes:
@@ -134,14 +134,14 @@ def read(path: Path, _progress: Callable[[int, int], None] | None = None) -> Pre
         return graph_of(path, map_open_file(path, file))
 
 
-def map_open_file(path: Path, file: BinaryIO) -> Contents:
+def map_open_file(path: Path, file: BinaryIO) -> PreparedContents:
     """Map an open file, and look at nothing but its headers; raises as `read`."""
     header = header_of(KIND, path, file)
     with refusing(KIND, path):
         names = [*GRAPH, *(["ids"] if header["ids"] else []), "levels"]
         names += [STORED[name] for name in ARRAYS if name != "up" or not header["symmetric"]]
         arrays, digested = map_arrays(file, (*names, *more_names(header), DIGESTS))
-        return Contents(
+        return PreparedContents(
             arrays,
             digested,
             first_id(header["first_id"], len(arrays["offsets"]) - 1),
@@ -152,7 +152,7 @@ def map_open_file(path: Path, file: BinaryIO) -> Contents:
         )
 
 
-def map_again(file: PreparedFile, part: int, parts: int) -> Contents:
+def map_again(file: PreparedFile, part: int, parts: int) -> PreparedContents:
     """Map what another process has mapped, and compare an even part of it with its digests."""
     with (open_believed if file.is_copy else open_plain)(file.path) as opened:
         contents = map_open_file(file.path, opened)
@@ -162,20 +162,20 @@ def map_again(file: PreparedFile, part: int, parts: int) -> Contents:
     return contents
 
 
-def graph_of(path: Path, contents: Contents) -> PreparedGraph:
+def graph_of(path: Path, contents: PreparedContents) -> PreparedGraph:
     """The graph in a mapped file, which may be a copy in the cache; raises as `read`."""
     _compare(path, contents, 0, 1)
     is_copy = contents.source is not None
     return compared_graph(PreparedFile(path.resolve(), contents.content, is_copy), contents)
 
 
-def _compare(path: Path, contents: Contents, part: int, parts: int) -> None:
+def _compare(path: Path, contents: PreparedContents, part: int, parts: int) -> None:
     """Raise `FormatError` if an even part of a file does not have its digests."""
     if not are_right(contents.digests, contents.digested, part, parts):
         raise FormatError(path, f"damaged {KIND.what}: its content does not have its digests")
 
 
-def compared_graph(file: PreparedFile, contents: Contents) -> PreparedGraph:
+def compared_graph(file: PreparedFile, contents: PreparedContents) -> PreparedGraph:
     """The graph in a mapped file that has its digests; raises as `read`."""
     arrays = contents.arrays
     with refusing(KIND, file.path):

@@ -36,7 +36,7 @@ EXACT = 1 << 53
 """A float64 below it that is an integer is no other one, rounded."""
 
 
-class Rows(NamedTuple):
+class TableRows(NamedTuple):
     """The rows of a table: the line of each, and its fields as they are there."""
 
     lines: Sequence[int]
@@ -61,7 +61,7 @@ def places_in_table(path: Path, graph: Graph) -> NDArray[np.float64]:
     return np.stack([axis[order[rows]] for axis in axes], axis=1)
 
 
-def _of_text(path: Path) -> Rows:
+def _of_text(path: Path) -> TableRows:
     rows = csv_rows(path, "vertices", ROW_BYTES, DELIMITERS)
     _, titles = next(rows)
     indices = _columns(path, titles)
@@ -75,10 +75,10 @@ def _of_text(path: Path) -> Rows:
         row = line, *(fields[index].strip() for index in indices)
         for column, value in zip(found, row, strict=True):
             column.append(value)
-    return Rows(*found)
+    return TableRows(*found)
 
 
-def _of_parquet(path: Path) -> Rows:
+def _of_parquet(path: Path) -> TableRows:
     """The lines are rows, from 1."""
     parquet = library("pyarrow.parquet", "reading Parquet")
     refuse_pipes(path)
@@ -88,7 +88,7 @@ def _of_parquet(path: Path) -> Rows:
             chosen = [titles[index] for index in _columns(path, titles)]
             table = file.read(columns=chosen)
         columns = [table.column(title).to_pylist() for title in chosen]
-        return Rows(range(1, len(table) + 1), *columns)
+        return TableRows(range(1, len(table) + 1), *columns)
     except FormatError:
         raise  # it is a ValueError, too
     except OSError as problem:
@@ -134,7 +134,7 @@ def _number(value: Any) -> float:
         return math.nan
 
 
-def _as_ids(path: Path, table: Rows, kind: np.dtype[Any]) -> NDArray[Any]:
+def _as_ids(path: Path, table: TableRows, kind: np.dtype[Any]) -> NDArray[Any]:
     """The ids of the rows in the type of the graph's."""
     if kind.kind == "U":
         texts = [str(name) for name in table.ids]

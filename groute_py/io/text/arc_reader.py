@@ -21,14 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import FormatError
-from groute_py.graph.builder import INT32, INT64, Arcs
+from groute_py.graph.builder import INT32, INT64, ArcArrays
 from groute_py.graph.csr import Graph
 from groute_py.io.compression import is_packed
 from groute_py.io.text import lines
 from groute_py.io.text.lines import (
     TOO_LONG,
-    Block,
     Progress,
+    TextBlock,
     lines_within,
     shown,
     whole_lines,
@@ -85,7 +85,7 @@ class _Scanned(NamedTuple):
     weights: NDArray[Any] | None
 
 
-_Begun = tuple[int, Future[tuple[Block, _Scanned]]]
+_Begun = tuple[int, Future[tuple[TextBlock, _Scanned]]]
 """Bytes done once a block is taken, and that block, which is being scanned."""
 
 
@@ -97,7 +97,7 @@ class ArcLines:
     ) -> None:
         self.path = path
         self.line = 1
-        self.arcs = Arcs()
+        self.arcs = ArcArrays()
         self.ids = (0, 0)
         """The least id and how many there are; no arc is usual before this is known."""
         self.columns = 3
@@ -123,7 +123,7 @@ class ArcLines:
         """
         span = range(self.path.stat().st_size) if span is None else span
         threads = thread_count()
-        under_way: deque[Future[tuple[Block, _Scanned]]] = deque()
+        under_way: deque[Future[tuple[TextBlock, _Scanned]]] = deque()
         with ThreadPoolExecutor(threads + 1) as pool:
             begin = self._begin_streamed if is_packed(self.path) else self._begin_spans
             for done, coming in begin(pool, span):
@@ -201,7 +201,7 @@ class ArcLines:
         while coming.exception() is None and (block := coming.result()) is not None:
             coming = pool.submit(next, blocks, None)
             text, done = block
-            yield done, pool.submit(self._scanned, Block(text, 0, len(text)), self._terms())
+            yield done, pool.submit(self._scanned, TextBlock(text, 0, len(text)), self._terms())
         if coming.exception() is not None:
             yield done, coming
 
@@ -212,20 +212,20 @@ class ArcLines:
             part = range(first, min(first + SPAN_BYTES, span.stop))
             yield part.stop - span.start, pool.submit(self._read_span, part, self._terms())
 
-    def _read_span(self, span: range, terms: _Terms) -> tuple[Block, _Scanned]:
+    def _read_span(self, span: range, terms: _Terms) -> tuple[TextBlock, _Scanned]:
         return self._scanned(lines_within(self.path, span), terms)
 
-    def _scanned(self, block: Block, terms: _Terms) -> tuple[Block, _Scanned]:
+    def _scanned(self, block: TextBlock, terms: _Terms) -> tuple[TextBlock, _Scanned]:
         return block, self._scan(block, block.start, terms, None)
 
-    def _take(self, coming: Future[tuple[Block, _Scanned]]) -> None:
+    def _take(self, coming: Future[tuple[TextBlock, _Scanned]]) -> None:
         """Take a block of whole lines, scanned already as far as was possible."""
         block, scanned = coming.result()
         self._take_lines(block, scanned)
         if block.leaves_last:
             self.refuse(TOO_LONG.format(lines.LONGEST_TEXT_LINE))
 
-    def _take_lines(self, block: Block, scanned: _Scanned) -> None:
+    def _take_lines(self, block: TextBlock, scanned: _Scanned) -> None:
         data, start, stop, _ = block
         self._text_bytes += stop - start
         while True:
@@ -247,7 +247,7 @@ class ArcLines:
             start = end + 1
             scanned = self._scan(block, start, self._terms(), None)
 
-    def _scan(self, block: Block, start: int, terms: _Terms, room: int | None) -> _Scanned:
+    def _scan(self, block: TextBlock, start: int, terms: _Terms, room: int | None) -> _Scanned:
         """Scan from `start` on, for at most `room` arcs; changes nothing."""
         shortest = 2 * terms.columns + (self._letter != NO_LETTER) * 2
         size = (block.stop - start) // shortest + 1 if room is None else room

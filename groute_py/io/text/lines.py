@@ -56,7 +56,7 @@ def line_of(path: Path, pattern: re.Pattern[bytes]) -> int | None:
     return None
 
 
-class Block(NamedTuple):
+class TextBlock(NamedTuple):
     """Whole lines: bytes of some data.
 
     Attributes:
@@ -71,7 +71,7 @@ class Block(NamedTuple):
     leaves_last: bool = False
 
 
-def lines_within(path: Path, span: range) -> Block:
+def lines_within(path: Path, span: range) -> TextBlock:
     """The lines of a plain file that begin at the bytes of `span`.
 
     So the lines of spans that lie side by side are all lines, each once. The last may be too long.
@@ -83,8 +83,8 @@ def lines_within(path: Path, span: range) -> Block:
         start = len(BYTE_ORDER_MARK) if data.startswith(BYTE_ORDER_MARK) else 0
     last = max(data.rfind(b"\n", start, stop - 1) + 1, start)
     if stop - 1 - last > LONGEST_TEXT_LINE:
-        return Block(data, start, last, leaves_last=True)
-    return Block(data, start, stop)
+        return TextBlock(data, start, last, leaves_last=True)
+    return TextBlock(data, start, stop)
 
 
 def _bytes_within(path: Path, span: range) -> tuple[bytes, int]:

@@ -25,7 +25,7 @@ HEAD, COUNT, RELAXATIONS, CYCLE_TAIL, CYCLE_ARC, OVERFLOWED, CURSORS = range(7)
 """Places in the cursor array, int64; ``CYCLE_TAIL`` is −1 until a negative cycle is found."""
 
 
-class Tree(NamedTuple):
+class GrowingTree(NamedTuple):
     """The state of a solve on n vertices; −1 stands outside the tree."""
 
     labels: NDArray[np.float64]  # float64, infinite where no path has been found
@@ -41,12 +41,12 @@ class Tree(NamedTuple):
     at: NDArray[np.int64]
 
 
-def planted(count: int, source: int) -> Tree:
+def planted(count: int, source: int) -> GrowingTree:
     """A tree of the source alone, which waits in the queue."""
     labels = np.full(count, np.inf)
     parents, via, after, before = np.full((4, count), -1, np.int64)
     in_tree, queued = np.zeros((2, count), np.bool_)
-    tree = Tree(
+    tree = GrowingTree(
         *(
             labels,
             np.zeros(count),

@@ -33,7 +33,7 @@ PAIRS_AT_ONCE = 1 << 20
 """About how many lines of a table are made in one go."""
 
 
-class Ends(NamedTuple):
+class RowEnds(NamedTuple):
     """The ends of all rows.
 
     Attributes:
@@ -68,7 +68,7 @@ def check_output(path: Path, *, predecessors: bool, suffixes: tuple[str, ...] = 
     check_folder(path)
 
 
-def write_output(files: RowFiles, ends: Ends) -> None:
+def write_output(files: RowFiles, ends: RowEnds) -> None:
     """Make the output of the files of all rows, which are closed.
 
     Raises:
@@ -86,7 +86,7 @@ def write_output(files: RowFiles, ends: Ends) -> None:
         write_table(path, _pairs(ends, files.arrays()), ends.attribution)
 
 
-def _beside(ends: Ends) -> dict[str, Any]:
+def _beside(ends: RowEnds) -> dict[str, Any]:
     """The arrays beside the rows."""
     arrays: dict[str, Any] = {"sources": ends.sources}
     if ends.targets is not None:
@@ -120,7 +120,7 @@ def _write_zarr(path: Path, draft: Path, arrays: dict[str, Any]) -> None:
     draft.replace(path)
 
 
-def _pairs(ends: Ends, arrays: dict[str, Any]) -> Iterator[Part]:
+def _pairs(ends: RowEnds, arrays: dict[str, Any]) -> Iterator[Part]:
     """A line for each source and target, some sources at a time."""
     assert ends.targets is not None
     points = {role: np.array(names, object) for role, names in ends.points.items()}

@@ -20,7 +20,7 @@ Rounds = Callable[..., None]
 """Takes rounds, given the arguments that all storages have in common."""
 
 
-class Incoming(NamedTuple):
+class IncomingRows(NamedTuple):
     """The incoming arcs in rows; ``unreached`` is the value where there is no arc."""
 
     offsets: NDArray[np.uint64]
@@ -35,12 +35,12 @@ class Incoming(NamedTuple):
         return np.repeat(np.arange(len(degrees)), degrees)
 
 
-def in_csr(incoming: Incoming) -> Rounds:
+def in_csr(incoming: IncomingRows) -> Rounds:
     """Keep compressed sparse rows as they are."""
     return partial(pull.csr, (incoming.offsets, incoming.tails, incoming.values))
 
 
-def in_ell(incoming: Incoming) -> Rounds:
+def in_ell(incoming: IncomingRows) -> Rounds:
     """Store equally many slots a vertex."""
     degrees = np.diff(incoming.offsets).astype(np.int64)
     own, width = len(degrees), int(degrees.max(initial=0))
@@ -57,7 +57,7 @@ def in_ell(incoming: Incoming) -> Rounds:
     return partial(pull.ell, (tails, values))
 
 
-def in_matrix(incoming: Incoming) -> Rounds:
+def in_matrix(incoming: IncomingRows) -> Rounds:
     """Store a matrix."""
     own = len(incoming.offsets) - 1
     if too_dense(own):
@@ -85,7 +85,7 @@ class MinPlus(SerialMethod):
         tails = np.empty(len(share.heads), np.uint32)
         values = np.empty(len(share.heads), buffers.type)
         pull.transpose(buffers.arcs, offsets, tails, values)
-        self._take_rounds = self._store(Incoming(offsets, tails, values, buffers.unreached))
+        self._take_rounds = self._store(IncomingRows(offsets, tails, values, buffers.unreached))
 
     def step(self, buffers: SolveBuffers, limit: float) -> Any:
         self._take_rounds(buffers.distances, buffers.at, buffers.bounds(limit))

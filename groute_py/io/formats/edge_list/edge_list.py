@@ -46,7 +46,7 @@ from groute_py.io.formats.edge_list.careful import (
 from groute_py.io.formats.edge_list.dialect import COMMENTS, IDS_ARE_NAMES, Dialect, dialect_of
 from groute_py.io.formats.edge_list.fields import as_integer, fields_of, quoted
 from groute_py.io.formats.edge_list.ldbc_vertices import vertices_beside, vertices_written
-from groute_py.io.formats.edge_list.rows import Rows, read_rows
+from groute_py.io.formats.edge_list.rows import FileRows, read_rows
 from groute_py.io.rank_piece import Piece
 from groute_py.io.tables.columns import BY_TITLE, Columns, Roles
 from groute_py.io.tables.directions import arcs_of_rows, rows_of_arcs, with_arc_ids
@@ -180,7 +180,7 @@ def _numbered(
     return span.start, None, len(span), tails - span.start, heads - span.start
 
 
-def _graph_of_rows(path: Path, dialect: Dialect, rows: Rows) -> Graph:
+def _graph_of_rows(path: Path, dialect: Dialect, rows: FileRows) -> Graph:
     """The graph of rows between names, or between integers that no compiled loop has read."""
     tails, heads = rows.tails, rows.heads
     numbers = None if dialect.names else rows.integers()

@@ -22,13 +22,13 @@ from groute_py.io.formats.edge_list.block import joined
 from groute_py.io.formats.edge_list.careful import CarefulLines
 from groute_py.io.formats.edge_list.dialect import Dialect
 from groute_py.io.formats.edge_list.names import Names
-from groute_py.io.formats.edge_list.usual import Part, UsualLines
+from groute_py.io.formats.edge_list.usual import TextPart, UsualLines
 from groute_py.io.text.lines import Progress, shown, whole_lines
 from groute_py.system.memory_limits import check_name_lengths
 from groute_py.system.threads import thread_count
 
 
-class Rows(NamedTuple):
+class FileRows(NamedTuple):
     """All rows of a file.
 
     Attributes:
@@ -75,7 +75,7 @@ class Rows(NamedTuple):
         return np.array(names, dtype=np.str_)
 
 
-def read_rows(path: Path, dialect: Dialect, progress: Progress | None) -> Rows:
+def read_rows(path: Path, dialect: Dialect, progress: Progress | None) -> FileRows:
     """Read all rows of a file."""
     lines, total, text_bytes = CarefulLines(path, dialect), path.stat().st_size, 0
     names = Names()
@@ -95,7 +95,7 @@ def read_rows(path: Path, dialect: Dialect, progress: Progress | None) -> Rows:
     none, roles = np.zeros(0, np.int32), dialect.places
     tails, heads = (np.concatenate([none, *(block[end::2] for block in ends)]) for end in (0, 1))
     weights, back, ways = zip(*numbers, strict=True) if numbers else ((), (), ())
-    return Rows(
+    return FileRows(
         names.text(),
         names.count,
         tails,
@@ -108,14 +108,14 @@ def read_rows(path: Path, dialect: Dialect, progress: Progress | None) -> Rows:
     )
 
 
-def _parted(path: Path, dialect: Dialect) -> Iterator[tuple[bytes, int, list[Part]]]:
+def _parted(path: Path, dialect: Dialect) -> Iterator[tuple[bytes, int, list[TextPart]]]:
     """The text in blocks, with the file's bytes done, and the parts of each."""
     if not dialect.separator:
         for text, done in whole_lines(path):
-            yield text, done, [Part(range(len(text)), 0, None)]
+            yield text, done, [TextPart(range(len(text)), 0, None)]
         return
     usual, threads, skipped = UsualLines(dialect), thread_count(), max(dialect.skipped, default=0)
-    under_way: deque[tuple[bytes, int, Future[list[Part]]]] = deque()
+    under_way: deque[tuple[bytes, int, Future[list[TextPart]]]] = deque()
     with ThreadPoolExecutor(threads) as pool:
         for text, done in whole_lines(path):
             start, skipped = _behind(text, skipped)

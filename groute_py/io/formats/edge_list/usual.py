@@ -22,7 +22,7 @@ MOST_UNUSUAL = 64
 TEXT_ROLES, NUMBER_ROLES = ("tail", "head", "direction"), ("weight", "back")
 
 
-class Part(NamedTuple):
+class TextPart(NamedTuple):
     """Consecutive lines of a text.
 
     Attributes:
@@ -55,9 +55,9 @@ class UsualLines:
         self._shortest = dialect.width + len(("tail", "head")) + len(self._numbers)
         self._number_type: type[np.int64] | type[np.float64] = np.int64
 
-    def parts(self, text: bytes, first_row: int = 0) -> list[Part]:
+    def parts(self, text: bytes, first_row: int = 0) -> list[TextPart]:
         """The rows of a text, in order; the lines before `first_row` need care."""
-        parts, at, careful, unusual = list[Part](), first_row, 0, 0
+        parts, at, careful, unusual = list[TextPart](), first_row, 0, 0
         while at < len(text) and unusual < MOST_UNUSUAL:
             part = self._rows(text, at)
             if part is None:
@@ -65,14 +65,14 @@ class UsualLines:
                 unusual += 1
                 continue
             if careful < at:
-                parts.append(Part(range(careful, at), 0, None))
+                parts.append(TextPart(range(careful, at), 0, None))
             parts.append(part)
             at = careful = part.span.stop
         if careful < len(text):
-            parts.append(Part(range(careful, len(text)), 0, None))
+            parts.append(TextPart(range(careful, len(text)), 0, None))
         return parts
 
-    def _rows(self, text: bytes, start: int) -> Part | None:
+    def _rows(self, text: bytes, start: int) -> TextPart | None:
         """The rows of the usual lines from `start` on, or None where the first is not usual.
 
         Numbers are taken for integers until one is a decimal, which ends these rows.
@@ -86,7 +86,7 @@ class UsualLines:
 
     def _rows_with(
         self, number_type: type[np.int64] | type[np.float64], text: bytes, start: int
-    ) -> Part | None:
+    ) -> TextPart | None:
         """As `_rows`; decimals are usual only among numbers of float64."""
         letters = np.frombuffer(text, np.uint8)
         size = (len(text) - start) // self._shortest + 1
@@ -116,9 +116,9 @@ class UsualLines:
         if "direction" in self._texts:
             ways = self._ways(Texts(letters, texts[:count, 2].copy()))
             if ways is None:
-                return Part(range(start, stop), 0, None)
+                return TextPart(range(start, stop), 0, None)
             block = block._replace(ways=ways)
-        return Part(range(start, stop), lines, block)
+        return TextPart(range(start, stop), lines, block)
 
     def _ways(self, values: Texts) -> NDArray[np.int8] | None:
         """None where a value says nothing."""
