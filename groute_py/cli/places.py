@@ -120,13 +120,15 @@ class NamedVertices:
 
     def _snap(self, role: str, points: FilePoints, whole: Graph) -> NDArray[Any]:
         from groute_py.maps.places import Places
-        from groute_py.maps.snap import nearest_vertices, passed_by
+        from groute_py.maps.snap import most_connected, nearest_vertices, passed_by
 
         names = points.names
         spots = Places(points.coordinates, self._where.planar)
         within = self._where.within
         places = self.places(whole)
-        snaps = nearest_vertices(places, spots, within, name_of=names.__getitem__)
+        snaps = nearest_vertices(
+            places, spots, within, most_connected(whole), name_of=names.__getitem__
+        )
         ids = whole.numbering.ids_of(snaps.vertices).tolist()
         if not spots.planar:
             self._note_roads(passed_by(whole, places, spots, snaps), names, ids, snaps)

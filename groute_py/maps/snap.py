@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,12 +71,13 @@ def snap(
     within: float | None = None,
     *,
     planar: bool = False,
+    connected: bool = True,
 ) -> Snaps:
     """The vertex that is nearest to each of some points, as the crow flies.
 
     Distances are measured along great circles of a sphere with the Earth's mean radius, 6,371,008.8
-    metres. Of vertices that are equally near, the first one is taken; vertices without arcs count
-    as well. Needs SciPy (Maneewongvatana and Mount, 1999: k-d trees). Not collective.
+    metres. Of vertices that are equally near, the first one is taken. Needs SciPy (Maneewongvatana
+    and Mount, 1999: k-d trees). Not collective.
 
     Args:
         graph: as for `groute_py.sssp`.
@@ -85,6 +87,9 @@ def snap(
         within: the greatest distance from a point to its vertex. None for 1,000 metres; on a plane
             for any.
         planar: whether points and coordinates are x and y on a plane, in one unit.
+        connected: take only vertices of the greatest strongly connected component, so that paths
+            lead between all points, if it has more than half of all vertices. A point that is
+            farther than ``within`` from these gets the nearest of all.
 
     Returns:
         `Snaps`: ids of vertices, and distances.
@@ -107,7 +112,9 @@ def snap(
     check_within(within)
     whole = GraphSource(graph).graph()
     places = places_of(whole, coordinates, planar=planar, beside=graph)
-    snaps = nearest_vertices(places, Places(as_points(points), planar), within, name_of=str)
+    among = most_connected(whole) if connected else None
+    spots = Places(as_points(points), planar)
+    snaps = nearest_vertices(places, spots, within, among, name_of=str)
     return snaps._replace(vertices=whole.numbering.ids_of(snaps.vertices))
 
 
@@ -118,7 +125,7 @@ class Points:
     `Solver` take it instead of ids; `route` takes a tuple of two.
 
     Args:
-        points, within, planar: as for `snap`.
+        points, within, planar, connected: as for `snap`.
         coordinates: of the graph's vertices, as for `snap`; None for those that the graph holds.
 
     Raises:
@@ -138,20 +145,61 @@ class Points:
         within: float | None = None,
         *,
         planar: bool = False,
+        connected: bool = True,
     ) -> None:
         check_truth("planar", planar)
+        check_truth("connected", connected)
         check_within(within)
         self._points, self._within = Places(as_points(points), planar), within
-        self._coordinates = coordinates
+        self._coordinates, self._connected = coordinates, connected
 
     def __call__(self, graph: Graph) -> NDArray[np.int64]:
         """Return the nearest vertices in a graph, int64, shape (k,)."""
         places = places_of(graph, self._coordinates, planar=self._points.planar)
-        return nearest_vertices(places, self._points, self._within, name_of=str).vertices
+        among = most_connected(graph) if self._connected else None
+        return nearest_vertices(places, self._points, self._within, among, name_of=str).vertices
+
+
+def most_connected(graph: Graph) -> NDArray[np.int64] | None:
+    """The vertices of the greatest strongly connected component, ascending.
+
+    None if it has all vertices, or not more than half of them, as in a tree of one-way arcs; or if
+    SciPy cannot find it, in a graph of 2³¹ arcs.
+    """
+    if isinstance(graph, ExpandedGraph):
+        assert graph.original is not None
+        graph = graph.original.graph
+    if graph not in _COMPONENTS:
+        _COMPONENTS[graph] = _most_connected(graph)
+    return _COMPONENTS[graph]
+
+
+_COMPONENTS: WeakKeyDictionary[Graph, NDArray[np.int64] | None] = WeakKeyDictionary()
+
+
+def _most_connected(graph: Graph) -> NDArray[np.int64] | None:
+    count = graph.vertex_count
+    if not count or graph.arc_count > np.iinfo(np.int32).max:
+        return None
+    sparse = library("scipy.sparse", SNAPPING, "maps")
+    csgraph = library("scipy.sparse.csgraph", SNAPPING, "maps")
+    host = graph.to_host()
+    ones = np.ones(graph.arc_count, np.int8)
+    arcs = sparse.csr_array((ones, host.heads, host.offsets), shape=(count, count))
+    _, labels = csgraph.connected_components(arcs, connection="strong")
+    sizes = np.bincount(labels)
+    if sizes.max() == count or 2 * sizes.max() <= count:
+        return None
+    return np.flatnonzero(labels == sizes.argmax())
 
 
 def nearest_vertices(
-    places: Places, points: Places, within: float | None, *, name_of: Callable[[int], str]
+    places: Places,
+    points: Places,
+    within: float | None,
+    among: NDArray[np.int64] | None = None,
+    *,
+    name_of: Callable[[int], str],
 ) -> Snaps:
     """The nearest vertex of each point; the arguments and errors are those of `snap`."""
     if not len(points.coordinates):
@@ -159,16 +207,30 @@ def nearest_vertices(
     if not len(places.coordinates):
         raise InputError("the graph has no vertices, so no point is near one")
     check_places(points, "point", name_of)
-    spatial = library("scipy.spatial", SNAPPING, "maps")
-    tree, spots = spatial.cKDTree(places.embedded), points.embedded
-    count = min(2, len(places.coordinates))
+    limit = USUAL_WITHIN_M if within is None and not points.planar else within
+    vertices, distances = _nearest(places, points, among)
+    if among is not None and limit is not None and (far := distances > limit).any():
+        some = Places(points.coordinates[far], points.planar)
+        vertices[far], distances[far] = _nearest(places, some, None)
+    if limit is not None:
+        _refuse_far(places, points, distances, limit, name_of, is_chosen=within is not None)
+    return Snaps(vertices, distances)
+
+
+def _nearest(
+    places: Places, points: Places, among: NDArray[np.int64] | None
+) -> tuple[NDArray[np.int64], Floats]:
+    """The nearest of some vertices to each point, and the distances."""
+    embedded = places.embedded if among is None else places.embedded[among]
+    spots = points.embedded
+    tree = library("scipy.spatial", SNAPPING, "maps").cKDTree(embedded)
+    count = min(2, len(embedded))
     straight, vertices = tree.query(spots, k=count, workers=thread_count())
     straight, vertices = straight.reshape(len(spots), -1), vertices.reshape(len(spots), -1)
-    snaps = Snaps(vertices[:, 0].astype(np.int64), places.lengths(straight[:, 0]))
+    nearest = vertices[:, 0].astype(np.int64)
     if count == 2:
-        _take_first(tree, spots, straight, snaps.vertices)
-    _refuse_far(tree, points, snaps.distances, within, name_of)
-    return snaps
+        _take_first(tree, spots, straight, nearest)
+    return nearest if among is None else among[nearest], places.lengths(straight[:, 0])
 
 
 def passed_by(graph: Graph, places: Places, points: Places, snaps: Snaps) -> dict[int, float]:
@@ -223,20 +285,19 @@ def _take_first(tree: Any, spots: Floats, straight: Floats, vertices: NDArray[np
 
 
 def _refuse_far(
-    tree: Any,
+    places: Places,
     points: Places,
     distances: Floats,
-    within: float | None,
+    limit: float,
     name_of: Callable[[int], str],
+    *,
+    is_chosen: bool,
 ) -> None:
-    if within is None and points.planar:
-        return
-    limit = USUAL_WITHIN_M if within is None else within
     far = distances > limit
     if far.any():
         first, unit = int(far.argmax()), "" if points.planar else " m"
         x, y = points.coordinates[first].tolist()
-        hint = "" if points.planar else _hint(tree, (y, x), limit, is_chosen=within is not None)
+        hint = "" if points.planar else _hint(places, (y, x), limit, is_chosen=is_chosen)
         raise InputError(
             f"point {name_of(first)} at ({x:.12g}, {y:.12g}) lies {distances[first]:,.6g}"
             f"{unit} from the nearest vertex, more than {limit:,.6g}{unit}; "
@@ -244,10 +305,10 @@ def _refuse_far(
         )
 
 
-def _hint(tree: Any, exchanged: tuple[float, float], limit: float, *, is_chosen: bool) -> str:
+def _hint(places: Places, exchanged: tuple[float, float], limit: float, *, is_chosen: bool) -> str:
     """The end of an error: that a point's coordinates are exchanged, or how to allow more."""
     if abs(exchanged[1]) <= LIMITS[1]:
         place = Places(np.array([exchanged]))
-        if place.lengths(tree.query(place.embedded)[0])[0] <= limit:
+        if _nearest(places, place, None)[1][0] <= limit:
             return ". Its longitude and latitude seem to be exchanged: longitude comes first"
     return "" if is_chosen else ". --snap-within (within= in Python) may allow more"

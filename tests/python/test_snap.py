@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -249,3 +250,45 @@ def test_beside_turns() -> None:
     solved = expanded(crossing, [(0, 1, 2, 9)])
     found = groute_py.snap(solved, [[0.1, 1.0]], planar=True)
     assert found.vertices.tolist() == [1]
+
+
+class TestConnected:
+    """The greatest strongly connected component, against NetworkX."""
+
+    def network(self, seed: int) -> nx.DiGraph:
+        draw = np.random.default_rng(seed)
+        network = nx.gnp_random_graph(60, 0.05 if seed % 3 else 0.02, seed=seed, directed=True)
+        for vertex in network:
+            network.add_node(vertex, x=draw.uniform(0, 0.05), y=draw.uniform(0, 0.05))
+        return network
+
+    def test_points_that_all_reach_each_other(self) -> None:
+        kinds = set()
+        for seed in range(12):
+            network = self.network(seed)
+            greatest = max(nx.strongly_connected_components(network), key=len)
+            points = np.random.default_rng(seed).uniform(0, 0.05, (10, 2))
+            places = np.array([[d["x"], d["y"]] for _, d in network.nodes(data=True)])
+            everywhere = np.array(sorted(greatest)) if 2 * len(greatest) > 60 else np.arange(60)
+            apart = ((points[:, np.newaxis] - places[everywhere]) ** 2).sum(axis=2)
+            vertices, _ = groute_py.snap(network, points, within=1e6)
+            assert vertices.tolist() == everywhere[apart.argmin(axis=1)].tolist()
+            ends = groute_py.Points(points, within=1e6)
+            matrix = groute_py.matrix(network, ends, ends, device="cpu")
+            assert matrix is not None
+            kinds.add(len(everywhere) < 60)
+            if len(everywhere) < 60:
+                assert (matrix.distances < groute_py.UNREACHED).all()
+        assert kinds == {True, False}
+
+    def test_any_vertex_on_request(self) -> None:
+        network = nx.DiGraph([(0, 1), (1, 0), (1, 2)])
+        for vertex in network:
+            network.add_node(vertex, x=0.001 * vertex, y=0.0)
+        assert groute_py.snap(network, [(0.002, 0.0)]).vertices.tolist() == [1]
+        anywhere = groute_py.snap(network, [(0.002, 0.0)], connected=False)
+        assert anywhere.vertices.tolist() == [2]
+        end = groute_py.Points([(0.002, 0.0)], connected=False)
+        result = groute_py.sssp(network, end, reverse=True, device="cpu")
+        assert result is not None
+        assert result.path_to(0) == [0, 1, 2]
