@@ -13,8 +13,7 @@ from groute_py.algorithms import (
     delta_stepping,
     frontier_dijkstra,
     pull_bellman_ford,
-    serial_bellman_ford,
-    serial_dijkstra,
+    serial,
 )
 from groute_py.algorithms.base import Algorithm
 from groute_py.arguments import check_choice
@@ -46,8 +45,7 @@ def algorithms() -> dict[str, Algorithm]:
         contraction.ALGORITHM,
         *frontier_dijkstra.ALGORITHMS,
         *pull_bellman_ford.ALGORITHMS,
-        *serial_dijkstra.ALGORITHMS,
-        *serial_bellman_ford.ALGORITHMS,
+        *serial.ALGORITHMS,
     )
     return {method.name: method for method in methods}
 
@@ -94,7 +92,7 @@ def algorithm(name: str, facts: Facts, device: str, ranks: int) -> MethodChoice:
 def automatic(facts: Facts, device: str, ranks: int) -> MethodChoice:
     """The method that is likely to be the fastest; see docs/what-we-learned.md#methods."""
     if facts.has_negative and device == "cpu" and ranks == 1:
-        return MethodChoice(serial_bellman_ford.BEST, "a weight is negative, and one core solves")
+        return MethodChoice(serial.BEST, "a weight is negative, and one core solves")
     if facts.has_negative:
         return MethodChoice(bellman_ford.ALGORITHM, "a weight is negative")
     if _is_unit(facts) and facts.weight_type.kind != "f":

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from groute_py.errors import InputError, quoted
 from groute_py.graph.csr import Graph
 from groute_py.graph.tails import all_tails, transposed
-from groute_py.kernels.cpu.zero_cycle import find_cycle
+from groute_py.kernels.cpu.cycle import find_cycle
 
 MOST_NAMED = 10
 """Vertices of a cycle that a message names."""

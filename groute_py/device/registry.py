@@ -53,7 +53,7 @@ def on_gpu(module: str, method: str, **choices: Any) -> Maker:
 
 
 NEAR_FAR: Makers = {
-    "cpu": on_cpu("groute_py.device.cpu.method", "CpuMethod"),
+    "cpu": on_cpu("groute_py.device.cpu.methods.base", "CpuMethod"),
     "cuda": on_gpu("groute_py.device.cuda.sssp.method", "GpuMethod"),
 }
 """The devices that can share a graph with others."""

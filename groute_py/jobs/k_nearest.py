@@ -101,7 +101,7 @@ class Smallest:
         return dict(zip(("distances", "owners", "before"), arrays, strict=True))
 
     def take(self, positions: NDArray[np.int64], block: RowBlock) -> None:
-        from groute_py.kernels.cpu.nearest_rows import keep_smallest  # which compiles
+        from groute_py.kernels.cpu.owners import keep_smallest  # which compiles
 
         assert block.predecessors is not None
         rows = public_distances(block.distances)

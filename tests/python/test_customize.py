@@ -183,10 +183,10 @@ def test_graphs_that_do_not_suit(graph: Graph, problem: str, device: str) -> Non
 
 
 def test_no_small_separators(monkeypatch: pytest.MonkeyPatch) -> None:
-    from groute_py.hierarchy.separators import customizable, order, size
+    from groute_py.hierarchy.separators import customizable, order
 
     monkeypatch.setattr(order, "BISECTED", 1000)
-    monkeypatch.setattr(size, "MOST_TRIANGLES", 1000)
+    monkeypatch.setattr(order, "MOST_TRIANGLES", 1000)
     with pytest.raises(GraphError, match=r"no small separators: half of its .* are parted"):
         customize("rmat:12", device="cpu")
     monkeypatch.setattr(order, "BISECTED", 1 << 21)

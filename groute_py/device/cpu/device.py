@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from groute_py.comm.base import Buffer, host_memory
 from groute_py.comm.team import Team
 from groute_py.device.base import Buckets, Counters, Linked, Terms, alike
-from groute_py.device.cpu.method import CpuMethod
+from groute_py.device.cpu.methods.base import CpuMethod
 from groute_py.device.cpu.parts import SolveParts
 from groute_py.device.cpu.warm_up import WARMED_UP, one_rank, two_ranks
 from groute_py.kernels.cpu import near_far

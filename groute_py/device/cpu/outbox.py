@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from groute_py.comm.base import Buffer, parts_of
 from groute_py.device.cpu.buffers import SolveBuffers
-from groute_py.kernels.cpu import outbox
+from groute_py.kernels.cpu import near_far
 
 
 class Outbox:
@@ -26,7 +26,7 @@ class Outbox:
             return []
         buffers, share = self._buffers, self._buffers.share
         starts, own = share.halo_starts, share.own_count
-        outbox.group_by_owner(
+        near_far.group_by_owner(
             *(buffers.dirty, at[dirty_count], own, starts, buffers.flags),
             *(buffers.boxes, buffers.box_counts),
         )

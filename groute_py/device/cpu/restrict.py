@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from groute_py.device.cpu.buffers import read_only
 from groute_py.hierarchy.hierarchy import Hierarchy
-from groute_py.kernels.cpu.restrict import mark_above
+from groute_py.kernels.cpu.sweep import mark_above
 
 
 class Part(NamedTuple):

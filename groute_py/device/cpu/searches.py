@@ -17,7 +17,7 @@ from groute_py.device.rows import NarrowError
 from groute_py.errors import too_late
 from groute_py.kernels.cpu import sweep, target_search, two_sided_search
 from groute_py.kernels.cpu.search_side import COUNTS, begin
-from groute_py.kernels.cpu.up_search import meet
+from groute_py.kernels.cpu.two_sided_search import meet
 
 SLICE = np.uint64(1 << 20)
 """Arcs between two looks at the clock, some ten milliseconds."""

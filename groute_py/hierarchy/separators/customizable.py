@@ -23,8 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.graph.csr import Graph
-from groute_py.hierarchy.separators.order import elimination_order
-from groute_py.hierarchy.separators.size import MOST_ARCS, MOST_TRIANGLES, refuse_fill
+from groute_py.hierarchy.separators.order import (
+    MOST_ARCS,
+    MOST_TRIANGLES,
+    elimination_order,
+    refuse_fill,
+)
 from groute_py.kernels.cpu import elimination
 
 

@@ -135,3 +135,12 @@ def answer_lanes(places: Any, distances: Any, nothing: Any, answers: Any) -> Any
             if distance != nothing:
                 greatest = max(greatest, distance)
     return greatest
+
+
+@kernel
+def mark_above(offsets: Any, heads: Any, marked: Any) -> None:
+    """Mark (bool, (n,)) all places above the marked ones: arcs lead to lower places only."""
+    for place in range(len(marked) - 1, -1, -1):
+        if marked[place]:
+            for arc in range(offsets[place], offsets[place + 1]):
+                marked[heads[arc]] = True

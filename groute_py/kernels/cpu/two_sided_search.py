@@ -2,7 +2,8 @@
 
 One side searches from the source, the other from the target against the arcs. The search is over
 when the least open distances of both sides together are not less than the shortest path found. Sums
-are those of integers that fit, so that it does not matter in which order they are added.
+are those of integers that fit, so that it does not matter in which order they are added. In a
+contraction hierarchy both sides search upward (Geisberger et al., 2012), and `meet`.
 """
 
 from __future__ import annotations
@@ -89,3 +90,17 @@ def _advance(arcs: Any, side: Any, others: Any, floor: Any, meeting: Any, nothin
                 place = count
             rise(heap, places, distances, place - one, head)
     counts[OPEN], counts[TOUCHED] = count, noted
+
+
+@kernel
+def meet(ahead: Any, back: Any, found: Any, nothing: Any) -> Any:
+    """The shortest path over a place of both searches, or ``nothing``; clears ``back`` there.
+
+    ``ahead`` leads from the source, upward and through the core, ``back`` upward to the target.
+    """
+    best = np.uint64(nothing)
+    for place in found:
+        if ahead[place] != nothing:
+            best = min(best, np.uint64(ahead[place]) + np.uint64(back[place]))
+        back[place] = nothing
+    return best

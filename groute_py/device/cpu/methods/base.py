@@ -1,4 +1,4 @@
-"""The base of the CPU's serial methods: they begin with the source in near."""
+"""The methods of a core: near–far relaxation, and serial ones, which begin with the source."""
 
 from __future__ import annotations
 
@@ -9,9 +9,33 @@ import numpy as np
 
 from groute_py.device.base import Buckets
 from groute_py.device.cpu.buffers import SolveBuffers
-from groute_py.device.cpu.method import CpuMethod
 from groute_py.device.cpu.parts import SolveParts
 from groute_py.kernels.cpu import near_far
+
+
+class CpuMethod:
+    """Near–far relaxation of one share; other methods override parts of it."""
+
+    def arrange(self, parts: SolveParts) -> None:
+        """Make what the method has beside the share."""
+
+    def start(
+        self,
+        parts: SolveParts,
+        source: int | None,
+        buckets: Buckets,
+        cutoff: float,
+        *,
+        record: bool,
+    ) -> None:
+        parts.begin(source, cutoff, record=record)
+        parts.near_far.start(source, buckets)
+
+    def relax(self, parts: SolveParts, limit: float) -> float:
+        return parts.near_far.relax(parts.counters, limit)
+
+    def start_claims(self, parts: SolveParts, *, monotone: bool) -> bool:
+        return parts.predecessors.start(monotone=monotone)
 
 
 class SerialMethod(CpuMethod, ABC):
