@@ -36,7 +36,7 @@ from groute_py.system.threads import thread_count
 from groute_py.turns.expanded import ExpandedGraph, expanded
 
 Prover = Callable[[Statement], bool]
-"""Whether it finds an answer right; False says nothing."""
+"""Function that says whether an answer is right; False says nothing."""
 
 SHARED_FROM = 1 << 18
 """Arcs from which several threads look at them."""
@@ -97,7 +97,7 @@ def certify(
     hops: bool = False,
     proves: Prover = _proves_nothing,
 ) -> None:
-    """As `verify`, with the help of a device.
+    """Verify like `verify`, with the help of a device.
 
     Args:
         graph: in host memory; its arcs lead as the distances count.
@@ -119,7 +119,7 @@ def certify(
 
 
 def _is_proved(statement: Statement) -> bool:
-    """Whether an answer is right; False says nothing, as for negative weights.
+    """Return whether an answer is right; False says nothing, as for negative weights.
 
     No arc may shorten a distance. Each reached vertex but the source needs a tight arc from a
     smaller distance, with predecessors from its predecessor: back along these distances fall, and
@@ -143,7 +143,7 @@ def _is_proved(statement: Statement) -> bool:
 
 
 def _check(graph: Graph, result: Result, cutoff: float | None) -> None:
-    """As `certify`, with the weights as they are."""
+    """Check like `certify`, with the weights as they are."""
     distances, source = result.distances, result.source
     # sums are made in the type of float distances, as solvers make them
     floats = distances.dtype.kind == "f"
@@ -167,7 +167,7 @@ def _check(graph: Graph, result: Result, cutoff: float | None) -> None:
 
 
 def _statement(graph: Graph, result: Result, bound: Any, *, hops: bool) -> Statement:
-    """That a result is right for a graph."""
+    """Make the statement that a result is right for a graph."""
     distances = result.distances
     weights: Any = np.broadcast_to(np.int32(1), graph.arc_count) if hops else graph.weights
     if distances.dtype.kind == "f":  # sums are made in the type of float distances
@@ -215,7 +215,9 @@ def _verify_with_turns(graph: ExpandedGraph, result: Result, bound: Any) -> None
 
 
 def _serial_distances(graph: Graph, source: int) -> NDArray[Any]:
-    """As `reference_distances`, by rounds of Bellman and Ford where a weight is negative."""
+    """Find distances like `reference_distances`, by rounds of Bellman and Ford where a weight is
+    negative.
+    """
     if not graph.arc_count or graph.weights.min() >= 0:
         return reference_distances(graph, source)
     kind = graph.weights.dtype if graph.weights.dtype.kind == "f" else np.dtype(np.int64)
@@ -256,7 +258,9 @@ def reference_distances(graph: Graph, source: int) -> NDArray[Any]:
 
 
 def _same_ids(graphs: NDArray[Any] | None, results: NDArray[Any] | None) -> bool:
-    """Whether they say the same of every vertex; where one of them has none, nothing is said."""
+    """Return whether they say the same of every vertex; where one of them has none, nothing is
+    said.
+    """
     if graphs is None or results is None or graphs is results:
         return True
     return np.array_equal(graphs, results)
@@ -319,7 +323,7 @@ def _improvable(graph: Graph, distances: NDArray[Any], tail: int, arc: int) -> V
 
 
 def _led(arcs: tuple[Any, ...], result: Result) -> NDArray[np.bool_]:
-    """Of each vertex, whether tight arcs lead to it from the source."""
+    """Return for each vertex whether tight arcs lead to it from the source."""
     distances = result.distances
     led = np.zeros(len(distances), np.bool_)
     _over_rows(arcs[0], lambda rows: certificate.lead_from_nearer(rows, *arcs, distances, led))
@@ -331,7 +335,7 @@ def _led(arcs: tuple[Any, ...], result: Result) -> NDArray[np.bool_]:
 
 
 def _over_rows(offsets: NDArray[Any], look: Callable[[tuple[int, int]], Any]) -> list[Any]:
-    """What ``look`` returns for ranges of rows with about as many arcs each, in order."""
+    """Return what ``look`` returns for ranges of rows with about as many arcs each, in order."""
     threads = thread_count() if offsets[-1] >= SHARED_FROM else 1
     marks = np.linspace(0, offsets[-1], threads + 1)[1:-1]
     cuts = [0, *np.searchsorted(offsets, marks).tolist(), len(offsets) - 1]

@@ -15,7 +15,7 @@ from groute_py.device.registry import on_cpu, on_gpu
 from groute_py.graph.facts import Facts
 
 LEVELS_AHEAD = 1024.0
-"""Of a bucket on GPUs, where levels come nearly in order by themselves; measured, see
+"""Width of a bucket on GPUs, where levels come nearly in order by themselves; measured, see
 docs/what-we-learned.md#methods."""
 
 

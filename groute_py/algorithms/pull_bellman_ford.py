@@ -28,7 +28,7 @@ def _algorithm(storage: str, summary: str, complexity: str) -> Algorithm:
 
 
 CSR = _algorithm("csr", "Bellman-Ford by min-plus products, matrix in CSR", "n·m")
-"""What a GPU takes for few vertices with many arcs each."""
+"""The method of a GPU for few vertices with many arcs each."""
 
 ALGORITHMS = (
     CSR,

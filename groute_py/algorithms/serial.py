@@ -27,7 +27,7 @@ def _queued(name: str, summary: str, order: int) -> Algorithm:
 
 
 BEST = _queued("queue-bellman-ford-slf-lll", "the same, and large label last", SLF_LLL)
-"""What one core takes for negative weights; measured, see docs/what-we-learned.md#methods."""
+"""The method of one core for negative weights; measured, see docs/what-we-learned.md#methods."""
 
 ALGORITHMS = (
     Algorithm(

@@ -21,7 +21,7 @@ UNITS = 64
 
 
 ROUNDINGS = 4
-"""How many epsilons a path may be shorter by and not be looked for again."""
+"""Number of epsilons that a path may be shorter by and not be looked for again."""
 
 
 def cycle_tolerance(weight_type: np.dtype[Any]) -> float:

@@ -23,7 +23,7 @@ from groute_py.interop.graph_like import GraphLike
 from groute_py.source.graph_source import GraphSource
 
 BALANCE = 1e-6
-"""Of all trips: by how much flows to begin at may miss the trips at a vertex."""
+"""Share of all trips by which flows to begin at may miss the trips at a vertex."""
 
 
 def assign(
@@ -139,7 +139,7 @@ def _classes(demand: Any, graph: Graph) -> tuple[list[str], Classes]:
 
 
 def _zones(graph: Graph, first_through: int | None) -> int:
-    """How many vertices from 0 are zones that no path leads through."""
+    """Return how many vertices from 0 are zones that no path leads through."""
     if first_through is None:
         first_through = graph.reading.first_through if graph.reading is not None else None
     if first_through is None:

@@ -26,7 +26,7 @@ TITLES = {
 """Titles of a table of trips, in lower case."""
 
 ROW_BYTES = 200
-"""Of a row of trips in memory, at least, while it is read."""
+"""Bytes of a row of trips in memory, at least, while it is read."""
 
 
 @dataclass(frozen=True, eq=False)

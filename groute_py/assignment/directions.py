@@ -1,4 +1,4 @@
-"""Where flows move in an iteration: Frank–Wolfe, conjugate and bi-conjugate.
+"""Directions in which flows move in an iteration: Frank–Wolfe, conjugate and bi-conjugate.
 
 Flows are float64, shape (c, m), by class and link. A direction leads from the flows to a *target*,
 a mean of loadings. Each class here takes the loading for the costs of now, and returns the target.
@@ -21,7 +21,7 @@ Product = Callable[[Flows, Flows], float]
 """The product of two directions with the second derivatives of the objective between them."""
 
 LARGEST_SHARE = 0.99
-"""Of the last target in a conjugate one: with 1 the loading would not count."""
+"""Share of the last target in a conjugate one: with 1 the loading would not count."""
 
 
 class Direction(Protocol):

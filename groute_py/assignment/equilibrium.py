@@ -20,7 +20,7 @@ from groute_py.assignment.link_costs import LinkTimes
 from groute_py.device.cpu.loading import CpuLoading
 
 STEP_ACCURACY = 1e-12
-"""Of the part of the way, beyond which a line search looks no further."""
+"""Accuracy of the part of the way, beyond which a line search looks no further."""
 
 MOST_TRIALS = 60
 
@@ -44,7 +44,7 @@ class Iteration(NamedTuple):
 
 
 class Classes(NamedTuple):
-    """What the classes of travellers add to a network.
+    """Additions of the classes of travellers to a network.
 
     Attributes:
         trips: of each class.

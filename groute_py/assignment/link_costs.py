@@ -134,7 +134,7 @@ class Conical:
         return self._free * ((2 - self._beta) * volumes + scale * cone)
 
     def _antiderivative(self, left: Values) -> Values:
-        """Of sqrt(left² + beta²) - left."""
+        """The antiderivative of sqrt(left² + beta²) - left."""
         root = np.hypot(left, self._beta)
         area = (left * root + self._beta**2 * np.arcsinh(left / self._beta)) / 2
         return np.asarray(area - left**2 / 2)

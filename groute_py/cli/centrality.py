@@ -30,7 +30,7 @@ MEASURES = ("closeness", "harmonic", "eccentricity", *COUNTED, *NUMBERS)
 """The measures by the names that they have here."""
 
 SAVED = (*NUMBERS, "standard_error", "from", "to")
-"""What is saved of the answer that is a number."""
+"""Names that are saved of the answer that is a number."""
 
 WITHOUT = {
     "normalized": ("eccentricity", *NUMBERS),

@@ -169,7 +169,7 @@ def isochrone(
     margin: float | None,
     **given: Any,
 ) -> None:
-    """What lies within limits of some sources in GRAPH: vertices, arcs, areas, a map.
+    """Find what lies within limits of some sources in GRAPH: vertices, arcs, areas, a map.
 
     Arcs are cut where a limit falls. Areas hold what is near a part of an arc within reach, and
     nothing else. With --each what is finished when a run ends early stays in OUTPUT.partial, for

@@ -42,14 +42,14 @@ from groute_py.system.environment import end_job, hydra_socket, place
 from groute_py.system.streams import STDOUT
 
 PATIENCE_S, NEXT_S, LAST_TURN = 1.0, 0.3, 8
-"""How long other ranks let rank 0 speak first when the same thing may have hit all of them, and how
-much longer each lets those before it (all from number LAST_TURN speak together)."""
+"""Seconds for which other ranks let rank 0 speak first when the same thing may have hit all of
+them, and how much longer each lets those before it (all from number LAST_TURN speak together)."""
 
 REMEDIES = {
     "source": "for several sources use groute-py apsp --sources ID,ID,…",
     "sources": "name several sources in one value: --sources ID,ID,…",
 }
-"""What to do instead of giving an option twice, by parameter."""
+"""Advice instead of giving an option twice, by parameter."""
 
 
 class Commands(click.Group):

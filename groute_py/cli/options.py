@@ -23,7 +23,7 @@ COLUMNS = {
     "head": "the vertices that arcs lead to",
     "tail": "the vertices that arcs leave",
 }
-"""What the columns of a table hold that options name, the last first."""
+"""Contents of the columns of a table that options name, the last first."""
 
 OF = {"weight": "Of a table, or of a .csr with several", "head": "Of a table", "tail": "Of a table"}
 
@@ -34,7 +34,7 @@ MEMORY = (
 """Says what is other than in Python: a unit may follow the number of bytes."""
 
 NAMED = "all, ID,ID,…, @FILE, FILE.ss, random:N, or points FILE.csv"
-"""What an option of vertices takes."""
+"""Values of an option of vertices."""
 
 BOTH_CACHES = "--cache FOLDER and --no-cache: give one of them"
 
@@ -190,7 +190,7 @@ def _refuse_turns(context: click.Context, parameter: click.Parameter, value: Any
 no_turns = _option(
     "--turns", hidden=True, set_by=_refuse_turns, help="An error that says which commands take it."
 )
-"""Of commands on paths that do not take the option of others; says which do."""
+"""The option of commands on paths that do not take the option of others; says which do."""
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object instead of a table."
@@ -205,10 +205,10 @@ resume_option = click.option(
 )
 
 source_options = together(column_options, cache_options)
-"""How a command reads its graph."""
+"""Options for reading a graph."""
 
 reading_options = together(source_options, json_option, verbose_option)
-"""How a command reads its graph and shows its answer."""
+"""Options for reading a graph and showing its answer."""
 
 ENDS = (
     click.option(
@@ -224,7 +224,7 @@ ENDS = (
         help="Print the path to ID and stop once it is known; may be repeated.",
     ),
 )
-"""Where the paths begin and end, of the commands that solve from one source."""
+"""Ends of paths, for the commands that solve from one source."""
 
 ANSWERS = (
     click.option(
@@ -245,7 +245,7 @@ ANSWERS = (
     trace_option,
     reading_options,
 )
-"""What becomes of their answers, and how they read the graph."""
+"""Options for their answers, and for reading the graph."""
 
 
 def solve_options(command: str, **changes: dict[str, Any]) -> Callable[[F], F]:

@@ -12,7 +12,7 @@ from groute_py.system.clock import Clock
 from groute_py.system.environment import place
 
 SOON_S, EVERY_S = 1.0, 0.5
-"""How long a phase lasts before its line appears, and how often that is written."""
+"""Seconds that a phase lasts before its line appears, and how often that is written."""
 
 ERASE = "\r\x1b[K"
 """Goes to the begin of the line, and erases it."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 MOST_GIGABYTES = 1e9
-"""Of the memory of a GPU; more is a slip."""
+"""Limit of the memory of a GPU; more is a slip."""
 
 WORDS = {
     "tight": "as least, with worklists as short as can be",

@@ -1,4 +1,4 @@
-"""What a command records of its run: seconds by phase, a trace, and telemetry."""
+"""Records of a run of a command: seconds by phase, a trace, and telemetry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a command speaks: the answer on stdout, progress on stderr, and only from rank 0."""
+"""Output of commands: the answer on stdout, progress on stderr, and only from rank 0."""
 
 from __future__ import annotations
 

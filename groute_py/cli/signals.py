@@ -34,10 +34,10 @@ DROPPED_S = 0.05
 """After so long a handler's error that native code has dropped is raised again."""
 
 _heard: list[GrouteError] = []
-"""What handlers have raised."""
+"""Errors that handlers have raised."""
 
 _done = False
-"""Whether the command is done, so that deferred signals are dropped."""
+"""True once the command is done, so that deferred signals are dropped."""
 
 
 def on_signal(number: signal.Signals, error_of: Callable[[], GrouteError]) -> None:

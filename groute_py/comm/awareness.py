@@ -9,7 +9,7 @@ from groute_py.errors import SetupError
 from groute_py.system.settings import settings
 
 FLAVOURS = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel"}
-"""How a library of each launcher's kind names itself."""
+"""Name that a library of each launcher's kind gives itself."""
 
 
 def mpi_library() -> str:

@@ -27,8 +27,8 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1)
 """The signals by which a user, a launcher or a batch system ends a rank."""
 
 NOTICE_S, POLL_S = 0.2, 2e-3
-"""How long a rank that ends all waits for its notices to leave, and how often it looks. The mpirun
-needs as long to forward what it has said: MPICH's may drop the rest after an abort."""
+"""Seconds that a rank that ends all waits for its notices to leave, and between its looks. The
+mpirun needs as long to forward what it has said: MPICH's may drop the rest after an abort."""
 
 
 def connect(comm: MPI.Intracomm | None = None) -> Channel:

@@ -20,7 +20,7 @@ from contextlib import suppress
 from groute_py.comm.base import Channel
 
 MEET_S, TRY_S = 10.0, 2.0
-"""How long ranks look for each other in all, and by one address."""
+"""Seconds for which ranks look for each other in all, and by one address."""
 
 SECRET_BYTES = 16
 HELLO = struct.Struct(f"!{SECRET_BYTES}sI")

@@ -31,7 +31,7 @@ NO_PARENT = -1
 
 
 ModeName = Literal["alone", "fused", "hierarchical", "rounds"]
-"""How ranks exchange: not at all; inside kernels; inside kernels on each host and in rounds between
+"""Ways to exchange: not at all; inside kernels; inside kernels on each host and in rounds between
 hosts; in rounds."""
 
 

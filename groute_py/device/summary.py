@@ -12,7 +12,7 @@ from groute_py.device.base import unreached
 from groute_py.kernels.cpu.reciprocals import sum_reciprocals
 
 LOW_BITS = 32
-"""Of the lower of the two words in which integers are summed."""
+"""Bits of the lower of the two words in which integers are summed."""
 
 
 class SumError(Exception):

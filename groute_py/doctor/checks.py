@@ -48,7 +48,7 @@ DIFFERENCES = {
     "MPI libraries": lambda sight: sight.library,
     "GPU-awareness": lambda sight: sight.aware,
 }
-"""What should be the same on every rank, and where it stands in a `job.RankView`."""
+"""Facts that should be the same on every rank, and their places in a `job.RankView`."""
 
 
 def examine() -> list[Finding]:

@@ -28,7 +28,7 @@ COUNT = "count"
 """The series of each counter. Perfetto puts it behind the counter's name: ``near count``."""
 
 ROUNDS = 9
-"""How often clocks are compared."""
+"""Number of comparisons of clocks."""
 
 Event = dict[str, Any]
 

@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 
 
 class BfsKeywords(TypedDict, total=False):
-    """Of `groute_py.bfs`."""
+    """Keywords of `groute_py.bfs`."""
 
     device: str
     partition: str
@@ -25,7 +25,7 @@ class BfsKeywords(TypedDict, total=False):
 
 
 class SsspKeywords(BfsKeywords, total=False):
-    """Of `groute_py.sssp`."""
+    """Keywords of `groute_py.sssp`."""
 
     algorithm: str
     delta: float | None
@@ -34,13 +34,13 @@ class SsspKeywords(BfsKeywords, total=False):
 
 
 class OpenKeywords(SsspKeywords, total=False):
-    """Of `groute_py.open`."""
+    """Keywords of `groute_py.open`."""
 
     hops: bool
 
 
 class NearestKeywords(TypedDict, total=False):
-    """Of `groute_py.nearest`."""
+    """Keywords of `groute_py.nearest`."""
 
     device: str
     partition: str
@@ -52,7 +52,7 @@ class NearestKeywords(TypedDict, total=False):
 
 
 class IsochroneKeywords(TypedDict, total=False):
-    """Of `groute_py.isochrone`."""
+    """Keywords of `groute_py.isochrone`."""
 
     device: str
     partition: str
@@ -63,7 +63,7 @@ class IsochroneKeywords(TypedDict, total=False):
 
 
 class ApspKeywords(TypedDict, total=False):
-    """Of `groute_py.apsp`."""
+    """Keywords of `groute_py.apsp`."""
 
     algorithm: str
     device: str
@@ -75,7 +75,7 @@ class ApspKeywords(TypedDict, total=False):
 
 
 class MatrixKeywords(TypedDict, total=False):
-    """Of `groute_py.matrix`."""
+    """Keywords of `groute_py.matrix`."""
 
     algorithm: str
     device: str
@@ -87,7 +87,7 @@ class MatrixKeywords(TypedDict, total=False):
 
 
 class RouteKeywords(TypedDict, total=False):
-    """Of `groute_py.route`."""
+    """Keywords of `groute_py.route`."""
 
     device: str
     reverse: bool

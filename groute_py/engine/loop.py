@@ -56,7 +56,7 @@ class Task(Protocol):
 
 @dataclass(frozen=True)
 class Pace:
-    """How far a rank may work ahead, and how long."""
+    """Limits of a rank's work: how far ahead, and how long."""
 
     lead: float = math.inf  # bucket widths above the smallest pending distance of all ranks
     deadline: float = math.inf  # by `time.monotonic`

@@ -49,8 +49,8 @@ PATIENCE = 4
 """Looks in a row that see nothing but rounding before that counts as for ever."""
 
 TELLING = 1e-3
-"""Of the greatest distance: roundings that could add up to more are not told from progress. float32
-comes there after some thousand relaxations."""
+"""Share of the greatest distance: roundings that could add up to more are not told from progress.
+float32 comes there after some thousand relaxations."""
 
 MOST_PASSES, SMALL_ARCS = 64, 1 << 20
 """So often all arcs of a small graph may be relaxed before float distances count as sinking; those
@@ -58,7 +58,7 @@ of larger ones the more often, in proportion, since solving in another way costs
 
 
 BEFORE_A_LOOK, BEFORE_A_SWEEP = 4, 16
-"""As often all arcs have been relaxed, on the whole, before the first look; and, for each of its
+"""Number of times that all arcs have been relaxed before the first look; and, for each of its
 sweeps, before a later one."""
 
 

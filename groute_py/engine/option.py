@@ -20,7 +20,7 @@ EVERYWHERE = ("bfs", "sssp", "open")
 """The functions that take options of one source; each takes those of the one before."""
 
 PLACE = "**options: "
-"""How the docstring of a function begins the line that all its options replace."""
+"""Beginning of the line in a function's docstring that all its options replace."""
 
 WIDTH = 92
 """Columns of the text of a docstring."""
@@ -28,7 +28,7 @@ WIDTH = 92
 
 @dataclass(frozen=True)
 class Option:
-    """What there is to know of an option beside its name and default.
+    """An option: its text, its values and its check, without name and default.
 
     Attributes:
         text: what it does, in plain words; for ``--help``, docstrings and tables.

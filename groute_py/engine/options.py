@@ -1,4 +1,4 @@
-"""How to solve: the choices a user has, each written once.
+"""Options of users, each written once.
 
 A new option is a field here. `tests/repository/option_tables.py` then writes the keywords of Python
 (`groute_py.engine.keywords`); commands take it by themselves.
@@ -90,7 +90,7 @@ def _check_coordinates(path: Any) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """How to solve; the same on every rank, but for what may differ by rank."""
+    """Options of a solve; the same on every rank, but for what may differ by rank."""
 
     algorithm: str = option(
         "auto",
@@ -257,17 +257,17 @@ class Options:
 
     @property
     def cutting(self) -> Cutting:
-        """How the graph is to be cut."""
+        """Return how to cut the graph."""
         return Cutting(self.partition, self.order, self.coordinates)
 
     @property
     def renumbers(self) -> bool:
-        """Whether an order is asked for."""
+        """Return whether an order is requested."""
         return self.cutting.renumbers
 
     @property
     def keeps_prepared(self) -> bool:
-        """Whether the hierarchy of a file is to be kept in the cache, or read from there."""
+        """Return whether the hierarchy of a file is to be kept in the cache, or read from there."""
         return self.prepare and not self.hops and self.algorithm in CONTRACTING
 
     def with_coordinates(self, graph: object) -> Options:
@@ -283,7 +283,7 @@ class Options:
         return Options(**{e.name: getattr(self, e.name) for e, _ in options_of(Options, function)})
 
     def of_rows(self) -> dict[str, Any]:
-        """What `groute_py.apsp` takes of a method and of its answer."""
+        """Keywords of `groute_py.apsp` for a method and of its answer."""
         return {"algorithm": self.algorithm, "predecessors": self.predecessors}
 
     def refuse_cutoff(self, job: str) -> None:

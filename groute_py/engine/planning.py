@@ -1,4 +1,4 @@
-"""What a solve is to do: from the options, the graph's facts and the number of ranks to a plan.
+"""A plan of a solve, from the options, the graph's facts and the number of ranks.
 
 Nothing here communicates or touches a device. Every rank makes the same plan, but for the device.
 """
@@ -23,7 +23,7 @@ from groute_py.kernels.source import VERTEX_BITS
 from groute_py.partition.cutting import Cutting
 
 LEAD_BUCKETS = 4.0
-"""How many buckets a rank may work ahead of the smallest pending distance of all ranks."""
+"""Number of buckets that a rank may work ahead of the smallest pending distance of all ranks."""
 
 TOWARDS_TARGETS = 0.5
 """The same for solves with targets, whose end may be near: each step opens one bucket."""
@@ -31,7 +31,7 @@ TOWARDS_TARGETS = 0.5
 
 @dataclass(frozen=True)
 class SolvePlan:
-    """How all solves of one graph are done.
+    """A plan for all solves of one graph.
 
     Attributes:
         options: of the user.
@@ -64,7 +64,7 @@ class SolvePlan:
 
     @property
     def cutting(self) -> Cutting:
-        """How the graph is cut; a method that is not distributed has all on the first rank.
+        """Return how to cut the graph; a method that is not distributed has all on the first rank.
 
         A hierarchy is of the vertices as the input numbers them.
         """

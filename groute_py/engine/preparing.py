@@ -51,7 +51,7 @@ class Preparation:
     type: np.dtype[Any] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """As the other ranks get it."""
+        """Return the state that other ranks get."""
         return vars(replace(self, hierarchy=None))
 
     @property

@@ -22,8 +22,8 @@ from groute_py.results.result import Result, public_distances
 from groute_py.system import memory_limits
 
 DISTANCE_BYTES, TREE_BYTES = 12, 24
-"""Of rank 0 for a vertex: its distance as it comes, and in the result; with predecessors that in
-the result, and the predecessor as it comes, and in the result."""
+"""Bytes of rank 0 for a vertex: its distance as it comes, and in the result; with predecessors that
+in the result, and the predecessor as it comes, and in the result."""
 
 
 def report(

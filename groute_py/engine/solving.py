@@ -73,7 +73,7 @@ class SourceSolving:
         return outcome
 
     def _solve_on_devices(self, query: Query, watch: Stopwatch) -> tuple[Outcome, bool]:
-        """As `solve`; the second value: whether the devices have an answer that is sure."""
+        """Solve like `solve`; the second value: whether the devices have an answer that is sure."""
         graph, outcome = self._graph, Outcome(0)
         try:
             with watch.phase("solve"):

@@ -1,4 +1,4 @@
-"""What a solve cost, as plain values that go into JSON."""
+"""Costs of a solve, as plain values that go into JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class RankReport(NamedTuple):
     seconds: dict[str, float]
     bytes_sent: list[int]
     arcs_reached: int
-    """That leave its reached vertices."""
+    """Arcs that leave its reached vertices."""
 
 
 @dataclass

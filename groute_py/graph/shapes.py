@@ -32,7 +32,7 @@ class Shapes(NamedTuple):
         return points if line >= 0 else points[::-1]
 
     def between(self, arcs: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """How many points each of some arcs has, and those of one arc after another."""
+        """Return how many points each of some arcs has, and those of one arc after another."""
         lines = self.lines[arcs]
         is_back = lines < 0
         lines = np.where(is_back, ~lines, lines)

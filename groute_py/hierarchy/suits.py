@@ -10,7 +10,8 @@ MOST_NEIGHBOURS = 5.0
 """Arcs of a vertex on the mean up to which contraction is tried: roads have 2.5, a grid has 4."""
 
 MOST_VERTICES, MOST_ARCS = 2**31 - 1, 2**30
-"""Of a graph that is contracted: numbers of vertices and, with shortcuts, of arcs have 32 bits."""
+"""Limits of a graph that is contracted: numbers of vertices and, with shortcuts, of arcs have 32
+bits."""
 
 
 def why_not(facts: Facts) -> str | None:

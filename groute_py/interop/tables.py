@@ -86,7 +86,7 @@ def graph_from_table(
 
 
 def table_graph(table: Any, columns: Columns, renumber: bool = True) -> Graph:
-    """As `graph_from_table`; undirected edges are not mirrored."""
+    """Make a graph like `graph_from_table`; undirected edges are not mirrored."""
     table = _with_index(table, columns)
     table, roles = (
         _collected(table, columns) if _is_lazy(table) else (table, _roles(table, columns))

@@ -109,7 +109,7 @@ PULL = Program(
 """Methods for one GPU that holds the whole graph."""
 
 GO_ON, NEW_RUN, NEW_SOLVE = range(3)
-"""How a launch of ``relax`` begins; see sssp/initialize.cuh."""
+"""Ways in which a launch of ``relax`` begins; see sssp/initialize.cuh."""
 
 PEER_LATENCY = Program(("exchange/peer_latency.cu",), ("peer_latency",))
 """Measures the latency of loads from a peer's memory."""

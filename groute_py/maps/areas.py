@@ -31,7 +31,7 @@ LEAST_MARGIN = 2
 """Cells; a margin is made wider than what is asked for rather than lost between them."""
 
 FINEST = 1e-12
-"""Of a cell, by how far from the origin the lines lie: coordinates tell its parts apart."""
+"""Size of a cell, by how far from the origin the lines lie: coordinates tell its parts apart."""
 
 Polygon = list[NDArray[np.float64]]
 """Rings of shape (r, 2), the last point of each being its first: the outer one, anticlockwise, then

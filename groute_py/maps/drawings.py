@@ -30,7 +30,7 @@ from groute_py.partition.choose import partition
 from groute_py.results.result import Result
 
 TRUNK = 0.005
-"""Of all vertices: arcs that lead to more of them are drawn thicker."""
+"""Share of all vertices: arcs that lead to more of them are drawn thicker."""
 
 
 def draw_distances(result: Result, layout: MapLayout, unit: str, longest: int) -> Sheet:

@@ -26,7 +26,7 @@ MAPS = {".html": write_page, ".png": write_picture}
 """The writers of forms that draw everything, by suffix."""
 
 FEATURES = ("vertices", "arcs", "bands")
-"""What the other forms may list."""
+"""Features that the other forms may list."""
 
 Progress = Callable[[int, int], object]
 """A function that is called with the number of reaches that are done, and of all."""

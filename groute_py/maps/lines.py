@@ -1,4 +1,4 @@
-"""Where arcs and parts of them lie: straight segments along the shapes of roads."""
+"""Geometry of arcs and parts of them: straight segments along the shapes of roads."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ class Ground:
     scale: tuple[float, float] = (1.0, 1.0)  # of steps along each axis, by which arcs are cut
 
     def corners(self, arcs: Pieces) -> tuple[Indices, Floats]:
-        """How many points each whole arc has, with both ends, and those of one after another."""
+        """Return how many points each whole arc has, with both ends, and those of one after
+        another.
+        """
         inner = np.zeros(len(arcs), np.int64), np.empty((0, 2))
         counts, between = inner if self.shapes is None else self.shapes.between(arcs.arcs)
         counts = counts + 2

@@ -24,7 +24,8 @@ PLACES_AT_ONCE = 1 << 16
 """Places that are turned into pixels at a time, so that they stay in the cache."""
 
 MOST_SAMPLES = 200_000_000
-"""Of all lines of a picture; with more, lines cross the whole picture, which would be full."""
+"""Samples of all lines of a picture; with more, lines cross the whole picture, which would be
+full."""
 
 JUDGED = 10_000
 """Places that tell whether all are whole numbers."""

@@ -21,7 +21,8 @@ FORMS = "matrix:KxT, nearest[:K], isochrone[:K], route[:K] or centrality:MEASURE
 COUNT = r"([1-9]\d{0,17})"
 
 ROOT_BYTES = 8
-"""Of a copy of the graph with a root, for each vertex and each arc; more with 64-bit weights."""
+"""Bytes of a copy of the graph with a root, for each vertex and each arc; more with 64-bit
+weights."""
 
 CORE_ARC_BYTES = 12
 """For each arc, converted for the kernels of cores."""

@@ -313,7 +313,7 @@ MEMBERS = (*_KINDS, "first_id")
 """The arrays that are read, of all that a file may have."""
 
 NPY, ZIP = b"\x93NUMPY", b"PK"
-"""How the files begin."""
+"""First bytes of the files."""
 
 _DISTANCES = (np.dtype(np.int64), np.dtype(np.float32), np.dtype(np.float64))
 """The types of distances in a saved result."""

@@ -1,1 +1,1 @@
-"""Where the ranks get their rows of a graph from: rank 0, or the file."""
+"""Sources of the ranks' rows of a graph: rank 0, or the file."""

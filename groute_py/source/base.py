@@ -52,7 +52,7 @@ class Supply(Protocol):
         """The ids of the vertices."""
 
     def geography(self) -> Geography:
-        """Where the vertices lie, if that is known."""
+        """Coordinates of the vertices, if that is known."""
 
     def graph(self) -> Graph:
         """The whole graph, for verification, for orders and to contract it."""

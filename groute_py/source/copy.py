@@ -85,7 +85,9 @@ def _write(draft: Draft, arrays: dict[str, tuple[int, NDArray[Any]]]) -> bool:
 
 
 def _digests(draft: Draft, rank: int, size: int) -> NDArray[np.uint32] | None:
-    """Of this rank's part of the blocks, as they are in the file; None where that fails."""
+    """Return the digests of this rank's part of the blocks, as they are in the file; None where
+    that fails.
+    """
     try:
         with open_draft(draft.path) as file:
             content = np.memmap(file, np.uint8, "r", shape=(draft.layout.digested,))

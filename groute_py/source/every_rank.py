@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class Sight(NamedTuple):
-    """Which ranks see a file.
+    """The ranks that see a file.
 
     Attributes:
         contents: what this rank has mapped; None if it does not see the file.

@@ -116,7 +116,7 @@ class GraphSource:
 
     @property
     def _is_as_in_file(self) -> bool:
-        """Whether the arcs are those that the file has, with their weights."""
+        """Return whether the arcs are those that the file has, with their weights."""
         is_directed = not self.columns.undirected and self.direction is Direction.FORWARD
         return is_directed and self.turns is None and self.file is not None
 

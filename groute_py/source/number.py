@@ -53,14 +53,14 @@ def _ends(piece: Piece) -> tuple[int, int]:
 
 
 def _counted(piece: Piece, vertices: range) -> Numbered:
-    """Where ids count upwards; in the place of the piece's arrays where that can be."""
+    """Number ids that count upwards; in the place of the piece's arrays where that can be."""
     shift, kind = vertices.start - piece.least, index_type(len(vertices))
     ends = [_lowered(column, shift).astype(kind, copy=False) for column in piece[1:3]]
     return Numbered(Numbering(len(vertices), vertices.start), *ends)
 
 
 def _listed(piece: Piece, low: int, seen: NDArray[np.bool_]) -> Numbered:
-    """Where ids have gaps."""
+    """Number ids that have gaps."""
     ids = np.flatnonzero(seen)
     places = np.cumsum(seen, dtype=index_type(len(ids))) - 1
     ends = [places[_lowered(column, low - piece.least)] for column in piece[1:3]]
@@ -76,7 +76,7 @@ def _lowered(column: NDArray[Any], shift: int) -> NDArray[Any]:
 
 
 def _seen_by_any(channel: Channel, piece: Piece, ids: range) -> NDArray[np.bool_]:
-    """Which of these ids have an arc on some rank."""
+    """Return which of these ids have an arc on some rank."""
     seen = np.zeros(len(ids), np.bool_)
     for column in piece[1:3]:
         seen[np.subtract(column, ids.start - piece.least, dtype=np.int64)] = True

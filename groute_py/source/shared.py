@@ -39,7 +39,7 @@ class SharedFile:
         self._state = self._state_now()
 
     def is_seen(self) -> bool:
-        """Whether this rank sees the same: of the same size, last changed at the same time.
+        """Return whether this rank sees the same: of the same size, last changed at the same time.
 
         A copy has the same digests: whoever uses it sets its time.
         """

@@ -120,7 +120,7 @@ class _Arranged:
 
     @property
     def is_on_one_rank(self) -> bool:
-        """Whether all rows are rank 0's."""
+        """Return whether all rows are rank 0's."""
         return bool(self.partition.bounds[1] == self.partition.bounds[-1])
 
 

@@ -99,7 +99,7 @@ def local_rank(rank: int) -> int:
 
 
 FORWARD_S = 0.2
-"""How long MPICH's mpirun may need to forward what a rank has written, before it ends all."""
+"""Seconds that MPICH's mpirun may need to forward what a rank has written, before it ends all."""
 
 
 def hydra_socket() -> int | None:

@@ -67,7 +67,7 @@ def keywords() -> str:
 def keywords_of(function: str, parent: str, before: Set[str]) -> str:
     """The TypedDict of a function, without the names that its parent has."""
     text = f"\n\nclass {_typed_dict(function)}({parent}, total=False):\n"
-    text += f'    """Of `groute_py.{function}`."""\n\n'
+    text += f'    """Keywords of `groute_py.{function}`."""\n\n'
     for entry, _ in options_of(Options, function):
         if entry.name not in before:
             text += f"    {entry.name}: {entry.type}\n"

@@ -25,13 +25,14 @@ from groute_py.kernels.cpu import sweep
 from groute_py.system.memory_limits import available_bytes
 
 LANE_BYTES = 12
-"""Of a sweep's search upward, for each vertex."""
+"""Bytes of a sweep's search upward, for each vertex."""
 
 LINE_BYTES = 64
 """Distances of a vertex from the sources of a sweep, side by side: a line of the cache."""
 
 MOST_KEPT = 0.5
-"""Of the vertices, up to which the part that sources and targets need is made: it takes time."""
+"""Share of the vertices up to which the part that sources and targets need is made: it takes
+time."""
 
 
 class CpuSweeps:

@@ -9,7 +9,7 @@ import numpy as np
 from groute_py.partition.share import Share
 
 WARMED_UP = set[tuple[Any, ...]]()
-"""What this process has compiled: for small graphs this costs more than the solve."""
+"""Kernels that this process has compiled: for small graphs this costs more than the solve."""
 
 
 def two_ranks(distance_type: np.dtype[Any]) -> Share:

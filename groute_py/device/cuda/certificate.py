@@ -23,12 +23,12 @@ from groute_py.results.statement import Statement
 from groute_py.system.clock import phase
 
 ARCS_AT_ONCE = 1 << 25
-"""Of the slices in which the graph is uploaded: it need not fit on the GPU."""
+"""Arcs of the slices in which the graph is uploaded: it need not fit on the GPU."""
 
 MOST_VERTICES = (1 << 32) - 1
 
 NO_ARRAY = np.uint64(0)
-"""Where a kernel takes the address of one."""
+"""Null, for a kernel that takes the address of one."""
 
 
 def proves(gpu: GpuContext, statement: Statement) -> bool:

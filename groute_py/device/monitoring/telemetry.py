@@ -19,7 +19,7 @@ from groute_py.errors import GrouteError
 PERIOD_S = 0.1
 
 ALL_LINKS = 0xFFFFFFFF
-"""As a field's scope: the sum over all NVLinks of a GPU."""
+"""The scope of a field for the sum over all NVLinks of a GPU."""
 
 
 class Nvml(Protocol):

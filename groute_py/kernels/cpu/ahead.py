@@ -22,7 +22,7 @@ CPU = {"x86_64": "x86-64-v3"}
 """LLVM's names of the processors that are compiled for, by machine; ``generic`` elsewhere."""
 
 NEEDED = {"x86_64": ("avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe")}
-"""What such a processor must have."""
+"""Features that such a processor must have."""
 
 Key = tuple[str, str, str]
 """Module and name of a kernel, and the types of its arguments."""

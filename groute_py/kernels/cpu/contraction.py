@@ -23,7 +23,7 @@ MOST_NEIGHBOURS = 64
 """Vertices with more of them do not leave."""
 
 MOST_PAIRS = MOST_NEIGHBOURS * (MOST_NEIGHBOURS - 1) // 2
-"""Of neighbours of a vertex."""
+"""Pairs of neighbours of a vertex."""
 
 STAYS = np.uint64(2**64 - 1)
 """The key of a vertex that does not leave."""
@@ -35,7 +35,8 @@ LONG = 256
 """Rows with more entries are looked up in by bisection."""
 
 OUTWARD, INWARD, UNFIT = 1, 2, 4
-"""Of a shortcut: from the first neighbour to the second; back; either does not fit in the type."""
+"""Bits of a shortcut: from the first neighbour to the second; back; either does not fit in the
+type."""
 
 
 @kernel

@@ -15,7 +15,7 @@ import numpy as np
 from groute_py.kernels.cpu.kernel import kernel
 
 BITS = 64
-"""Of a word."""
+"""Bits of a word."""
 
 
 @kernel

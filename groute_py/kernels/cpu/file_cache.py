@@ -15,7 +15,7 @@ from groute_py.errors import CacheWarning
 NOWHERE = "neither the package nor a cache folder of the user can be written"
 
 NO_FOLDER = "no locator available"
-"""What Numba says then."""
+"""Words of Numba's error then."""
 
 
 class FileCache:

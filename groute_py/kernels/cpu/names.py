@@ -16,7 +16,7 @@ from groute_py.kernels.cpu.kernel import kernel
 from groute_py.kernels.cpu.words import HALF, LOWER_HALF, NOTHING, ONE, are_equal, hash_of
 
 START, SIZE, HASH = 0, 1, 2
-"""What the table of the names of a text says of each, uint32, shape (names, 3)."""
+"""Columns of the table of the names of a text, uint32, shape (names, 3)."""
 NEWLINE = 10
 AHEAD = 64
 """Names whose memory is loaded together."""

@@ -17,9 +17,9 @@ PLUS, MINUS, POINT, LETTER_E, CAPITAL_E = 43, 45, 46, 101, 69
 # constants of the one type.
 NONE, ONE, TEN, ZERO = np.uint64(0), np.uint64(1), np.uint64(10), np.uint64(48)
 MOST_DIGITS = np.uint64(18)
-"""As many decimal digits always fit in int64."""
+"""Number of decimal digits that always fit in int64."""
 UNSIGNED_DIGITS = 19
-"""As many always fit in uint64."""
+"""Number of digits that always fit in uint64."""
 NOWHERE = np.uint64(0)
 """The end of what is not a number: numbers end behind their first digit."""
 NO_ID = np.uint64(2**64 - 1)

@@ -25,7 +25,7 @@ from groute_py.kernels.cpu.numbers import (
 
 NEWLINE = 10
 ORDINARY, BLANK, COMMENT, SEPARATOR = 0, 1, 2, 3
-"""What a byte is to a format: blanks part fields, or where it has a separator, exactly one of it
+"""Meaning of a byte to a format: blanks part fields, or where it has a separator, exactly one of it
 with blanks around; a comment's mark begins its line."""
 NO_LETTER = 0
 LONGEST_LINE = 72

@@ -28,7 +28,7 @@ empty; an integer with a minus or none in front; a number."""
 EXACT = 2**53
 """Integers up to it are float64 as they are."""
 MOST_DIGITS = np.uint64(400)
-"""Of an id that is an integer."""
+"""Digits of an id that is an integer."""
 
 
 @kernel

@@ -24,9 +24,9 @@ ANSWER_BYTES = 12
 """Bytes a vertex for reordering an answer to the order of the share."""
 
 MIXED_AT_ONCE = 1 << 20
-"""Of so many vertices that come next in the order of degrees the numbers are mixed. The distances
-of the few to which most arcs lead would else lie side by side, which is slower; measured, see
-docs/what-we-learned.md#push-and-pull."""
+"""Number of vertices whose numbers are mixed at once: of so many that come next in the order of
+degrees the numbers are mixed. The distances of the few to which most arcs lead would else lie side
+by side, which is slower; measured, see docs/what-we-learned.md#push-and-pull."""
 
 MIXER = 2654435761
 """A prime near 2³² over the golden ratio (Knuth, The Art of Computer Programming, section 6.4)."""

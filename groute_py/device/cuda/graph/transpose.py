@@ -13,7 +13,7 @@ from groute_py.errors import InputError
 from groute_py.partition.share import Share
 
 MOST_ARCS = 2**31 - 1
-"""As many places and values as CuPy adds up values at."""
+"""Number of places and values that CuPy adds up values at."""
 
 
 class Incoming(NamedTuple):

@@ -16,7 +16,7 @@ SOURCES, TURN_BLOCK, SWEEP_BLOCK = 32, 256, 128
 """Sources of a pack; threads of blocks."""
 
 MOST_PACKS = 8
-"""Of a batch: then levels of roads fill a GPU."""
+"""Packs of a batch: then levels of roads fill a GPU."""
 
 
 class CudaRows:

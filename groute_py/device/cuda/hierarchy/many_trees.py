@@ -41,7 +41,7 @@ SWEEPING: dict[str, Any] = {
     "packs": NUMBER,
     **dict.fromkeys(("control", "overflow"), POINTER),
 }
-"""What ``sweep_many`` takes."""
+"""Arguments of ``sweep_many``."""
 
 
 class ManyTrees:

@@ -14,7 +14,7 @@ CORE = 8192
 """Vertices at which contraction stops: the distances within the core then take 0.25 GB."""
 
 CONTRACT_BYTES = 150
-"""Of GPU memory that contraction takes for each arc, at most."""
+"""Bytes of GPU memory that contraction takes for each arc, at most."""
 
 ARCS_UPWARD = 1.0
 """Arcs upward for each arc of a graph: 0.9 on roads, 1.0 in a chain."""

@@ -42,7 +42,7 @@ SWEEPING: dict[str, Any] = {
     "count": NUMBER,
     **dict.fromkeys(("control", "report"), POINTER),
 }
-"""What ``solve_nearest`` takes."""
+"""Arguments of ``solve_nearest``."""
 
 
 class Found(NamedTuple):

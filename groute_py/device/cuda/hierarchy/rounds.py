@@ -28,7 +28,7 @@ TOO_DENSE = 40.0
 """Neighbours of a vertex on the mean at which contraction stops."""
 
 MOST_THREADS = 1 << 28
-"""Of a launch; kernels stride over more items."""
+"""Threads of a launch; kernels stride over more items."""
 
 BY_WARPS = 5.0
 """Neighbours of a vertex on the mean from which a warp takes each vertex."""

@@ -32,10 +32,10 @@ FILLED = 1 << 28
 """Distances that are worked on at once, if there are so many: levels are wide then."""
 
 MOST_PACKS = 1024
-"""Of a batch: a grid has a row of blocks for each source, and at most 65,535 rows."""
+"""Packs of a batch: a grid has a row of blocks for each source, and at most 65,535 rows."""
 
 MEMORY_SHARE = 0.4
-"""Of the free memory, for the distances of a batch; its rows take as much."""
+"""Share of the free memory for the distances of a batch; its rows take as much."""
 
 
 class CudaSweeps:

@@ -67,7 +67,7 @@ SEARCHING: dict[str, Any] = {
     **dict.fromkeys(("hops", "control", "progress"), POINTER),
     "last_level": NUMBER,
 }
-"""What ``search_levels`` takes."""
+"""Arguments of ``search_levels``."""
 
 
 class BreadthFirst(OneGpuMethod):

@@ -24,7 +24,7 @@ from groute_py.device.rows import NarrowError
 from groute_py.kernels.source import DEPENDENCIES
 
 ALIGNMENT = 16
-"""Of what a block works in."""
+"""Bytes to which a block's memory is aligned."""
 
 
 def slot_bytes(vertex_count: int) -> int:

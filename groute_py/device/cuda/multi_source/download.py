@@ -18,10 +18,11 @@ PIECE_BYTES = 32 << 20
 """Rows on their way, in one go."""
 
 Take = Callable[[NDArray[np.int64], Any, Any], None]
-"""Of sources, on the host and on the device, fills the third, their rows on the device."""
+"""Fills the third argument, rows on the device, for sources on the host and on the device."""
 
 FindParents = Callable[[Any, Any, Any], None]
-"""Of sources and their rows, fills the third, int32: predecessors. All are on the device."""
+"""Fills the third argument, int32 predecessors, for sources and their rows. All are on the
+device."""
 
 
 def downloaded(

@@ -22,7 +22,7 @@ BLOCK = 256
 """Threads a block of the kernels that do not say otherwise."""
 
 KEPT = 0.9
-"""Of the free memory; the rest is the driver's."""
+"""Share of the free memory; the rest is the driver's."""
 
 
 class CudaGraph:

@@ -33,7 +33,7 @@ SMALL_BATCH_BLOCK, BATCH_BLOCK, HEAP_BLOCK = 512, 1024, 64
 WARP = 32
 
 BRANCHES = 32
-"""Of a heap, which has a warp to itself."""
+"""Branches of a heap, which has a warp to itself."""
 
 SMALL = 1 << 14
 """Vertices up to which a graph is small: its frontiers do not fill a large block."""

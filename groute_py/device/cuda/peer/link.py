@@ -18,8 +18,8 @@ from groute_py.device.cuda.runtime.structs import MAILBOX, PEERS
 
 NEXT_MAILBOX_AT = -(-MAILBOX.itemsize // 512) * 512
 INBOX_AT = 2 * NEXT_MAILBOX_AT
-"""Where the second mailbox and the inbox begin, behind the first: entries are loaded 16 bytes at a
-time."""
+"""Offset at which the second mailbox and the inbox begin, behind the first: entries are loaded 16
+bytes at a time."""
 
 
 def connect(

@@ -15,7 +15,7 @@ REMEDY = (
     "nvidia-smi shows who uses it; wait, choose another with CUDA_VISIBLE_DEVICES, or use "
     "--device cpu"
 )
-"""What to do where CUDA cannot begin on a GPU."""
+"""Advice where CUDA cannot begin on a GPU."""
 
 
 class GpuContext:

@@ -26,14 +26,14 @@ from groute_py.graph.array_like import on_device
 from groute_py.system.threads import thread_count
 
 PIECE_BYTES = 4 << 20
-"""Of a buffer; measured, see docs/what-we-learned.md#transfers-and-files."""
+"""Bytes of a buffer; measured, see docs/what-we-learned.md#transfers-and-files."""
 
 FEW_COPIERS, MOST_COPIERS = 4, 12
 """Threads in the first `FEW_TRANSFERS` of a process, and later: more copy faster, but to page-lock
 their buffers takes longer than a single solve gains."""
 
 FEW_TRANSFERS = 8
-"""As many as loading a graph and bringing one answer take."""
+"""Transfers that loading a graph and bringing one answer take."""
 
 SMALL_BYTES = 4 << 20
 """Up to here one copy by CUDA is as fast."""

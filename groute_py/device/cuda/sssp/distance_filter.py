@@ -11,17 +11,17 @@ from groute_py.device.cuda.graph.csr import DeviceGraph
 from groute_py.device.cuda.sssp.buffers import SolveBuffers
 
 FILTER_FROM = 1.0
-"""How much distances take, in sizes of L2, from which the filter is used. This and the next two are
+"""Size of distances, in sizes of L2, from which the filter is used. This and the next two are
 measured, see docs/what-we-learned.md#distance-filter."""
 
 FILTER_IN_L2, MOST_FOLDED = 1 / 3, 3
 """The part of L2 that the filter may take; and how often a byte is halved, down to a bit."""
 
 FILTER_LEVELS = 32.0
-"""How many levels are as wide as the widest bucket."""
+"""Number of levels that are as wide as the widest bucket."""
 
 LARGEST_FLOAT = 1e38
-"""What kernels take as a float is no more."""
+"""Largest value that kernels take as a float."""
 
 
 def set_filter(graph: DeviceGraph, buffers: SolveBuffers, widest: float, *, grow: bool) -> None:

@@ -19,7 +19,7 @@ class GpuMethod:
     """Near–far relaxation of one share; other methods override parts of it."""
 
     remedy = "use more GPUs"
-    """What to do where a share does not fit."""
+    """Advice where a share does not fit."""
 
     levels: CudaHierarchy | None = None
     """The hierarchy of the share, of methods that have one."""

@@ -39,7 +39,7 @@ class NearFar:
     """Relaxes a share with the kernel ``relax``."""
 
     _buckets: Buckets | None = None
-    """Of the last solve, which the parameters in struct ``Work`` are for."""
+    """Buckets of the last solve, which the parameters in struct ``Work`` are for."""
 
     def __init__(
         self,

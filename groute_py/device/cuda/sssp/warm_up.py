@@ -12,7 +12,7 @@ MANY_TO_CUPY = 1100
 """Values for whose sums and orders CuPy has other kernels than for few; a block takes 1,024."""
 
 WARMED_UP: set[tuple[Any, ...]] = set()
-"""What has been loaded once in this process: methods and their variants, with a distance and an
+"""Kernels loaded once in this process: methods and their variants, with a distance and an
 offset type, how ranks exchange, and whether they pull."""
 
 
