@@ -21,10 +21,7 @@ class Compiled(NamedTuple):
 
 
 def compiled(text: str, choices: Sequence[str], architecture: str) -> Compiled:
-    """Compile a program for ``compute_90`` or the like, to PTX, or ``sm_90``, to machine code.
-
-    PTX is for messages and entry points, so it need not be optimized.
-    """
+    """Compile a program to PTX (``compute_90``), for messages, or to machine code (``sm_90``)."""
     program = _ask(nvrtc.nvrtcCreateProgram, text.encode(), b"joined.cu", 0, [], [])
     try:
         fast = [FAST] if architecture.startswith("compute_") else []

@@ -1,7 +1,4 @@
-"""Breadth-first search on one core: vertices in the order of discovery, each with its predecessor.
-
-Moore, "The shortest path through a maze" (1959).
-"""
+"""Breadth-first search on one core (Moore, 1959), with predecessors, in order of discovery."""
 
 from __future__ import annotations
 

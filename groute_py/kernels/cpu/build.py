@@ -111,10 +111,7 @@ def end_rows(tails: NDArray[Any], offsets: NDArray[np.int64]) -> None:
 
 
 def begin_rows(tails: NDArray[Any], first: int, offsets: NDArray[np.int64]) -> None:
-    """Store, by several threads, where rows begin, of arcs that are sorted by tail.
-
-    These are the rows behind the tail of the arc before ``first``, up to the last tail.
-    """
+    """Store, by several threads, where rows of sorted tails begin, behind that before ``first``."""
 
     def begin(some: slice) -> None:
         start = first + some.start
@@ -151,10 +148,7 @@ def is_sorted(tails: NDArray[Any]) -> bool:
 def count_arcs(
     tails: NDArray[Any], rows: tuple[int, int], offsets: NDArray[Any], shift: int
 ) -> int:
-    """Add the arcs of each row in ``rows`` to ``offsets[v + shift]``, unless beyond the end.
-
-    Returns the index of the first tail out of range, or -1.
-    """
+    """Add arcs of rows to ``offsets[v + shift]``; return the first tail out of range, or -1."""
     last = len(offsets) - 1
     low, count = rows[0], np.uint64(rows[1] - rows[0])
     for arc in range(len(tails)):
@@ -176,10 +170,7 @@ def place_arcs(
     placed_heads: NDArray[Any],
     placed_weights: NDArray[Any],
 ) -> None:
-    """Write each arc to the next free place of its row, ``offsets[tail + 1]``, and advance that.
-
-    Arcs of rows that are not in ``rows`` are passed over.
-    """
+    """Write each arc of some rows to its next free place, ``offsets[tail + 1]``; advance that."""
     low, count = rows[0], np.uint64(rows[1] - rows[0])
     for arc in range(len(tails)):
         if (

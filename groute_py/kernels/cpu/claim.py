@@ -85,10 +85,7 @@ def claim_onward(
     source: Any,
     budget: Any,
 ) -> None:
-    """Let queued vertices claim along tight arcs, for about ``budget`` arcs.
-
-    A vertex is queued once, when it is claimed: its NEAR flag says so.
-    """
+    """Let queued vertices claim along tight arcs; each is queued once, as its NEAR flag says."""
     offsets, heads, weights = arcs
     own, one = np.uint64(len(offsets) - 1), np.uint64(1)
     while at[CLAIM_HEAD] < at[CLAIMED_COUNT] and budget > 0:

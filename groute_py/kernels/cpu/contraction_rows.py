@@ -111,10 +111,7 @@ def sort_row(heads: Any, out: Any, into: Any, first: Any, last: Any) -> None:
 def fill_rows(
     kept: Any, starts: Any, placed: Any, left: Any, staying: Any, new: Any, part: Any, rows: Any
 ) -> None:
-    """Fill the rows of a range of ``staying`` (int64, (k,)), in ``new`` numbers (uint32, (n,)).
-
-    The others are those of `merge_shortcuts`; the offsets of ``rows`` are there.
-    """
+    """Fill the rows, which have offsets, of a range of ``staying``, in ``new`` numbers (uint32)."""
     offsets, neighbours, out, into = rows
     heads, shortcut_out, shortcut_into = placed
     for number in range(part[0], part[1]):

@@ -46,10 +46,7 @@ def fold_weights(slots: Any, weights: Any, limit: Any, lengths: Any) -> None:
 
 @kernel
 def customize(offsets: Any, starts: Any, tops: Any, lengths: Any) -> None:
-    """Give each arc the length of the shortest way over vertices below, the deepest first.
-
-    ``starts`` and ``tops`` are of `list_triangles`, ``lengths`` of `fold_weights`.
-    """
+    """Give each arc the length of the shortest way over vertices below, the deepest first."""
     number = lengths.dtype.type
     for low in range(len(offsets) - 2, -1, -1):
         triangle, stop = starts[low], offsets[low + 1]
@@ -249,7 +246,7 @@ def climb(
     nothing: Any,
     out: Any,
 ) -> bool:
-    """Fill ``out`` with lengths between pairs of vertices, by a way up the tree from either end.
+    """Fill ``out`` with lengths between pairs, by a way up the tree from either end.
 
     Returns True if a distance to an ancestor is above the limit; the answers are wrong then.
     """

@@ -50,10 +50,7 @@ def starts(tails: Any) -> Any:
 
 @kernel
 def find_cycle(offsets: Any, heads: Any, in_offsets: Any, tails: Any) -> Any:
-    """The vertices of a cycle in order, int64, or none; ``tails`` are of the transposed graph.
-
-    Vertices that no arc leaves are taken away first.
-    """
+    """The vertices of a cycle in order, int64; none is left once those without arcs are gone."""
     count = len(offsets) - 1
     left = offsets[1:] - offsets[:-1]
     bare = np.empty(count, np.int64)

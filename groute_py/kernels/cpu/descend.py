@@ -103,10 +103,7 @@ def _position(bit: Any) -> int:
 
 @kernel
 def answer_found(found: Any, vertices: Any, distances: Any, nothing: Any, answers: Any) -> None:
-    """Put the distances of some places into ``answers``, by vertex, and clear them.
-
-    ``vertices`` (uint32, (n,)) has the vertex at each place; the other answers are unreached.
-    """
+    """Put distances of places into ``answers``, by ``vertices`` (uint32, (n,)), and clear them."""
     for place in found:
         answers[vertices[place]] = distances[place]
         distances[place] = nothing

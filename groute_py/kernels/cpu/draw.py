@@ -137,10 +137,7 @@ def _quadrants(
     tails: NDArray[np.uint64],
     heads: NDArray[np.uint64],
 ) -> None:
-    """The level bits of edges first, first + 1, …: the three levels of a draw compared at once.
-
-    The edges are the inner loop because that one becomes vector instructions.
-    """
+    """The level bits of edges first, first + 1, …; their loop becomes vector instructions."""
     tails[:] = ZERO
     heads[:] = ZERO
     for draw_number in range(draws):

@@ -14,10 +14,7 @@ COMPARED = 64
 
 @kernel
 def list_neighbours(offsets: Any, heads: Any) -> Any:
-    """The graph as an undirected one without loops and parallel arcs.
-
-    Returns int64 offsets (n + 1,) and int32 neighbours, ascending in each row.
-    """
+    """The undirected graph without loops: int64 offsets; int32 neighbours, ascending, once each."""
     count = len(offsets) - 1
     ends = np.zeros(count + 1, np.int64)
     for tail in range(count):
@@ -282,7 +279,7 @@ def renumber_rows(rows: Any, heads: Any, numbers: Any, ranks: Any) -> Any:
 
 @kernel
 def find_slots(offsets: Any, heads: Any, numbers: Any, graph_offsets: Any, graph_heads: Any) -> Any:
-    """The weight of the hierarchy that each arc of the graph may lower, int32, (m,).
+    """The slot of each arc of the graph, int32, (m,).
 
     It is twice the arc upward, and one more if the graph's arc leads down; −1 for loops.
     """

@@ -1,7 +1,7 @@
 """Dijkstra's algorithm with a binary heap (Williams, 1964) and decrease-key.
 
-The heap holds each open vertex once. A second array has the place of each vertex in the heap, so a
-vertex whose distance falls moves up from its place.
+A second array has the place of each open vertex in the heap, from which it rises when its distance
+falls.
 """
 
 from __future__ import annotations

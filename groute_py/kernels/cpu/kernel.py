@@ -1,7 +1,6 @@
-"""The decorators of CPU kernels: Numba is loaded when the first of them is called, not before.
+"""The decorators of CPU kernels: Numba is loaded when the first kernel is called, not before.
 
-So a run whose kernels are on a GPU does without Numba. A kernel that calls another one has it
-compiled along.
+A kernel that calls another one has it compiled along.
 """
 
 from __future__ import annotations
@@ -96,10 +95,7 @@ def _njit() -> Any:
 
 @contextmanager
 def _without_blas() -> Iterator[None]:
-    """Let imports of SciPy's BLAS fail in the block, if a command runs.
-
-    Other processes may have kernels of their own, which need it.
-    """
+    """Let imports of SciPy's BLAS fail in a command; other processes may have kernels with it."""
     if clock.current() is None or BLAS in sys.modules:
         yield
         return

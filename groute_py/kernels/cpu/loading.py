@@ -18,13 +18,10 @@ from groute_py.kernels.cpu.kernel import kernel
 
 @kernel
 def fold_costs(slots: Any, costs: Any, lengths: Any, lightest: Any) -> None:
-    """Lower lengths to the costs of the graph's arcs, and note the first arc of the least cost.
+    """Lower lengths (infinite before) to costs of arcs, and note the first arc of the least cost.
 
-    Args:
-        slots: int32, shape (m,); −1 for arcs that no path takes.
-        costs: float64, shape (m,), none negative.
-        lengths: float64, shape (2 a,), all infinite.
-        lightest: int32, shape (2 a,), to be filled where a length becomes finite.
+    ``slots`` (int32, (m,)) are −1 for arcs that no path takes; no cost is negative. ``lightest``
+    (int32, (2 a,)) is filled where a length becomes finite.
     """
     for arc in range(len(slots)):
         slot = slots[arc]
@@ -45,18 +42,11 @@ def load_trips(
     lengths: Any,
     flows: Any,
 ) -> tuple[float, float]:
-    """Add the trips of some origins to the flows of the slots on their shortest paths.
+    """Add trips of k origins, each a lane, to flows (2 a,) of the slots on their shortest paths.
 
-    Args:
-        origins: numbers, shape (k,), each a lane.
-        starts: int64, shape (k + 1,): where the destinations of each origin begin.
-        destinations: numbers, shape (d,); trips: float64, shape (d,), none negative.
-        offsets, heads, tails: of the hierarchy's arcs, by number.
-        lengths: customized, shape (2 a,).
-        flows: float64, shape (2 a,), to be added to.
-
-    Returns:
-        The sum of trips times their distance, and of the trips that no path serves.
+    The destinations of each origin begin at ``starts`` (int64, (k + 1,)); all are numbers, and no
+    trip is negative. ``offsets``, ``heads`` and ``tails`` are of the hierarchy, ``lengths``
+    customized. Returns the sum of trips times their distance, and of the trips that no path serves.
     """
     count, lanes = len(offsets) - 1, len(origins)
     reach = np.full((count, lanes), np.inf)
@@ -147,14 +137,8 @@ def hand_down(
     """Hand the flow of each slot to the two slots that it bridges, or to the graph's arc.
 
     A length is the sum of two others in the very operation that customization made, so that
-    comparing for equality finds them.
-
-    Args:
-        offsets, starts, tops: as for `groute_py.kernels.cpu.customization.customize`.
-        own: lengths of the graph's arcs alone, as `fold_costs` leaves them.
-        lengths: customized.
-        flows: as `load_trips` leaves them; used up.
-        graph_flows: float64, shape (2 a,), zeros; to be filled.
+    comparing for equality finds them. ``own`` are lengths of `fold_costs`; ``flows`` are used up;
+    ``graph_flows`` (2 a, zeros) are filled.
     """
     for low in range(len(offsets) - 1):
         triangle, stop = starts[low], offsets[low + 1]

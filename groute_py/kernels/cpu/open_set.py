@@ -1,7 +1,4 @@
-"""Dijkstra's algorithm (1959) without a heap, for comparison.
-
-Each step scans all open vertices for the nearest one, closes it and relaxes its arcs.
-"""
+"""Dijkstra's algorithm (1959) without a heap: each step scans all open vertices for the nearest."""
 
 from __future__ import annotations
 

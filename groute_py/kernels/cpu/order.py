@@ -17,10 +17,7 @@ HILBERT_BITS = 24
 def breadth_first(
     offsets: NDArray[np.int64], heads: NDArray[Any], start: int, order: NDArray[np.int64]
 ) -> int:
-    """Write all vertices to ``order``, breadth first from ``start``, then from each one left.
-
-    Returns the number that can be reached from ``start``.
-    """
+    """Write all vertices to ``order``, breadth first; return how many ``start`` reaches."""
     count = len(offsets) - 1
     seen = np.zeros(count, np.bool_)
     filled, taken, reached, root = 0, 0, 0, start
@@ -50,10 +47,7 @@ def breadth_first(
 def breadth_first_tree(
     offsets: NDArray[np.int64], heads: NDArray[Any], start: int, nobody: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return vertices within reach of ``start`` in breadth-first order, and the parent of each.
-
-    Both are int32, (k,) and (n,); the parent is ``nobody`` where a vertex was found from none.
-    """
+    """Return reached vertices breadth first, and parents or ``nobody``, (n,), both int32."""
     count = len(offsets) - 1
     order, parents = np.empty(count, np.int32), np.full(count, nobody, np.int32)
     seen = np.zeros(count, np.bool_)

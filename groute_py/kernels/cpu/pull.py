@@ -1,7 +1,4 @@
-"""Bellman-Ford by min-plus products on one core: distance = min(distance, Aᵀ ⊗ distance).
-
-The storages are CSR, ELL and a dense matrix; ``kernels/min_plus/bellman_ford.cu`` describes them.
-"""
+"""Bellman-Ford by min-plus products, for each storage of ``kernels/min_plus/bellman_ford.cu``."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The sum of 1 / distance over a row, in the order of ``kernels/multi_source/reciprocals.cu``.
-
-Both round alike, so that the sum is the same on every device.
-"""
+"""The sum of 1 / distance over a row, rounded as by ``kernels/multi_source/reciprocals.cu``."""
 
 from __future__ import annotations
 

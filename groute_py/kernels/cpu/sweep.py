@@ -48,10 +48,7 @@ def climb(
 
 @kernel
 def open_core(found: Any, core: Any, distances: Any, places: Any, heap: Any) -> Any:
-    """Put the ``core`` vertices that were found into `groute_py.kernels.cpu.heap`; return how many.
-
-    ``places`` (all 0) and ``heap`` are uint32, (core,).
-    """
+    """Put found vertices of the core into a heap of `groute_py.kernels.cpu.heap`; count them."""
     count = np.uint64(0)
     for place in found:
         if place < core:
@@ -82,10 +79,7 @@ def sweep(runs: Any, heads: Any, down: Any, distances: Any) -> None:
 
 @kernel
 def answer(places: Any, distances: Any, nothing: Any, cutoff: Any, answers: Any) -> Any:
-    """Put distances into the order of the vertices; those beyond the cutoff become unreached.
-
-    Returns the greatest distance, within the cutoff or not; at least 0.
-    """
+    """Put distances within the cutoff in order of the vertices; return the greatest of all."""
     greatest = nothing - nothing
     for vertex in range(len(places)):
         distance = distances[places[vertex]]

@@ -101,10 +101,7 @@ def hang(tree: Any, vertex: Any, parent: Any, arc: Any) -> None:
 
 @kernel
 def closes_negative(weights: Any, tolerance: Any, tree: Any, tail: Any, arc: Any, top: Any) -> bool:
-    """Return True if the arc and the path from ``top`` to its tail weigh less than is tolerated.
-
-    The sum is Neumaier's, whose error is of second order in the epsilon.
-    """
+    """Return True if arc and path from ``top`` to its tail weigh too little, by Neumaier's sum."""
     total, lost, absolute = weights[arc], 0.0, abs(weights[arc])
     vertex = tail
     while vertex != top:

@@ -123,10 +123,7 @@ def _row(
 def _field(
     text: NDArray[np.uint8], p: np.uint64, separator: int
 ) -> tuple[np.uint64, np.uint64, np.uint64]:
-    """The start and stop of a field without blanks and quotes, and the place behind it.
-
-    That place is of the separator or the newline, and `NOWHERE` for a field that is not usual.
-    """
+    """Begin and end of a field without blanks and quotes, and the place behind it, or `NOWHERE`."""
     quoted = text[p] == QUOTE
     start = p + ONE if quoted else p
     p = first_below(text, start, ABOVE_QUOTE, separator)
