@@ -16,7 +16,7 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Numbering
 from groute_py.io.file_head import Head
 from groute_py.io.formats.tntp import read_trips, sniff
-from groute_py.io.text.csv_rows import csv_rows
+from groute_py.io.text.lines import csv_rows
 
 TITLES = {
     "origin": ("origin", "from", "o", "o_zone_id"),

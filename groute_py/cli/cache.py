@@ -29,7 +29,7 @@ def cache() -> None:
 @on_rank_0
 def show_list(folder: str | None, as_json: bool) -> None:
     """The copies in the cache: sizes, how long ago each was used, and of what they are."""
-    from groute_py.io.cache_limit import copies_in
+    from groute_py.io.cache_folder import copies_in
     from groute_py.system.settings import settings
 
     where, limit = _place(folder), settings().cache_limit
@@ -61,7 +61,7 @@ def show_list(folder: str | None, as_json: bool) -> None:
 @on_rank_0
 def clear(folder: str | None, as_json: bool) -> None:
     """Remove all copies. Downloaded graphs and other files stay."""
-    from groute_py.io.cache_limit import copies_in, remove
+    from groute_py.io.cache_folder import copies_in, remove
 
     where = _place(folder)
     copies = copies_in(where)

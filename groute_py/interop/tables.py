@@ -19,15 +19,12 @@ from groute_py.graph.read_report import Reading
 from groute_py.graph.symmetrize import mirrored
 from groute_py.io.tables.columns import Columns, Roles, roles_of
 from groute_py.io.tables.directions import (
-    arcs_of_rows,
+    graph_of_rows,
     known_rule,
-    rows_of_arcs,
     ways_of,
-    with_arc_ids,
 )
 from groute_py.io.tables.titles import ends_in
 from groute_py.io.text.arc_reader import EXACT
-from groute_py.kernels.cpu.build import csr_from_arcs
 from groute_py.system.memory_limits import FEWEST_VERTICES, check_name_lengths
 
 NAME = "edge table"
@@ -97,10 +94,9 @@ def table_graph(table: Any, columns: Columns, renumber: bool = True) -> Graph:
     if len(tails) != len(heads):
         raise GraphError(f"columns of {len(tails)} and {len(heads)} rows")
     first, ids, count, tails, heads = _numbered(tails, heads, renumber)
-    (tails, heads, weights), rows = _arcs(table, roles, tails, heads)
-    graph = Graph.from_arrays(*csr_from_arcs(count, tails, heads, weights), copy=False, name=NAME)
-    if roles.arc is not None:
-        graph = with_arc_ids(graph, _ids(table, roles.arc, "arc"), rows, tails)
+    weights, ways, back = _values(table, roles, len(tails))
+    arc_ids = None if roles.arc is None else _ids(table, roles.arc, "arc")
+    graph = graph_of_rows(NAME, count, tails, heads, weights, ways, back, arc_ids)
     reading = Reading({role: str(title) for role, title in roles.titles.items()})
     return replace(graph, first_id=0 if ids is not None else first, ids=ids, reading=reading)
 
@@ -144,11 +140,11 @@ def _names(table: Any) -> list[Any]:
     return list(table.column_names if hasattr(table, "column_names") else table.columns)
 
 
-def _arcs(
-    table: Any, roles: Roles, tails: NDArray[Any], heads: NDArray[Any]
-) -> tuple[tuple[NDArray[Any], NDArray[Any], NDArray[Any]], NDArray[np.int64]]:
-    """Tails, heads and weights of the arcs that the rows are, and the row of each."""
-    rows, ways, back = len(tails), None, None
+def _values(
+    table: Any, roles: Roles, rows: int
+) -> tuple[NDArray[Any], NDArray[np.int8] | None, NDArray[Any] | None]:
+    """Weights, ways and weights of arcs back."""
+    ways, back = None, None
     weights = np.ones(rows, np.int32) if roles.weight is None else _weights(table, roles.weight)
     if roles.back is not None:
         back = _weights(table, roles.back)
@@ -158,8 +154,7 @@ def _arcs(
     for more in (weights, ways, back):
         if more is not None and len(more) != rows:
             raise GraphError(f"columns of {rows} and {len(more)} rows")
-    arcs = arcs_of_rows(tails, heads, weights, ways=ways, back=back)
-    return arcs, rows_of_arcs(tails, heads, weights, ways=ways, back=back)
+    return weights, ways, back
 
 
 def _numbered(

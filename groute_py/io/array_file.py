@@ -5,13 +5,15 @@ r"""Our own binary files: a magic line, a JSON header, and arrays that are read 
     one array after the other                             .npy, each zero-padded likewise
 
 The array ``digests``, uint32, is the last one where there is one: the CRC-32 of each block of
-`groute_py.io.digests.BLOCK` bytes of all that stands before it.
+`groute_py.io.array_file.BLOCK` bytes of all that stands before it.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
@@ -22,8 +24,8 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from groute_py.errors import FormatError, GrouteError, InputError, quote, quoted
-from groute_py.io.digests import block_count, digests_of, digests_of_pieces
 from groute_py.io.untrusted import INT64, integer, json_object
+from groute_py.system.threads import thread_count
 
 ALIGNMENT = 64
 LONGEST_HEADER = 1 << 16
@@ -41,19 +43,12 @@ Shapes = Mapping[str, tuple[int, np.dtype[Any]]]
 
 
 class Kind(NamedTuple):
-    """One of our formats.
-
-    Attributes:
-        what: what a file holds, for messages.
-        family: how the magic of every version starts.
-        version: the latest that this program reads and writes; it reads all before.
-        fields: that a header has to have.
-    """
+    """One of our formats."""
 
     what: str
-    family: bytes
-    version: int
-    fields: frozenset[str]
+    family: bytes  # how the magic of every version starts
+    version: int  # the latest; those before are read too
+    fields: frozenset[str]  # that a header has to have
 
     @property
     def magic(self) -> bytes:
@@ -66,7 +61,7 @@ class Kind(NamedTuple):
 
 
 class Source(NamedTuple):
-    """What tells whether a file is still the one that a cached copy was made from."""
+    """Size and time of a file, by which a cached copy knows the one it was made from."""
 
     size: int
     mtime_ns: int
@@ -82,19 +77,12 @@ class Source(NamedTuple):
 
 
 class Outline(NamedTuple):
-    """Where everything stands in a file.
+    """The places of everything in a file."""
 
-    Attributes:
-        texts: the headers, each with the byte it begins at.
-        starts: of the data of each array, by its name.
-        size: of the file in bytes.
-        digested: so many bytes from the beginning have digests.
-    """
-
-    texts: list[tuple[int, bytes]]
-    starts: dict[str, int]
+    texts: list[tuple[int, bytes]]  # the headers, each with the byte it begins at
+    starts: dict[str, int]  # of the data of each array
     size: int
-    digested: int
+    digested: int  # so many bytes from the beginning have digests
 
 
 def outline_of(
@@ -118,16 +106,6 @@ def outline_of(
         count = block_count(digested)
         end = _lay_out(texts, starts, end, DIGESTS, count, np.dtype(np.uint32))
     return Outline(texts, starts, end, digested)
-
-
-def contiguous(arrays: Arrays) -> dict[str, NDArray[Any]]:
-    """The arrays as they are written."""
-    return {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-
-
-def shapes_of(arrays: Arrays) -> dict[str, tuple[int, np.dtype[Any]]]:
-    """Length and type of each."""
-    return {name: (len(array), array.dtype) for name, array in arrays.items()}
 
 
 def write_arrays(file: BinaryIO, layout: Outline, arrays: Arrays) -> None:
@@ -165,7 +143,7 @@ def header_of(kind: Kind, path: Path, file: BinaryIO) -> dict[str, Any]:
 
 
 def _of_another_version(kind: Kind, magic: bytes) -> str:
-    """What to say of a magic line of this format that is none that is read."""
+    """The message about a magic line of this format that is none that is read."""
     version = magic.removeprefix(kind.family).removesuffix(b"\n")
     later = version.isdigit() and int(version) > kind.version
     remedy = f"it takes a later groute-py that reads version {int(version)}; " if later else ""
@@ -195,7 +173,7 @@ def map_arrays(
 
 @contextmanager
 def refusing(kind: Kind, path: Path) -> Iterator[None]:
-    """Whatever goes wrong within says that the file is damaged, but for what a signal raises."""
+    """Translate any error within into a damaged file, but for those that a signal raises."""
     try:
         yield
     except Exception as error:
@@ -207,7 +185,7 @@ def refusing(kind: Kind, path: Path) -> Iterator[None]:
 def are_right(
     digests: NDArray[np.uint32], digested: NDArray[np.uint8], part: int = 0, parts: int = 1
 ) -> bool:
-    """Whether an even part of a file has its digests."""
+    """Return True if an even part of a file has its digests."""
     count = len(digests)
     wanted = digests[count * part // parts : count * (part + 1) // parts]
     return np.array_equal(digests_of(digested, part, parts), wanted)
@@ -275,3 +253,48 @@ def _map_array(file: BinaryIO, everything: NDArray[np.uint8], what: str) -> NDAr
 def _check_digest_array(digests: NDArray[Any], size: int) -> None:
     if digests.dtype != np.uint32 or len(digests) != block_count(size):
         raise ValueError(f"{len(digests)} digests of type {digests.dtype} for {size:,} bytes")
+
+
+BLOCK = 1 << 22
+"""Bytes that have a digest of their own, so that threads and ranks share the work."""
+
+
+def block_count(size: int) -> int:
+    """The number of digests of so many bytes."""
+    return -(-size // BLOCK)
+
+
+def digests_of(content: NDArray[np.uint8], part: int = 0, parts: int = 1) -> NDArray[np.uint32]:
+    """The digests of an even part of the blocks of some bytes, by several threads."""
+    count = block_count(len(content))
+    blocks = range(count * part // parts, count * (part + 1) // parts)
+    with ThreadPoolExecutor(thread_count()) as pool:
+        found = pool.map(lambda k: _crc32(content[k * BLOCK : (k + 1) * BLOCK], 0), blocks)
+        return np.fromiter(found, np.uint32, len(blocks))
+
+
+def digests_of_pieces(pieces: Iterable[NDArray[np.uint8]]) -> NDArray[np.uint32]:
+    """The same of bytes that come in pieces, one behind another."""
+    found, room = [], 0
+    for piece in pieces:
+        start = 0
+        while start < len(piece):
+            if room == 0:
+                found.append(0)
+                room = BLOCK
+            block = piece[start : start + room]
+            found[-1] = _crc32(block, found[-1])
+            start, room = start + len(block), room - len(block)
+    return np.array(found, np.uint32)
+
+
+def _crc32_function() -> Any:
+    """Take Intel's, if it is installed: it is six times as fast as zlib's."""
+    try:
+        from isal import isal_zlib
+    except ImportError:
+        return zlib.crc32
+    return isal_zlib.crc32
+
+
+_crc32 = _crc32_function()

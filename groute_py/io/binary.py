@@ -57,11 +57,11 @@ class Arrays:
         return int(self.take("<u8", 1, what)[0])
 
     def at_end(self) -> bool:
-        """Whether nothing is left."""
+        """Return True if nothing is left."""
         return not self._left and not self._more(self._left)
 
     def left(self, most: int) -> int:
-        """How many bytes are left, up to somewhat more than `most`; they are held in memory."""
+        """The bytes that are left, up to somewhat more than `most`; they are held in memory."""
         is_checked = False
         while len(self._left) <= most and self._more(self._left):
             if len(self._left) > LITTLE and not is_checked:

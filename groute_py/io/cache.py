@@ -21,8 +21,7 @@ from groute_py.errors import CacheWarning, FormatError, InputError
 from groute_py.graph.csr import Graph
 from groute_py.hierarchy.prepared import PreparedGraph
 from groute_py.io.array_file import Source, write_arrays
-from groute_py.io.cache_folder import cache_folder
-from groute_py.io.cache_limit import note_use, refuses, remove_beyond_limit
+from groute_py.io.cache_folder import cache_folder, note_use, refuses, remove_beyond_limit
 from groute_py.io.compression import bare_name
 from groute_py.io.formats import native, prepared
 from groute_py.io.formats.edge_list.ldbc_vertices import vertices_file
@@ -69,7 +68,7 @@ class Copy:
         if (contents := self.mapped()) is None:
             return None
         try:
-            graph: Graph = self._form.graph_of(self.place, contents)
+            graph: Graph = self._form.graph_of(contents)
         except FormatError as problem:
             self._warn(f"{problem}; {self._path} is prepared anew")
             return None
@@ -94,7 +93,7 @@ class Copy:
         return graph
 
     def _is_closed(self) -> bool:
-        """Whether nobody may read the copy who may not read its file."""
+        """Return True if nobody may read the copy who may not read its file."""
         status = self.place.lstat()
         return not status.st_mode & 0o777 & ~rights_of_copy(self._path.stat(), status)
 

@@ -9,27 +9,24 @@ fsspec, xopen and smart_open bound neither.
 from __future__ import annotations
 
 import bz2
-import codecs
 import gzip
 import lzma
 import re
+import stat
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from io import BufferedReader
-from itertools import chain
 from pathlib import Path
 from typing import IO, Any, BinaryIO, NamedTuple, Protocol, cast
 
 from groute_py.errors import FormatError, GrouteError
 from groute_py.io.optional_libraries import library
-from groute_py.io.pipes import refuse_pipes
 
 CHUNK = 1 << 20
 """Bytes read, and at most bytes of output, at a time."""
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-"""What some programs put in front of UTF-8."""
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # what some programs put in front of UTF-8
 LARGEST_WINDOW = 1 << 28
 """Bytes of memory a decompressor may want; ``xz -9`` wants 65 MiB, ``zstd --ultra`` 128 MiB."""
 
@@ -133,20 +130,12 @@ CODECS = (
 )
 
 LONGEST_MAGIC = 16
-MARKS = (
-    (codecs.BOM_UTF32_LE, "UTF-32"),
-    (codecs.BOM_UTF32_BE, "UTF-32"),
-    (codecs.BOM_UTF16_LE, "UTF-16"),
-    (codecs.BOM_UTF16_BE, "UTF-16"),
-)
-"""Byte order marks, the longest first."""
-LONGEST_MARK = 4
 
 SUFFIXES = tuple(codec.suffix for codec in CODECS)
 
 
 def codec_of(head: bytes) -> Codec | None:
-    """What a file that begins like this is compressed with, if anything."""
+    """The compression of a file that begins like this, if any."""
     return next((codec for codec in CODECS if codec.magic.match(head)), None)
 
 
@@ -155,55 +144,22 @@ def bare_name(path: Path) -> str:
     return path.stem if path.suffix in SUFFIXES else path.name
 
 
-def packing_of(start: bytes) -> str | None:
-    """How a file that begins like this is packed: its compression, or its encoding; or None."""
-    codec = codec_of(start)
-    return _encoding_of(start) if codec is None else codec.name
-
-
 def is_packed(path: Path) -> bool:
-    """Return True if the bytes of a file are not those of its text."""
+    """Return True if a file is compressed."""
     try:
         with open(path, "rb") as file:
-            return packing_of(file.read(LONGEST_MAGIC)) is not None
+            return codec_of(file.read(LONGEST_MAGIC)) is not None
     except OSError as error:
         raise FormatError(path, f"cannot be read: {error.strerror or error}") from error
 
 
 def pieces(path: Path) -> Iterator[tuple[bytes, int]]:
-    """The content of a file, decompressed, a piece at a time, with the file's bytes done so far.
-
-    Text is in UTF-8.
-    """
+    """The content of a file, decompressed, a piece at a time, with the file's bytes done so far."""
     refuse_pipes(path)
     try:
-        yield from _in_utf8(path, _pieces(path))
+        yield from _pieces(path)
     except OSError as error:
         raise FormatError(path, f"cannot be read: {error.strerror or error}") from error
-
-
-def _encoding_of(start: bytes) -> str | None:
-    """Return the encoding that a byte order mark says, if it is not UTF-8."""
-    return next((name for mark, name in MARKS if start.startswith(mark)), None)
-
-
-def _in_utf8(path: Path, content: Iterator[tuple[bytes, int]]) -> Iterator[tuple[bytes, int]]:
-    """A content in UTF-8, with the file's bytes done so far; as it is where it has no such mark."""
-    start, done = next(content, (b"", 0))
-    while 0 < len(start) < LONGEST_MARK and (more := next(content, None)) is not None:
-        start, done = start + more[0], more[1]
-    whole = chain([(start, done)] if start else [], content)
-    encoding = _encoding_of(start)
-    if encoding is None:
-        yield from whole
-        return
-    decoder = codecs.getincrementaldecoder(encoding)()
-    try:
-        for piece, done in whole:
-            yield decoder.decode(piece).encode(), done
-        yield decoder.decode(b"", final=True).encode(), done
-    except UnicodeError as error:
-        raise FormatError(path, f"damaged {encoding}: {error.args[-1]}") from error
 
 
 def _pieces(path: Path) -> Iterator[tuple[bytes, int]]:
@@ -245,3 +201,17 @@ def packing(path: Path, file: BinaryIO) -> AbstractContextManager[IO[bytes]]:
     """A file to write into that compresses as the suffix of `path` says, or not at all."""
     codec = next((codec for codec in CODECS if codec.suffix == path.suffix), None)
     return nullcontext(file) if codec is None else codec.packing(file)
+
+
+def refuse_pipes(path: Path) -> None:
+    """Raise `FormatError` for a pipe, a socket or a device, before it is opened.
+
+    Files are opened more than once, and opening a pipe that nobody writes to never ends.
+    """
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return  # who opens it gets the same error
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        what = "is not a regular file, and files are read more than once"
+        raise FormatError(path, f"{what}; write what a pipe brings to a file first")

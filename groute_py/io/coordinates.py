@@ -1,4 +1,4 @@
-"""Where vertices lie: DIMACS coordinate files, ``.co``, compressed or not.
+"""Places of vertices: DIMACS coordinate files, ``.co``, compressed or not.
 
 c a comment
 p aux sp co 3             vertices
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from groute_py.arguments import file_path
 from groute_py.errors import FormatError, InputError, quoted
 from groute_py.graph.csr import Graph
-from groute_py.io.companions import COORDINATES, companion
+from groute_py.io.companions import companion
 from groute_py.io.tables.vertices import SUFFIX as TABLE
 from groute_py.io.tables.vertices import places_in_table
 from groute_py.io.text.lines import whole_lines
@@ -27,7 +27,7 @@ MICRODEGREE = 1e-6
 
 def coordinates_beside(graph: object) -> Path | None:
     """The coordinate file that lies beside a graph file ``x.gr``, compressed or not, if any."""
-    return companion(Path(graph), COORDINATES) if isinstance(graph, str | Path) else None
+    return companion(Path(graph), "coordinates") if isinstance(graph, str | Path) else None
 
 
 def coordinates_for(

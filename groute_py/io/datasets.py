@@ -6,18 +6,17 @@ unit weights. A download that broke off goes on where it ended. For the files in
 content is compared; for the others no digest is published that we know, and gzip's checksum has to
 do, when they are read. What is no gzip file, as the page that a network shows before it lets one
 out, is not kept. A link in the folder is refused, and a file that neither this user nor root owns.
-pooch does the rest, but does not go on with a download that broke off.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
 from groute_py.errors import InputError, RunError, quote
 from groute_py.io.cache_folder import cache_folder
-from groute_py.io.optional_libraries import library
 from groute_py.io.text.lines import Progress
 from groute_py.system.own_files import open_believed, open_draft
 from groute_py.system.settings import settings
@@ -38,16 +37,14 @@ URLS = {
     **{f"dimacs:{name}": DIMACS.format(kind="d", name=name) for name in ROADS},
     **{f"dimacs:{name}-t": DIMACS.format(kind="t", name=name) for name in ROADS},
     **{f"snap:{name}": SNAP.format(name=name) for name in SNAP_GRAPHS},
-}
-"""Where each graph is, by its name."""
+}  # where each graph is, by its name
 
 SHA256 = {"dimacs:NY": "7b2446c7ffe6179efbc42af6812448e8cb782f12968ca2bb1d50d979343056d4"}
-GZIP = b"\x1f\x8b"
-"""What every file begins with."""
+GZIP = b"\x1f\x8b"  # what every file begins with
 
 
 def is_name(text: str) -> bool:
-    """Whether a text means a graph to download, known or not, rather than a file."""
+    """Return True if a text means a graph to download, known or not, rather than a file."""
     return text.partition(":")[0] in ("dimacs", "snap") and ":" in text
 
 
@@ -59,35 +56,32 @@ def fetch(name: str, progress: Progress | None = None) -> Path:
         raise InputError(f"there is no graph {quote(name)}; there are {known}")
     file = URLS[name].rpartition("/")[2]
     mirror, folder = settings().datasets_url, _folder(name)
-    part = folder / f"{file}.part"
-    if _is_there(folder / file, open_believed) and name not in SHA256:
-        return folder / file
+    place, part = folder / file, folder / f"{file}.part"
+    if _is_there(place, open_believed) and _has_digest(name, place):
+        return place
     _is_there(part, open_draft)
-    pooch = library("pooch", f"downloading {name}")
-    pooch.utils.get_logger().setLevel("WARNING")
+    from groute_py.io.download import downloaded  # which loads all that speaks HTTP
 
-    def retrieve(url: str, target: str, _pooch: object) -> None:
-        from groute_py.io.download import downloaded  # which loads all that speaks HTTP
-
-        with downloaded(url, part, progress) as file:
-            if not _is_gzip(file):
-                part.unlink()
-                raise OSError(f"{url} answered with something else than a gzip file")
-            file.flush()
-            part.replace(target)
-
+    url = f"{mirror.rstrip('/')}/{file}" if mirror else URLS[name]
     try:
-        found = pooch.retrieve(
-            f"{mirror.rstrip('/')}/{file}" if mirror else URLS[name],
-            known_hash=SHA256.get(name),
-            fname=file,
-            path=folder,
-            downloader=retrieve,
-        )
-    except (OSError, ValueError) as error:
-        # pooch's ValueError says that the digest is another one
+        folder.mkdir(parents=True, exist_ok=True)
+        with downloaded(url, part, progress) as content:
+            content.flush()
+            if not _is_gzip(content) or not _has_digest(name, part):
+                part.unlink()
+                raise OSError(f"{url} answered with something else than this gzip file")
+            part.replace(place)
+    except OSError as error:
         raise RunError(f"{name} could not be downloaded: {error}; try again to go on") from error
-    return Path(found)
+    return place
+
+
+def _has_digest(name: str, file: Path) -> bool:
+    """Return True if a file has the known digest of the graph; also if none is known."""
+    if name not in SHA256:
+        return True
+    with open(file, "rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest() == SHA256[name]
 
 
 def _folder(name: str) -> Path:
@@ -98,7 +92,7 @@ def _folder(name: str) -> Path:
 
 
 def _is_there(file: Path, opened: Callable[[Path], BinaryIO]) -> bool:
-    """Whether there is a file that may be used; raises `InputError` for any other thing there."""
+    """Return True for a file that may be used; raise `InputError` for any other thing."""
     try:
         with opened(file):
             return True

@@ -11,25 +11,19 @@ from groute_py.io.compression import (
     BYTE_ORDER_MARK,
     LONGEST_MAGIC,
     bare_name,
-    packing_of,
+    codec_of,
     pieces,
+    refuse_pipes,
 )
-from groute_py.io.pipes import refuse_pipes
 from groute_py.io.tables.columns import BY_TITLE, Columns
 
 HEAD_BYTES = 1 << 16
 
 
 class Head:
-    """What is known of a file before it is read.
+    """The beginning of a file: its first `HEAD_BYTES` in ``text``, decompressed.
 
-    Attributes:
-        path: the file.
-        name: the file's name without a suffix of compression.
-        compression: how it is compressed, or its encoding where that is not UTF-8; else None.
-        text: its first `HEAD_BYTES`, decompressed, without a byte order mark.
-        size: its size in bytes.
-        asked: the columns that the caller names, for tables.
+    ``asked`` are the columns that the caller names.
     """
 
     def __init__(self, path: Path, asked: Columns = BY_TITLE) -> None:
@@ -39,7 +33,8 @@ class Head:
             if path.is_dir():
                 raise FormatError(path, "is a folder, not a graph file")
             with open(path, "rb") as file:
-                self.compression = packing_of(file.read(LONGEST_MAGIC))
+                codec = codec_of(file.read(LONGEST_MAGIC))
+            self.compression = None if codec is None else codec.name
             self.name = bare_name(path)
             self.size = path.stat().st_size
         except FileNotFoundError as error:
@@ -54,7 +49,7 @@ class Head:
 
     @cached_property
     def whole(self) -> bool:
-        """Whether `text` may be all there is."""
+        """Return True if `text` may be all there is."""
         return len(self.text) < HEAD_BYTES
 
     @cached_property

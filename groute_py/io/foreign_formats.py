@@ -23,13 +23,7 @@ OSMIUM = "convert it: osmium cat {path} -o roads.osm.pbf"
 
 
 class Foreign(NamedTuple):
-    """A format.
-
-    Attributes:
-        name: as messages call it.
-        begins: whether a file that begins like this is of the format.
-        way: what to do; ``{path}`` stands for the file.
-    """
+    """A format: its name, how a file of it begins, and what to do with ``{path}``."""
 
     name: str
     begins: Callable[[bytes], object]
@@ -142,6 +136,11 @@ FOREIGN = (
     ),
     Foreign("a zip archive", _like(rb"PK[\x03\x05].{27}(?![\w ]{1,60}\.npy)", re.S), UNPACK),
     Foreign("a tar archive", _like(rb".{257}ustar", re.S), UNPACK),
+    Foreign(
+        "UTF-16 or UTF-32",
+        _like(rb"\xff\xfe|\xfe\xff|\0\0\xfe\xff", 0),
+        "convert it: iconv -f UTF-16 -t UTF-8 {path}",
+    ),
     Foreign("a shapefile", _like(rb"\0\0\x27\x0a", 0), GEOPANDAS),
     Foreign("GeoPackage, or another SQLite database", _like(rb"SQLite format 3\0", 0), GEOPANDAS),
     Foreign("FlatGeobuf", _like(rb"fgb", 0), GEOPANDAS),

@@ -19,9 +19,9 @@ from groute_py.io.array_file import Source
 from groute_py.io.cache import Copy
 from groute_py.io.file_head import Head
 from groute_py.io.formats import native, prepared
-from groute_py.io.rank_piece import Piece
 from groute_py.io.registry import FORMATS, MAPPED, format_of
 from groute_py.io.tables.columns import BY_TITLE, Columns
+from groute_py.io.text.arc_reader import Piece
 from groute_py.io.text.lines import Progress
 
 ATTEMPTS = 2
@@ -44,23 +44,23 @@ class GraphFile:
 
     @property
     def is_mapped(self) -> bool:
-        """Whether the file itself is mapped, and so nobody may write to it meanwhile."""
+        """Return True if the file itself is mapped, and so nobody may write to it meanwhile."""
         return self._format in MAPPED
 
     @property
     def is_native(self) -> bool:
-        """Whether the file itself is a native one."""
+        """Return True if the file itself is a native one."""
         return self._format is FORMATS["native CSR"]
 
     @property
     def is_for_pieces(self) -> bool:
-        """Whether several ranks may read pieces of it: a large plain text, no column named."""
+        """Return True for a large plain text without named columns: ranks may read pieces."""
         large = self._head.size >= cached.LARGE_PLAIN and self._head.compression is None
         return large and not self.columns.named and self._format.read_piece is not None
 
     @property
     def chosen_column(self) -> str | None:
-        """Which weights of `native` are chosen after reading; None for those that it has."""
+        """The weights of `native` that are chosen after reading; None for those in use."""
         return self.columns.weight if self._format.keeps_columns else None
 
     @cached_property
@@ -122,10 +122,8 @@ class GraphFile:
         for _ in range(ATTEMPTS):
             with _refusing(self.path):
                 before = Source.of(self.path)
-                if self._format.by_title is not None:
-                    graph = self._format.by_title(self.path, progress, self._kept)
-                else:
-                    graph = self._format.read(self.path, progress)
+                columns = (self._kept,) if self._format.has_titles else ()
+                graph = self._format.read(self.path, progress, *columns)
             now = _source_of(self.path)
             if self.is_mapped or now is None or now == before:  # a mapped file keeps its content
                 return graph
@@ -149,8 +147,7 @@ def read_graph(
     """Read a graph from a file of any known format.
 
     Args:
-        path: the file, plain or compressed with gzip, xz, bzip2 or zstd, or the only member of an
-            archive (zip or tar).
+        path: the file, plain or compressed with gzip, xz, bzip2 or zstd.
         undirected: add the reverse of each arc; a column of directions is ignored then.
         cache: whether to keep a binary copy of a text file's graph for the next time. None: if the
             text is large (8 MB compressed, 32 MB plain). True: always. False: never, and ignore

@@ -1,4 +1,4 @@
-"""Whether a file that is mapped into memory is still what it was when it was opened.
+"""A file that is mapped into memory, and must stay what it was when it was opened.
 
 What is written to it shows in the arrays of the graph, and a page that is cut off cannot be read.
 A file that takes its place by a rename is another one, and leaves the mapping as it is.
@@ -14,11 +14,7 @@ from groute_py.errors import RunError
 
 
 class MappedFile:
-    """A file that stays open while this object is there, and the graph in it is used.
-
-    Attributes:
-        error: that `check` has raised, if it has.
-    """
+    """A file that stays open while this object is there, and the graph in it is used."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = Path(path)

@@ -16,11 +16,3 @@ def library(name: str, what: str, extra: str = "formats") -> Any:
         package = name.split(".")[0] if not name.startswith("backports.") else name
         hint = f"pip install {package}, or groute-py[{extra}]"
         raise SetupError(f"{what} needs {package}, which is not installed: {hint}") from error
-
-
-def library_if_there(name: str) -> Any:
-    """An optional library, or None where it is not installed."""
-    try:
-        return import_module(name)
-    except ImportError:
-        return None

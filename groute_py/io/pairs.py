@@ -16,15 +16,13 @@ from groute_py.errors import FormatError, InputError, quote, quoted
 from groute_py.graph.ids import Numbering
 from groute_py.io.problems import read_pairs
 from groute_py.io.tables.titles import ends_in
-from groute_py.io.text.csv_rows import csv_rows
+from groute_py.io.text.lines import csv_rows
 
-SUFFIX = re.compile(r"\.(p2p|csv|tsv)(\.\w+)?$")
-"""Of files of pairs, which may be compressed."""
+SUFFIX = re.compile(r"\.(p2p|csv|tsv)(\.\w+)?$")  # of files of pairs, which may be compressed
 
 ROLES = ("source", "target")
 
-PAIR_BYTES = 160
-"""Of a pair of ids in memory, at least."""
+PAIR_BYTES = 160  # of a pair of ids in memory, at least
 
 
 def check_pairs_file(path: Path) -> None:

@@ -21,31 +21,23 @@ from numpy.typing import NDArray
 
 from groute_py.errors import FormatError, InputError, quote
 from groute_py.io.tables.titles import PlaceTitles, ends_in, places_in
-from groute_py.io.text.csv_rows import DELIMITERS, csv_rows
+from groute_py.io.text.lines import DELIMITERS, csv_rows
 
-SUFFIX = re.compile(r"[^@,][^,]*\.[ct]sv(\.\w+)?")
-"""Of files of points, which may be compressed."""
+SUFFIX = re.compile(r"[^@,][^,]*\.[ct]sv(\.\w+)?")  # of files of points, which may be compressed
 
-POINT_BYTES = 200
-"""Of a point in memory, at least."""
+POINT_BYTES = 200  # of a point in memory, at least
 
 
 class FilePoints(NamedTuple):
-    """Points of a file.
+    """Points of a file."""
 
-    Attributes:
-        coordinates: float64, shape (k, 2).
-        names: of each point; its number, from 1, where the file has no names.
-        titles: what the two coordinates are, ``lon`` and ``lat`` or ``x`` and ``y``.
-    """
-
-    coordinates: NDArray[np.float64]
-    names: list[str]
-    titles: tuple[str, str]
+    coordinates: NDArray[np.float64]  # shape (k, 2)
+    names: list[str]  # of each point; its number, from 1, without names
+    titles: tuple[str, str]  # ``lon`` and ``lat``, or ``x`` and ``y``
 
 
 def is_points_file(text: str) -> bool:
-    """Whether a text names a file of points rather than vertices.
+    """Return True if a text names a file of points rather than vertices.
 
     >>> is_points_file("depots.csv"), is_points_file("17,4"), is_points_file("depots.ss")
     (True, False, False)

@@ -1,4 +1,4 @@
-"""Which paths are asked for: DIMACS problem files, ``.ss`` and ``.p2p``, compressed or not.
+"""Sources and pairs: DIMACS problem files, ``.ss`` and ``.p2p``, compressed or not.
 
 c a comment
 p aux sp ss 2             p aux sp p2p 1

@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from types import ModuleType
+from typing import Any, NamedTuple
 
 from groute_py.arguments import check_kind, file_path
 from groute_py.errors import FormatError, InputError
@@ -33,114 +34,58 @@ from groute_py.io.formats import (
 )
 from groute_py.io.formats.edge_list import edge_list
 from groute_py.io.formats.osm import osm
-from groute_py.io.rank_piece import Piece
 from groute_py.io.tables.columns import Columns
+from groute_py.io.text.arc_reader import Piece
 from groute_py.io.text.lines import Progress
 from groute_py.system.atomic_file import translating_errors
 
 
 class Format(NamedTuple):
-    """How to know a format by the beginning of a file, and how to read and write it."""
+    """A format: detection by the beginning of a file, reader and writer."""
 
     sniff: Callable[[Head], bool]
-    read: Callable[[Path, Progress | None], Graph]
+    read: Callable[..., Graph]  # of a path, progress and, if it has titles, `Columns`
     write: Callable[[Graph, Path], None] | None = None
-    suffixes: tuple[str, ...] = ()
-    """The names of files that are written in this format."""
     read_piece: Callable[[Path, range, Progress | None], Piece | None] | None = None
-    """For several ranks that read a plain file: what begins at these bytes, if it is usual."""
-    compressible: bool = True
-    """Whether files may be compressed as well, and the graph is worth a cache."""
-    first_id: int | None = None
-    """The id that such files give to vertex 0, whatever it was; None where they keep all ids."""
-    by_title: Callable[[Path, Progress | None, Columns], Graph] | None = None
-    """How to read a table whose columns may be named."""
     size: Callable[[Head], Size | None] | None = None
-    """How large the graph is, where the beginning of a file tells."""
-    keeps_columns: bool = False
-    """Whether graphs may have several weights, of which one is chosen after reading."""
-    rules: int = 1
-    """To be increased when `read` makes another graph of some file: older copies are not used."""
-    has_profiles: bool = False
-    """Whether it is read for a kind of traveller."""
+    suffixes: tuple[str, ...] = ()  # of files that are written in this format
+    compressible: bool = True  # files may be compressed as well, and the graph is worth a cache
+    first_id: int | None = None  # that all files give to vertex 0; None where they keep all ids
+    has_titles: bool = False  # columns may be named
+    has_profiles: bool = False  # read for a kind of traveller
+    keeps_columns: bool = False  # of several weights one is chosen after reading
+    rules: int = 1  # increased when `read` makes another graph: older copies are not used
 
     def kept(self, asked: Columns) -> Columns:
         """The columns that a copy of a file depends on."""
         return asked._replace(weight=None) if self.keeps_columns else asked
 
 
+def _format(module: ModuleType, *suffixes: str, **traits: Any) -> Format:
+    names = ("sniff", "read", "write", "read_piece", "size")
+    functions = {name: getattr(module, name) for name in names if hasattr(module, name)}
+    return Format(**functions, suffixes=suffixes, **traits)
+
+
 FORMATS = {
-    "native CSR": Format(
-        *(native.sniff, native.read, native.write, (".csr",)),
-        compressible=False,
-        keeps_columns=True,
+    "native CSR": _format(native, native.SUFFIX, compressible=False, keeps_columns=True),
+    "Matrix Market": _format(matrix_market, ".mtx", first_id=1),
+    "Parquet": _format(parquet, ".parquet", compressible=False, has_titles=True),
+    "SciPy sparse array": _format(scipy_npz, ".npz", compressible=False),
+    "prepared graph": _format(prepared, prepared.SUFFIX, compressible=False, keeps_columns=True),
+    "OpenStreetMap": _format(
+        osm, has_titles=True, has_profiles=True, keeps_columns=True, rules=osm.RULES
     ),
-    "Matrix Market": Format(
-        matrix_market.sniff,
-        matrix_market.read,
-        matrix_market.write,
-        (".mtx",),
-        first_id=1,
-        size=matrix_market.size,
-    ),
-    "Parquet": Format(
-        parquet.sniff,
-        parquet.read,
-        parquet.write,
-        (".parquet",),
-        compressible=False,
-        by_title=parquet.read,
-    ),
-    "SciPy sparse array": Format(
-        scipy_npz.sniff, scipy_npz.read, scipy_npz.write, (".npz",), compressible=False
-    ),
-    "prepared graph": Format(
-        *(prepared.sniff, prepared.read, prepared.write, (prepared.SUFFIX,)),
-        compressible=False,
-        size=prepared.size,
-        keeps_columns=True,
-    ),
-    "OpenStreetMap": Format(
-        *(osm.sniff, osm.read),
-        by_title=osm.read,
-        keeps_columns=True,
-        rules=osm.RULES,
-        has_profiles=True,
-    ),
-    "TNTP": Format(tntp.sniff, tntp.read, first_id=1, keeps_columns=True),
-    "GAPBS binary": Format(
-        gapbs.sniff, gapbs.read, gapbs.write, (".sg", ".wsg"), first_id=0, size=gapbs.size
-    ),
-    "Galois binary": Format(
-        galois.sniff, galois.read, galois.write, (".galois",), first_id=0, size=galois.size
-    ),
-    "PACE text": Format(pace.sniff, pace.read),
-    "DIMACS text": Format(
-        dimacs.sniff,
-        dimacs.read,
-        dimacs.write,
-        (".gr",),
-        dimacs.read_piece,
-        first_id=1,
-        size=dimacs.size,
-    ),
-    "dense matrix": Format(
-        dense_matrix.sniff, dense_matrix.read, dense_matrix.write, (".mat",), first_id=0
-    ),
-    "METIS": Format(
-        metis.sniff, metis.read, metis.write, metis.SUFFIXES, first_id=1, size=metis.size
-    ),
-    "edge list": Format(
-        edge_list.sniff,
-        edge_list.read,
-        edge_list.write,
-        edge_list.SUFFIX_OF_NAMES,
-        edge_list.read_piece,
-        by_title=edge_list.read,
-    ),
+    "TNTP": _format(tntp, first_id=1, keeps_columns=True),
+    "GAPBS binary": _format(gapbs, ".sg", ".wsg", first_id=0),
+    "Galois binary": _format(galois, ".galois", first_id=0),
+    "PACE text": _format(pace),
+    "DIMACS text": _format(dimacs, ".gr", first_id=1),
+    "dense matrix": _format(dense_matrix, ".mat", first_id=0),
+    "METIS": _format(metis, *metis.SUFFIXES, first_id=1),
+    "edge list": _format(edge_list, *edge_list.SUFFIX_OF_NAMES, has_titles=True),
 }
 """The formats, by the name that messages give them, in the order in which they are looked for."""
-
 
 MAPPED = (FORMATS["native CSR"], FORMATS["prepared graph"])
 """Those that are mapped into memory instead of read."""
@@ -188,7 +133,7 @@ def format_of(head: Head) -> Format:
             if head.compression is not None and not form.compressible:
                 problem = f"is {name} within {head.compression}; decompress it first"
                 raise FormatError(path, problem)
-            if form.by_title is None or form.keeps_columns:
+            if form.keeps_columns or not form.has_titles:
                 form.kept(head.asked).refuse(f"{path}: {name}")
             if not form.has_profiles:
                 head.asked.refuse_profile(f"{path}: {name}")

@@ -14,8 +14,7 @@ from groute_py.errors import quote, quoted
 
 INT64 = np.iinfo(np.int64)
 
-MOST_DIGITS = 400
-"""Of an integer in JSON; float64 holds less than 310."""
+MOST_DIGITS = 400  # of an integer in JSON; float64 holds less than 310
 
 
 def json_object(text: bytes) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from groute_py.engine.device_result import Mirrored
 from groute_py.errors import NegativeCycleError
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Numbering
-from groute_py.io.array_archive import save_arrays
+from groute_py.io.npz import save_arrays
 from groute_py.results.frame import Tabular
 from groute_py.results.result import reached_in
 from groute_py.results.tables import (

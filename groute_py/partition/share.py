@@ -17,7 +17,7 @@ from groute_py.errors import InputError
 from groute_py.graph.array_like import host_array
 from groute_py.graph.csr import Graph
 from groute_py.hierarchy.hierarchy import Hierarchy
-from groute_py.io.formats.native import Contents
+from groute_py.io.formats.graph_arrays import Contents
 from groute_py.partition.base import Partition
 from groute_py.system.threads import in_slices
 

@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from groute_py.errors import InputError, quote
-from groute_py.io.array_archive import save_arrays
+from groute_py.io.npz import save_arrays
 
 if TYPE_CHECKING:
     from groute_py.results.result import Result

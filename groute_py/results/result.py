@@ -14,9 +14,9 @@ from groute_py.arguments import file_path
 from groute_py.errors import GrouteError, InputError, VerificationError, quoted
 from groute_py.graph.array_like import on_device
 from groute_py.graph.ids import Numbering, Positions, check_given_ids
+from groute_py.io.compression import refuse_pipes
 from groute_py.io.coordinates import read_coordinates
 from groute_py.io.npz import DAMAGE, read_arrays
-from groute_py.io.pipes import refuse_pipes
 from groute_py.io.untrusted import first_id as checked_first_id
 from groute_py.results.files import columns_of, form_of
 from groute_py.results.frame import Tabular, table_of

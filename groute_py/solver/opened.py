@@ -30,9 +30,8 @@ from groute_py.hierarchy.prepared import PreparedFile
 from groute_py.io.tables.columns import BY_TITLE, Columns
 from groute_py.memory.gpus import estimate, free_gpu_bytes
 from groute_py.source.base import Supply
-from groute_py.source.every_rank import on_every_rank
 from groute_py.source.graph_source import GraphSource
-from groute_py.source.shared import SharedFile
+from groute_py.source.shared import SharedFile, on_every_rank
 from groute_py.source.whole import Whole
 from groute_py.system.environment import local_rank
 from groute_py.system.memory_limits import available_bytes

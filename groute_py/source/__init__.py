@@ -1,1 +1,1 @@
-"""Sources of the ranks' rows of a graph: rank 0, or the file."""
+"""Sources of a graph's rows for all ranks: rank 0, or the file."""

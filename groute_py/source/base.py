@@ -1,9 +1,9 @@
-"""The protocol of graph supplies: from a graph's location to rows on every rank."""
+"""Graph supplies: from a graph's location to rows on every rank."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Protocol
 
 from groute_py.comm.base import Channel
 from groute_py.graph.csr import Graph
@@ -22,46 +22,45 @@ from groute_py.source.shared import SharedFile
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """A graph cut into rows.
-
-    Attributes:
-        partition: the same on every rank.
-        rows: this rank's.
-        order: in which the vertices are cut; only rank 0's counts.
-        quality: of the partition, the same on every rank; None where nobody has measured it.
-    """
+    """A graph cut into rows."""
 
     partition: Partition
-    rows: Rows
-    order: Order
-    quality: Quality | None = None
+    rows: Rows  # this rank's
+    order: Order  # only rank 0's counts
+    quality: Quality | None = None  # None where nobody has measured it
 
 
-class Supply(Protocol):
-    """A source of a graph: memory or a file."""
+class Supply(ABC):
+    """A source of a graph: memory or a file. Rank 0 alone calls what takes no channel."""
 
-    # collective
+    @abstractmethod
     def facts(self, channel: Channel) -> Facts:
         """Check the graph; return its facts on every rank."""
 
+    @abstractmethod
     def spread(self, channel: Channel, cutting: Cutting) -> Spread:
         """Give every rank its rows; to be called once."""
 
-    # on rank 0
+    @abstractmethod
     def numbering(self) -> Numbering:
         """The ids of the vertices."""
 
-    def geography(self) -> Geography:
-        """Coordinates of the vertices, if that is known."""
-
+    @abstractmethod
     def graph(self) -> Graph:
         """The whole graph, for verification, for orders and to contract it."""
 
+    def geography(self) -> Geography:
+        """The places of the vertices, if they are known."""
+        return Geography()
+
     def file(self) -> PreparedFile | SharedFile | None:
         """The file that has the graph just as `graph` gives it, for other ranks to map it."""
+        return None
 
     def hierarchy(self) -> Hierarchy | None:
         """The hierarchy, if the graph was contracted before."""
+        return None
 
     def keep(self, graph: PreparedGraph) -> None:
         """Have this graph, now contracted, from now on; leave a copy where that is wanted."""
+        return

@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.base import Channel
-from groute_py.io.array_file import Outline
-from groute_py.io.cache_limit import refuses, remove_beyond_limit
-from groute_py.io.digests import digests_of
+from groute_py.io.array_file import Outline, digests_of
+from groute_py.io.cache_folder import refuses, remove_beyond_limit
 from groute_py.source.shared import SharedFile
 from groute_py.system.own_files import open_draft, replacing_copy
 
@@ -85,9 +84,7 @@ def _write(draft: Draft, arrays: dict[str, tuple[int, NDArray[Any]]]) -> bool:
 
 
 def _digests(draft: Draft, rank: int, size: int) -> NDArray[np.uint32] | None:
-    """Return the digests of this rank's part of the blocks, as they are in the file; None where
-    that fails.
-    """
+    """The digests of this rank's part of the blocks in the file; None where that fails."""
     try:
         with open_draft(draft.path) as file:
             content = np.memmap(file, np.uint8, "r", shape=(draft.layout.digested,))

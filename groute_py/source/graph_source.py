@@ -32,26 +32,16 @@ from groute_py.turns.files import arc_column
 class GraphSource:
     """A graph before it is read. Of several ranks' only rank 0's counts.
 
-    Attributes:
-        what: as for `groute_py.sssp`.
-        columns: of a table, or the weights by name; also whether all arcs are edges.
-        direction: in which the arcs lead once the graph is read.
-        turns: their costs, by which the graph is expanded; None for none.
-        cache: whether copies are used and left: None for those of large files; a folder for those
-            of all files, there.
-        prepare: whether the copy of a file may have a hierarchy; ignored with turns.
-        progress: called while a file is read, with the bytes read and the bytes of the file.
-
     >>> GraphSource("road:20x20").graph().arc_count
     914
     """
 
-    what: GraphLike
-    columns: Columns = BY_TITLE
-    direction: Direction = Direction.FORWARD
-    turns: Any = None
-    cache: bool | str | Path | None = None
-    prepare: bool = False
+    what: GraphLike  # as for `groute_py.sssp`
+    columns: Columns = BY_TITLE  # also whether all arcs are edges
+    direction: Direction = Direction.FORWARD  # of the arcs once the graph is read
+    turns: Any = None  # by which the graph is expanded
+    cache: bool | str | Path | None = None  # None for copies of large files
+    prepare: bool = False  # the copy of a file may have a hierarchy; ignored with turns
     progress: Callable[[int, int], None] | None = field(default=None, repr=False)
 
     def graph(self) -> Graph:
@@ -116,7 +106,7 @@ class GraphSource:
 
     @property
     def _is_as_in_file(self) -> bool:
-        """Return whether the arcs are those that the file has, with their weights."""
+        """Return True if the arcs are those that the file has, with their weights."""
         is_directed = not self.columns.undirected and self.direction is Direction.FORWARD
         return is_directed and self.turns is None and self.file is not None
 

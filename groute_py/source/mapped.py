@@ -15,25 +15,22 @@ from groute_py.graph.csr import Graph, check_types
 from groute_py.graph.facts import Facts, Weighed, first_with_arcs, weighed, weighed_together
 from groute_py.graph.geography import Geography
 from groute_py.graph.ids import Numbering, check_given_ids
-from groute_py.hierarchy.hierarchy import Hierarchy
-from groute_py.hierarchy.prepared import PreparedGraph
-from groute_py.io.formats import native
+from groute_py.io.formats.graph_arrays import Contents
 from groute_py.partition.choose import partition
 from groute_py.partition.cutting import Cutting
 from groute_py.partition.order import Order, is_dense, is_good
 from groute_py.partition.quality import cost_of, quality_of
 from groute_py.partition.share import rows_of
-from groute_py.source.base import Spread
-from groute_py.source.every_rank import look_at
-from groute_py.source.shared import SharedFile
+from groute_py.source.base import Spread, Supply
+from groute_py.source.shared import SharedFile, look_at
 from groute_py.source.whole import Whole
 
 
-class Mapped:
+class Mapped(Supply):
     """A native file."""
 
-    def __init__(self, shared: SharedFile, file: native.Contents) -> None:
-        self._shared, self._path, self._file = shared, shared.path, file
+    def __init__(self, shared: SharedFile, file: Contents) -> None:
+        self._shared, self._file = shared, file
 
     def facts(self, channel: Channel) -> Facts:
         with collective(channel):
@@ -77,33 +74,27 @@ class Mapped:
     def file(self) -> SharedFile | None:
         return self._shared
 
-    def hierarchy(self) -> Hierarchy | None:
-        return None
-
-    def keep(self, graph: PreparedGraph) -> None:
-        """Nowhere."""
-
     def _spread_whole(self, channel: Channel, cutting: Cutting) -> Spread:
-        """By way of rank 0: only who has all arcs can put the vertices in another order."""
+        """Go by way of rank 0: only who has all arcs can put the vertices in another order."""
         return on_root(channel, lambda: Whole(self.graph())).spread(channel, cutting)
 
     @cached_property
     def _graph(self) -> Graph:
-        return native.graph_in(self._path, self._file)
+        return self._file.graph()
 
     def _counts(self) -> tuple[int, int]:
         return len(self._file.offsets) - 1, len(self._file.heads)
 
     def _check_header(self) -> None:
         file = self._file
-        with native.refusing_damage(self._path):
+        with self._file.refusing_damage():
             check_types(file.offsets, file.heads, file.weights)
             if file.ids is not None:
                 check_ids(file.ids, len(file.offsets) - 1)
 
     def _check_rows(self) -> int:
         """Check all offsets and ids; returns the first vertex that an arc leaves."""
-        with native.refusing_damage(self._path):
+        with self._file.refusing_damage():
             check_offsets(self._file.offsets)
             if self._file.ids is not None and self._file.digests is None:
                 check_given_ids(self._file.ids)
@@ -116,7 +107,7 @@ class Mapped:
         vertices, count = self._counts()
         arcs = slice(count * part // parts, count * (part + 1) // parts)
         heads, weights = self._file.heads[arcs], self._file.weights[arcs]
-        with native.refusing_damage(self._path):
+        with self._file.refusing_damage():
             check_arcs(heads, weights, vertices, arcs.start)
         return len(weights), weighed(weights)
 

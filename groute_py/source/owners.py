@@ -29,7 +29,7 @@ def arcs_by_tail(tails: NDArray[Any], vertex_count: int) -> NDArray[np.int32]:
 
 
 def offsets_of_all(channel: Channel, counts: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return where each row begins once all ranks' arcs are together. Collective.
+    """The offsets of rows once all ranks' arcs are together. Collective.
 
     On rank 0 int64, shape (n + 1,); empty on the others.
     """
@@ -77,7 +77,7 @@ def to_owners(
 
 
 def _are_near(channel: Channel, going: list[int], tails: NDArray[Any]) -> bool:
-    """Return whether this rank's arcs are sorted by tail, and few of them go to others."""
+    """Return True if this rank's arcs are sorted by tail, and few of them go to others."""
     moved = sum(going) - going[channel.rank]
     return moved <= MOST_MOVED // channel.size and are_sorted(tails)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,26 +17,22 @@ from numpy.typing import NDArray
 from groute_py.comm.agree import collective, on_root
 from groute_py.comm.base import Channel
 from groute_py.errors import FormatError, InputError
+from groute_py.graph.builder import INT32, INT64
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, weighed, weighed_together
-from groute_py.graph.geography import Geography
-from groute_py.graph.ids import Numbering
-from groute_py.hierarchy.hierarchy import Hierarchy
-from groute_py.hierarchy.prepared import PreparedGraph
+from groute_py.graph.ids import Numbering, fits_table
 from groute_py.io.formats import native
 from groute_py.io.graph_file import GraphFile
-from groute_py.io.rank_piece import Piece
-from groute_py.io.text.arc_reader import first_rounded
+from groute_py.io.text.arc_reader import Piece, first_rounded
 from groute_py.io.text.lines import Progress
-from groute_py.kernels.cpu.build import rows_from_arcs
+from groute_py.kernels.cpu.build import index_type, rows_from_arcs
 from groute_py.partition.base import Partition
 from groute_py.partition.choose import partition
 from groute_py.partition.cutting import Cutting
 from groute_py.partition.order import Order
 from groute_py.partition.share import Rows
-from groute_py.source.base import Spread
+from groute_py.source.base import Spread, Supply
 from groute_py.source.copy import keep_together
-from groute_py.source.number import Numbered, number_together
 from groute_py.source.owners import arcs_by_tail, offsets_of_all, to_owners
 from groute_py.source.shared import SharedFile
 from groute_py.source.whole import Whole
@@ -67,7 +63,7 @@ def read_pieces(
     return ParsedText(file, piece._replace(weights=weights), numbered)
 
 
-class ParsedText:
+class ParsedText(Supply):
     """A text file that has been read; it can be spread once."""
 
     def __init__(self, file: SharedFile, piece: Piece, numbered: Numbered) -> None:
@@ -135,17 +131,75 @@ class ParsedText:
     def numbering(self) -> Numbering:
         return self._numbering
 
-    def geography(self) -> Geography:
-        return Geography()
-
     def graph(self) -> Graph:
         return GraphFile(self._file.path, cache=False).read()
 
-    def file(self) -> None:
-        return None
 
-    def hierarchy(self) -> Hierarchy | None:
-        return None
+class Numbered(NamedTuple):
+    """A rank's arcs between indices, shape (m,), and the numbering of all vertices."""
 
-    def keep(self, graph: PreparedGraph) -> None:
-        """Nowhere."""
+    numbering: Numbering
+    tails: NDArray[Any]
+    heads: NDArray[Any]
+
+
+def number_together(channel: Channel, piece: Piece) -> Numbered | None:
+    """Number the vertices as a single reader would; the same on every rank. Collective.
+
+    None where something is not as the file says, or where a table of all ids would be too large.
+    """
+    arcs = sum(channel.gather(len(piece.tails)))
+    if arcs == 0 or piece.arc_count not in (None, arcs):
+        return None
+    ends = channel.gather(_ends(piece))
+    low, high = min(end[0] for end in ends), max(end[1] for end in ends)
+    vertices = piece.vertices
+    if vertices is None and piece.vertex_count is not None:
+        vertices = range(min(1, low), min(1, low) + piece.vertex_count)
+    if vertices is not None:
+        inside = vertices.start <= low and high < vertices.stop
+        return _counted(piece, vertices) if inside else None
+    if high - low > INT32.max or not fits_table(high - low, 2 * arcs):
+        return None
+    seen = _seen_by_any(channel, piece, range(low, high + 1))
+    return _counted(piece, range(low, high + 1)) if seen.all() else _listed(piece, low, seen)
+
+
+def _ends(piece: Piece) -> tuple[int, int]:
+    """The least and the greatest id."""
+    columns = [column for column in (piece.tails, piece.heads) if len(column)]
+    low = min((int(column.min()) + piece.least for column in columns), default=INT64.max)
+    high = max((int(column.max()) + piece.least for column in columns), default=INT64.min)
+    return int(low), int(high)
+
+
+def _counted(piece: Piece, vertices: range) -> Numbered:
+    """Number ids that count upwards; in the place of the piece's arrays where that can be."""
+    shift, kind = vertices.start - piece.least, index_type(len(vertices))
+    ends = [_lowered(column, shift).astype(kind, copy=False) for column in piece[1:3]]
+    return Numbered(Numbering(len(vertices), vertices.start), *ends)
+
+
+def _listed(piece: Piece, low: int, seen: NDArray[np.bool_]) -> Numbered:
+    """Number ids with gaps."""
+    ids = np.flatnonzero(seen)
+    places = np.cumsum(seen, dtype=index_type(len(ids))) - 1
+    ends = [places[_lowered(column, low - piece.least)] for column in piece[1:3]]
+    return Numbered(Numbering(len(ids), ids=ids + low), *ends)
+
+
+def _lowered(column: NDArray[Any], shift: int) -> NDArray[Any]:
+    if shift < 0:  # what is below zero may not fit once it is not
+        column = column.astype(np.int64, copy=False)
+    if shift and len(column):  # of none the type may be too small for the shift
+        column -= shift
+    return column
+
+
+def _seen_by_any(channel: Channel, piece: Piece, ids: range) -> NDArray[np.bool_]:
+    """A mask of the ids that have an arc on some rank."""
+    seen = np.zeros(len(ids), np.bool_)
+    for column in piece[1:3]:
+        seen[np.subtract(column, ids.start - piece.least, dtype=np.int64)] = True
+    mine = channel.exchange(np.array_split(seen, channel.size))
+    return np.concatenate(channel.gather(np.any(mine, axis=0)))

@@ -10,7 +10,7 @@ import numpy as np
 from groute_py.comm.agree import on_root
 from groute_py.comm.base import Channel
 from groute_py.graph.csr import Graph
-from groute_py.graph.facts import Facts
+from groute_py.graph.facts import Facts, facts_of
 from groute_py.graph.geography import Geography
 from groute_py.graph.ids import Numbering
 from groute_py.hierarchy.hierarchy import Hierarchy
@@ -21,19 +21,17 @@ from groute_py.hierarchy.prepared import (
     hierarchy_of,
 )
 from groute_py.io.cache import Copy
-from groute_py.io.unchanged import known_facts
 from groute_py.partition.base import Partition
 from groute_py.partition.choose import partition
 from groute_py.partition.cutting import Cutting
 from groute_py.partition.order import Order, arrange
 from groute_py.partition.share import Rows, rows_of
-from groute_py.source.base import Spread
-from groute_py.source.every_rank import look_at
-from groute_py.source.shared import SharedFile
+from groute_py.source.base import Spread, Supply
+from groute_py.source.shared import SharedFile, look_at
 from groute_py.turns.expanded import layout_of, solved_form
 
 
-class Whole:
+class Whole(Supply):
     """A whole graph on rank 0; when broadcast, the other ranks get an empty one.
 
     ``given`` is the graph before its arcs were reversed. It stays in memory until the graph is
@@ -57,7 +55,7 @@ class Whole:
 
     def facts(self, channel: Channel) -> Facts:
         def known() -> Facts:
-            return replace(known_facts(self.graph()), rounded_to=self._rounded_to)
+            return replace(facts_of(self.graph()), rounded_to=self._rounded_to)
 
         return on_root(channel, known)
 
@@ -120,7 +118,7 @@ class _Arranged:
 
     @property
     def is_on_one_rank(self) -> bool:
-        """Return whether all rows are rank 0's."""
+        """Return True if all rows are rank 0's."""
         return bool(self.partition.bounds[1] == self.partition.bounds[-1])
 
 

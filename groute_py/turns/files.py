@@ -19,9 +19,9 @@ from typing import Any
 
 from groute_py.errors import FormatError, GrouteError, InputError, quote
 from groute_py.graph.ids import Numbering
+from groute_py.io.compression import refuse_pipes
 from groute_py.io.optional_libraries import library
-from groute_py.io.pipes import refuse_pipes
-from groute_py.io.text.csv_rows import csv_rows
+from groute_py.io.text.lines import csv_rows
 from groute_py.system.memory_limits import check_room
 from groute_py.turns.ends import ROLES, ArcEnds, VertexEnds
 from groute_py.turns.suffix import check_turns

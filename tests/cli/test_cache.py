@@ -15,7 +15,7 @@ from support.kept_rows import listing
 from support.prepared_town import method
 
 from groute_py.errors import CacheWarning, InputError
-from groute_py.io import cache_limit
+from groute_py.io import cache_folder
 from groute_py.system import settings as reading_settings
 from groute_py.system.own_files import draft_beside
 
@@ -29,7 +29,7 @@ def limited(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def limit(nbytes: int | None) -> None:
         found = replace(reading_settings.settings(), cache_limit=nbytes)
-        monkeypatch.setattr(cache_limit, "settings", lambda: found)
+        monkeypatch.setattr(cache_folder, "settings", lambda: found)
 
     return limit
 
@@ -46,12 +46,12 @@ class TestLimit:
     def test_the_oldest_go_first(self, tmp_path: Path, limited: Any) -> None:
         copies = [self.copy(tmp_path, k, suffix=("csr", "prepared")[k % 2]) for k in range(5)]
         (tmp_path / "mine.csr").write_bytes(b"y" * 1000)
-        cache_limit.note_use(copies[0])
+        cache_folder.note_use(copies[0])
         limited(250)
-        cache_limit.remove_beyond_limit(tmp_path)
+        cache_folder.remove_beyond_limit(tmp_path)
         assert listing(tmp_path) == sorted(["mine.csr", copies[0].name, copies[4].name])
         limited(None)
-        cache_limit.remove_beyond_limit(tmp_path)
+        cache_folder.remove_beyond_limit(tmp_path)
         assert len(listing(tmp_path)) == 3
 
     def test_what_a_killed_process_has_left(self, tmp_path: Path, limited: Any) -> None:
@@ -62,7 +62,7 @@ class TestLimit:
         os.utime(old, (1, 1))
         (tmp_path / ".groute-py-mine.tmp").write_bytes(bytes(300))
         limited(250)
-        cache_limit.remove_beyond_limit(tmp_path)
+        cache_folder.remove_beyond_limit(tmp_path)
         assert listing(tmp_path) == sorted([young.name, ".groute-py-mine.tmp"])
 
     def test_after_each_write(self, text: Path, kept: Path, limited: Any) -> None:
@@ -163,7 +163,7 @@ class TestCacheCommand:
     def test_the_limit_leaves_them_too(self, tmp_path: Path, limited: Any) -> None:
         (tmp_path / f"thesis-{1:020x}.csr").write_text("mine")
         limited(0)
-        cache_limit.remove_beyond_limit(tmp_path)
+        cache_folder.remove_beyond_limit(tmp_path)
         assert len(listing(tmp_path)) == 1
 
     def test_the_usual_folder(self) -> None:

@@ -15,7 +15,7 @@ from support.prepared_town import ROAD, method
 
 from groute_py import InputError, prepare, write_graph
 from groute_py.errors import CacheWarning
-from groute_py.io import cache, cache_limit
+from groute_py.io import cache, cache_folder
 
 
 class TestCache:
@@ -49,16 +49,16 @@ class TestCache:
         self, text: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         folder = Path(os.environ["GROUTE_PY_CACHE"]) / "graphs"
-        before = cache_limit.copies_in(folder)
+        before = cache_folder.copies_in(folder)
         method(text, "--prepare")
-        assert cache_limit.copies_in(folder) == before
+        assert cache_folder.copies_in(folder) == before
         monkeypatch.setattr("groute_py.io.cache.LARGE_PREPARED", 1)
         method(text, "--prepare", "--no-cache")
-        assert cache_limit.copies_in(folder) == before
+        assert cache_folder.copies_in(folder) == before
         method(text, "--prepare")
-        after = cache_limit.copies_in(folder)
+        after = cache_folder.copies_in(folder)
         assert len(after) == len(before) + 1
-        cache_limit.remove(after[0])
+        cache_folder.remove(after[0])
 
     def test_a_native_file_has_one_too(self, kept: Path, tmp_path: Path) -> None:
         write_graph(ROAD, tmp_path / "town.csr")

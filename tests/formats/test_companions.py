@@ -12,7 +12,7 @@ import pytest
 from support.graphs import graph_of
 
 from groute_py import read_graph, write_graph
-from groute_py.io.companions import COORDINATES, VERTICES, companion, companion_names
+from groute_py.io.companions import companion, companion_names
 from groute_py.io.coordinates import coordinates_beside
 from groute_py.io.graph_file import GraphFile
 from groute_py.io.registry import FORMATS
@@ -64,12 +64,12 @@ def test_what_readers_look_at(tmp_path: Path, touched: set[str], suffix: str) ->
 
 def test_names(tmp_path: Path) -> None:
     graph = tmp_path / "a.e.gz"
-    assert companion(graph, VERTICES) is None
+    assert companion(graph, "vertices") is None
     (tmp_path / "a.v.xz").touch()
-    assert companion(graph, VERTICES) == tmp_path / "a.v.xz"
+    assert companion(graph, "vertices") == tmp_path / "a.v.xz"
     (tmp_path / "a.v").touch()
-    assert companion(graph, VERTICES) == tmp_path / "a.v"
+    assert companion(graph, "vertices") == tmp_path / "a.v"
     (tmp_path / "a.v.gz").touch()
-    assert companion(graph, VERTICES) == tmp_path / "a.v.gz", "written with the graph"
-    assert companion(graph, COORDINATES) is None
+    assert companion(graph, "vertices") == tmp_path / "a.v.gz", "written with the graph"
+    assert companion(graph, "coordinates") is None
     assert companion_names(tmp_path / "a.csv") == {}

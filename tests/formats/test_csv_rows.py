@@ -9,8 +9,8 @@ import pytest
 from groute_py import FormatError, GraphError
 from groute_py.graph.ids import Numbering
 from groute_py.io.pairs import read_pairs_in
-from groute_py.io.text import csv_rows as module
-from groute_py.io.text.csv_rows import csv_rows
+from groute_py.io.text import lines as module
+from groute_py.io.text.lines import csv_rows
 from groute_py.system import memory_limits
 
 

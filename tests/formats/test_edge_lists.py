@@ -170,7 +170,7 @@ ROWS = "".join(f"{i},{i + 1},3\n" for i in range(300))
         (ROWS + "2,3,,4\n", 301, "expected `TAIL HEAD WEIGHT`"),
         (ROWS + "2,,3,4\n", 301, "expected `TAIL HEAD WEIGHT`"),
         (ROWS + "2,3,4,\n", 301, "expected `TAIL HEAD WEIGHT`"),
-        (ROWS + ",3,4\n", 301, "expected an integer id"),
+        (ROWS + ",3,4\n", 301, "expected `TAIL HEAD WEIGHT`"),
         (ROWS + "2 3 4\n", 301, "expected `TAIL HEAD WEIGHT`"),
         ("1O,5,3\n" + ROWS, 1, "expected an integer id as in the other lines, got '1O'"),
         ("4,5,3\n" * 9 + "4,5O,3\n", 10, "expected an integer id as in the other lines"),

@@ -134,7 +134,7 @@ BOMBS: dict[str, tuple[str, Callable[[Path], None], str]] = {
     "long format": ("a.npz", a_long_format, "its format is of shape () and type |S805306368"),
     "zeros by zstd": ("a.sg.zst", zeros_of_offsets, "promises 805,306,376 bytes of offsets"),
     "lying member": ("a.npz", member_that_says_less, "damaged .npz"),
-    "lying bzip2 member": ("a.npz", bzip2_that_says_less, "bytes of shape (100663296,), and has 8"),
+    "lying bzip2 member": ("a.npz", bzip2_that_says_less, "compressed as NumPy does not write it"),
     "vertices in METIS": (
         "a.graph.gz",
         text(b"90000000 0\n", b"\n" * MEGABYTE, 86),
@@ -175,24 +175,18 @@ def test_it_is_refused(tmp_path: Path, name: str) -> None:
     assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("how", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2])
-def test_a_member_that_nobody_needs_is_not_read(tmp_path: Path, how: int) -> None:
+def test_a_member_that_nobody_needs_is_not_read(tmp_path: Path) -> None:
     content = SPARSE | {"extra.npy": header(f"({3 * 2**25},)")}
-    archive(tmp_path / "a.npz", content, zeros="extra.npy", how=how)
+    archive(tmp_path / "a.npz", content, zeros="extra.npy")
     done = run("info", tmp_path / "a.npz", "--json")
     assert done.returncode == 0, done.stderr
     assert '"arcs": 1' in done.stdout
 
 
-def test_damaged_bzip2_in_an_archive(tmp_path: Path) -> None:
-    path = tmp_path / "a.npz"
-    archive(path, SPARSE, how=zipfile.ZIP_BZIP2)
-    whole = path.read_bytes()
-    start = whole.index(b"BZh1", whole.index(b"data.npy"))
-    for position in range(start, start + 40):
-        path.write_bytes(whole[:position] + bytes([whole[position] ^ 1]) + whole[position + 1 :])
-        with pytest.raises(FormatError, match=r"a\.npz: damaged"):
-            read_graph(path)
+def test_members_that_numpy_does_not_write(tmp_path: Path) -> None:
+    archive(tmp_path / "a.npz", SPARSE, how=zipfile.ZIP_BZIP2)
+    with pytest.raises(FormatError, match=r"a\.npz: .*compressed as NumPy does not write it"):
+        read_graph(tmp_path / "a.npz")
 
 
 @pytest.mark.parametrize("needed", [False, True])

@@ -19,7 +19,7 @@ from groute_py import FormatError, Graph, InputError, read_graph, write_graph
 from groute_py.io.compression import codec_of
 from groute_py.io.graph_file import GraphFile
 from groute_py.launch.slurm import TIME
-from groute_py.source.number import _lowered
+from groute_py.source.pieces import _lowered
 from groute_py.system.settings import _count
 
 TITLES = {

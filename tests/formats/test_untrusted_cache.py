@@ -18,7 +18,7 @@ from support.processes import Job
 from groute_py import Graph, InputError, read_graph, write_graph
 from groute_py.errors import CacheWarning
 from groute_py.graph.generate import generate
-from groute_py.io import cache, cache_folder, datasets, digests
+from groute_py.io import array_file, cache, cache_folder, datasets
 from groute_py.io.formats import native
 from groute_py.io.graph_file import GraphFile
 from groute_py.source.graph_source import GraphSource
@@ -189,7 +189,7 @@ def test_any_damage_of_a_copy_is_found(
     tmp_path: Path, text: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where the damaged file would still be a graph."""
-    monkeypatch.setattr(digests, "BLOCK", 100)
+    monkeypatch.setattr(array_file, "BLOCK", 100)
     read_graph(text, cache=tmp_path / "kept")
     (copy,) = (tmp_path / "kept").iterdir()
     whole = copy.read_bytes()
@@ -209,7 +209,7 @@ def test_damage_on_ranks(
     tmp_path: Path, text: Path, ranks: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One rank finds it, and all read the text."""
-    monkeypatch.setattr(digests, "BLOCK", 100)
+    monkeypatch.setattr(array_file, "BLOCK", 100)
     read_graph(text, cache=tmp_path / "kept")
     (copy,) = (tmp_path / "kept").iterdir()
     flip(copy, len(cache.map_copy(copy).digested) // 2)

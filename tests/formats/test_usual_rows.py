@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from groute_py import FormatError, read_graph
 from groute_py.io.formats.edge_list import usual as edge_usual
-from groute_py.io.formats.edge_list.block import Block
 from groute_py.io.formats.edge_list.careful import CarefulLines
+from groute_py.io.formats.edge_list.names import Block
 from groute_py.io.formats.edge_list.usual import TextPart, UsualLines
 from groute_py.io.tables.columns import BY_TITLE, Columns
 
@@ -55,7 +55,7 @@ TITLES = {
 def outcome(path: Path, asked: Columns) -> Any:
     """All there is to know of the graph, or of the error."""
     try:
-        graph = read_graph(path, cache=False, **asked.named)
+        graph = read_graph(path, cache=False, tail=asked.tail, head=asked.head, weight=asked.weight)
     except FormatError as error:
         return str(error)
     ids = None if graph.ids is None else graph.ids.tolist()

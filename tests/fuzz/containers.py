@@ -16,7 +16,7 @@ from random import Random
 from typing import Any
 
 from fuzz.mutations import NUMBERS, mutated
-from groute_py.io.digests import BLOCK
+from groute_py.io.array_file import BLOCK
 
 try:
     from compression import zstd  # type: ignore[import-not-found, unused-ignore]

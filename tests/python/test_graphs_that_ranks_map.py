@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -27,10 +26,10 @@ from groute_py.engine.options import Options
 from groute_py.hierarchy.prepared import PreparedGraph
 from groute_py.io.cache import Copy
 from groute_py.io.formats import native
+from groute_py.io.formats.graph_arrays import Contents
 from groute_py.io.tables.columns import Columns
 from groute_py.many.apsp import Ends
 from groute_py.solver.opened import Opened, source_of
-from groute_py.source import every_rank
 from groute_py.source.graph_source import GraphSource
 
 GRAPH = random_graph(200, 900, seed=3, greatest=50)
@@ -74,7 +73,7 @@ def test_each_rank_maps_a_native_file(
         assert armed.wait(60)
         return opened.rows(lambda: Ends(SOURCES), options).graph
 
-    def map_late(file: Path) -> native.Contents:
+    def map_late(file: Path) -> Contents:
         if not armed.is_set():
             return map_file(file)
         all_see_it.wait()
@@ -106,11 +105,13 @@ def test_a_solver_on_other_ranks_maps_its_file(
     whole = GRAPH if column is None else GRAPH.changed(weights=toll)
     rows = rows_from(whole, SOURCES)
 
-    def graph_in(file: Path, contents: native.Contents) -> Graph:
-        mapped.append(file)
-        return native.graph_in(file, contents)
+    graph_of = Contents.graph
 
-    monkeypatch.setattr(every_rank, "native", SimpleNamespace(graph_in=graph_in))
+    def graph(contents: Contents) -> Graph:
+        mapped.append(contents.path)
+        return graph_of(contents)
+
+    monkeypatch.setattr(Contents, "graph", graph)
 
     def work(channel: Channel) -> tuple[Any, ...]:
         options = Options(device="cpu")
@@ -125,7 +126,8 @@ def test_a_solver_on_other_ranks_maps_its_file(
     np.testing.assert_array_equal(tolls.distances, rows)
     np.testing.assert_array_equal(matrix.distances, rows[:, [0, 7]])
     assert routes.distances.tolist() == [rows[0, 7]]
-    assert mapped == [path] * 2
+    assert mapped == [path] * 3
+    mapped.clear()
 
     def counted(channel: Channel) -> Any:
         with solver_on(channel, path, device="cpu", hops=True) as solver:
@@ -133,7 +135,7 @@ def test_a_solver_on_other_ranks_maps_its_file(
 
     hops = rows_from(GRAPH.with_unit_weights(), SOURCES)
     np.testing.assert_array_equal(on_ranks(3, counted)[0].distances, hops)
-    assert len(mapped) == 2
+    assert mapped == [path]  # by rank 0
 
 
 def test_ranks_get_a_hierarchy_that_no_file_keeps(

@@ -18,11 +18,12 @@ from groute_py import FormatError, Graph, Result, generate, read_graph, verify, 
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.graph.facts import facts_of
-from groute_py.io.cache_limit import note_use
-from groute_py.io.formats import native
+from groute_py.io.cache_folder import note_use
+from groute_py.io.formats import graph_arrays, native
+from groute_py.io.formats.graph_arrays import Contents
 from groute_py.io.tables.columns import Columns
 from groute_py.partition.cutting import Cutting
-from groute_py.source import every_rank
+from groute_py.source import shared
 from groute_py.source.graph_source import GraphSource
 from groute_py.source.mapped import Mapped, map_together
 from groute_py.source.shared import SharedFile
@@ -143,7 +144,7 @@ def test_a_copy_is_compared_with_its_digests_once(
 ) -> None:
     """A part of it by each rank, and not again where rank 0 needs the whole graph."""
     compared: list[tuple[int, ...]] = []
-    are_right = native.are_right
+    are_right = graph_arrays.are_right
 
     def noted(digests: Any, digested: Any, *part: int) -> bool:
         compared.append(part)
@@ -155,7 +156,7 @@ def test_a_copy_is_compared_with_its_digests_once(
     path = tmp_path / "g.gr"
     write_graph(generate("road:9x9"), path)
     read_graph(path, cache=tmp_path / "kept")
-    monkeypatch.setattr(native, "are_right", noted)
+    monkeypatch.setattr(graph_arrays, "are_right", noted)
     assert on_ranks(2, work)[0].arc_count == generate("road:9x9").arc_count
     assert sorted(compared) == [(0, 2), (1, 2)]
 
@@ -163,7 +164,7 @@ def test_a_copy_is_compared_with_its_digests_once(
 def test_each_host_compares_the_whole_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A copy of a host's own that is damaged in the last part, which another host has right."""
     hosts = ["a", "a", "b", "b"]
-    monkeypatch.setattr(every_rank, "hosts_of", lambda _channel: hosts)
+    monkeypatch.setattr(shared, "hosts_of", lambda _channel: hosts)
     graph, path = generate("road:9x9"), tmp_path / "g.gr"
     write_graph(graph, path)
     read_graph(path, cache=tmp_path / "b")
@@ -233,7 +234,7 @@ def test_a_file_that_is_replaced_or_refused(
     write_graph(before, path)
     left = ["one rank"]
 
-    def late(name: Path) -> native.Contents:
+    def late(name: Path) -> Contents:
         all_see_it.wait()
         with lock:
             if left and is_refused:

@@ -33,7 +33,7 @@ MOST_VERTICES = 1 << 20
 
 
 def sniff(head: Head) -> bool:
-    """Whether one number stands alone and more follow than an edge list has in a line.
+    """Return True if one number stands alone and more follow than an edge list has in a line.
 
     Where both would do, as for a single vertex, the suffix of an edge list decides.
     """

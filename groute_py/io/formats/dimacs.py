@@ -15,8 +15,7 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.size import Size
 from groute_py.io.compression import bare_name
 from groute_py.io.file_head import Head
-from groute_py.io.rank_piece import Piece
-from groute_py.io.text.arc_reader import ArcLines
+from groute_py.io.text.arc_reader import ArcLines, Piece
 from groute_py.io.text.arc_writer import attributed, write_arcs
 from groute_py.io.text.lines import COUNT, Progress, shown
 
@@ -24,7 +23,7 @@ FIRST = re.compile(rb"\s*(p\s+sp\s+\S+\s+\S+|a\s+\d+\s+\d+\s+[-+.\deE]+)\s*")
 
 
 def sniff(head: Head) -> bool:
-    """Whether the first line that is no comment is a ``p sp`` or an arc line, by all its fields.
+    """Return True if the first line but for comments is a ``p sp`` or an arc, by all its fields.
 
     In a ``.gr`` its letter is enough, so that a mistake there is told.
     """

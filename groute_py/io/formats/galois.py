@@ -32,7 +32,7 @@ WEIGHT_TYPES = {0: None, 4: "<i4", 8: "<i8"}
 
 
 def sniff(head: Head) -> bool:
-    """Whether it begins with version 1 or 2 and the size of a weight."""
+    """Return True if it begins with version 1 or 2 and the size of a weight."""
     if len(head.text) < 16:
         return head.text.startswith((b"\1" + bytes(7), b"\2" + bytes(7)))
     version, size = np.frombuffer(head.text[:16], "<u8").tolist()

@@ -36,7 +36,7 @@ MOST = 2**31
 
 
 def sniff(head: Head) -> bool:
-    """Whether the flag, the counts and the first offset can be those of such a file."""
+    """Return True if the flag, the counts and the first offset can be those of such a file."""
     if len(head.text) < HEADER or head.text[0] > 1:
         return False
     arcs, vertices = np.frombuffer(head.text[1:HEADER], "<i8").tolist()
@@ -82,7 +82,7 @@ def read(path: Path, progress: Progress | None = None) -> Graph:
 
 
 def _is_wide(arrays: Arrays, directed: int, arc_count: int, vertex_count: int) -> bool:
-    """Whether neighbors have weights, from the number of bytes after the offsets."""
+    """Return True if neighbors have weights, from the number of bytes after the offsets."""
     plain = _size(directed, arc_count, vertex_count, 4) - arrays.position
     wide = _size(directed, arc_count, vertex_count, 8) - arrays.position
     left = arrays.left(wide)

@@ -32,7 +32,7 @@ SYMMETRIES = ("general", "symmetric", "skew-symmetric")
 
 
 def sniff(head: Head) -> bool:
-    """Whether it begins with the banner, or its name says that it should.
+    """Return True if it begins with the banner, or its name says that it should.
 
     Without one the line of counts would be an arc.
     """
@@ -41,7 +41,7 @@ def sniff(head: Head) -> bool:
 
 
 def size(head: Head) -> Size | None:
-    """What the line of counts promises; at most, where entries stand for two."""
+    """The size by the line of counts; an upper bound where entries stand for two."""
     twice = b"general" not in head.lines[0].lower()
     for line in head.lines[1:]:
         if line.strip() and not line.startswith(b"%"):

@@ -49,7 +49,7 @@ class MetisHeader(NamedTuple):
 
 
 def sniff(head: Head) -> bool:
-    """Whether the lines are integers behind a METIS header, and it is no edge list.
+    """Return True if the lines are integers behind a METIS header, and it is no edge list.
 
     Lines of two or three numbers may be either; then the suffix decides.
     """

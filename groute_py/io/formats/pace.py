@@ -25,7 +25,7 @@ LETTERS = {b"tw": b"", b"edge": b"e", b"col": b"e"}
 
 
 def sniff(head: Head) -> bool:
-    """Whether the first line that is no comment is such a ``p`` line."""
+    """Return True if the first line that is no comment is such a ``p`` line."""
     return _header(head) is not None
 
 

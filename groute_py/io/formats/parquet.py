@@ -24,11 +24,11 @@ from groute_py.graph.read_report import Reading
 from groute_py.io.file_head import Head
 from groute_py.io.optional_libraries import library
 from groute_py.io.tables.columns import BY_TITLE, Columns, Roles, roles_of
-from groute_py.io.tables.directions import arcs_of_rows, rows_of_arcs, ways_of, with_arc_ids
+from groute_py.io.tables.directions import graph_of_rows, ways_of
 from groute_py.io.tables.titles import end_of, is_weight_title
 from groute_py.io.text.arc_writer import arc_blocks
 from groute_py.io.text.lines import Progress
-from groute_py.kernels.cpu.build import csr_from_arcs, index_type
+from groute_py.kernels.cpu.build import index_type
 from groute_py.system.atomic_file import replacing
 from groute_py.system.memory_limits import check_name_lengths, check_room, check_vertex_count
 
@@ -39,19 +39,19 @@ BLOCK = 1 << 20
 
 
 def sniff(head: Head) -> bool:
-    """Whether it begins with the magic."""
+    """Return True if it begins with the magic."""
     return head.text.startswith(MAGIC)
 
 
 class SavedVertices(NamedTuple):
-    """What our metadata say of vertices: that all in a span are there, or which have no arcs."""
+    """Our metadata about vertices: all in a span are there, or these have no arcs."""
 
     span: range | None
     lonely: list[Any]
 
 
 class Table(NamedTuple):
-    """What is read: the roles of columns, their values by role, and what our metadata say."""
+    """Columns by role, and our metadata."""
 
     roles: Roles
     columns: dict[str, NDArray[Any]]
@@ -78,33 +78,29 @@ def read(path: Path, progress: Progress | None = None, asked: Columns = BY_TITLE
         tails, heads = np.split(places[: 2 * len(tails)], 2)
     try:
         wanted = index_type(count)
-        (tails, heads, weights), rows = _arcs(table, tails, heads)
-        offsets, heads, weights = csr_from_arcs(
-            count, tails.astype(wanted), heads.astype(wanted), weights
-        )
-        graph = Graph.from_arrays(offsets, heads, weights, copy=False, name=path.stem)
-        if "arc" in table.columns:
-            graph = with_arc_ids(graph, table.columns["arc"], rows, tails)
+        tails, heads = tails.astype(wanted), heads.astype(wanted)
+        weights, ways, back = _values(table, len(tails))
+        arc_ids = table.columns.get("arc")
+        graph = graph_of_rows(path.stem, count, tails, heads, weights, ways, back, arc_ids)
     except GraphError as error:
         raise FormatError(path, str(error)) from error
     reading = Reading({role: str(title) for role, title in table.roles.titles.items()})
     return replace(graph, first_id=first if ids is None else 0, ids=ids, reading=reading)
 
 
-def _arcs(
-    table: Table, tails: NDArray[Any], heads: NDArray[Any]
-) -> tuple[tuple[NDArray[Any], NDArray[Any], NDArray[Any]], NDArray[np.int64]]:
-    """Tails, heads and weights of the arcs that the rows are, and the row of each."""
+def _values(
+    table: Table, rows: int
+) -> tuple[NDArray[Any], NDArray[np.int8] | None, NDArray[Any] | None]:
+    """Weights, ways and weights of arcs back."""
     roles, columns, ways = table.roles, table.columns, None
-    weights = columns.get("weight", np.ones(len(tails), np.int32))
+    weights = columns.get("weight", np.ones(rows, np.int32))
     back = columns.get("back")
     for values in (weights, back):
         if values is not None and values.dtype.kind == "U":
             raise GraphError(f"weights must be numbers, not {values.dtype}")
     if roles.direction is not None and roles.rule is not None:
         ways = ways_of(columns["direction"].tolist(), roles.direction, roles.rule)
-    arcs = arcs_of_rows(tails, heads, weights, ways=ways, back=back)
-    return arcs, rows_of_arcs(tails, heads, weights, ways=ways, back=back)
+    return weights, ways, back
 
 
 def _check_ends(path: Path, columns: list[NDArray[Any]], span: range) -> None:
@@ -151,7 +147,7 @@ def _table(path: Path, asked: Columns) -> Table:
 
 
 def _kept(path: Path, more: Any, kind: type) -> SavedVertices:
-    """What our metadata say, after a look at it: any program may have written it."""
+    """Check our metadata, which any program may have written."""
     span, lonely = more.get("span"), more.get("lonely", [])
     right = isinstance(lonely, list) and all(type(vertex) is kind for vertex in lonely)
     if right and kind is str:
@@ -168,7 +164,7 @@ def _kept(path: Path, more: Any, kind: type) -> SavedVertices:
 
 
 def _has_half(name: str) -> bool:
-    """Whether there is half of a character in a name, as JSON can write it."""
+    """Return True if there is half of a character in a name, as JSON can write it."""
     return any("\ud800" <= character <= "\udfff" for character in name)
 
 

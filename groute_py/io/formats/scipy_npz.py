@@ -38,7 +38,7 @@ MOST_FACTS = 1 << 10
 
 
 def sniff(head: Head) -> bool:
-    """Whether it is an archive whose first member is an array."""
+    """Return True if it is an archive whose first member is an array."""
     return head.text.startswith(MAGIC) and b".npy" in head.text[:128]
 
 

@@ -32,7 +32,7 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.read_report import Reading
 from groute_py.io.compression import bare_name
 from groute_py.io.file_head import Head
-from groute_py.io.formats.edge_list.block import narrowed
+from groute_py.io.formats.edge_list.names import narrowed
 from groute_py.io.text.arc_reader import DECIMAL, INTEGER
 from groute_py.io.text.lines import Progress, shown, whole_lines
 from groute_py.kernels.cpu.build import csr_from_arcs
@@ -46,17 +46,11 @@ WEIGHTS = (
     "link_type",
 )
 WEIGHT = "free_flow_time"
-LINK_BYTES = 400
-"""Of a link in memory, at least, while lines are read."""
+LINK_BYTES = 400  # of a link in memory, at least, while lines are read
 
 
 class Trips(NamedTuple):
-    """How many people go from each zone to each other.
-
-    Attributes:
-        origins, destinations: ids of zones, int64, shape (k,).
-        flows: float64, shape (k,).
-    """
+    """The trips between zones: ids of zones and flows, shape (k,)."""
 
     origins: NDArray[np.int64]
     destinations: NDArray[np.int64]
@@ -64,7 +58,7 @@ class Trips(NamedTuple):
 
 
 def sniff(head: Head) -> bool:
-    """Whether it begins with a tag of such files."""
+    """Return True if it begins with a tag of such files."""
     return BEGINS.match(head.text) is not None
 
 

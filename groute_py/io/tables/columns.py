@@ -1,4 +1,4 @@
-"""What the columns of an edge table are: tails, heads, weights and directions, by their titles.
+"""The columns of an edge table: tails, heads, weights and directions, by their titles.
 
 The same for all tables: text with titles, Parquet, Arrow, pandas, Polars and dicts. What cannot be
 known is an error that says which names choose; nothing is guessed.
@@ -39,29 +39,26 @@ MOST_BY_PLACE = 3
 
 
 class Columns(NamedTuple):
-    """The columns that a caller names, and what overrides a column of directions.
+    """The columns that a caller names, and what overrides a column of directions."""
 
-    Attributes:
-        tail, head, weight: titles; None for a column to be found.
-        undirected: every row is an edge, whatever a column of directions says.
-        profile: who travels, of an extract of OpenStreetMap; no other graph has profiles.
-        arc: the title of the ids of arcs, of a table; None where they are not wanted.
-        ignore: titles of columns that count as absent, a sequence, or one title.
-    """
-
-    tail: Any = None
+    tail: Any = None  # None for a column to be found by its title, as all three
     head: Any = None
     weight: Any = None
-    undirected: bool = False
-    profile: str | None = None
-    arc: str | None = None
-    ignore: Any = ()
+    undirected: bool = False  # every row is an edge, whatever a column of directions says
+    profile: str | None = None  # who travels, of an extract of OpenStreetMap
+    arc: str | None = None  # of ids of arcs, where they are wanted
+    ignore: Any = ()  # titles of columns that count as absent, or one title
 
     @property
     def named(self) -> list[Any]:
         """The titles that are given."""
-        roles = [title for title in self[:3] if title is not None]
-        return [*roles, *self.ignored]
+        return [title for _, title in self._named]
+
+    @property
+    def _named(self) -> list[tuple[str, Any]]:
+        named = [(role, getattr(self, role)) for role in ("tail", "head", "weight")]
+        ignored = [("ignored column", title) for title in self.ignored]
+        return [pair for pair in named if pair[1] is not None] + ignored
 
     @property
     def ignored(self) -> list[Any]:
@@ -71,10 +68,7 @@ class Columns(NamedTuple):
     def refuse(self, what: str) -> None:
         """Raise `InputError` for a title, where a graph has no columns by name."""
         if self.named:
-            roles = [role for role in ("tail", "head", "weight") if getattr(self, role) is not None]
-            roles += ["ignored column"] * len(self.ignored)
-            pairs = zip(roles, self.named, strict=True)
-            given = ", ".join(f"{role} {quote(title)}" for role, title in pairs)
+            given = ", ".join(f"{role} {quote(title)}" for role, title in self._named)
             raise InputError(f"{what} has no columns by name; leave out {given}")
 
     def refuse_profile(self, what: str) -> None:
@@ -90,29 +84,19 @@ BY_TITLE = Columns()
 
 
 class Roles(NamedTuple):
-    """The titles of the columns that are read, None for those that are not there.
-
-    Attributes:
-        tail, head: of the ends of arcs.
-        weight: of weights; without it every arc weighs 1.
-        back: of the weights of arcs back.
-        direction: of the column that says which way a row leads.
-        rule: how the values of ``direction`` are read; without that `SIGNS`, where there is a
-            column of weights back.
-        arc: of the ids of arcs.
-    """
+    """The titles of the columns that are read, None for those that are not there."""
 
     tail: Any
     head: Any
-    weight: Any = None
-    back: Any = None
-    direction: Any = None
-    rule: Rule | None = None
-    arc: Any = None
+    weight: Any = None  # without it every arc weighs 1
+    back: Any = None  # of the weights of arcs back
+    direction: Any = None  # says which way a row leads
+    rule: Rule | None = None  # of values of ``direction``, or `SIGNS` of weights back
+    arc: Any = None  # of the ids of arcs
 
     @property
     def titles(self) -> dict[str, Any]:
-        """By their role, of all columns that are read."""
+        """The titles of all columns that are read, by role."""
         named = self._asdict().items()
         return {role: title for role, title in named if role != "rule" and title is not None}
 
@@ -224,7 +208,7 @@ def _weight(
 
 
 def _is_known(title: Any) -> bool:
-    """Whether a title says what is in the column."""
+    """Return True if a title says what is in the column."""
     return is_weight_title(title) or is_other_title(title)
 
 

@@ -1,4 +1,4 @@
-"""Which way the rows of an edge table lead, by a column that says so, and which arcs they are."""
+"""The ways that rows of an edge table lead, by a column that says so, and their arcs."""
 
 from __future__ import annotations
 
@@ -11,24 +11,20 @@ from numpy.typing import NDArray
 from groute_py.errors import GraphError
 from groute_py.graph.csr import Graph
 from groute_py.io.tables.titles import compact
+from groute_py.kernels.cpu.build import csr_from_arcs
 
 FORWARD, BOTH, BACKWARD, CLOSED = 1, 0, -1, 2
 YES, NO = ("1", "true", "t", "yes", "y"), ("0", "false", "f", "no", "n")
 
 
 class Rule(NamedTuple):
-    """How the values of a column are read.
+    """A reading of the values of a column."""
 
-    Attributes:
-        ways: `FORWARD`, `BOTH`, `BACKWARD` or `CLOSED` for each value in small letters.
-        wanted: the values, for messages.
-    """
-
-    ways: dict[str, int]
-    wanted: str
+    ways: dict[str, int]  # for each value in small letters
+    wanted: str  # the values, for messages
 
     def way(self, value: Any) -> int | None:
-        """Which way a row with this value leads; None for a value that says nothing."""
+        """The way that a row with this value leads; None for a value that says nothing."""
         return self.ways.get(_plain(value))
 
 
@@ -64,8 +60,7 @@ RULES = {
     **dict.fromkeys(UNDIRECTED_TITLES, UNDIRECTED),
     **dict.fromkeys(("direction", "dir", "dirtravel", *FLAGS_OF_SHAPES), DIRECTION),
     **dict.fromkeys(("oneway", "onewaystreet"), ONE_WAY),
-}
-"""By the title, without a leading ``is``: Gephi, GMNS, AequilibraE, OpenStreetMap, GTFS."""
+}  # by the title, without a leading ``is``: Gephi, GMNS, AequilibraE, OpenStreetMap, GTFS
 
 
 def known_rule(title: Any) -> Rule | None:
@@ -96,7 +91,7 @@ def rule_of(title: Any, values: Sequence[Any]) -> Rule:
 
 
 def is_direction(title: Any, others: Sequence[Any], values: Any) -> bool:
-    """Whether a column says which way rows lead.
+    """Return True if a column says which way rows lead.
 
     ``Type`` does so only where a value is Gephi's, and ``oneway`` not beside ``reversed``, with
     which OSMnx has a row for each direction.
@@ -110,7 +105,7 @@ def is_direction(title: Any, others: Sequence[Any], values: Any) -> bool:
 
 
 def is_needed(role: str, way: int, *, has_back: bool) -> bool:
-    """Whether a row that leads this way has an arc of a weight, or of one back.
+    """Return True if a row that leads this way has an arc of a weight, or of one back.
 
     >>> is_needed("weight", BACKWARD, has_back=False), is_needed("back", FORWARD, has_back=True)
     (True, False)
@@ -132,7 +127,7 @@ def ways_of(values: Sequence[Any], title: Any, rule: Rule) -> NDArray[np.int8]:
 
 
 def problem_of(value: Any, title: Any, rule: Rule) -> str:
-    """What is wrong with a value of a column of directions, and what to do."""
+    """The message about a value of a column of directions."""
     return (
         f"column {title} says {str(value)[:40]!r}; expected {rule.wanted}. To read each row as an "
         "edge, whatever this column says, give --undirected; to ignore it, --ignore-column "
@@ -140,62 +135,41 @@ def problem_of(value: Any, title: Any, rule: Rule) -> str:
     )
 
 
-def arcs_of_rows(
+def graph_of_rows(
+    name: str,
+    count: int,
     tails: NDArray[Any],
     heads: NDArray[Any],
     weights: NDArray[Any],
-    *,
     ways: NDArray[np.int8] | None = None,
     back: NDArray[Any] | None = None,
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Tails, heads and weights of the arcs that rows are: first those forward, then those back.
-
-    A row whose ends are one vertex is one arc.
-
-    >>> [column.tolist() for column in arcs_of_rows(*np.array([[0], [1], [5]]), back=np.array([7]))]
-    [[0, 1], [1, 0], [5, 7]]
-    """
-    if ways is None and back is None:
-        return tails, heads, weights
-    returning = weights if back is None else back
-    there, again = _directions(tails, heads, weights, ways, back)
-    kind = np.result_type(weights.dtype, returning.dtype)
-    weights, returning = weights.astype(kind, copy=False), returning.astype(kind, copy=False)
-    return (
-        np.concatenate([tails[there], heads[again]]),
-        np.concatenate([heads[there], tails[again]]),
-        np.concatenate([weights[there], returning[again]]),
-    )
-
-
-def rows_of_arcs(
-    tails: NDArray[Any],
-    heads: NDArray[Any],
-    weights: NDArray[Any],
-    *,
-    ways: NDArray[np.int8] | None = None,
-    back: NDArray[Any] | None = None,
-) -> NDArray[np.int64]:
-    """The row that each arc of `arcs_of_rows` is of, int64, shape (m,).
-
-    >>> rows_of_arcs(*np.array([[0, 2], [1, 3], [5, 5]]), ways=np.array([BOTH, FORWARD])).tolist()
-    [0, 1, 0]
-    """
-    if ways is None and back is None:
-        return np.arange(len(tails))
-    there, again = _directions(tails, heads, weights, ways, back)
-    return np.concatenate([np.flatnonzero(there), np.flatnonzero(again)])
-
-
-def with_arc_ids(
-    graph: Graph, ids: NDArray[Any], rows: NDArray[np.int64], tails: NDArray[Any]
+    arc_ids: NDArray[Any] | None = None,
 ) -> Graph:
-    """Return the graph of a table with the ids of its arcs; both directions of a row share one.
+    """Return the graph of the rows of a table between ``count`` vertices, numbered from 0.
 
-    The arcs of one tail stand in the graph in the order in which they came; ``tails`` and ``rows``
-    are of the arcs as they came.
+    Without ``ways``, as `ways_of` has them, all rows lead forward; with ``back``, weights of arcs
+    back, there is no arc where a weight is below 0 (`SIGNS`). A row whose ends are one vertex is
+    one arc. ``arc_ids`` are of rows, int64 or strings; both directions share one.
+
+    >>> rows = np.array([0, 1]), np.array([1, 2]), np.array([5, 6])
+    >>> graph_of_rows("town", 3, *rows, back=np.array([7, -1])).weights.tolist()
+    [5, 6, 7]
     """
-    return graph.changed(arc_ids=ids[rows[np.argsort(tails, kind="stable")]])
+    if ways is not None or back is not None:
+        returning = weights if back is None else back
+        there, again = _directions(tails, heads, weights, ways, back)
+        weights = np.concatenate([weights[there], returning[again]])
+        if arc_ids is not None:
+            arc_ids = np.concatenate([arc_ids[there], arc_ids[again]])
+        tails, heads = (
+            np.concatenate([ends[there], others[again]])
+            for ends, others in ((tails, heads), (heads, tails))
+        )
+    graph = Graph.from_arrays(*csr_from_arcs(count, tails, heads, weights), copy=False, name=name)
+    if arc_ids is None:
+        return graph
+    order = np.argsort(tails, kind="stable")  # as arcs of one tail stand in the graph
+    return graph.changed(arc_ids=arc_ids[order])
 
 
 def _directions(
@@ -205,7 +179,7 @@ def _directions(
     ways: NDArray[np.int8] | None,
     back: NDArray[Any] | None,
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which rows are arcs forward, and which are arcs back; one of both is not None."""
+    """Masks of the rows that are arcs forward and back; one of ``ways`` and ``back`` is given."""
     returning = weights if back is None else back
     if ways is None:
         there, again = ~(weights < 0), ~(returning < 0)

@@ -103,7 +103,7 @@ def ends_in(titles: Sequence[Any]) -> list[tuple[Any, Any]]:
 
 @lru_cache(maxsize=1024)
 def _ends_of(title: str) -> frozenset[tuple[Any, ...]]:
-    """Which pair, the nouns before and behind its word, and which of the two: all that fit."""
+    """The pair, the nouns before and behind its word, and which of the two: all that fit."""
     found = set()
     for pair, needs_noun in [(p, False) for p in PAIRS] + [(p, True) for p in MARKS]:
         for word, end in zip(pair, ("tail", "head"), strict=True):
@@ -119,16 +119,10 @@ def end_of(title: Any) -> set[str]:
 
 
 class PlaceTitles(NamedTuple):
-    """The titles of two columns that say where something lies.
+    """The titles of two columns that say where something lies."""
 
-    Attributes:
-        of: what lies there, as the titles say it: nothing, a noun, or an end of an arc.
-        kind: ``x,y`` or ``lon,lat``.
-        x, y: the titles.
-    """
-
-    of: str
-    kind: str
+    of: str  # lies there: nothing, a noun, or an end of an arc
+    kind: str  # ``x,y`` or ``lon,lat``
     x: Any
     y: Any
 
@@ -152,7 +146,7 @@ def places_in(titles: Sequence[Any]) -> list[PlaceTitles]:
 
 
 def is_weight_title(title: Any) -> bool:
-    """Whether it is like ``weight``, ``travel_time`` or ``Length (km)``, and not ``time_id``."""
+    """Return True for ``weight``, ``travel_time`` or ``Length (km)``, not for ``time_id``."""
     words = _words(str(title))
     if not words or {"reverse", "max"} & set(words) or is_other_title(title):
         return False
@@ -160,7 +154,7 @@ def is_weight_title(title: Any) -> bool:
 
 
 def weight_there(title: Any) -> str | None:
-    """Of a title such as ``reverse_cost`` that of the weights of arcs there, as `compact` has it.
+    """The title, by `compact`, of the weights there that a title like ``reverse_cost`` belongs to.
 
     >>> [weight_there(title) for title in ("reverse_cost", "rcost", "km_back", "time_ba", "back")]
     ['cost', 'cost', 'km', 'timeab', None]
@@ -172,12 +166,12 @@ def weight_there(title: Any) -> str | None:
 
 
 def is_kind(title: Any) -> bool:
-    """Whether it says what vertices are, like ``person`` or ``City``, as names hardly do."""
+    """Return True if it says what vertices are, like ``person`` or ``City``, as names hardly do."""
     return re.fullmatch(f"{NOUN}{{1,3}}", compact(title)) is not None
 
 
 def is_other_title(title: Any) -> bool:
-    """Whether it is like ``id``, ``link_id``, ``Label`` or ``lanes``: no end and no weight.
+    """Return True if it is like ``id``, ``link_id``, ``Label`` or ``lanes``: no end and no weight.
 
     >>> [is_other_title(title) for title in ("", "osmid", "max_speed", "km", "Unnamed: 0")]
     [True, True, True, False, True]

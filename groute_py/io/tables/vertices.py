@@ -18,17 +18,16 @@ from numpy.typing import NDArray
 from groute_py.arguments import as_index
 from groute_py.errors import FormatError, quote, quoted
 from groute_py.graph.csr import Graph
+from groute_py.io.compression import refuse_pipes
 from groute_py.io.optional_libraries import library
-from groute_py.io.pipes import refuse_pipes
 from groute_py.io.tables.titles import VERTEX, compact, places_in
-from groute_py.io.text.csv_rows import DELIMITERS, csv_rows
+from groute_py.io.text.lines import DELIMITERS, csv_rows
 from groute_py.system.memory_limits import check_name_lengths
 
 SUFFIX = re.compile(r"\.(csv|tsv|txt|tntp|parquet)(\.(gz|xz|zst|bz2))?$")
 """Of tables of vertices; texts may be compressed."""
 
-ROW_BYTES = 200
-"""Of a row in memory, at least."""
+ROW_BYTES = 200  # of a row in memory, at least
 
 INT64 = np.iinfo(np.int64)
 
@@ -46,7 +45,7 @@ class TableRows(NamedTuple):
 
 
 def places_in_table(path: Path, graph: Graph) -> NDArray[np.float64]:
-    """Where the vertices of a graph lie, float64, shape (n, 2): x and y."""
+    """Read the places of the vertices of a graph: x and y, float64, shape (n, 2)."""
     table = (_of_parquet if path.name.endswith(".parquet") else _of_text)(path)
     axes = [_numbers(path, table.lines, values) for values in (table.xs, table.ys)]
     wanted = graph.numbering.ids_of(np.arange(graph.numbering.count))
@@ -98,7 +97,7 @@ def _of_parquet(path: Path) -> TableRows:
 
 
 def _columns(path: Path, titles: Sequence[str]) -> list[int]:
-    """Which columns hold ids, x and y."""
+    """The columns of ids, x and y."""
     there = quoted(", ".join(titles)) or "no titles"
     ids = [title for title in titles if VERTEX.fullmatch(compact(title))]
     places = places_in(titles)

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from groute_py.errors import FormatError
 from groute_py.graph.builder import INT32, INT64, ArcArrays
 from groute_py.graph.csr import Graph
+from groute_py.graph.read_report import Reading
 from groute_py.io.compression import is_packed
 from groute_py.io.text import lines
 from groute_py.io.text.lines import (
@@ -51,8 +52,7 @@ ROUNDED = (
     "up to 2^53 there, or no decimals"
 )
 
-SPAN_BYTES = 1 << 21
-"""Of a plain file that a thread reads and scans at a time."""
+SPAN_BYTES = 1 << 21  # of a plain file that a thread reads and scans at a time
 
 
 def first_rounded(weights: NDArray[Any]) -> int | None:
@@ -69,7 +69,7 @@ def check_beside_decimals(path: Path, weights: NDArray[Any]) -> None:
 
 
 class _Terms(NamedTuple):
-    """What a scan may take for usual, as it is when the scan begins."""
+    """The terms of a scan, as they are when it begins."""
 
     ids: tuple[int, int]
     columns: int
@@ -271,3 +271,17 @@ class ArcLines:
         )
         found = weights[:filled] if terms.columns == 3 else None
         return _Scanned(int(position), taken, tails[:filled], heads[:filled], found)
+
+
+class Piece(NamedTuple):
+    """Arcs between ids, from consecutive lines, of shape (m,); in ids less ``least``."""
+
+    name: str
+    tails: NDArray[Any]
+    heads: NDArray[Any]
+    weights: NDArray[Any]
+    least: int = 0
+    vertices: range | None = None  # where the file says so
+    vertex_count: int | None = None  # where it says that alone
+    arc_count: int | None = None  # that the file says it has in all
+    reading: Reading | None = None

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Callable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
 from groute_py.errors import FormatError
 from groute_py.io.compression import BYTE_ORDER_MARK, pieces
+from groute_py.system.memory_limits import CHECKED_EVERY, check_room
 
 Progress = Callable[[int, int], None]
 """Called with the bytes of the file that are done, and all."""
 
-COUNT = re.compile(rb"\d{1,18}")
-"""Of vertices, arcs or fields, as files say it."""
+COUNT = re.compile(rb"\d{1,18}")  # of vertices, arcs or fields, as files say it
 
 LONGEST_TEXT_LINE = 1 << 24
 TOO_LONG = "a line of more than {:,} bytes"
@@ -57,18 +58,12 @@ def line_of(path: Path, pattern: re.Pattern[bytes]) -> int | None:
 
 
 class TextBlock(NamedTuple):
-    """Whole lines: bytes of some data.
-
-    Attributes:
-        data: the last of the lines' bytes is a newline.
-        start, stop: where the lines begin and end in it.
-        leaves_last: the line behind them is theirs too, but too long.
-    """
+    """Whole lines: bytes of some data."""
 
     data: bytes
     start: int
     stop: int
-    leaves_last: bool = False
+    leaves_last: bool = False  # the line behind them is theirs too, but too long
 
 
 def lines_within(path: Path, span: range) -> TextBlock:
@@ -112,3 +107,38 @@ def shown(field: bytes) -> str:
     """A field as a message shows it."""
     text = field.decode(errors="backslashreplace")
     return repr(text if len(text) <= 40 else text[:40] + "…")
+
+
+DELIMITERS = "\t;,"  # of tables with titles; the first one in the line of titles parts the fields
+
+
+def csv_rows(
+    path: Path, what: str, row_bytes: int, delimiters: str = ","
+) -> Iterator[tuple[int, list[str]]]:
+    """The line, from 1, and the fields of each row; a blank line is a row without fields.
+
+    Where quotes hold line breaks, the line is the last one of the row.
+    """
+    lines = _text(path)
+    head = next(lines, "")
+    delimiter = next((sign for sign in delimiters if sign in head), ",")
+    rows = csv.reader(chain([head], lines), delimiter=delimiter, strict=True)
+    try:
+        for count, fields in enumerate(rows):
+            if count % CHECKED_EVERY == 0:
+                check_room(row_bytes * count, f"{path}: more than {count:,} {what}")
+            yield rows.line_num, fields
+    except csv.Error as problem:
+        raise FormatError(path, str(problem), line=rows.line_num) from problem
+
+
+def _text(path: Path) -> Iterator[str]:
+    number = 0
+    for text, _ in whole_lines(path):
+        for line in text.splitlines(keepends=True):
+            number += 1
+            try:
+                decoded = line.decode()
+            except UnicodeDecodeError as problem:
+                raise FormatError(path, "expected text in UTF-8", line=number) from problem
+            yield decoded

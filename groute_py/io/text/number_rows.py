@@ -20,17 +20,11 @@ LONGEST_ROW = 1 << 30
 
 
 class NumberRows(NamedTuple):
-    """Some rows.
+    """Some rows."""
 
-    Attributes:
-        numbers: int64, of all rows one after another.
-        ends: int64, where each row ends in `numbers`.
-        lines: int64, the line of each row in the file, from 1.
-    """
-
-    numbers: NDArray[np.int64]
-    ends: NDArray[np.int64]
-    lines: NDArray[np.int64]
+    numbers: NDArray[np.int64]  # of all rows one after another
+    ends: NDArray[np.int64]  # where each row ends in `numbers`
+    lines: NDArray[np.int64]  # of each row in the file, from 1
 
 
 def number_rows(

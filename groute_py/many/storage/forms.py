@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from groute_py.errors import InputError, quote
 from groute_py.graph.ids import Numbering
-from groute_py.io.array_archive import save_arrays
+from groute_py.io.npz import save_arrays
 from groute_py.io.optional_libraries import library
 from groute_py.many.storage.folder import check_folder
 from groute_py.many.storage.row_files import RowFiles

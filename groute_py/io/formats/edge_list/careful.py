@@ -8,7 +8,6 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.io.formats.edge_list.block import Block, narrowed
 from groute_py.io.formats.edge_list.dialect import (
     COMMENTS,
     FOREIGN_COMMENT,
@@ -17,7 +16,7 @@ from groute_py.io.formats.edge_list.dialect import (
     Dialect,
 )
 from groute_py.io.formats.edge_list.fields import as_integer, fields_of, hint_of, is_comment
-from groute_py.io.formats.edge_list.names import Texts
+from groute_py.io.formats.edge_list.names import Block, Texts, narrowed
 from groute_py.io.tables.directions import is_needed, problem_of
 from groute_py.io.text.arc_reader import DECIMAL, ArcLines, check_beside_decimals
 from groute_py.io.text.lines import shown
@@ -32,7 +31,8 @@ class CarefulLines(ArcLines):
     """A file half read; `line` is the number of the next one."""
 
     def __init__(self, path: Path, dialect: Dialect) -> None:
-        super().__init__(path, COMMENTS, separator=dialect.separator)
+        marks = b"" if dialect.has_marked_rows else COMMENTS
+        super().__init__(path, marks, separator=dialect.separator)
         self._dialect = dialect
         self.columns = dialect.columns
 
@@ -44,7 +44,7 @@ class CarefulLines(ArcLines):
         numbers: dict[str, list[int | float]] = {role: [] for role in roles}
         ways: list[int] = []
         for line in text.split(b"\n")[:-1]:
-            if fields := self._row(line):
+            if fields := self.row(line):
                 ends += fields[places["tail"]], fields[places["head"]]
                 if "direction" in places:
                     ways.append(self._way(fields[places["direction"]]))
@@ -68,7 +68,7 @@ class CarefulLines(ArcLines):
             check_beside_decimals(self.path, np.array(integers, np.int64))
         return narrowed(np.array(numbers, np.float64 if decimals else np.int64))
 
-    def _row(self, line: bytes) -> list[bytes]:
+    def row(self, line: bytes) -> list[bytes]:
         """The fields of a line; none for one that is no row."""
         fields = fields_of(line, self._dialect.separator)
         if not any(fields) or self.line in self._dialect.skipped:
@@ -93,7 +93,7 @@ class CarefulLines(ArcLines):
         return fields
 
     def _may_be_row(self, fields: list[bytes]) -> bool:
-        """Whether a comment looks like an arc from a name that begins with its mark."""
+        """Return True if a comment looks like an arc from a name that begins with its mark."""
         first = fields[0]
         if len(fields) != self._dialect.width or len(first) == 1 or first[1:2].isspace():
             return False
@@ -112,7 +112,7 @@ class CarefulLines(ArcLines):
 
 
 def is_skipped_comment(line: bytes, fields: list[bytes], number: int, dialect: Dialect) -> bool:
-    """Whether a line that begins with ``#`` or ``%`` is no row.
+    """Return True if a line that begins with ``#`` or ``%`` is no row.
 
     Below titles with a separator it is a row if it has as many fields, and where ids are names it
     is a comment only if it is one field: what lies between is refused as a row.

@@ -58,32 +58,21 @@ ONE_LINE = (
 
 
 class Dialect(NamedTuple):
-    """How to read an edge list.
+    """The dialect of an edge list."""
 
-    Attributes:
-        separator: what parts fields besides blanks and tabs, or nothing.
-        columns: 2, or 3 with weights.
-        names: whether some of the first ids are no integers, or a comment of ours says so.
-        skipped: the numbers of lines that have titles or counts.
-        vertex_count, arc_count: what a line of counts says.
-        vertices: the ids that there are, where a comment of ours says so.
-        titled: the row of titles, if there is one.
-        undirected: the comment that says so, if there is one.
-    """
-
-    separator: bytes
-    columns: int
-    names: bool
-    skipped: frozenset[int]
+    separator: bytes  # besides blanks and tabs, or nothing
+    columns: int  # 2, or 3 with weights
+    names: bool  # some of the first ids are no integers, or a comment says so
+    skipped: frozenset[int]  # lines of titles or counts
     vertex_count: int | None = None
     arc_count: int | None = None
-    vertices: range | None = None
+    vertices: range | None = None  # where a comment of ours says so
     titled: Titled | None = None
-    undirected: str = ""
+    undirected: str = ""  # the comment that says so
 
     @property
     def places(self) -> dict[str, int]:
-        """Which field each role is, from 0."""
+        """The field of each role, from 0."""
         if self.titled is not None:
             return self.titled.places
         return {"tail": 0, "head": 1, "weight": 2} if self.columns == 3 else {"tail": 0, "head": 1}
@@ -95,18 +84,18 @@ class Dialect(NamedTuple):
 
     @property
     def is_plain(self) -> bool:
-        """Whether lines are `TAIL HEAD` or `TAIL HEAD WEIGHT`."""
+        """Return True if lines are `TAIL HEAD` or `TAIL HEAD WEIGHT`."""
         usual = list(zip(ROLES, range(self.columns), strict=False))
         return self.width == self.columns and list(self.places.items()) == usual
 
     @property
     def has_marked_rows(self) -> bool:
-        """Whether a line that begins with ``#`` or ``%`` may be a row: below a row of titles."""
+        """Return True if a line with ``#`` or ``%`` in front may be a row: below titles."""
         return self.titled is not None and not self.titled.in_comment and self.separator != b""
 
 
 def dialect_of(head: Head) -> Dialect | None:
-    """How to read a file that begins like this, or None if it is no edge list."""
+    """Find the dialect of a file that begins like this; None if it is no edge list."""
     if not TEXT.fullmatch(head.text):
         return None
     comments, data = _sample(head)
@@ -226,7 +215,7 @@ def _vertices(comments: list[bytes]) -> range | None:
 
 
 def _plausible(rows: Records, columns: int, separator: bytes) -> bool:
-    """Whether this is more than two words of prose: numbers somewhere, or a separator."""
+    """Return True if this is more than two words of prose: numbers somewhere, or a separator."""
     if not rows or separator:
         return True
     if columns == 3:

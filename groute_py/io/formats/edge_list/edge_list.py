@@ -38,23 +38,17 @@ from groute_py.graph.read_report import Reading
 from groute_py.graph.symmetrize import is_symmetric, mirrored
 from groute_py.io.compression import bare_name
 from groute_py.io.file_head import Head
-from groute_py.io.formats.edge_list.careful import (
-    is_skipped_comment,
-    refuse_line,
-    refuse_name,
-)
-from groute_py.io.formats.edge_list.dialect import COMMENTS, IDS_ARE_NAMES, Dialect, dialect_of
-from groute_py.io.formats.edge_list.fields import as_integer, fields_of, quoted
+from groute_py.io.formats.edge_list.careful import CarefulLines
+from groute_py.io.formats.edge_list.dialect import IDS_ARE_NAMES, Dialect, dialect_of
+from groute_py.io.formats.edge_list.fields import as_integer, quoted
 from groute_py.io.formats.edge_list.ldbc_vertices import vertices_beside, vertices_written
 from groute_py.io.formats.edge_list.rows import FileRows, read_rows
-from groute_py.io.rank_piece import Piece
 from groute_py.io.tables.columns import BY_TITLE, Columns, Roles
-from groute_py.io.tables.directions import arcs_of_rows, rows_of_arcs, with_arc_ids
+from groute_py.io.tables.directions import graph_of_rows
 from groute_py.io.tables.titles import PAIRS
-from groute_py.io.text.arc_reader import ArcLines
+from groute_py.io.text.arc_reader import Piece
 from groute_py.io.text.arc_writer import attributed, write_arcs
 from groute_py.io.text.lines import Progress
-from groute_py.kernels.cpu.build import csr_from_arcs
 from groute_py.system.memory_limits import check_vertex_count
 
 SUFFIX_OF_NAMES = (".csv", ".wel", ".el", ".txt", ".tsv", ".e")
@@ -64,7 +58,7 @@ SMALL_IDS, USUAL_IDS = (0, 2**31), (0, 10**18)
 
 
 def sniff(head: Head) -> bool:
-    """Whether it is text whose first line that is no comment has two or three fields."""
+    """Return True if it is text whose first line that is no comment has two or three fields."""
     return dialect_of(head) is not None
 
 
@@ -90,7 +84,7 @@ def read(path: Path, progress: Progress | None = None, asked: Columns = BY_TITLE
 
 
 def _whole(graph: Graph, dialect: Dialect, comments: int, asked: Columns) -> Graph:
-    """With a report; and with arcs back where a comment says that edges are undirected.
+    """Add a report, and arcs back where a comment says that edges are undirected.
 
     Some such files have both directions of each edge already.
     """
@@ -120,32 +114,21 @@ class _LargeIdError(Exception):
     """An id is an integer beyond 64 bits, so all ids are names."""
 
 
-class _Lines(ArcLines):
+class _Lines(CarefulLines):
     """Arcs whose ids are integers; `arcs` has the ids as they are."""
 
     def __init__(self, path: Path, dialect: Dialect) -> None:
-        marks = b"" if dialect.has_marked_rows else COMMENTS
-        super().__init__(path, marks, separator=dialect.separator)
-        self._dialect = dialect
-        self.columns, self.promised, self.ids = dialect.columns, dialect.arc_count, SMALL_IDS
+        super().__init__(path, dialect)
+        self.promised, self.ids = dialect.arc_count, SMALL_IDS
 
     def take_line(self, line: bytes) -> None:
-        fields = fields_of(line, self._dialect.separator)
-        if not any(fields) or self.line in self._dialect.skipped:
-            return
-        if is_skipped_comment(line, fields, self.line, self._dialect):
-            self.comments += 1
-            return
-        if len(fields) != self.columns:
-            refuse_line(self, line, self._dialect)
-        self.add_arc(fields[0], fields[1], fields[2] if self.columns == 3 else None)
+        if fields := self.row(line):
+            self.add_arc(fields[0], fields[1], fields[2] if self.columns == 3 else None)
         if self.arcs.tails.dtype == np.int64:
             self.ids = USUAL_IDS
 
     def _index(self, field: bytes) -> int:
-        number = as_integer(field)
-        if number is None:
-            refuse_name(self, field)
+        number = int(field)
         if not INT64.min <= number <= INT64.max:
             raise _LargeIdError
         return number
@@ -163,7 +146,7 @@ class _Lines(ArcLines):
 def _numbered(
     path: Path, dialect: Dialect, tails: NDArray[Any], heads: NDArray[Any]
 ) -> tuple[int, NDArray[np.int64] | None, int, NDArray[Any], NDArray[Any]]:
-    """As `groute_py.graph.ids.numbered`, with the file's own statements about its vertices."""
+    """Number ids as `groute_py.graph.ids.numbered`, or as the file itself says."""
     span = dialect.vertices
     if span is None and dialect.vertex_count is not None:
         least = int(min(tails.min(), heads.min())) if len(tails) else 1
@@ -191,15 +174,9 @@ def _graph_of_rows(path: Path, dialect: Dialect, rows: FileRows) -> Graph:
         check_vertex_count(path, count, rows.text_bytes)
     else:
         ids = rows.ids(path)
-    arcs = arcs_of_rows(tails, heads, rows.weights, ways=rows.ways, back=rows.back)
-    first = 0 if ids is not None else first
-    graph = Graph.from_arrays(
-        *csr_from_arcs(count, *arcs), copy=False, first_id=first, name=_name(path)
-    )
-    if (of_rows := _read_arc_ids(path, dialect)) is not None:
-        every = rows_of_arcs(tails, heads, rows.weights, ways=rows.ways, back=rows.back)
-        graph = with_arc_ids(graph, of_rows, every, arcs[0])
-    return replace(graph, ids=ids)
+    columns = tails, heads, rows.weights, rows.ways, rows.back, _read_arc_ids(path, dialect)
+    graph = graph_of_rows(_name(path), count, *columns)
+    return replace(graph, first_id=0 if ids is not None else first, ids=ids)
 
 
 def _read_arc_ids(path: Path, dialect: Dialect) -> NDArray[Any] | None:

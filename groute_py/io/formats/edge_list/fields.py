@@ -1,4 +1,4 @@
-"""How the rows of an edge list are parted into fields."""
+"""Fields of the rows of an edge list."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from groute_py.io.file_head import Head
 from groute_py.io.text.arc_reader import INTEGER
 from groute_py.io.text.lines import shown
 
-SEPARATORS = (b",", b";", b"|")
-"""What may part fields besides blanks and tabs."""
+SEPARATORS = (b",", b";", b"|")  # what may part fields besides blanks and tabs
 TAB = b"\t"
 QUOTE = b'"'
 QUOTED = re.compile(rb'((?:"[^"]*")+)')
@@ -27,7 +26,7 @@ def as_integer(field: bytes) -> int | None:
 
 
 def is_comment(line: bytes) -> bool:
-    """Whether a line begins as comments do; a name in quotes may begin so too."""
+    """Return True if a line begins as comments do; a name in quotes may begin so too."""
     return line.lstrip()[:1] in (b"#", b"%")
 
 
@@ -65,7 +64,7 @@ def _parted(line: bytes, separator: bytes) -> list[bytes]:
 
 
 def separator_of(head: Head, data: Lines) -> bytes | None:
-    """What parts every line into the same two or three fields, or else the first line.
+    """Find the separator of all lines into the same two or three fields, or else of the first.
 
     Tabs alone part the lines where any blanks do not: titles and names may have blanks there.
     """
@@ -103,7 +102,7 @@ def records_of(lines: Lines, separator: bytes) -> Records:
 
 
 def hint_of(line: bytes) -> str:
-    """What to say of quotes behind a complaint about a line."""
+    """The hint about quotes behind a message about a line."""
     return HINT if QUOTE in line else ""
 
 
@@ -117,7 +116,7 @@ def _parts(lines: Lines, separator: bytes) -> bool:
 
 
 def _leaves_none(lines: Lines, separator: bytes, found: list[bytes]) -> bool:
-    """Whether the ids hold none of the other separators that would do."""
+    """Return True if the ids hold none of the other separators that would do."""
     others = [other for other in found if other and other != separator]
     ends = [end for _, fields in _records(lines, separator) for end in fields[:2]]
     return not any(other in end for other in others for end in ends)

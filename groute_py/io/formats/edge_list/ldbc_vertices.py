@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from groute_py.errors import FormatError, InputError
 from groute_py.graph.builder import INT64
 from groute_py.graph.csr import Graph
-from groute_py.io.companions import VERTICES, companion
+from groute_py.io.companions import companion
 from groute_py.io.compression import bare_name, packing
 from groute_py.io.formats.edge_list.fields import as_integer
 from groute_py.io.text.lines import shown, whole_lines
@@ -29,7 +29,7 @@ def vertices_beside(path: Path) -> NDArray[np.int64] | None:
 
 def vertices_file(path: Path) -> Path | None:
     """The file ``x.v`` beside ``x.e``, compressed or not, if there is one."""
-    return companion(path, VERTICES)
+    return companion(path, "vertices")
 
 
 def _read_vertices(path: Path) -> NDArray[np.int64]:

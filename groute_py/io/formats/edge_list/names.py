@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import secrets
-from typing import NamedTuple
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.graph.builder import INT32
+from groute_py.io.text.arc_reader import check_beside_decimals
 from groute_py.kernels.cpu.names import SIZE, START, copy_slots, hash_names, number_names
 
 FIRST_SLOTS, FIRST_BYTES = 1 << 10, 1 << 12
@@ -16,15 +20,10 @@ SEED = np.uint64(secrets.randbits(64))
 
 
 class Texts(NamedTuple):
-    """Names in order.
+    """Names in order."""
 
-    Attributes:
-        letters: uint8, the text that holds the names.
-        names: uint32, shape (names, 3): where each starts, its size in bytes, and its hash.
-    """
-
-    letters: NDArray[np.uint8]
-    names: NDArray[np.uint32]
+    letters: NDArray[np.uint8]  # the text that holds the names
+    names: NDArray[np.uint32]  # uint32, shape (names, 3): start, size in bytes, hash
 
     @classmethod
     def of(cls, names: list[bytes]) -> Texts:
@@ -73,3 +72,27 @@ class Names:
             slots = np.zeros((2 * len(self._slots), 2), np.uint64)
             copy_slots(self._slots, slots)
             self._slots = slots
+
+
+class Block(NamedTuple):
+    """Consecutive rows."""
+
+    ends: Texts  # the tail and the head of each row, one after another
+    weights: NDArray[Any] | None  # as `narrowed` gives them, shape (rows,)
+    back: NDArray[Any] | None  # of arcs back, likewise
+    ways: NDArray[np.int8] | None
+
+
+def narrowed(numbers: NDArray[Any]) -> NDArray[Any]:
+    """A copy of weights, as int32 where they are integers that fit."""
+    fit = INT32.min <= numbers.min(initial=0) and numbers.max(initial=0) <= INT32.max
+    return numbers.astype(np.int32 if numbers.dtype.kind == "i" and fit else numbers.dtype)
+
+
+def joined(path: Path, numbers: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Weights of all blocks, int32, int64 or float64, whichever is the first that holds them."""
+    if any(some.dtype.kind == "f" for some in numbers):
+        for some in numbers:
+            check_beside_decimals(path, some)
+    whole: NDArray[Any] = np.concatenate([np.zeros(0, np.int32), *numbers])
+    return whole

@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 
 from groute_py.errors import FormatError, GraphError
 from groute_py.graph.builder import INT64
-from groute_py.io.formats.edge_list.block import joined
 from groute_py.io.formats.edge_list.careful import CarefulLines
 from groute_py.io.formats.edge_list.dialect import Dialect
-from groute_py.io.formats.edge_list.names import Names
+from groute_py.io.formats.edge_list.names import Names, joined
 from groute_py.io.formats.edge_list.usual import TextPart, UsualLines
 from groute_py.io.text.lines import Progress, shown, whole_lines
 from groute_py.system.memory_limits import check_name_lengths
@@ -29,27 +28,16 @@ from groute_py.system.threads import thread_count
 
 
 class FileRows(NamedTuple):
-    """All rows of a file.
+    """All rows of a file."""
 
-    Attributes:
-        names: of the ends, as they stand in the file, a newline behind each.
-        name_count: how many there are.
-        tails, heads: int32, shape (rows,), places in `names`.
-        weights: int32, int64 or float64, shape (rows,).
-        back: of the arcs back, likewise, or None.
-        ways: int8, shape (rows,), as `groute_py.io.tables.directions` has them, or None.
-        comments: how many lines of comments were skipped.
-        text_bytes: the size of the text.
-    """
-
-    names: bytes
+    names: bytes  # as they stand in the file, a newline behind each
     name_count: int
-    tails: NDArray[np.int32]
+    tails: NDArray[np.int32]  # places in `names`, shape (rows,)
     heads: NDArray[np.int32]
-    weights: NDArray[Any]
-    back: NDArray[Any] | None
-    ways: NDArray[np.int8] | None
-    comments: int
+    weights: NDArray[Any]  # int32, int64 or float64
+    back: NDArray[Any] | None  # of the arcs back
+    ways: NDArray[np.int8] | None  # as `groute_py.io.tables.directions` has them
+    comments: int  # lines that were skipped
     text_bytes: int
 
     def integers(self) -> NDArray[np.int64] | None:

@@ -32,25 +32,17 @@ NARROW = 3
 
 
 class Titled(NamedTuple):
-    """A row of titles.
-
-    Attributes:
-        separator: what parts it.
-        line: its number.
-        titles: the fields of the row.
-        roles: what the columns are.
-        in_comment: whether the row stands behind the mark of a comment.
-    """
+    """A row of titles."""
 
     separator: bytes
-    line: int
+    line: int  # its number
     titles: list[str]
     roles: Roles
-    in_comment: bool = False
+    in_comment: bool = False  # it stands behind the mark of a comment
 
     @property
     def places(self) -> dict[str, int]:
-        """Which field each role is, from 0."""
+        """The field of each role, from 0."""
         return {role: self.titles.index(title) for role, title in self.roles.titles.items()}
 
 
@@ -111,7 +103,7 @@ def described(head: Head, separator: bytes, rows: Records) -> Titled:
 
 
 def are_titles(rows: Records) -> bool:
-    """Whether the first row is words above integers."""
+    """Return True if the first row is words above integers."""
     first = [field.decode(errors="replace") for field in rows[0][1]]
     if not all(map(WORD.fullmatch, first)) or (first[2:] and first[2].lower() in NO_TITLES):
         return False
@@ -150,7 +142,7 @@ def _have_integers(rows: Records) -> bool:
 
 
 def _has_names_like(titles: list[bytes], rows: Records) -> bool:
-    """Whether ends are called as the titles are, or have the same names with other numbers."""
+    """Return True if ends are called as the titles are, perhaps with other numbers."""
     shapes = [re.escape(title.rstrip(b"0123456789")) for title in titles]
     numbered = [
         shape + rb"\d+" for shape, title in zip(shapes, titles, strict=True) if title[-1:].isdigit()

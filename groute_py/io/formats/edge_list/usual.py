@@ -11,9 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.io.formats.edge_list.block import Block, narrowed
 from groute_py.io.formats.edge_list.dialect import Dialect
-from groute_py.io.formats.edge_list.names import SEED, Names, Texts
+from groute_py.io.formats.edge_list.names import SEED, Block, Names, Texts, narrowed
 from groute_py.io.tables.directions import Rule
 from groute_py.kernels.cpu.usual_rows import ANY, INTEGER, NAME, NUMBER, TEXT, scan_rows
 
@@ -23,17 +22,11 @@ TEXT_ROLES, NUMBER_ROLES = ("tail", "head", "direction"), ("weight", "back")
 
 
 class TextPart(NamedTuple):
-    """Consecutive lines of a text.
+    """Consecutive lines of a text."""
 
-    Attributes:
-        span: their bytes.
-        lines: how many there are; not counted without a block.
-        block: the rows of usual lines, or None for lines that need care.
-    """
-
-    span: range
-    lines: int
-    block: Block | None
+    span: range  # their bytes
+    lines: int  # not counted without a block
+    block: Block | None  # None for lines that need care
 
 
 class UsualLines:
@@ -53,7 +46,7 @@ class UsualLines:
                 self._kinds[places[role]] = kinds[role]
                 self._columns[places[role]] = column
         self._shortest = dialect.width + len(("tail", "head")) + len(self._numbers)
-        self._number_type: type[np.int64] | type[np.float64] = np.int64
+        self._number_type: type[np.generic] = np.int64
 
     def parts(self, text: bytes, first_row: int = 0) -> list[TextPart]:
         """The rows of a text, in order; the lines before `first_row` need care."""
@@ -77,17 +70,13 @@ class UsualLines:
 
         Numbers are taken for integers until one is a decimal, which ends these rows.
         """
-        part = self._rows_with(self._number_type, text, start)
-        if part is None and self._numbers and self._number_type is np.int64:
-            part = self._rows_with(np.float64, text, start)
-            if part is not None:
-                self._number_type = np.float64
-        return part
+        for kind in dict.fromkeys((self._number_type, np.float64 if self._numbers else np.int64)):
+            if (part := self._scanned(kind, text, start)) is not None:
+                self._number_type = kind
+                return part
+        return None
 
-    def _rows_with(
-        self, number_type: type[np.int64] | type[np.float64], text: bytes, start: int
-    ) -> TextPart | None:
-        """As `_rows`; decimals are usual only among numbers of float64."""
+    def _scanned(self, number_type: type[np.generic], text: bytes, start: int) -> TextPart | None:
         letters = np.frombuffer(text, np.uint8)
         size = (len(text) - start) // self._shortest + 1
         texts = np.empty((size, len(self._texts), 3), np.uint32)

@@ -6,7 +6,8 @@ A class is the value of the tag ``highway``. ``docs/openstreetmap.md`` has the s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from enum import Enum
+from typing import Final, NamedTuple
 
 from groute_py.errors import InputError, quote
 
@@ -14,26 +15,18 @@ from groute_py.errors import InputError, quote
 class Profile(NamedTuple):
     """A kind of traveller.
 
-    Attributes:
-        speeds: km/h on the classes that are open unless a tag closes them.
-        on_request: km/h on the classes that are closed unless a tag opens them.
-        access: the keys of tags that open and close, the most special first.
-        oneway: the keys of tags that say which way is open, the most special first.
-        pushing: km/h where a tag says ``dismount``; 0 closes.
-        has_contraflow: lanes against a one-way road count.
-        class_implies_oneway: motorways and roundabouts are one-way without a tag.
-        limit_share: the share of a speed limit that is driven instead of the speed of the class;
-            None where a limit only bounds that.
+    ``limit_share`` of a speed limit is driven instead of the speed of the class; None where a limit
+    only bounds that.
     """
 
     name: str
-    speeds: Mapping[str, float]
-    on_request: Mapping[str, float]
-    access: tuple[str, ...]
-    oneway: tuple[str, ...]
-    pushing: float = 0.0
-    has_contraflow: bool = False
-    class_implies_oneway: bool = True
+    speeds: Mapping[str, float]  # km/h on classes that are open unless a tag closes them
+    on_request: Mapping[str, float]  # km/h on classes that are closed unless a tag opens them
+    access: tuple[str, ...]  # keys of tags, the most special first
+    oneway: tuple[str, ...]  # keys of tags, the most special first
+    pushing: float = 0.0  # km/h where a tag says ``dismount``; 0 closes
+    has_contraflow: bool = False  # lanes against a one-way road count
+    class_implies_oneway: bool = True  # of motorways and roundabouts
     limit_share: float | None = None
 
 
@@ -101,3 +94,56 @@ def profile_of(name: str | None) -> Profile:
         known = ", ".join(PROFILES)
         raise InputError(f"profile {quote(name)} is unknown; choose one of {known}")
     return PROFILES[name]
+
+
+class Passage(Enum):
+    """The meaning of a value of an access tag. Local traffic is not told from other traffic."""
+
+    OPEN = "anybody may pass"
+    DISMOUNT = "bicycles are pushed"
+    CLOSED = "only those may pass who have a special right or another vehicle"
+
+
+VALUES: Final[Mapping[str, Passage]] = {
+    **dict.fromkeys(
+        ("yes", "designated", "official", "permissive", "public", "destination", "customers"),
+        Passage.OPEN,
+    ),
+    "dismount": Passage.DISMOUNT,
+    **dict.fromkeys(
+        (
+            *("no", "private", "permit", "residents", "restricted", "service", "military"),
+            *("agricultural", "forestry", "delivery", "emergency", "use_sidepath"),
+            *("foot", "bicycle", "moped", "motorcycle", "horse"),
+            *("psv", "bus", "tourist_bus", "coach", "taxi", "hgv", "goods", "disabled"),
+        ),
+        Passage.CLOSED,
+    ),
+}
+"""A value that names a key of the profile itself is open to it, as ``access=bicycle``."""
+
+BY_OTHER_TAGS: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
+    ("motorroad", "yes"): {"bicycle": "no", "foot": "no"},
+    ("service", "emergency_access"): {"motor_vehicle": "emergency"},
+}
+"""Access that another tag of a way stands for. An access tag of the same key overrules it."""
+
+SIDEWALKS: Final = ("sidewalk", "sidewalk:both", "sidewalk:left", "sidewalk:right")
+"""Where all pavements of a road are ``separate`` ways, pedestrians use those."""
+
+_FOR_WALKERS = ("stile", "kissing_gate", "turnstile", "full-height_turnstile")
+_FOR_NOBODY = ("fence", "wall", "hedge", "city_wall", "retaining_wall")
+
+BARRIERS: Final[Mapping[str, frozenset[str]]] = {
+    "car": frozenset(
+        (
+            *("bollard", "block", "chain", "jersey_barrier", "planter", "log", "debris"),
+            *("cycle_barrier", "motorcycle_barrier", "bus_trap", "sump_buster", "horse_stile"),
+            *_FOR_WALKERS,
+            *_FOR_NOBODY,
+        )
+    ),
+    "bike": frozenset((*_FOR_WALKERS, *_FOR_NOBODY)),
+    "foot": frozenset(_FOR_NOBODY),
+}
+"""Barriers in a way that a profile does not pass unless an access tag of the node opens them."""

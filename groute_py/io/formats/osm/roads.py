@@ -23,29 +23,18 @@ MS_FOR_KM_H = 3600.0
 
 
 class Ways(NamedTuple):
-    """The ways that a profile may take.
+    """The ways that a profile may take."""
 
-    Attributes:
-        refs: int64, the ids of the nodes of one way after another.
-        starts: int64, shape (ways + 1,), where each way begins in ``refs``.
-        speeds: float64, shape (ways, 2): km/h along and against each; 0 where that is closed.
-    """
-
-    refs: NDArray[np.int64]
-    starts: NDArray[np.int64]
-    speeds: NDArray[np.float64]
+    refs: NDArray[np.int64]  # int64, the ids of the nodes of one way after another
+    starts: NDArray[np.int64]  # int64, shape (ways + 1,)
+    speeds: NDArray[np.float64]  # shape (ways, 2): km/h along and against; 0 is closed
 
 
 class Nodes(NamedTuple):
-    """Nodes that are there and may be passed.
+    """Nodes that are there and may be passed."""
 
-    Attributes:
-        ids: int64, shape (k,), ascending.
-        places: float64, shape (k, 2): longitudes and latitudes in degrees.
-    """
-
-    ids: NDArray[np.int64]
-    places: NDArray[np.float64]
+    ids: NDArray[np.int64]  # int64, ascending, shape (k,)
+    places: NDArray[np.float64]  # shape (k, 2): longitudes and latitudes in degrees
 
 
 def road_graph(path: Path, name: str, ways: Ways, nodes: Nodes) -> Graph:
@@ -125,7 +114,7 @@ def _metres(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.
 def _followers(
     ends: NDArray[np.int64], is_open: NDArray[np.bool_], count: int
 ) -> NDArray[np.int64]:
-    """For `chains`: which half-edge comes behind each, -1 where its head is a vertex.
+    """The half-edge behind each, for `chains`; -1 where its head is a vertex.
 
     A node is none if two segments from two other nodes meet there and both are open the same ways
     through it.

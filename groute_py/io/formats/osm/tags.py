@@ -6,8 +6,14 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from groute_py.io.formats.osm.access import BARRIERS, BY_OTHER_TAGS, SIDEWALKS, VALUES, Passage
-from groute_py.io.formats.osm.profiles import Profile
+from groute_py.io.formats.osm.profiles import (
+    BARRIERS,
+    BY_OTHER_TAGS,
+    SIDEWALKS,
+    VALUES,
+    Passage,
+    Profile,
+)
 
 Tags = Mapping[str, str]
 
@@ -41,7 +47,7 @@ LEAST_SPEED = 1.0
 
 
 class Speeds(NamedTuple):
-    """In km/h, along a way and against it; 0 for a direction that is closed."""
+    """Speeds in km/h, along a way and against it; 0 for a direction that is closed."""
 
     forward: float
     backward: float
