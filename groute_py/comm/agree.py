@@ -94,9 +94,9 @@ def refuse_difference(channel: Channel, asked: dict[str, Any]) -> None:
 
 
 def all_leave(error: BaseException | None, channel: Channel) -> bool:
-    """Return whether all ranks leave a block as this one does, with an error or without.
+    """Return True if all ranks leave a block as this one does, and may close what they share.
 
-    Then they may close what they share. A rank that fails alone ends the job.
+    A rank that fails alone ends the job.
     """
     is_everywhere = isinstance(error, GrouteError) and error.on_all_ranks
     return error is None or channel.size == 1 or is_everywhere

@@ -1,7 +1,4 @@
-"""The folder where CuPy keeps the kernels that it compiles.
-
-CuPy makes it on import, and ends in an error where it may not, as in a read-only home.
-"""
+"""The folder where CuPy keeps compiled kernels; it fails on import if it may not make one."""
 
 from __future__ import annotations
 

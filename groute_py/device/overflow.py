@@ -1,4 +1,4 @@
-"""Sums that did not fit in the distance type: whether the answer misses any of them.
+"""Sums that did not fit in the distance type, and if the answer misses any of them.
 
 It does not if every arc from a reached vertex leads to a reached one: where no weight is negative,
 a sum beyond the type's range was not a shortest distance then.

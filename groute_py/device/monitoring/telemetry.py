@@ -167,7 +167,7 @@ def _nvlink(library: Nvml, read: Any) -> list[int | None]:
 
 
 def summary(samples: list[Sample]) -> dict[str, dict[str, float]]:
-    """By GPU: means, most memory, least clock, and growth of counters."""
+    """Means, most memory, least clock, and growth of counters, by GPU."""
     by_gpu: dict[str, dict[str, float]] = {}
     for gpu in sorted({sample.gpu for sample in samples}):
         own = [sample for sample in samples if sample.gpu == gpu]

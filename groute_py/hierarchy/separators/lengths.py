@@ -1,8 +1,7 @@
 """Lengths: weights and distances as customization has them, unsigned and with room for a sum.
 
 The greatest length is less than half of the one that stands for no way. So the sum of two lengths
-is less than that, and sums with it are not: none of them wraps, and none needs to be looked at. A
-length above the limit says that the next wider type has to be taken.
+is less than that, and sums with it are not: none of them wraps, and none needs to be looked at.
 """
 
 from __future__ import annotations

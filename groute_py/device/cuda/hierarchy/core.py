@@ -29,7 +29,7 @@ class CoreGraph:
 
 
 def core_distances(hierarchy: Hierarchy, distance_type: np.dtype[Any]) -> Any:
-    """All distances within the core, (c, c), in the current stream, twice there while it is closed.
+    """All distances within the core, (c, c), in the current stream; there twice while it is closed.
 
     `NarrowError` if a distance takes more than half of the type's range.
     """

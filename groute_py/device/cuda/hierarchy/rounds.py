@@ -58,8 +58,8 @@ def contract(
 ) -> Hierarchy:
     """Contract a graph without negative weights, of NumPy's or CuPy's arrays, into CuPy's arrays.
 
-    `DenseError` if too much is left when degrees have grown, `NarrowError` if the weight of a
-    shortcut does not fit in ``distance_type`` (int32 or int64).
+    `DenseError` if too much is left when degrees have grown, `NarrowError` if a shortcut does not
+    fit.
     """
     offsets, heads, weights = (cp.asarray(array) for array in (offsets, heads, weights))
     skeleton = skeleton_of(offsets, heads, weights, distance_type)

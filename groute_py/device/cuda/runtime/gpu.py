@@ -21,8 +21,7 @@ REMEDY = (
 class GpuContext:
     """A GPU, as a rank uses it; ``local_rank`` picks it, and ranks share where there are fewer.
 
-    ``id`` is CUDA's number, ``uuid`` NVML's. All work on the share is in ``stream``; ``beside`` is
-    for work that must not wait for kernels there.
+    ``beside`` is a stream for work that must not wait for kernels in ``stream``.
     """
 
     def __init__(self, local_rank: int) -> None:

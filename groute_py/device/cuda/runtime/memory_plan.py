@@ -82,10 +82,7 @@ def work_arrays(
 
 
 def recording_arrays(entries: int, own: int, distance_type: np.dtype[Any]) -> dict[str, Shape]:
-    """Additional arrays if predecessors are recorded; ``far_recorded`` replaces the far lists then.
-
-    ``entries`` counts the places of a near list. Only owned vertices are ever far.
-    """
+    """Additional arrays of records of predecessors; ``far_recorded`` replaces the far lists."""
     far = (2, FAR_WITH_TAILS * min(entries, capacity(own)))
     return {
         "near_tail": ((2, entries), np.uint32),

@@ -1,7 +1,4 @@
-"""The working arrays of a solve and its control block.
-
-Worklists come last: they take the remaining memory and may be short.
-"""
+"""The working arrays of a solve and its control block; worklists take the rest of the memory."""
 
 from __future__ import annotations
 

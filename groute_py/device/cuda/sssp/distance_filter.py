@@ -1,7 +1,4 @@
-"""The distance filter: a byte or less a vertex, which is read before its distance.
-
-It pays where distances do not fit in L2, and buckets grow, which is where arcs are many.
-"""
+"""The distance filter: a byte or less a vertex, read before a distance that is not in L2."""
 
 from __future__ import annotations
 

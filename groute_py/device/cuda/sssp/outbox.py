@@ -1,8 +1,4 @@
-"""Messages of a GPU in rounds: improvements and claims to and from the owners of vertices.
-
-They stay in device memory if the MPI library is CUDA-aware; otherwise they are copied through
-page-locked host memory.
-"""
+"""Messages of a GPU in rounds, to and from owners: in device memory, or through the host."""
 
 from __future__ import annotations
 
