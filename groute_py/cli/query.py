@@ -59,7 +59,7 @@ def query(graph: str, **given: Any) -> None:
     run.read(Direction(options.reverse), whole=False)
     with Solver(run.opened) as solver, Ending() as ending:
         show.note(f"{solver.facts.name} is ready")
-        _answer_all(Questions(solver, options.time_limit_s), ending, run.opened)
+        _answer_all(Questions(solver, options.time_limit_s, graph), ending, run.opened)
 
 
 def _answer_all(questions: Questions, ending: Ending, opened: Opened) -> None:

@@ -10,27 +10,30 @@ have an ``id``, which its answer repeats:
     {"sources": [3], "limits": [5, 9]}           {"vertices": [3, 5, 9], "distances": [0, 6, 8]}
 
 The last may ask for ``arcs`` and ``areas`` too, in an answer of bounded size.
-Vertices are the ids of the graph's file. Where no path leads, a distance is null. If the graph
-names somebody, such as OpenStreetMap, an answer has a member ``attribution``.
+Vertices are the graph's own ids, or points ``[lon, lat]``. Where no path leads, a distance is null.
+If the graph names somebody, such as OpenStreetMap, an answer has a member ``attribution``.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Collection
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import GrouteError, InputError, quote, quoted, too_late
-from groute_py.graph.ids import Positions
+from groute_py.graph.csr import Graph
 from groute_py.io.untrusted import json_object
 from groute_py.jobs.isochrones import Isochrones
 from groute_py.jobs.solver import Solver
+from groute_py.many.sources import Locator
 from groute_py.maps.geojson import coordinates_in
 from groute_py.maps.pieces import Pieces
+from groute_py.maps.places import Places, as_points, places_of
 from groute_py.maps.reach import Reach
+from groute_py.maps.snap import most_connected, nearest_vertices
 from groute_py.results.result import reached_in
 from groute_py.solver.opened import deadline_in
 
@@ -62,18 +65,21 @@ class Questions:
     Args:
         solver: of one rank.
         time_limit_s: of each question, as of the solver's answers; None for no limit.
+        beside: the graph's file, for a ``.co`` file beside it.
     """
 
     def __init__(
         self,
         solver: Solver,
         time_limit_s: float | None = None,
+        beside: object = None,
     ) -> None:
         assert solver.numbering is not None
         self._time_limit_s = time_limit_s
         self._solver, self._numbering = solver, solver.numbering
         if self._numbering.ids is not None:
             _ = self._numbering.order  # for many questions
+        self._beside, self._places = beside, cast("Places | None", None)
         whom = solver.attribution
         self._attribution = {"attribution": whom} if whom else {}
 
@@ -120,8 +126,8 @@ class Questions:
 
     def _routes(self, pairs: list[tuple[Any, Any]], *, paths: bool) -> dict[str, Any]:
         sources, targets = zip(*pairs, strict=True)
-        ends = [self._vertices(sources, "source"), self._vertices(targets, "target")]
-        routes = self._solver.route(Positions(np.stack(ends, axis=1)), paths=paths)
+        ends = self._ends(sources, "source"), self._ends(targets, "target")
+        routes = self._solver.route(ends, paths=paths)
         assert routes is not None
         found: dict[str, Any] = {"distances": _shown(routes.distances)}
         if routes.paths is not None:
@@ -130,26 +136,43 @@ class Questions:
 
     def _matrix(self, sources: Any, targets: Any) -> dict[str, Any]:
         ends = (
-            self._vertices(_checked_list("sources", sources), "source"),
-            self._vertices(_checked_list("targets", targets), "target"),
+            self._ends(_checked_list("sources", sources), "source"),
+            self._ends(_checked_list("targets", targets), "target"),
         )
-        matrix = self._solver.matrix(*map(Positions, ends))
+        matrix = self._solver.matrix(*ends)
         assert matrix is not None
         return {"distances": [_shown(row) for row in matrix.distances]}
 
     def _reach(self, sources: Any, limits: Any, asked: set[str]) -> dict[str, Any]:
-        ends = self._vertices(_checked_list("sources", sources), "source")
+        ends = self._ends(_checked_list("sources", sources), "source")
         if isinstance(limits, list) and len(limits) > MOST_LIMITS:
             raise InputError(f"limits must be at most {MOST_LIMITS:,} numbers")
         deadline = deadline_in(self._time_limit_s)
-        found = self._solver.isochrone(Positions(ends), limits)
+        found = self._solver.isochrone(ends, limits)
         assert found is not None
         return members_of(found, asked, deadline)
 
-    def _vertices(self, ids: Any, role: str) -> NDArray[np.int64]:
-        each = np.empty(len(ids), object)
-        each[:] = ids
-        return self._numbering.indices_of(each, role, self._solver.facts.name)
+    def _ends(self, ends: Any, role: str) -> Locator:
+        """Return what finds the vertices of ids and points, of which lists are points."""
+        each = np.empty(len(ends), object)
+        each[:] = ends
+        are_points = np.array([isinstance(end, list) for end in ends], np.bool_)
+        indices = np.empty(len(ends), np.int64)
+        name = self._solver.facts.name
+        indices[~are_points] = self._numbering.indices_of(each[~are_points], role, name)
+
+        def found(graph: Graph) -> NDArray[np.int64]:
+            if are_points.any():
+                indices[are_points] = self._nearest(as_points(each[are_points].tolist()), graph)
+            return indices
+
+        return found
+
+    def _nearest(self, points: NDArray[np.float64], graph: Graph) -> NDArray[np.int64]:
+        if self._places is None:
+            self._places = places_of(graph, beside=self._beside)
+        among = most_connected(graph)
+        return nearest_vertices(self._places, Places(points), None, among, name_of=str).vertices
 
 
 def problem(error: GrouteError) -> dict[str, Any]:

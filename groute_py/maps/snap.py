@@ -221,10 +221,12 @@ def _nearest(
     places: Places, points: Places, among: NDArray[np.int64] | None
 ) -> tuple[NDArray[np.int64], Floats]:
     """The nearest of some vertices to each point, and the distances."""
-    embedded = places.embedded if among is None else places.embedded[among]
-    spots = points.embedded
-    tree = library("scipy.spatial", SNAPPING, "maps").cKDTree(embedded)
-    count = min(2, len(embedded))
+    trees, spots = vars(places).setdefault("trees", {}), points.embedded  # for many questions
+    if (key := None if among is None else id(among)) not in trees:
+        embedded = places.embedded if among is None else places.embedded[among]
+        trees[key] = among, library("scipy.spatial", SNAPPING, "maps").cKDTree(embedded)
+    tree = trees[key][1]
+    count = min(2, tree.n)
     straight, vertices = tree.query(spots, k=count, workers=thread_count())
     straight, vertices = straight.reshape(len(spots), -1), vertices.reshape(len(spots), -1)
     nearest = vertices[:, 0].astype(np.int64)

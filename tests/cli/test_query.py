@@ -9,6 +9,7 @@ import signal
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -347,3 +348,38 @@ def test_ids_in_order_are_found_alike(ids: list[Any] | None) -> None:
             except groute_py.InputError as error:
                 outcomes.append(str(error))
         assert outcomes[0] == outcomes[1]
+
+
+def test_points_in_the_place_of_ids(tmp_path: Path) -> None:
+    """The nearest vertices by brute force; those of the .co file beside the graph."""
+    draw = np.random.default_rng(5)
+    places = draw.uniform(0, 0.02, (40, 2)).round(6)
+    graph = random_graph(40, 200, 5, 50)
+    groute_py.write_graph(graph, tmp_path / "it.gr")
+    lines = [f"v {k} {x * 1e6:.0f} {y * 1e6:.0f}\n" for k, (x, y) in enumerate(places, 1)]
+    (tmp_path / "it.co").write_text("p aux sp co 40\n" + "".join(lines))
+    spots = draw.uniform(0, 0.02, (4, 2)).round(6)
+    arcs = zip(graph.tails().tolist(), graph.heads.tolist(), strict=True)
+    main = np.array(sorted(max(nx.strongly_connected_components(nx.DiGraph(arcs)), key=len)))
+    assert len(main) > 20
+    near = [int(main[((places[main] - spot) ** 2).sum(axis=1).argmin()]) + 1 for spot in spots]
+    a, b, c, d = spots.tolist()
+    questions = [
+        {"source": a, "target": 7, "path": True},
+        {"pairs": [[a, b], [3, c]]},
+        {"sources": [a, 5], "targets": [b, d]},
+        {"sources": [a], "limits": [90]},
+        {"source": [0.0], "target": 1},
+        {"source": [70, 20], "target": 1},
+    ]
+    named = [
+        {"source": near[0], "target": 7, "path": True},
+        {"pairs": [[near[0], near[1]], [3, near[2]]]},
+        {"sources": [near[0], 5], "targets": [near[1], near[3]]},
+        {"sources": [near[0]], "limits": [90]},
+    ]
+    text = "\n".join(map(json.dumps, questions + named))
+    answers = ask(tmp_path / "it.gr", text)
+    assert answers[:4] == answers[6:]
+    assert "two numbers" in answers[4]["error"]
+    assert "from the nearest vertex" in answers[5]["error"]
