@@ -24,7 +24,7 @@ LARGEST_SHARE = 0.99
 """Share of the last target in a conjugate one: with 1 the loading would not count."""
 
 
-class Direction(Protocol):
+class TargetRule(Protocol):
     """A rule for the next target, which may remember those before."""
 
     def target(self, flows: Flows, loading: Flows, product: Product) -> Flows:
@@ -38,11 +38,11 @@ class FrankWolfe:
     """Move towards the loading (Frank and Wolfe, 1956)."""
 
     def target(self, flows: Flows, loading: Flows, product: Product) -> Flows:
-        """See `Direction`."""
+        """See `TargetRule`."""
         return loading
 
     def moved(self, step: float) -> None:
-        """See `Direction`."""
+        """See `TargetRule`."""
 
 
 class Conjugate:
@@ -52,14 +52,14 @@ class Conjugate:
         self._last: Flows | None = None
 
     def target(self, flows: Flows, loading: Flows, product: Product) -> Flows:
-        """See `Direction`."""
+        """See `TargetRule`."""
         self._last = (
             loading if self._last is None else self._next(self._last, flows, loading, product)
         )
         return self._last
 
     def moved(self, step: float) -> None:
-        """See `Direction`."""
+        """See `TargetRule`."""
         if step >= 1:
             self._last = None  # it has been reached, and no direction leads there
 
@@ -79,7 +79,7 @@ class Biconjugate:
         self._step = 0.0
 
     def target(self, flows: Flows, loading: Flows, product: Product) -> Flows:
-        """See `Direction`."""
+        """See `TargetRule`."""
         if len(self._targets) < 2:
             target = self._conjugate.target(flows, loading, product)
         else:
@@ -89,7 +89,7 @@ class Biconjugate:
         return target
 
     def moved(self, step: float) -> None:
-        """See `Direction`."""
+        """See `TargetRule`."""
         self._step = step
         self._conjugate.moved(step)
         if step >= 1:

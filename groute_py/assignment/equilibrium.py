@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.assignment.demand import Trips
-from groute_py.assignment.directions import Direction, Flows, FrankWolfe
+from groute_py.assignment.directions import Flows, FrankWolfe, TargetRule
 from groute_py.assignment.link_costs import LinkTimes
 from groute_py.device.cpu.loading import CpuLoading
 
@@ -79,7 +79,7 @@ class Equilibrium:
         loading: CpuLoading,
         times: LinkTimes,
         classes: Classes,
-        direction: Direction,
+        direction: TargetRule,
         *,
         is_average: bool,
         start: Flows | None,

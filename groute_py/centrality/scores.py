@@ -167,7 +167,7 @@ def save_columns(columns: Columns, path: Path, attribution: str = "") -> None:
     Args:
         columns: of `columns_of`.
         path: of the file.
-        attribution: whom it names, if anybody; in an ``.npz`` the member ``attribution``.
+        attribution: the credit, if there is one; in an ``.npz`` the member ``attribution``.
 
     Raises:
         RunError: the disk is full, or fails.

@@ -72,7 +72,7 @@ def _hierarchy(graph: Graph) -> dict[str, Any]:
 
 
 def _more(graph: Graph, as_json: bool) -> dict[str, Any]:
-    """Return coordinates, weights by name, shapes, and whom to name."""
+    """Return coordinates, weights by name, shapes, and the credit."""
     rows: dict[str, Any] = {}
     if graph.coordinates is not None and len(graph.coordinates):
         low, high = graph.coordinates.min(0).tolist(), graph.coordinates.max(0).tolist()

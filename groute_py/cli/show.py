@@ -65,7 +65,7 @@ def timed_answer(
 
 
 def attribution(text: str) -> dict[str, str]:
-    """Return the row that says whom to name, if anybody."""
+    """Return the row of the credit, if there is one."""
     return {"attribution": text} if text else {}
 
 

@@ -41,7 +41,7 @@ class SourceSolver:
     Attributes:
         facts: counts and weights of the graph.
         numbering: the ids of the vertices on rank 0, None elsewhere.
-        attribution: whom answers have to name, on rank 0; "" for nobody.
+        attribution: the credit that answers have to show, on rank 0; "" for none.
     """
 
     def __init__(self, supply: Supply, channel: Channel, options: Options) -> None:

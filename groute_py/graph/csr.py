@@ -55,7 +55,7 @@ class Graph:
             `with_column` chooses another.
         shapes: the points between the ends of the arcs, if they are known; else None.
         arc_ids: int64 or str, shape (m,): a table's ids of its arcs, if they were asked for.
-        attribution: whom outputs that show the graph have to name, such as "© OpenStreetMap
+        attribution: the credit that outputs of the graph have to show, such as "© OpenStreetMap
             contributors, ODbL".
 
     Raises:
@@ -307,7 +307,7 @@ class Graph:
 
     @property
     def geography(self) -> Geography:
-        """Coordinates of the vertices, and whom to name for them."""
+        """Coordinates of the vertices, and their credit."""
         return Geography(self.coordinates, self.attribution)
 
     @property

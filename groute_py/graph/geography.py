@@ -1,4 +1,4 @@
-"""Coordinates of the vertices of a graph, and whom to name for them."""
+"""Coordinates of the vertices of a graph, and their credit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 OPENSTREETMAP = "© OpenStreetMap contributors, ODbL"
-"""Whom outputs name that show data of OpenStreetMap."""
+"""The credit for data of OpenStreetMap."""
 
 
 EARTH_RADIUS_M = 6_371_008.8

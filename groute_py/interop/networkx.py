@@ -94,7 +94,7 @@ def _places(network: Any) -> NDArray[np.float64] | None:
 
 
 def _attribution(network: Any) -> str:
-    """Whom to name: graphs that OSMnx has made say so."""
+    """The credit of graphs that OSMnx has made."""
     made_by = getattr(network, "graph", {}).get("created_with", "")
     return OPENSTREETMAP if str(made_by).startswith("OSMnx") else ""
 

@@ -34,7 +34,7 @@ LEFT_AFTER_S = 3600.0
 """A draft that nobody has written to for so long has been left."""
 
 FAMILIES = {"csr": native.KIND.family, "prepared": prepared.KIND.family}
-"""How a copy begins, whatever its version."""
+"""First bytes of a copy, whatever its version."""
 
 
 class CachedFile(NamedTuple):

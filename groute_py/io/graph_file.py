@@ -25,7 +25,8 @@ from groute_py.io.text.arc_reader import Piece
 from groute_py.io.text.lines import Progress
 
 ATTEMPTS = 2
-"""How often a file is read whose time changes, as by ``touch``, or late on a network's disk."""
+"""Number of times that a file is read whose time changes, as by ``touch``, or late on a network's
+disk."""
 
 
 class GraphFile:

@@ -32,7 +32,7 @@ from groute_py.turns.expanded import layout_of
 from groute_py.turns.layout import Layout
 
 LINES_AT_ONCE = 1 << 16
-"""Of a table, about."""
+"""Lines of a table, about."""
 
 
 def by_id(graph: Graph, facilities: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -54,7 +54,7 @@ class NearestFacilities(Tabular):
         to_facility: the paths lead to the facilities, not from them.
         statistics: of the solve, see `groute_py.engine.statistics.Statistics`.
         numbering: between vertices and the ids of the graph's file.
-        attribution: whom to name where the answer is shown, "" for nobody.
+        attribution: the credit to show with the answer, "" for none.
     """
 
     facilities: NDArray[np.int64]

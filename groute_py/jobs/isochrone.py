@@ -1,4 +1,4 @@
-"""What lies within limits of some sources: vertices, and arcs cut where the limits fall.
+"""Vertices within limits of some sources, and arcs cut where the limits fall.
 
 For what is within reach of any of several sources one solve begins at a root with an arc of weight
 0 to each; else there is a solve from each source. All end at the last limit.

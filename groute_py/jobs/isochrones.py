@@ -47,7 +47,7 @@ class Isochrones(Tabular):
 
     @property
     def attribution(self) -> str:
-        """The text that names whom the graph's data belong to, "" for nobody."""
+        """The credit of the graph's data, "" for none."""
         return self.graph.attribution
 
     def part(self, some: slice) -> Part:

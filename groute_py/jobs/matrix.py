@@ -47,7 +47,7 @@ class Matrix(Tabular):
         statistics: how they were computed: ``algorithm``, ``reason``, ``device``.
         reverse: the distances are those from the targets to the sources (``reverse=True``), and
             each predecessor is the vertex behind the target.
-        attribution: whom to name where the answer is shown, "" for nobody.
+        attribution: the credit to show with the answer, "" for none.
         numbering: between positions and the graph's own ids.
     """
 

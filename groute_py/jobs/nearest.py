@@ -65,7 +65,7 @@ MOST_SWEPT = 10_000
 upward, which one block of a GPU does, visits all that lies above them."""
 
 MOST_FACILITIES = 2**31 - 1
-"""Of a vertex; their numbers have 32 bits."""
+"""Facilities of a vertex; their numbers have 32 bits."""
 
 
 @takes(Options, "nearest")

@@ -38,10 +38,10 @@ from groute_py.results.result import reached_in
 from groute_py.solver.opened import deadline_in
 
 ASKS = ("arcs", "areas")
-"""What is listed on request, beside the vertices."""
+"""Parts of an answer that are listed on request, beside the vertices."""
 
 MOST_LIMITS = 1000
-"""Of one question; each limit takes a pass over what is within reach."""
+"""Limits of one question; each limit takes a pass over what is within reach."""
 
 MOST_ENTRIES = 100_000
 """Vertices, parts of arcs and corners of areas in one answer: a few MB of JSON."""

@@ -67,7 +67,7 @@ class Routes(Tabular):
 
     @property
     def attribution(self) -> str:
-        """Whom to name where the routes are shown, "" for nobody."""
+        """The credit to show with the routes, "" for none."""
         return "" if self.graph is None else self.graph.attribution
 
     def save(

@@ -69,7 +69,7 @@ class Solver:
 
     @property
     def attribution(self) -> str:
-        """Whom answers have to name, on rank 0; "" for nobody."""
+        """The credit that answers have to show, on rank 0; "" for none."""
         return self._opened.trees.attribution
 
     @property

@@ -1,4 +1,4 @@
-"""Which method solves for many sources, and why: the one that would be done first, by estimate."""
+"""Choice of a method for many sources: the one that would be done first, by estimate."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ READY_S = 0.3
 """Seconds until a GPU has its kernels and the graph."""
 
 LEAST_ROWS = 1024
-"""Of the matrix that a GPU has to have room for, where the others come and go."""
+"""Rows of the matrix that a GPU has to have room for, where the others come and go."""
 
 MATRIX_SHARE = 0.85
 """Share of the free device memory that the matrix may take."""

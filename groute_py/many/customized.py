@@ -35,7 +35,7 @@ MAKERS: Makers = {
         "groute_py.device.cuda.hierarchy.customization", "CudaCustomization"
     ),
 }
-"""What customizes, by the kind of device."""
+"""Makers of customizations, by the kind of device."""
 
 
 class Customization(Protocol):

@@ -1,4 +1,4 @@
-"""How long each method takes for many sources of a graph; `choose` takes the shortest.
+"""Estimates of the time of each method for many sources of a graph; `choose` takes the shortest.
 
 Every figure was fitted to measurements on road grids, R-MAT and random graphs of 10⁴ to 10⁸
 vertices on one H100, whose raw numbers are in ``benchmarks/results/many-costs-h100.jsonl``. On
@@ -53,7 +53,7 @@ DELIVERY_RATE = {"nowhere": math.inf, "memory": 1.5e9, "file": 0.8e9}
 """Bytes a second at which complete rows get to where they are wanted."""
 
 LANE_S, LANE_SOURCES, LANES = 3e-4, 132, 8
-"""What it takes to begin a lane of a batch, about how many sources it has, and the most lanes."""
+"""Seconds to begin a lane of a batch, about how many sources it has, and the most lanes."""
 
 OPEN_S, UPLOAD_S = 3.5e-3, 5e-10
 """Seconds until a graph is on the GPU, and for each arc; twice as many where `single` loads it."""

@@ -35,7 +35,7 @@ class RowGraph:
         direction: of the rows, in the graph as it was given.
         layout: of the vertices in ``graph``, which turns may have expanded.
         numbering: of the vertices.
-        attribution: whom outputs name, as in a `Graph`.
+        attribution: the credit, as in a `Graph`.
     """
 
     graph: Graph

@@ -34,7 +34,7 @@ class SourceRows(Tabular):
         statistics: how the rows were computed: ``algorithm``, ``reason``, ``device``.
         reverse: the distances are those to the sources (``reverse=True``), and each predecessor is
             the vertex that comes next on the way there.
-        attribution: whom to name where the rows are shown, "" for nobody.
+        attribution: the credit to show with the rows, "" for none.
         numbering: between positions and the graph's own ids.
     """
 

@@ -89,7 +89,9 @@ class Solving:
 
     @property
     def is_open(self) -> bool:
-        """Whether the graph is in place for the next answer, by the method that was chosen."""
+        """Return whether the graph is in place for the next answer, by the method that was
+        chosen.
+        """
         return self._open is not None and not self._resists
 
     def blocks(

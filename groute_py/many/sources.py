@@ -1,4 +1,4 @@
-"""Which vertices to solve from: all, those of a file, a list of ids, or some drawn at random."""
+"""Vertices to solve from: all, those of a file, a list of ids, or some drawn at random."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ Vertices = Sequence[int | str] | NDArray[Any] | Positions | Locator
 """The same of several vertices."""
 
 SEED = 27491095
-"""Of the sources drawn at random: the same ones each time, as --resume needs."""
+"""Seed of the sources drawn at random: the same ones each time, as --resume needs."""
 
 
 LISTED_BYTES = 64
-"""Of an id in a list, at least."""
+"""Bytes of an id in a list, at least."""
 
 
 def sources_of(

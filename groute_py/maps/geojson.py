@@ -30,7 +30,7 @@ Rows = Iterable[tuple[dict[str, Any], NDArray[np.int64]]]
 
 
 def write_features(path: Path, features: Iterable[Feature], attribution: str = "") -> None:
-    """Write features, one a line, and whom to name; the file is complete or absent."""
+    """Write features, one a line, and the credit; the file is complete or absent."""
     head: dict[str, Any] = {"type": "FeatureCollection"}
     if attribution:
         head["attribution"] = attribution

@@ -47,7 +47,7 @@ class Sheet:
             self.figure.text(*spot, plain(text), fontsize=size, color=color, va="baseline")
 
     def add_attribution(self, attribution: str) -> None:
-        """Write below the map, above its legend, whom to name, if anybody."""
+        """Write below the map, above its legend, the credit, if there is one."""
         spot = 1 - SIDE * self._wide, (BOTTOM - 0.003) * self._tall
         add_attribution(self.figure, attribution, spot, "top")
 

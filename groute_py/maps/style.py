@@ -75,7 +75,7 @@ def plain(text: str) -> str:
 def add_attribution(
     figure: Any, attribution: str, spot: tuple[float, float] = (0.995, 0.005), edge: str = "bottom"
 ) -> None:
-    """Write into a figure whom to name, if anybody; its right end is at a spot of the figure."""
+    """Write the credit, if there is one, into a figure; its right end is at a spot."""
     if attribution:
         figure.text(*spot, plain(attribution), fontsize=6.5, color=LETTERS, ha="right", va=edge)
 

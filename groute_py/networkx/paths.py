@@ -20,7 +20,7 @@ from groute_py.many.johnson import potentials, solve_johnson
 from groute_py.networkx.entries import entries, entry
 from groute_py.networkx.graph import BackendGraph, Node
 from groute_py.networkx.solves import (
-    Tree,
+    SourceTree,
     nearest,
     networkx_errors,
     options,
@@ -55,7 +55,7 @@ def _tree(
     *,
     paths: bool = True,
     backwards: bool = False,
-) -> Tree:
+) -> SourceTree:
     arcs = graph.arcs(weight).reversed() if backwards else graph.arcs(weight)
     last = None if method == BELLMAN_FORD else target
     return tree(graph, arcs, source, _options(method, cutoff, paths=paths), last)
@@ -63,7 +63,7 @@ def _tree(
 
 def _trees(
     graph: BackendGraph, weight: str | None, method: str, cutoff: float | None, *, paths: bool
-) -> Iterator[tuple[Node, Tree]]:
+) -> Iterator[tuple[Node, SourceTree]]:
     return trees(graph, graph.arcs(weight), graph, _options(method, cutoff, paths=paths))
 
 
@@ -74,7 +74,7 @@ def _paths_to(
     return {node: path[::-1] for node, path in paths.items()}
 
 
-def _lengths_and_paths(result: Tree, target: Node | None) -> tuple[Any, Any]:
+def _lengths_and_paths(result: SourceTree, target: Node | None) -> tuple[Any, Any]:
     """Those to all nodes, or to a target."""
     if target is None:
         return result.lengths(), result.paths()
@@ -223,7 +223,7 @@ def multi_source_dijkstra_path_length(
 
 def _nearest(
     graph: BackendGraph, sources: Iterable[Node], cutoff: float | None, weight: str | None
-) -> Tree:
+) -> SourceTree:
     return nearest(graph, graph.arcs(weight), sources, _options(DIJKSTRA, cutoff))
 
 
@@ -334,7 +334,7 @@ def johnson(G: BackendGraph, weight: str | None) -> dict[Node, Paths]:
         rows = solve_johnson(G.arcs(weight), range(len(G)), options())
     assert rows.predecessors is not None
     every = zip(G, rows.distances, rows.predecessors, strict=True)
-    return {node: Tree(G, lengths, parents).paths() for node, lengths, parents in every}
+    return {node: SourceTree(G, lengths, parents).paths() for node, lengths, parents in every}
 
 
 @entry

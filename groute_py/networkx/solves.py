@@ -27,7 +27,7 @@ from groute_py.system.settings import settings
 
 
 @dataclass(eq=False)
-class Tree:
+class SourceTree:
     """Shortest paths from one source, or from the nearest of several; −1 precedes sources."""
 
     graph: BackendGraph
@@ -139,7 +139,7 @@ def trees(
     sources: Iterable[Node],
     choices: Options,
     targets: Sequence[int] = (),
-) -> Iterator[tuple[Node, Tree]]:
+) -> Iterator[tuple[Node, SourceTree]]:
     """Each source with its tree, up to its last target if there are any; the graph is loaded once.
 
     The first solve is done at once: what cannot be solved is left to NetworkX, which can take over
@@ -148,12 +148,12 @@ def trees(
     nodes = list(sources)
     vertices = [vertex_of(graph, node) for node in nodes]
 
-    def solved() -> Iterator[tuple[Node, Tree]]:
+    def solved() -> Iterator[tuple[Node, SourceTree]]:
         results = solve_each(arcs, vertices, choices, SoloChannel(), targets) if nodes else ()
         with networkx_errors():
             for node, result in zip(nodes, results, strict=True):
                 assert result is not None
-                yield node, Tree(graph, result.distances, result.predecessors)
+                yield node, SourceTree(graph, result.distances, result.predecessors)
 
     every = solved()
     return chain([*islice(every, 1)], every)
@@ -161,21 +161,23 @@ def trees(
 
 def tree(
     graph: BackendGraph, arcs: Graph, source: Node, choices: Options, target: Node | None = None
-) -> Tree:
+) -> SourceTree:
     """The tree of one source; with a target that is a node it need not lead farther."""
     targets = [graph.index[target]] if target is not None and target in graph else []
     ((_, only),) = trees(graph, arcs, [source], choices, targets)
     return only
 
 
-def nearest(graph: BackendGraph, arcs: Graph, sources: Iterable[Node], choices: Options) -> Tree:
+def nearest(
+    graph: BackendGraph, arcs: Graph, sources: Iterable[Node], choices: Options
+) -> SourceTree:
     """The paths from the nearest of several sources."""
     vertices = [vertex_of(graph, node) for node in sources]
     if not vertices:
         raise ValueError("sources must not be empty")
     with networkx_errors():
         result = solve_nearest(arcs, np.array(vertices), choices)
-    return Tree(graph, result.distances, result.predecessors)
+    return SourceTree(graph, result.distances, result.predecessors)
 
 
 def rows_of(

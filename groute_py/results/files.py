@@ -2,7 +2,7 @@
 
 Tables are in the ids of the graph's file. Where no path leads, ``csv`` and ``txt`` say ``inf``,
 ``parquet`` leaves the place empty, and ``sol`` leaves the vertex out. ``npz``, ``csv`` and
-``parquet`` have the coordinates of a graph that has them. Whom to name stands in a member of
+``parquet`` have the coordinates of a graph that has them. The credit stands in a member of
 ``npz``, the metadata of ``parquet``, the first row of a column of ``csv`` (other rows leave it
 empty), and the first line of ``txt`` and ``sol``, a comment; the others have no place for it.
 """

@@ -29,7 +29,7 @@ class Tabular:
     def to_frame(self, *, library: str | None = None) -> Any:
         """The answer as a table in the graph's own ids.
 
-        Whom to name stands in ``attrs["attribution"]`` of pandas, and in the metadata of Arrow.
+        The credit stands in ``attrs["attribution"]`` of pandas, and in the metadata of Arrow.
 
         Args:
             library: ``pandas``, ``polars`` or ``pyarrow``; None for the first of them that the

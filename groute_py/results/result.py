@@ -94,7 +94,7 @@ class Result(Tabular):
             the vertex that comes next on the way there.
         coordinates: float64, shape (n, 2): x and y of each vertex, or longitude and latitude, if
             the graph has them; else None.
-        attribution: whom to name where the answer is shown, "" for nobody.
+        attribution: the credit to show with the answer, "" for none.
     """
 
     source: int
@@ -184,8 +184,8 @@ class Result(Tabular):
 
         Its columns are ``vertex`` (of pandas the index), ``distance`` (missing where no path leads,
         but infinite as a float of pandas), ``predecessor`` (an id, or missing) if there are
-        predecessors, and ``x`` and ``y`` where the graph has coordinates or they are given. Whom to
-        name stands in ``attrs["attribution"]`` of pandas, and in the metadata of Arrow.
+        predecessors, and ``x`` and ``y`` where the graph has coordinates or they are given. The
+        credit stands in ``attrs["attribution"]`` of pandas, and in the metadata of Arrow.
 
         Args:
             coordinates: a DIMACS ``.co`` file of the same graph, plain or ``.gz``; None for the

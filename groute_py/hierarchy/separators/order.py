@@ -17,7 +17,7 @@ from groute_py.errors import GraphError, SetupError, quoted
 from groute_py.kernels.cpu import elimination
 
 MOST_ARCS, MOST_TRIANGLES = 2**30 - 1, 2**31 - 1
-"""Of a hierarchy: two weights an arc, and the triangles, are counted by 32 bits."""
+"""Limits of a hierarchy: two weights an arc, and the triangles, are counted by 32 bits."""
 
 REMEDY = "contraction (groute_py.prepare) or a solve without a hierarchy takes such graphs"
 

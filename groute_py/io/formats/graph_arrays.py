@@ -11,7 +11,7 @@ Version 2 has what the header says, and in this order:
     "column": "time"                      the one that the array ``weights`` is; else null
     "shapes": true                        lines, offsets and points of `groute_py.graph.shapes`,
                                           the points as coordinates
-    "attribution": "© …"                  whom outputs name
+    "attribution": "© …"                  credit of outputs
 
 The header has "source" in a copy in the cache, and "reading" if the graph was read from a table. A
 file is of version 1 where nothing in it is newer.

@@ -49,7 +49,7 @@ WEIGHT = "free_flow_time"
 LINK_BYTES = 400  # of a link in memory, at least, while lines are read
 
 
-class Trips(NamedTuple):
+class ZoneTrips(NamedTuple):
     """The trips between zones: ids of zones and flows, shape (k,)."""
 
     origins: NDArray[np.int64]
@@ -90,7 +90,7 @@ def read(path: Path, progress: Progress | None = None) -> Graph:
     return replace(graph, columns=columns | {WEIGHT: graph.weights}, reading=reading)
 
 
-def read_trips(path: Path) -> Trips:
+def read_trips(path: Path) -> ZoneTrips:
     """Read a file of trips: ``Origin 1``, then ``2 : 100.0;`` and so on."""
     lines, origin = _Lines(path), 0
     rows: list[tuple[int, int, float]] = []
@@ -106,7 +106,7 @@ def read_trips(path: Path) -> Trips:
             rows.append((origin, int(parts[1]), float(lines.number(parts[2]))))
         check_room(LINK_BYTES * len(rows), f"{path}: more than {len(rows):,} flows")
     origins, destinations, flows = zip(*rows, strict=True) if rows else ((), (), ())
-    return Trips(
+    return ZoneTrips(
         np.array(origins, np.int64), np.array(destinations, np.int64), np.array(flows, np.float64)
     )
 

@@ -34,7 +34,8 @@ def _rule(forward: Sequence[str], both: Sequence[str], backward: Sequence[str], 
 
 
 SIGNS = Rule({}, "a weight below 0 for no arc")
-"""Of a weight and one of the arc back: each below 0 means that there is no such arc (pgRouting)."""
+"""Signs of a weight and one of the arc back: each below 0 means that there is no such arc
+(pgRouting)."""
 TYPE = _rule(("directed",), ("undirected",), (), "Directed or Undirected")
 FLAGS_OF_SHAPES = ("dirflag", "directionflag")
 """Titles of directions that beside `DIRECTED` say how the shape of a row is drawn (GMNS)."""
@@ -49,7 +50,8 @@ DIRECTION = _rule(
 ONE_WAY = _rule(YES, (*NO, "", "2", "3"), ("-1", "reverse"), "yes, no or -1")
 """OpenStreetMap's words, and osm2pgrouting's numbers for no (2) and for reversible lanes (3)."""
 LETTERS = _rule(("f", "ft"), ("b", ""), ("t", "tf"), "FT, TF or B")
-"""Of a column ``oneway`` of Geofabrik, HERE, TomTom or ArcGIS: along the digitised line, or not."""
+"""Values of a column ``oneway`` of Geofabrik, HERE, TomTom or ArcGIS: along the digitised line, or
+not."""
 UNDIRECTED_TITLES = (
     *("undirected", "bidirectional", "bidirected", "bidir", "mutual", "symmetric"),
     *("twoway", "bothways", "bothdirections"),

@@ -25,7 +25,7 @@ from groute_py.io.text.lines import DELIMITERS, csv_rows
 from groute_py.system.memory_limits import check_name_lengths
 
 SUFFIX = re.compile(r"\.(csv|tsv|txt|tntp|parquet)(\.(gz|xz|zst|bz2))?$")
-"""Of tables of vertices; texts may be compressed."""
+"""Suffixes of tables of vertices; texts may be compressed."""
 
 ROW_BYTES = 200  # of a row in memory, at least
 

@@ -104,7 +104,7 @@ class ArcLines:
         self.comments = 0
         """Lines of comments that were skipped."""
         self.promised: int | None = None
-        """How many arcs the file says it has."""
+        """Number of arcs that the file says it has."""
         self._text_bytes = 0
         self._kinds = kinds_of(BLANKS, comments, separator)
         self._comment = (

@@ -20,7 +20,7 @@ BLOCK = 1 << 16
 
 
 def attributed(graph: Graph, comment: bytes) -> bytes:
-    """The line of a text that says whom to name for a graph; no line where there is nobody."""
+    """The line of a text with the credit of a graph; no line where there is none."""
     text = " ".join(graph.attribution.split())
     return b"%s %s\n" % (comment, text.encode()) if text else b""
 

@@ -1,1 +1,1 @@
-"""What is complete, in a folder beside the output: rows one by one, or parts of an answer."""
+"""Finished work, in a folder beside the output: rows one by one, or parts of an answer."""

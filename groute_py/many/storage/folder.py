@@ -40,13 +40,13 @@ without locks two may have the folder."""
 
 FILE = re.compile(rf"{LOCK}|{RUN}|(rows|parts|next)-{TOKEN}|(distances|predecessors)-{TOKEN}\.npy")
 DRAFT_FOLDER = re.compile(rf"zarr-{TOKEN}")
-"""Where a Zarr group is made."""
+"""Folder in which a Zarr group is made."""
 
 SIGNATURE = b"groute-py run\n"
-"""What a run writes into the lock."""
+"""Bytes that a run writes into the lock."""
 
 NFS_LEFTOVER = ".nfs"
-"""How the names begin that NFS gives to removed files which are still open."""
+"""Beginning of the names that NFS gives to removed files which are still open."""
 
 
 class RunFolder:

@@ -27,7 +27,7 @@ SMALL = ("sources", "targets", "first_id", "ids", "attribution")
 """The arrays beside the rows."""
 
 ZARR_BYTES = 16 << 20
-"""Of a chunk of whole rows."""
+"""Bytes of a chunk of whole rows."""
 
 PAIRS_AT_ONCE = 1 << 20
 """About how many lines of a table are made in one go."""
@@ -41,7 +41,7 @@ class RowEnds(NamedTuple):
         sources: int64, shape (k,).
         targets: int64, shape (t,), whose columns alone are there; None for all vertices.
         points: for which ends stand, by ``source`` and ``target``: k or t names, or none.
-        attribution: whom an output names, if anybody; an ``.npy`` file has no place for it.
+        attribution: the credit, if there is one; an ``.npy`` file has no place for it.
     """
 
     numbering: Numbering

@@ -36,7 +36,7 @@ from groute_py.system.mounts import file_system
 from groute_py.system.threads import thread_count
 
 WINDOW_BYTES = 1 << 28
-"""Of a window, unless a write takes more. The system counts its pages as the process's."""
+"""Bytes of a window, unless a write takes more. The system counts its pages as the process's."""
 
 KEEPING = ("tmpfs", "ext4")
 """File systems of one host whose reserved blocks are there when they are written."""

@@ -1,4 +1,4 @@
-"""What is complete of the work for one output, until the output is there.
+"""Finished work for one output, until the output is there.
 
 While a run works, OUT has a folder OUT.partial beside it with a lock, which the run holds; its
 record, which says of which graph, ends and choices it is; and files with the units that are
@@ -33,7 +33,7 @@ from groute_py.many.storage.folder import (
 from groute_py.many.storage.parts import UNITS, Part, PartFile, join
 
 EVERY_S = 1.0
-"""How often parts are written, at most."""
+"""Seconds between writes of parts, at least."""
 
 SHARE = 20
 """For each second of writing so many pass until the next."""

@@ -129,7 +129,7 @@ BY_OTHER_TAGS: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
 """Access that another tag of a way stands for. An access tag of the same key overrules it."""
 
 SIDEWALKS: Final = ("sidewalk", "sidewalk:both", "sidewalk:left", "sidewalk:right")
-"""Where all pavements of a road are ``separate`` ways, pedestrians use those."""
+"""Tags of pavements: where all of a road are ``separate`` ways, pedestrians use those."""
 
 _FOR_WALKERS = ("stile", "kissing_gate", "turnstile", "full-height_turnstile")
 _FOR_NOBODY = ("fence", "wall", "hedge", "city_wall", "retaining_wall")
