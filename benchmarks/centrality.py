@@ -26,13 +26,14 @@ from benchmarks.program import Program, timed
 from benchmarks.reference import right_distances
 from groute_py import Graph, InputError, VerificationError
 from groute_py.centrality.dependencies import accumulate, dependency_job
-from groute_py.centrality.distances import Reduced, wanted_by
+from groute_py.centrality.distances import WANTED, Reduced
 from groute_py.comm.agree import at_root, on_root
 from groute_py.comm.base import Channel
 from groute_py.comm.solo import SoloChannel
 from groute_py.device.summary import Wanted
 from groute_py.engine.options import Options
-from groute_py.many.apsp import Ends, reduce
+from groute_py.many.apsp import Ends
+from groute_py.many.reduce import reduce
 from groute_py.many.sources import sources_of
 from groute_py.solver.opened import Opened, source_of
 
@@ -152,7 +153,7 @@ def _of_rows(opened: Opened, sources: Any, case: Case) -> tuple[Callable[[], Any
     job = opened.rows(lambda: Ends(sources), options)
 
     def run() -> Reduced | None:
-        found = reduce(opened.channel, job, wanted_by(case.measure))
+        found = reduce(opened.channel, job, WANTED[case.measure])
         return None if found is None else Reduced(job, *found, job.sources)
 
     return run, job.graph, job.sources

@@ -40,7 +40,7 @@ from groute_py.device.rows import NarrowError, RowBlock
 from groute_py.device.summary import Wanted
 from groute_py.engine.options import METHODS, Options
 from groute_py.io.problems import read_sources
-from groute_py.many.apsp import Ends, ManySources, part_of
+from groute_py.many.apsp import Ends, ManySources
 from groute_py.many.solve import Solving
 from groute_py.many.sources import sources_of
 from groute_py.results.result import public_distances
@@ -141,7 +141,7 @@ def _measure(channel: Channel, case: Case, device: str, repeat: int) -> dict[str
     limit = _limit(case, job, kind)
     options = replace(options, memory_limit=limit)
     positions = np.arange(len(job.sources))
-    own = job.sources[part_of(job, positions, channel.rank, channel.size)]
+    own = job.sources[job.part(positions, channel.rank, channel.size)]
     solving = Solving(job.graph, None, options, job.choice, channel)
     start = time.perf_counter()
     with collective(channel), _fitting():

@@ -39,7 +39,7 @@ METHOD = {"cpu": "heap", "cuda": "batch"}
 
 
 def is_bounded(job: ManySources) -> bool:
-    """Whether bounds hold, and are worth it.
+    """Return whether bounds hold, and are worth it.
 
     All vertices are sources, weights are integers that are not negative, and arcs lead both ways.
     """
@@ -60,18 +60,10 @@ def bounded_rows(
     progress: Progress | None = None,
     store: Store | None = None,
 ) -> tuple[NDArray[np.int64], Reduction, str] | None:
-    """The sources of a diameter or radius, what is left of their rows, and the device. Collective.
+    """Return the sources of a diameter or radius, their reduced rows, and the device. Collective.
 
-    Args:
-        channel: connects the ranks.
-        job: for which bounds hold.
-        measure: ``diameter`` or ``radius``.
-        progress: takes how many vertices are settled, and of how many.
-        store: has begun with what an earlier run saved of the bounds, and saves them now and then.
-
-    Returns:
-        On rank 0 some sources, among them one with the greatest or the least eccentricity of all
-        vertices; None elsewhere.
+    On rank 0, None elsewhere; among the sources is one with the greatest or least eccentricity. A
+    ``store``, which has begun, has the bounds.
     """
     chosen = Choice(METHOD[job.choice.device], job.choice.device, "few rows, by bounds")
     job = replace(job, choice=chosen)
@@ -96,12 +88,7 @@ def bounded_rows(
 
 @dataclass(eq=False)
 class Bounds:
-    """What is known of the eccentricities of n vertices; takes rows, see `Sink`.
-
-    Args:
-        job: of all vertices.
-        measure: ``diameter`` or ``radius``.
-    """
+    """Bounds on the eccentricities of n vertices; a `Sink`, by whose rows they tighten."""
 
     job: ManySources
     measure: str
@@ -111,13 +98,13 @@ class Bounds:
         count = len(degrees)
         self._lower = np.zeros(count, np.int64)
         self._upper = np.where(degrees > 0, np.iinfo(np.int64).max, 0)
-        self._found = Reduction.of(count, np.dtype(np.int64))
+        self._reduction = Reduction.of(count, np.dtype(np.int64))
         self._first = int(degrees.argmax())
 
     @property
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """All that is known, by name; not copied."""
-        return {"lower": self._lower, "upper": self._upper, **self._found.arrays}
+        """All arrays by name; not copied."""
+        return {"lower": self._lower, "upper": self._upper, **self._reduction.arrays}
 
     @property
     def settled(self) -> NDArray[np.int64]:
@@ -126,7 +113,7 @@ class Bounds:
 
     def following(self) -> NDArray[np.int64]:
         """The sources of the next round; none if all is known."""
-        reached = self._found.reached[self._found.reached > 0]
+        reached = self._reduction.reached[self._reduction.reached > 0]
         if not len(reached):
             return np.array([self._first])
         if self.measure == "radius" and (reached < len(self._lower)).any():
@@ -153,21 +140,19 @@ class Bounds:
 
     def rows(self) -> tuple[NDArray[np.int64], Reduction]:
         """The sources that rows were taken of, and what is left of these."""
-        (known,) = np.nonzero(self._found.reached > 0)
-        found, all_of = self._found, ("reached", "sums", "farthest", "greatest", "reciprocals")
-        kept = {name: getattr(found, name)[known] for name in all_of}
-        return known, Reduction(counts=found.counts, **kept)
+        (solved,) = np.nonzero(self._reduction.reached > 0)
+        return solved, self._reduction.at(solved)
 
     def _note(self, position: int, row: Any, distances: Any, greatest: Any) -> None:
-        self._found.reached[position] = len(distances)
-        self._found.greatest[position] = greatest
-        self._found.farthest[position] = np.flatnonzero(row == greatest)[0]
+        self._reduction.reached[position] = len(distances)
+        self._reduction.greatest[position] = greatest
+        self._reduction.farthest[position] = np.flatnonzero(row == greatest)[0]
 
     def _candidates(self) -> NDArray[np.bool_]:
         """The vertices that may beat those whose rows are known."""
-        known = self._found.reached > 0
+        solved = self._reduction.reached > 0
         best: Callable[..., Any] = np.max if self.measure == "diameter" else np.min
-        value = best(self._found.greatest[known])
+        value = best(self._reduction.greatest[solved])
         beats = self._upper > value if self.measure == "diameter" else self._lower < value
-        found: NDArray[np.bool_] = beats & ~known
-        return found
+        result: NDArray[np.bool_] = beats & ~solved
+        return result

@@ -15,33 +15,34 @@ from groute_py.comm.agree import collective, on_root
 from groute_py.device.summary import Wanted
 from groute_py.errors import InputError, RunError, quoted
 from groute_py.graph.size import Size
-from groute_py.many.apsp import Ends, ManySources, reduce
+from groute_py.many.apsp import Ends, ManySources
 from groute_py.many.precision import rounding_of
-from groute_py.many.reduce import Reduction
+from groute_py.many.reduce import Reduction, reduce
 from groute_py.many.sources import Vertices, indices_in
 from groute_py.many.storage.folder import run_of
 from groute_py.memory.host import bytes_of, refuse_beyond
 from groute_py.solver.opened import NOTHING, Opened, Work
 
-SUMMED, BOUNDED = ("closeness", "mean"), ("diameter", "radius")
-"""Measures that are made of sums of distances, and those that bounds may find from some rows."""
+WANTED = {
+    "closeness": Wanted(),
+    "mean": Wanted(),
+    "harmonic": Wanted(sums=False, reciprocals=True),
+    **dict.fromkeys(("eccentricity", "diameter", "radius"), Wanted(sums=False)),
+}
+"""The numbers of each row that a measure is made of."""
+
+BOUNDED = ("diameter", "radius")
+"""Measures that bounds may find from some rows."""
 
 
 @dataclass(frozen=True, eq=False)
 class Reduced:
-    """What is left of the rows of k sources, on rank 0.
-
-    Attributes:
-        job: what they are of.
-        rows: the numbers of each row.
-        label: what they were computed on.
-        sources: int64, shape (k,): all that were asked for, or those that bounds left.
-    """
+    """Reduced rows of k sources, on rank 0."""
 
     job: ManySources
     rows: Reduction
-    label: str
-    sources: NDArray[np.int64]
+    label: str  # of the device
+    sources: NDArray[np.int64]  # (k,), all that were asked for, or those that bounds left
 
     @property
     def count(self) -> int:
@@ -55,11 +56,11 @@ class Reduced:
 
     @property
     def complete(self) -> bool:
-        """Whether a path leads from each source to every vertex."""
+        """Return whether a path leads from each source to every vertex."""
         return bool((self.rows.reached == self.count).all())
 
-    def closeness(self, *, normalized: bool) -> NDArray[np.float64]:
-        """Shape (k,): (r − 1) / (sum of distances), with r the reached vertices.
+    def closeness(self, normalized: bool) -> NDArray[np.float64]:
+        """Return (r − 1) / (sum of distances), shape (k,), with r the reached vertices.
 
         It is 0 unless the sum is more than 0, as in NetworkX.
         With ``normalized`` it is multiplied by (r − 1) / (n − 1) (Wasserman and Faust, 1994).
@@ -67,13 +68,13 @@ class Reduced:
         others = self.rows.reached - 1
         sums = self.rows.sums.astype(np.float64)
         with np.errstate(over="ignore"):  # of sums below 1e-308 it is infinite
-            found = np.divide(others, sums, out=np.zeros(len(sums)), where=sums > 0)
-        return found * (others / max(self.count - 1, 1)) if normalized else found
+            result = np.divide(others, sums, out=np.zeros(len(sums)), where=sums > 0)
+        return result * (others / max(self.count - 1, 1)) if normalized else result
 
-    def harmonic(self, *, normalized: bool) -> NDArray[np.float64]:
-        """Shape (k,): the sum of 1 / distance, divided by n − 1 with ``normalized``."""
-        found = self.rows.reciprocals
-        return found / max(self.count - 1, 1) if normalized else found
+    def harmonic(self, normalized: bool) -> NDArray[np.float64]:
+        """Return the sums of 1 / distance, shape (k,), divided by n − 1 with ``normalized``."""
+        result = self.rows.reciprocals
+        return result / max(self.count - 1, 1) if normalized else result
 
     @property
     def farthest(self) -> int:
@@ -82,11 +83,7 @@ class Reduced:
 
     @property
     def most_central(self) -> int:
-        """The position of the source with the least eccentricity, of those that reach all vertices.
-
-        Raises:
-            InputError: there is none.
-        """
+        """The position of the source with the least eccentricity, if it reaches all vertices."""
         (central,) = np.nonzero(self.rows.reached == self.count)
         if not len(central):
             name = quoted(self.job.facts.name)
@@ -119,7 +116,7 @@ class Reduced:
         return math.ldexp(mean, exponent), math.ldexp(error, exponent)
 
     def _error_of_mean(self, sums: NDArray[np.float64], mean: float) -> float:
-        """Of a ratio of two means (Cochran, Sampling Techniques, 1977, section 2.11)."""
+        """Return the error of a ratio of two means (Cochran, Sampling Techniques, 1977, 2.11)."""
         drawn = len(self.rows.reached)
         if drawn >= self.count:
             return 0.0
@@ -135,24 +132,12 @@ class Reduced:
 def reduced(
     opened: Opened, sources: Vertices | None, measure: str, work: Work = NOTHING
 ) -> Reduced | None:
-    """What a measure needs of the rows of all sources; None on ranks other than 0. Collective.
+    """Return what a measure needs of the rows of all sources; None elsewhere than on rank 0.
 
-    Args:
-        opened: the graph.
-        sources: None for all vertices.
-        measure: ``closeness`` or ``mean``, which need sums; ``harmonic``, which needs those of
-            1 / distance; ``eccentricity``; ``diameter`` or ``radius``, for which only some of the
-            sources may be left.
-        work: its ``keep`` has rows' numbers.
-
-    Raises:
-        InputError: negative weights with ``harmonic``, or memory that does not suffice.
-        NegativeCycleError: a source reaches one.
-        RunError: a distance, or the sum of a row, does not fit in 64 bits.
-        SetupError: the device cannot be used.
+    Collective. For ``diameter`` and ``radius`` only some of the sources may be left.
     """
     channel, _ = opened.channel, opened.supply()
-    wanted, progress = wanted_by(measure), opened.ended(work.progress)
+    wanted, progress = WANTED[measure], opened.ended(work.progress)
 
     def ends() -> Ends:
         graph = opened.graph(opened.supplied)
@@ -175,13 +160,8 @@ def reduced(
     if has_bounds:
         bounded = bounded_rows(channel, job, measure, progress, store)
         return None if bounded is None else Reduced(job, *bounded[1:], bounded[0])
-    found = reduce(channel, job, wanted, progress=progress, store=store)
-    return None if found is None else Reduced(job, *found, job.sources)
-
-
-def wanted_by(measure: str) -> Wanted:
-    """What a measure, as for `reduced`, needs of each row."""
-    return Wanted(sums=measure in SUMMED, reciprocals=measure == "harmonic")
+    result = reduce(channel, job, wanted, progress=progress, store=store)
+    return None if result is None else Reduced(job, *result, job.sources)
 
 
 def _refuse_memory(job: ManySources, sources: int) -> None:
@@ -200,7 +180,7 @@ def _refuse_memory(job: ManySources, sources: int) -> None:
 
 
 def _run(job: ManySources) -> dict[str, Any]:
-    """What the numbers of the rows belong to."""
+    """Return the record that numbers of rows belong to."""
     choices = {}
     if job.graph.weights.dtype.kind == "f":
         choices["rounding of sums"] = rounding_of(job.choice.algorithm)

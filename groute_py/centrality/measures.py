@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
-from groute_py.centrality.job import COUNTED, measured
+from groute_py.centrality import job
 from groute_py.centrality.scores import ArcScores, Scores
 from groute_py.engine.option import options_of
 from groute_py.engine.options import Options
@@ -12,6 +12,8 @@ from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
 from groute_py.many.sources import Vertices
 from groute_py.solver.opened import opened_by
+
+T = TypeVar("T")
 
 
 def closeness(
@@ -38,8 +40,7 @@ def closeness(
     >>> closeness(([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]), device="cpu").values.tolist()[1:]
     [0.3333333333333333, 0.0]
     """
-    found: Scores | None = _measured("closeness", graph, sources, options, normalized=normalized)
-    return found
+    return _measured(job.CLOSENESS, graph, sources, options, normalized=normalized)
 
 
 def harmonic(
@@ -64,8 +65,7 @@ def harmonic(
     >>> harmonic(([0, 2, 3, 3], [1, 2, 2], [4, 8, 4]), device="cpu").values.tolist()
     [0.375, 0.25, 0.0]
     """
-    found: Scores | None = _measured("harmonic", graph, sources, options, normalized=normalized)
-    return found
+    return _measured(job.HARMONIC, graph, sources, options, normalized=normalized)
 
 
 def eccentricity(
@@ -84,8 +84,7 @@ def eccentricity(
     >>> eccentricity(([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]), device="cpu").values.tolist()
     [7, 3, 0]
     """
-    found: Scores | None = _measured("eccentricity", graph, sources, options)
-    return found
+    return _measured(job.ECCENTRICITY, graph, sources, options)
 
 
 def diameter(graph: GraphLike, *, sources: Vertices | None = None, **options: Any) -> Any:
@@ -103,7 +102,7 @@ def diameter(graph: GraphLike, *, sources: Vertices | None = None, **options: An
     >>> diameter(([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]), device="cpu")
     7
     """
-    return _measured("diameter", graph, sources, options)
+    return _measured(job.DIAMETER, graph, sources, options)
 
 
 def radius(graph: GraphLike, *, sources: Vertices | None = None, **options: Any) -> Any:
@@ -124,7 +123,7 @@ def radius(graph: GraphLike, *, sources: Vertices | None = None, **options: Any)
     >>> radius(([0, 2, 3, 4], [1, 2, 2, 0], [4, 9, 3, 1]), device="cpu")
     4
     """
-    return _measured("radius", graph, sources, options)
+    return _measured(job.RADIUS, graph, sources, options)
 
 
 def mean(graph: GraphLike, *, sources: Vertices | None = None, **options: Any) -> float | None:
@@ -141,8 +140,7 @@ def mean(graph: GraphLike, *, sources: Vertices | None = None, **options: Any) -
     >>> mean(([0, 2, 3, 3], [1, 2, 2], [4, 9, 2]), device="cpu")
     4.0
     """
-    found: float | None = _measured("mean", graph, sources, options)
-    return found
+    return _measured(job.MEAN, graph, sources, options)
 
 
 def betweenness(
@@ -179,8 +177,7 @@ def betweenness(
     [0.0, 1.0, 0.0]
     """
     how = {"normalized": normalized, "endpoints": endpoints}
-    found: Scores | None = _measured("betweenness", graph, sources, options, **how)
-    return found
+    return _measured(job.BETWEENNESS, graph, sources, options, **how)
 
 
 def edge_betweenness(
@@ -208,27 +205,24 @@ def edge_betweenness(
     >>> edge_betweenness(([0, 1, 2, 2], [1, 2], [4, 3]), device="cpu").values.tolist()
     [2.0, 2.0]
     """
-    found: ArcScores | None = _measured(
-        "edge_betweenness", graph, sources, options, normalized=normalized
-    )
-    return found
+    return _measured(job.EDGE_BETWEENNESS, graph, sources, options, normalized=normalized)
 
 
 def _measured(
-    name: str, graph: GraphLike, sources: Vertices | None, given: dict[str, Any], **how: bool
-) -> Any:
-    """Answer on rank 0; None elsewhere. ``how`` is as for `measured`.
-
-    Raises:
-        TypeError: there is no such option.
-    """
+    measure: job.Measure[T],
+    graph: GraphLike,
+    sources: Vertices | None,
+    given: dict[str, Any],
+    **how: bool,
+) -> T | None:
+    """Answer on rank 0; None elsewhere. ``how`` is as for `measured`."""
     left = dict(given)
     tail, head, weight, comm = (left.pop(n, None) for n in ("tail", "head", "weight", "comm"))
     columns = Columns(tail, head, weight, ignore=left.pop("ignore_columns", ()))
     weighted = left.pop("weighted", True)
     options = {entry.name for entry, _ in options_of(Options, "centrality")}
     for key in left:
-        if key not in options or (key == "reverse" and name in COUNTED):
-            raise TypeError(f"{name}() got an unexpected keyword argument {key!r}")
+        if key not in options or (key == "reverse" and measure.of_paths):
+            raise TypeError(f"{measure.name}() got an unexpected keyword argument {key!r}")
     with opened_by("centrality", graph, left, columns, comm, hops=not weighted) as opened:
-        return measured(opened, name, sources, **how)
+        return job.measured(opened, measure, sources, **how)

@@ -68,37 +68,37 @@ class ArcScores(Tabular):
         return {title: Column(column[some]) for title, column in columns.items()}
 
 
-def row_scores(found: Reduced, values: NDArray[Any]) -> Scores:
+def row_scores(result: Reduced, values: NDArray[Any]) -> Scores:
     """The scores of the sources, from a value for each row."""
     statistics = {
-        "algorithm": found.job.choice.algorithm,
-        "reason": found.job.choice.reason,
-        "device": found.label,
-        "complete": found.complete,
+        "algorithm": result.job.choice.algorithm,
+        "reason": result.job.choice.reason,
+        "device": result.label,
+        "complete": result.complete,
     }
-    return Scores(found.sources, values, None, statistics, found.job.whole.numbering)
+    return Scores(result.sources, values, None, statistics, result.job.whole.numbering)
 
 
-def vertex_scores(found: Accumulated, *, normalized: bool) -> Scores:
+def vertex_scores(result: Accumulated, normalized: bool) -> Scores:
     """The scores of all vertices."""
-    assert found.given is not None
-    vertices, numbering = np.arange(found.job.graph.vertex_count), found.given.numbering
-    values = estimated(found, normalized=normalized)
-    return Scores(vertices, *values, statistics_of(found), numbering)
+    assert result.given is not None
+    vertices, numbering = np.arange(result.job.graph.vertex_count), result.given.numbering
+    values = estimated(result, normalized=normalized)
+    return Scores(vertices, *values, statistics_of(result), numbering)
 
 
-def arc_scores(found: Accumulated, *, normalized: bool) -> ArcScores:
+def arc_scores(result: Accumulated, normalized: bool) -> ArcScores:
     """The scores of the arcs of the graph that was given."""
-    graph = found.given
+    graph = result.given
     assert graph is not None
     tails = graph.tails()
     heads = graph.heads.astype(np.int64)
-    values = estimated(found, normalized=normalized)
-    return ArcScores(tails, heads, *values, statistics_of(found), graph.numbering)
+    values = estimated(result, normalized=normalized)
+    return ArcScores(tails, heads, *values, statistics_of(result), graph.numbering)
 
 
 def estimated(
-    found: Accumulated, *, normalized: bool
+    result: Accumulated, *, normalized: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
     """Betweenness over all sources from sums over some, and its standard errors.
 
@@ -106,26 +106,21 @@ def estimated(
     vertices, so for itself it counts neither as a vertex nor as a source. The errors are those of
     drawing the sources at random, without replacement; None if all vertices are sources. Values
     and errors that one source too few was drawn for are NaN.
-
-    Args:
-        found: the sums.
-        normalized: whether values are divided by the number of ordered pairs that may count: those
-            of other vertices, or all of them for arcs and with endpoints.
     """
-    sources, asked, count = found.job.sources, found.job.asked, found.job.graph.vertex_count
-    drawn = np.full(len(found.totals), len(sources))
-    if not (asked.by_arc or asked.endpoints):
+    job, count = result.job, result.job.graph.vertex_count
+    drawn = np.full(len(result.totals), len(job.sources))
+    if not (job.accumulation.by_arc or job.accumulation.endpoints):
         count -= 1
-        drawn[sources] -= 1
+        drawn[job.sources] -= 1
     pairs = count * (count - 1)
-    factors = _divided(count, drawn) if pairs > 0 and found.job.sampled else np.ones(len(drawn))
+    factors = _divided(count, drawn) if pairs > 0 and job.sampled else np.ones(len(drawn))
     if normalized and pairs > 0:
         factors /= pairs
-    if found.squares is None:
-        return found.totals * factors, None
-    variance = _divided(found.squares - _divided(found.totals**2, drawn), drawn - 1)
+    if result.squares is None:
+        return result.totals * factors, None
+    variance = _divided(result.squares - _divided(result.totals**2, drawn), drawn - 1)
     share = np.maximum(1 - drawn / max(count, 1), 0)
-    return found.totals * factors, np.sqrt(np.maximum(variance, 0) * drawn * share) * factors
+    return result.totals * factors, np.sqrt(np.maximum(variance, 0) * drawn * share) * factors
 
 
 def _divided(values: Any, counts: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -135,12 +130,12 @@ def _divided(values: Any, counts: NDArray[np.int64]) -> NDArray[np.float64]:
     return quotients
 
 
-def statistics_of(found: Accumulated) -> dict[str, Any]:
-    """How dependencies were computed."""
+def statistics_of(result: Accumulated) -> dict[str, Any]:
+    """Return how dependencies were computed."""
     return {
-        "device": found.label,
-        "most_paths": found.most_paths,
-        "exact_counts": found.exact_counts,
+        "device": result.label,
+        "most_paths": result.most_paths,
+        "exact_counts": result.exact_counts,
     }
 
 
@@ -162,17 +157,7 @@ def columns_of(scores: Scores | ArcScores, numbering: Numbering, name: str) -> C
 
 
 def save_columns(columns: Columns, path: Path, attribution: str = "") -> None:
-    """Write them, atomically: ``.npz``, or a table of a suffix of `groute_py.results.tables`.
-
-    Args:
-        columns: of `columns_of`.
-        path: of the file.
-        attribution: the credit, if there is one; in an ``.npz`` the member ``attribution``.
-
-    Raises:
-        RunError: the disk is full, or fails.
-        SetupError: the form needs a library that is not installed.
-    """
+    """Write them, atomically: ``.npz``, or a table of a suffix of `groute_py.results.tables`."""
     if path.suffix != ".npz":
         write_table(path, _parts(columns), attribution)
         return

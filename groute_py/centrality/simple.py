@@ -18,27 +18,21 @@ MOST_NAMED = 10
 
 @dataclass(frozen=True, eq=False)
 class SimpleGraph:
-    """A graph without self-loops and parallel arcs.
+    """A graph without self-loops and parallel arcs."""
 
-    Attributes:
-        graph: of m arcs; each is the lightest of those with its ends.
-        places: int64, shape (arcs of the given graph,): the arc of ``graph`` that stands for each,
-            −1 where no shortest path takes it; None if all arcs are there.
-        shares: int64, shape (m,): how many equally light arcs each stands for; None likewise.
-    """
-
-    graph: Graph
-    places: NDArray[np.int64] | None = None
-    shares: NDArray[np.int64] | None = None
+    graph: Graph  # of m arcs, each the lightest of those with its ends
+    # (arcs of the given graph,): the arc that stands for each, −1 where no shortest path takes it
+    places: NDArray[np.int64] | None = None  # None if all arcs are there
+    shares: NDArray[np.int64] | None = None  # (m,): how many equally light arcs each stands for
 
     def of_given_arcs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Values of the arcs of ``graph``, shape (m,), divided among the arcs they stand for."""
         if self.places is None or self.shares is None:
             return values
-        found = np.zeros(len(self.places))
+        result = np.zeros(len(self.places))
         there = self.places >= 0
-        found[there] = (values / self.shares)[self.places[there]]
-        return found
+        result[there] = (values / self.shares)[self.places[there]]
+        return result
 
 
 def simple_graph(graph: Graph) -> SimpleGraph:
@@ -73,11 +67,7 @@ def simple_graph(graph: Graph) -> SimpleGraph:
 
 
 def refuse_zero_cycles(graph: Graph, sources: NDArray[np.int64]) -> None:
-    """Refuse a cycle of weight 0 that a source reaches, in a graph without loops.
-
-    Raises:
-        InputError: there is one; the message has its vertices.
-    """
+    """Refuse a cycle of weight 0 that a source reaches, in a graph without loops."""
     if not graph.arc_count or graph.weights.min() > 0:
         return
     zero = graph.weights == 0
@@ -104,7 +94,7 @@ def _cycle_of(graph: Graph, chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
 
 
 def _reached(graph: Graph, sources: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Mask of the vertices that a path from a source leads to, shape (n,)."""
+    """Return a mask of the vertices that a path from a source leads to, shape (n,)."""
     reached = np.zeros(graph.vertex_count, np.bool_)
     tails = all_tails(graph.offsets)
     reached[sources] = True

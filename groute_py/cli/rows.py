@@ -143,7 +143,7 @@ def _reduce(
     what: str, channel: Channel, job: ManySources, progress: Progress | None
 ) -> dict[str, Any]:
     from groute_py.device.summary import Wanted
-    from groute_py.many.apsp import reduce
+    from groute_py.many.reduce import reduce
 
     wanted = Wanted(sums=what == "sum", histogram=what == "histogram")
     result = reduce(channel, job, wanted, progress=progress)

@@ -129,7 +129,7 @@ class NearestFacilities(Tabular):
 
 
 class DeviceNearest(NearestFacilities):
-    """As `NearestFacilities`; host arrays are made of the GPU's when they are first asked for.
+    """`NearestFacilities` on a GPU; host arrays are downloaded when they are first asked for.
 
     Args:
         facilities, distances, next: CuPy arrays, types and conventions of `NearestFacilities`.
@@ -168,58 +168,49 @@ class DeviceNearest(NearestFacilities):
 
     @property
     def facilities(self) -> NDArray[np.int64]:
-        """As in `NearestFacilities`, downloaded."""
+        """The array of `NearestFacilities`, downloaded."""
         return vars(self)["_facilities"].on_host  # type: ignore[no-any-return]
 
     @property
     def distances(self) -> NDArray[Any]:
-        """As in `NearestFacilities`, downloaded."""
+        """The array of `NearestFacilities`, downloaded."""
         return vars(self)["_distances"].on_host  # type: ignore[no-any-return]
 
     @property
     def next(self) -> NDArray[np.int64]:
-        """As in `NearestFacilities`, downloaded."""
+        """The array of `NearestFacilities`, downloaded."""
         return vars(self)["_next"].on_host  # type: ignore[no-any-return]
 
 
-def left_on_gpu(found: NearestFacilities) -> DeviceNearest:
-    """The same answer with its arrays on the GPU of the only rank.
-
-    Raises:
-        InputError: the GPU has too little memory.
-    """
+def left_on_gpu(result: NearestFacilities) -> DeviceNearest:
+    """The same answer with its arrays on the GPU of the only rank."""
     from groute_py.device.cuda.runtime.gpu import label_of, own_gpu  # which take CuPy
     from groute_py.device.cuda.runtime.short_memory import within_memory
     from groute_py.device.cuda.runtime.transfer import to_device
 
-    what = f"the nearest facilities of {len(found.distances):,} vertices"
+    what = f"the nearest facilities of {len(result.distances):,} vertices"
     label = label_of(own_gpu(local_rank(0)))
     with within_memory(what, label, "leave out download=False"):
         return DeviceNearest(
-            to_device(found.facilities, np.int64),
-            to_device(found.distances, found.distances.dtype),
-            to_device(found.next, np.int64),
-            found.to_facility,
-            found.statistics,
-            found.numbering,
-            found.attribution,
+            to_device(result.facilities, np.int64),
+            to_device(result.distances, result.distances.dtype),
+            to_device(result.next, np.int64),
+            result.to_facility,
+            result.statistics,
+            result.numbering,
+            result.attribution,
         )
 
 
-def at_vertices(found: NearestFacilities, layout: Layout) -> NearestFacilities:
-    """The answer for each vertex where its paths end.
-
-    Args:
-        found: for each place.
-        layout: of the vertices.
-    """
+def at_vertices(result: NearestFacilities, layout: Layout) -> NearestFacilities:
+    """The answer for each vertex where its paths end."""
     if not layout.is_expanded:
-        return found
+        return result
     return replace(
-        found,
-        facilities=layout.vertices(layout.at_ends(found.facilities)),
-        distances=layout.at_ends(found.distances),
-        next=beside(found.next, layout),
+        result,
+        facilities=layout.vertices(layout.at_ends(result.facilities)),
+        distances=layout.at_ends(result.distances),
+        next=beside(result.next, layout),
     )
 
 
@@ -227,28 +218,18 @@ def beside(before: NDArray[Any], layout: Layout) -> NDArray[np.int64]:
     """The vertex beside each, shape (…, n); −1 where there is none.
 
     The arc between an arrival and its vertex or a copy is no step.
-
-    Args:
-        before: the place before each place, shape (…, places), −1 for none.
-        layout: of the vertices.
     """
-    found = layout.at_ends(before.T).T
+    result = layout.at_ends(before.T).T
     if layout.is_reversed:
-        return layout.vertices(np.where(layout.are_arrivals(found), -1, found))
-    behind = np.where(found < 0, -1, np.take_along_axis(before, np.maximum(found, 0), axis=-1))
-    return layout.vertices(np.where(layout.is_split(), behind, found))
+        return layout.vertices(np.where(layout.are_arrivals(result), -1, result))
+    behind = np.where(result < 0, -1, np.take_along_axis(before, np.maximum(result, 0), axis=-1))
+    return layout.vertices(np.where(layout.is_split(), behind, result))
 
 
 def as_given(
     error: NegativeCycleError, solved: Graph | None, *, to_facility: bool
 ) -> NegativeCycleError:
-    """The cycle of a solve as one of the graph that was given.
-
-    Args:
-        error: its vertices are places.
-        solved: the graph on rank 0, perhaps expanded by turns; None elsewhere.
-        to_facility: the arcs of the graph are turned round.
-    """
+    """The cycle of a solve as one of the graph that was given."""
     ids = None
     if solved is not None:
         error = layout_of(solved).cycle(error)

@@ -20,7 +20,6 @@ from groute_py.comm.agree import at_root, on_root
 from groute_py.engine.keywords import IsochroneKeywords
 from groute_py.engine.option import takes
 from groute_py.engine.options import Options
-from groute_py.engine.solver import SourceSolver
 from groute_py.errors import InputError, quote, quoted
 from groute_py.graph.csr import Graph
 from groute_py.graph.size import Size
@@ -29,19 +28,16 @@ from groute_py.hierarchy.prepared import without_hierarchy
 from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.isochrones import Isochrones
-from groute_py.many.choose import placed
 from groute_py.many.rooted import rooted
 from groute_py.many.sources import Vertices, vertices_in
 from groute_py.many.storage.folder import run_of
-from groute_py.many.storage.parts import UNITS, Part
-from groute_py.many.storage.store import Store
+from groute_py.many.storage.store import UNITS, Part, Store
 from groute_py.maps.places import Coordinates, Places, has_places, places_of
 from groute_py.maps.reach import Reach
 from groute_py.memory.host import bytes_of, refuse_beyond
 from groute_py.results.result import Result, reached_in
 from groute_py.results.with_turns import solved_form as solved_result
 from groute_py.solver.opened import Opened, Work, opened_by
-from groute_py.source.whole import Whole
 from groute_py.turns.expanded import ExpandedGraph, layout_of, solved_form
 
 if TYPE_CHECKING:
@@ -67,7 +63,7 @@ def isochrone(
     comm: MPI.Intracomm | None = None,
     **options: Unpack[IsochroneKeywords],
 ) -> Isochrones | None:
-    """What lies within limits of some sources: vertices, parts of arcs, and areas on a map.
+    """Find what lies within limits of some sources: vertices, parts of arcs, areas on a map.
 
     Args:
         graph: as for `groute_py.sssp`, without negative weights; rank 0 holds the whole graph.
@@ -100,7 +96,7 @@ def isochrone(
 def known_places(
     graph: Graph, coordinates: Coordinates, *, planar: bool, beside: object = None
 ) -> Places | None:
-    """Where the vertices of a graph lie, if that is known; see `places_of`."""
+    """Return where the vertices of a graph lie, if that is known; see `places_of`."""
     if not (planar or has_places(graph, coordinates, beside=beside)):
         return None
     return places_of(graph, coordinates, planar=planar, beside=beside)
@@ -108,11 +104,9 @@ def known_places(
 
 @dataclass(frozen=True, eq=False)
 class IsochroneJob:
-    """What lies within limits of some sources.
+    """The vertices and arcs within limits of some sources; fields as for `isochrone`.
 
-    Attributes:
-        sources, limits, each, planar: as for `isochrone`.
-        places: finds where the vertices of the graph lie; called on rank 0.
+    ``places`` finds where the vertices of the graph lie; called on rank 0.
     """
 
     sources: Vertices
@@ -151,19 +145,13 @@ class IsochroneJob:
         limit = as_limits(self.limits)[-1]
         if len(sources) == 1:
             return _in_places(opened.trees.within(sources[0], limit))
-        opened.make_room()
-        begun = at_root(opened.channel, lambda: None if start is None else start.rooted())
-        how: dict[str, Any] = {
-            "predecessors": False,
-            "reverse": False,
-            "turns": None,
-            "cutoff": limit,
-        }
-        options = replace(opened.options.restricted("isochrone"), **how)
-        if opened.channel.size == 1 and begun is not None:
-            options = placed(begun, options)
-        with SourceSolver(Whole(begun), opened.channel, options) as solver:
-            result = solver.sssp(solver.facts.vertex_count - 1)
+
+        def make() -> Graph:
+            assert start is not None
+            return start.rooted()
+
+        how: dict[str, Any] = {"predecessors": False, "reverse": False, "cutoff": limit}
+        result = opened.from_root("isochrone", make, **how)
         return None if result is None else replace(result, distances=result.distances[:-1])
 
     def _of_each(
@@ -179,10 +167,10 @@ class IsochroneJob:
             choices["reverse"] = opened.options.reverse
             return run_of(solved_form(start.graph), {"sources": start.sources}, choices)
 
-        left, known = np.arange(total), dict[int, Reach]()
+        left, reaches = np.arange(total), dict[int, Reach]()
         if keep is not None:
             left = keep.begin(channel, run, total)
-            known = _reaches_in(keep.parts, sources)
+            reaches = _reaches_in(keep.parts, sources)
         progress = opened.until(opened.deadline(), work.progress)
         if progress is not None and len(left) < total:
             progress(total - len(left), total)  # else they would count as fast ones
@@ -190,13 +178,13 @@ class IsochroneJob:
         for done, place in enumerate(left.tolist(), total - len(left) + 1):
             result = _in_places(opened.trees.within(sources[place], limits[-1]))
             if result is not None and start is not None:
-                known[place] = start.reach(sources[place], result.distances)
+                reaches[place] = start.reach(sources[place], result.distances)
                 statistics = result.statistics
             if keep is not None:
-                on_root(channel, partial(_keep, keep, place, known))
+                on_root(channel, partial(_keep, keep, place, reaches))
             if progress is not None:
                 progress(done, total)
-        return [known[place] for place in range(len(known))], statistics
+        return [reaches[place] for place in range(len(reaches))], statistics
 
 
 def _in_places(result: Result | None) -> Result | None:
@@ -231,13 +219,9 @@ def _reaches_in(parts: Sequence[Part], sources: Sequence[int]) -> dict[int, Reac
 
 
 class _Start:
-    """Where paths begin in the graph as it is solved, perhaps expanded by turns; on rank 0.
+    """The sources in the graph as it is solved, perhaps expanded by turns; on rank 0.
 
-    Attributes:
-        graph: as it is solved.
-        sources: int64, shape (k,).
-        places: of the vertices, if that is known.
-        roads: the graph without its expansion.
+    ``places`` are those of the vertices, if known; ``roads`` is the graph without its expansion.
     """
 
     def __init__(self, graph: Graph, job: IsochroneJob) -> None:
@@ -255,7 +239,7 @@ class _Start:
         return rooted(solved, self._layout.begins(self.sources))
 
     def reach(self, source: int, distances: NDArray[Any]) -> Reach:
-        """What is within reach, by the distances of all places."""
+        """Return the reach, by the distances of all places."""
         of_vertices = self._layout.at_ends(distances)
         vertices = np.flatnonzero(reached_in(of_vertices))
         begins = None if self._begins is None else self._begins.of(vertices, distances)
@@ -265,22 +249,19 @@ class _Start:
 def as_limits(limits: Any) -> tuple[float, ...]:
     """Limits as a user gives them: ascending, each once.
 
-    Raises:
-        InputError: there is none, or one is not a positive finite number.
-
     >>> as_limits([9, 5, 9.0])
     (5, 9)
     """
     given = plain(limits)
     values = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
-    found = [plain(value) for value in values]
-    for value in found:
+    result = [plain(value) for value in values]
+    for value in result:
         check_number("limit", value)
         if not 0 < value < GREATEST_LIMIT or math.isnan(value):
             raise InputError(f"a limit must be more than 0 and less than 2^63, not {quote(value)}")
-    if not found:
+    if not result:
         raise InputError("limits must be at least one number")
-    return tuple(sorted(set(found)))
+    return tuple(sorted(set(result)))
 
 
 def _refuse_memory(graph: Graph, *, has_root: bool) -> None:
@@ -302,16 +283,12 @@ def _refuse_negative(graph: Graph) -> None:
 
 
 class ArcBegins:
-    """At which distances the arcs of a graph with turns begin.
+    """Distances at which the arcs of a graph with turns begin; on rank 0.
 
-    Args:
-        graph: as it is solved, on rank 0.
-
-    Attributes:
-        roads: the graph without its expansion, turned round if the expansion is.
-
-    Raises:
-        InputError: a turn has a negative cost.
+    An arc is begun at the cost of the path to its tail and of the turn to it, which is paid at the
+    tail; of several ways to begin it the cheapest counts. Towards the sources an arc is followed by
+    turns from it, so the place to which it leads in the expansion says what is left behind it.
+    ``roads`` is the graph without its expansion, turned round if the expansion is.
     """
 
     def __init__(self, graph: ExpandedGraph) -> None:
@@ -331,14 +308,10 @@ class ArcBegins:
             self._numbers = transposed(given.offsets, given.heads, arcs)[2]
 
     def of(self, vertices: NDArray[np.int64], distances: NDArray[Any]) -> NDArray[np.float64]:
-        """Of the arcs of ``roads`` that leave some vertices, one vertex after the other.
+        """Return the beginnings of the arcs of ``roads`` that leave some vertices, in their order.
 
-        Args:
-            vertices: ascending, shape (r,).
-            distances: of all places.
-
-        Returns:
-            float64, shape (a,), infinity where no path goes on to the arc.
+        Vertices are ascending, and distances those of all places; infinity where no path goes on
+        to the arc, float64.
         """
         of_places = np.where(reached_in(distances), distances.astype(np.float64), np.inf)
         firsts = self.roads.offsets[vertices]
@@ -348,11 +321,11 @@ class ArcBegins:
         if self._numbers is not None:
             behind: NDArray[np.float64] = of_places[self._places.heads[self._numbers[arcs]]]
             return behind
-        found = of_places[np.repeat(vertices, counts)]
+        result = of_places[np.repeat(vertices, counts)]
         if not len(arcs):
-            return found
+            return result
         at = np.minimum(np.searchsorted(arcs, self._places.arcs), len(arcs) - 1)
         some = np.flatnonzero(arcs[at] == self._places.arcs)
         begun = of_places[self._places.copies[some]] + self._places.costs[some]
-        np.minimum.at(found, at[some], begun)
-        return found
+        np.minimum.at(result, at[some], begun)
+        return result

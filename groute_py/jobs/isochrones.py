@@ -24,7 +24,7 @@ from groute_py.results.tables import Part
 
 @dataclass(frozen=True, eq=False)
 class Isochrones(Tabular):
-    """What is within limits of some sources.
+    """The vertices and arcs within limits of some sources.
 
     Attributes:
         sources: int64, shape (k,), positions of vertices.

@@ -36,11 +36,6 @@ def k_nearest(
     """Answer `groute_py.nearest` with ``k`` > 1 on rank 0; None elsewhere. Collective.
 
     Facilities that an earlier run has taken in are not solved for.
-
-    Args:
-        opened: in any direction.
-        facilities, k, to_facility: as for `groute_py.nearest`.
-        work: keeps now and then what is left of the rows so far.
     """
     channel, options, direction = opened.channel, opened.options, Direction(to_facility)
     deadline = opened.deadline()
@@ -76,13 +71,7 @@ def k_nearest(
 
 
 class Smallest:
-    """The k smallest entries of each column of the rows; see `groute_py.many.apsp.Sink`.
-
-    Args:
-        job: whose sources are the facilities in the order of their ids.
-        k: entries of a column.
-        keep: is given what there is; or None.
-    """
+    """The k smallest entries of each column of the rows; see `groute_py.many.apsp.Sink`."""
 
     def __init__(self, job: ManySources, k: int, keep: Store | None = None) -> None:
         self._layout, self._job, self._keep = job.layout, job, keep
@@ -96,7 +85,7 @@ class Smallest:
 
     @property
     def columns(self) -> dict[str, NDArray[Any]]:
-        """All that is left of the rows so far, by name; not copied."""
+        """The nearest of the rows so far, by name; not copied."""
         arrays = self._distances, self._owners, self._before
         return dict(zip(("distances", "owners", "before"), arrays, strict=True))
 
@@ -117,14 +106,14 @@ class Smallest:
             self._keep.replace(np.flatnonzero(self._is_taken), **self.columns)
 
     def answer(self, label: str, *, cutoff: float | None, to_facility: bool) -> NearestFacilities:
-        """What is left of all rows, up to a cutoff."""
+        """Return the nearest of all rows, up to a cutoff."""
         kind = self._job.graph.weights.dtype
         distances: NDArray[Any] = self._distances
         distances = distances.astype(kind, copy=False) if kind.kind == "f" else distances
-        known = self._owners >= 0
+        has_owner = self._owners >= 0
         if cutoff is not None:
-            known &= distances <= bound_within(cutoff, distances.dtype)
-        facilities = np.where(known, self._job.sources[self._owners], -1)
+            has_owner &= distances <= bound_within(cutoff, distances.dtype)
+        facilities = np.where(has_owner, self._job.sources[self._owners], -1)
         statistics = {
             "algorithm": self._job.choice.algorithm,
             "reason": self._job.choice.reason,
@@ -132,8 +121,8 @@ class Smallest:
         }
         return NearestFacilities(
             facilities,
-            np.where(known, distances, unreached(distances.dtype)),
-            np.where(known, self._before, -1).astype(np.int64),
+            np.where(has_owner, distances, unreached(distances.dtype)),
+            np.where(has_owner, self._before, -1).astype(np.int64),
             to_facility,
             statistics,
             self._job.whole.numbering,

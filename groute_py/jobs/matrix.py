@@ -159,5 +159,5 @@ class MatrixJob:
         if rows is None:
             return None
         assert job.targets is not None
-        found = rows.distances, rows.predecessors, rows.statistics, rows.reverse
-        return Matrix(job.sources, job.targets, *found, rows.attribution, rows.numbering)
+        how = rows.statistics, rows.reverse, rows.attribution, rows.numbering
+        return Matrix(job.sources, job.targets, rows.distances, rows.predecessors, *how)

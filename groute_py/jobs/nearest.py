@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,6 @@ from groute_py.engine.keywords import NearestKeywords
 from groute_py.engine.option import takes
 from groute_py.engine.options import Options
 from groute_py.engine.preparing import BEFORE
-from groute_py.engine.solver import SourceSolver
 from groute_py.engine.statistics import Statistics, Stopwatch
 from groute_py.errors import InputError, NegativeCycleError, too_late
 from groute_py.graph.csr import Graph
@@ -51,7 +50,6 @@ from groute_py.many.sources import Vertices, vertices_in
 from groute_py.memory.host import bytes_of, refuse_beyond
 from groute_py.results.result import Result
 from groute_py.solver.opened import Opened, Work, opened_by
-from groute_py.source.whole import Whole
 from groute_py.system.environment import local_rank
 from groute_py.turns.expanded import layout_of
 
@@ -127,9 +125,6 @@ class NearestJob:
     """The nearest facilities of each vertex; fields as for `nearest`.
 
     ``to_facility`` alone says the direction, whatever that of the open graph is.
-
-    Attributes:
-        stays: whether the answer has to stay on the GPU.
     """
 
     facilities: Vertices
@@ -154,9 +149,9 @@ class NearestJob:
         channel, _ = opened.channel, opened.supply()
         facilities = at_root(channel, lambda: self._facilities_in(opened))
         if channel.size == 1 and facilities is not None:
-            found = swept(opened, facilities, to_facility=self.to_facility)
-            if found is not None:
-                return found
+            answer = swept(opened, facilities, to_facility=self.to_facility)
+            if answer is not None:
+                return answer
         return self._from_root(opened, facilities)
 
     def _facilities_in(self, opened: Opened) -> NDArray[np.int64]:
@@ -166,57 +161,40 @@ class NearestJob:
         self, opened: Opened, facilities: NDArray[np.int64] | None
     ) -> NearestFacilities | None:
         """Answer by a solve from a root before all facilities, which rank 0 has."""
-        channel = opened.channel
-        opened.make_room()
-        begun = at_root(channel, lambda: self._rooted(opened, facilities))
-        trees = channel.broadcast(begun is not None and _may_sink(begun.graph))
-        options = replace(opened.options.restricted("nearest"), predecessors=trees, turns=None)
-        if channel.size == 1 and begun is not None:
-            options = placed(begun.graph, options)
+        channel, how = opened.channel, {"to_facility": self.to_facility}
+        graph = at_root(channel, lambda: opened.graph(Direction(self.to_facility)))
+        trees = channel.broadcast(graph is not None and _may_sink(graph))
+
+        def make() -> Graph:
+            assert graph is not None
+            assert facilities is not None
+            return _rooted(graph, facilities, has_cutoff=opened.options.cutoff is not None)
+
         try:
-            supply = Whole(None if begun is None else begun.solved)
-            with SourceSolver(supply, channel, options) as solver:
-                result = solver.sssp(solver.facts.vertex_count - 1)
+            result = opened.from_root("nearest", make, predecessors=trees)
         except NegativeCycleError as error:
-            solved = None if begun is None else begun.graph
-            raise as_given(error, solved, to_facility=self.to_facility) from None
-        if result is None or begun is None:
+            raise as_given(error, graph, **how) from None
+        if result is None or graph is None or facilities is None:
             return None
-        how = {"to_facility": self.to_facility}
-        found = on_facilities(begun.graph, begun.facilities, result, **how)
-        return found if options.download else left_on_gpu(found)
-
-    def _rooted(self, opened: Opened, facilities: NDArray[np.int64] | None) -> _Rooted:
-        assert facilities is not None
-        graph = opened.graph(Direction(self.to_facility))
-        what = f"the facilities of {graph.vertex_count:,} vertices, and a copy of the arcs,"
-        needed = bytes_of("nearest", Size(graph.vertex_count, graph.arc_count))
-        refuse_beyond(needed, what, "give the job more memory")
-        # a cutoff ends a solve early, but not a sweep over a hierarchy
-        sweeps = opened.options.cutoff is None and len(facilities) <= MOST_SWEPT
-        whole = graph if sweeps else without_hierarchy(graph)
-        return _Rooted(graph, facilities, rooted(whole, layout_of(graph).begins(facilities)))
+        answer = on_facilities(graph, facilities, result, **how)
+        return answer if opened.options.download else left_on_gpu(answer)
 
 
-class _Rooted(NamedTuple):
-    """A graph, perhaps expanded by turns, its facilities, and the graph with a root before them."""
-
-    graph: Graph
-    facilities: NDArray[np.int64]
-    solved: Graph
+def _rooted(graph: Graph, facilities: NDArray[np.int64], *, has_cutoff: bool) -> Graph:
+    """Return a graph, perhaps expanded by turns, with a root before its facilities."""
+    what = f"the facilities of {graph.vertex_count:,} vertices, and a copy of the arcs,"
+    needed = bytes_of("nearest", Size(graph.vertex_count, graph.arc_count))
+    refuse_beyond(needed, what, "give the job more memory")
+    # a cutoff ends a solve early, but not a sweep over a hierarchy
+    sweeps = not has_cutoff and len(facilities) <= MOST_SWEPT
+    whole = graph if sweeps else without_hierarchy(graph)
+    return rooted(whole, layout_of(graph).begins(facilities))
 
 
 def on_facilities(
     graph: Graph, facilities: NDArray[np.int64], result: Result, *, to_facility: bool
 ) -> NearestFacilities:
-    """The answer from that of the root.
-
-    Args:
-        graph: that was solved, without the root, perhaps expanded by turns.
-        facilities: vertices, shape (k,).
-        result: of the solve from the root; its tree, if it has one, says the owners.
-        to_facility: as for `nearest`.
-    """
+    """The answer from that of the root."""
     root, distances = graph.vertex_count, result.distances[:-1]
     owners, before = np.full((2, root), -1)
     if result.predecessors is not None:
@@ -227,8 +205,8 @@ def on_facilities(
         roots = layout_of(graph).begins(by_id(graph, facilities))
         _assign(graph, roots, distances, owners, before)
     about = result.statistics, graph.numbering, graph.attribution
-    found = owners, distances, before, to_facility, *about
-    return at_vertices(NearestFacilities(*found), layout_of(graph))
+    answer = NearestFacilities(owners, distances, before, to_facility, *about)
+    return at_vertices(answer, layout_of(graph))
 
 
 def _assign(
@@ -249,7 +227,7 @@ def _assign(
 
 
 def _may_sink(graph: Graph) -> bool:
-    """Whether rounding may part the distances from tight arcs: then the solve's own tree counts."""
+    """Return whether rounding may part distances from tight arcs: then the solve's tree counts."""
     return graph.weights.dtype.kind == "f" and bool((graph.weights < 0).any())
 
 
@@ -260,15 +238,6 @@ def swept(
 
     One rank has the graph on a GPU, prepared, for 32-bit distances. What the sweep needs there
     stays for the next one.
-
-    Args:
-        opened: of one rank.
-        facilities: vertices, shape (f,).
-        to_facility: as for `groute_py.nearest`.
-
-    Raises:
-        InputError: the GPU or the host has too little memory.
-        TimeLimitError: the time limit passed.
     """
     graph, options = opened.graph(opened.supplied), opened.options
     if options.cutoff is not None or layout_of(graph).is_expanded or hierarchy_of(graph) is None:
@@ -286,14 +255,13 @@ def swept(
         raise too_late()
     with watch.phase("solve"):
         turned = Direction(to_facility) is not opened.supplied
-        found = on_gpu.solve(by_id(graph, facilities), turned=turned)
-    if found is None:
+        arrays: Any = on_gpu.solve(by_id(graph, facilities), turned=turned)
+    if arrays is None:
         return None
     with watch.phase("download"):
         kind: Any = DeviceNearest
-        arrays: Any = found
         if options.download:
-            kind, arrays = NearestFacilities, [Mirrored(one).on_host for one in found]
+            kind, arrays = NearestFacilities, [Mirrored(one).on_host for one in arrays]
         about = to_facility, _statistics(on_gpu, watch), graph.numbering, graph.attribution
         answer: NearestFacilities = kind(*arrays, *about)
         return answer
@@ -307,7 +275,7 @@ def _on_gpu(opened: Opened, graph: Graph) -> CudaNearest:
 
 
 def _is_narrow(graph: Graph) -> bool:
-    """Whether the weights, none of which is negative, fit in 32 bits with one to spare."""
+    """Return whether the weights, none of which is negative, fit in 32 bits with one to spare."""
     return not graph.arc_count or int(graph.weights.max()) < np.iinfo(np.int32).max
 
 

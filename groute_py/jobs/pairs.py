@@ -1,7 +1,13 @@
-"""Routes between pairs of vertices, grouped by source; the ranks share the sources."""
+"""Distances and paths of many pairs of vertices: one query object, and the choice of its road.
+
+Pairs of one source are found together, and the ranks share the sources. Cores search from each
+source (`groute_py.jobs.searches`); a GPU solves for rows from hundreds of sources at once.
+"""
 
 from __future__ import annotations
 
+import math
+import os
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
@@ -18,99 +24,87 @@ from groute_py.comm.base import Channel
 from groute_py.device.registry import gpu_problem
 from groute_py.device.rows import RowBlock
 from groute_py.engine.options import Options
-from groute_py.errors import NegativeCycleError, too_late
+from groute_py.errors import too_late
 from groute_py.graph.csr import Graph
 from groute_py.graph.direction import Direction
+from groute_py.graph.facts import Facts
 from groute_py.hierarchy.prepared import hierarchy_of
 from groute_py.jobs.routes import Routes
-from groute_py.jobs.searches import Finder, Group, Searches, SourcePairs, grouped
+from groute_py.jobs.searches import Group, Searches, SourcePairs, grouped
 from groute_py.many.apsp import Progress
-from groute_py.many.choose import choose
-from groute_py.many.row_graph import KeptRowGraph
-from groute_py.many.solve import Solving, heights
+from groute_py.many.choose import READY_S, Choice, choose
+from groute_py.many.estimates import CPU_CLIMB_S, estimates
+from groute_py.many.row_graph import RowGraph
+from groute_py.many.solve import Solving
 from groute_py.many.storage.folder import run_of
-from groute_py.many.storage.parts import Part
-from groute_py.many.storage.store import Store
+from groute_py.many.storage.store import Part, Store
 from groute_py.results.result import public_distances
+from groute_py.solver.opened import Work
 
 BY_ROWS = "routes are found row by row"
 """Why no matrix of all pairs is made for them."""
 
+SEARCHED = {"search": 0.5, "two-sided search": 0.3}
+"""Share of a whole solve that a search takes, on the mean of random pairs of roads."""
 
-class Router:
-    """A graph on every rank, for the routes of any number of calls.
+SOURCES_AT_ONCE = 1 << 14
+"""Their targets are so few that the columns of all of them are little beside the rows."""
 
-    Args:
-        channel: connects the ranks.
-        kept: the graph, and what rows have left on the devices.
-        options: of which the device and the memory limit count.
-    """
+FIRST_COUNT, ROUND_S = 16, 1.0
+"""Sources of each rank in the first round that is kept, and about the seconds of later ones."""
 
-    def __init__(self, channel: Channel, kept: KeptRowGraph, options: Options) -> None:
-        assert kept.graph is not None
-        self._channel, self._kept, self._whole = channel, kept, kept.graph
+
+class PairQuery:
+    """Queries for pairs on a graph that every rank has; what one has made serves the next."""
+
+    def __init__(self, channel: Channel, whole: RowGraph, options: Options) -> None:
+        self._channel, self._whole = channel, whole
         self._options = replace(options, algorithm="auto", predecessors=False)
-        self._layout, self._facts = self._whole.layout, self._whole.facts
-        self._can_use_gpu = options.device != "cpu" and gpu_problem() is None
         self._searches: Searches | None = None
 
-    def solve(
+    def run(
         self,
         pairs: NDArray[np.int64],
         graph: Graph | None,
         *,
         paths: bool,
         deadline: float,
-        progress: Progress | None = None,
-        keep: Store | None = None,
+        work: Work,
     ) -> Routes | None:
-        """The routes of some pairs on rank 0, None elsewhere. Collective.
+        """Answer pairs, shape (k, 2), of ``graph``, which rank 0 has; None elsewhere. Collective.
 
-        Args:
-            pairs: of vertices, shape (k, 2), at least one; the same on every rank.
-            graph: that the answer is of, on rank 0.
-            paths: whether to find them too.
-            deadline: `time.monotonic` at which to give up.
-            progress: is given the sources that are done, and how many there are.
-            keep: keeps routes as they are found; the pairs of sources that it has are not solved.
-
-        Raises:
-            InputError: what is kept is of other pairs, or of another graph.
-            NegativeCycleError: a source reaches one.
-            RunError: a distance does not fit in 64 bits; or the disk is full, or fails.
-            TimeLimitError: the deadline has passed.
+        The sources of which ``work`` has the routes already are left out.
         """
-        begun, groups = time.monotonic(), grouped(self._in_places(pairs))
+        begun, keep, layout = time.monotonic(), work.keep, self._whole.layout
+        ends = layout.begins(pairs[:, 0]), layout.ends(pairs[:, 1])
+        left = groups = grouped(np.stack(ends, axis=1))
         height = self._height(groups)
-        left = groups if keep is None else self._left(keep, pairs, groups, paths=paths)
+        if keep is not None:
+            run = partial(self._run, pairs, paths=paths)
+            left = [groups[unit] for unit in keep.begin(self._channel, run, len(groups))]
         with collective(self._channel):
-            finder = self._finder(len(groups), height, paths=paths)
+            choice = self._choice(groups, paths=paths)
+            find, label = self._road(choice, height, paths=paths)
             own = left[self._channel.rank :: self._channel.size]
-            parts = finder.find(own, height, paths=paths, deadline=deadline)
+            parts = find(own, paths=paths, deadline=deadline)
         with closing(parts):
-            counts = len(left), len(groups)
             take = None if keep is None else partial(_keep, keep, groups)
-            found = in_rounds(self._channel, parts, *counts, take, progress)
-        if found is None or graph is None:
+            every = self._gather(parts, len(left), len(groups), take, work.progress)
+        if every is None or graph is None:
             return None
         if keep is not None:
-            found += [_found_in(part, paths=paths) for part in keep.parts]
+            every += [_found_in(part, paths=paths) for part in keep.parts]
         statistics = {
-            "device": finder.label,
+            "algorithm": choice.algorithm,
+            "reason": choice.reason,
+            "device": label(),
             "sources": len(groups),
             "seconds": time.monotonic() - begun,
         }
-        return self._joined(pairs, found, graph, statistics)
-
-    def _left(
-        self, keep: Store, pairs: NDArray[np.int64], groups: list[Group], *, paths: bool
-    ) -> list[Group]:
-        """The groups whose routes are not kept yet."""
-        run = partial(self._run, pairs, paths=paths)
-        return [groups[unit] for unit in keep.begin(self._channel, run, len(groups))]
+        return self._joined(pairs, every, graph, statistics)
 
     def _run(self, pairs: NDArray[np.int64], *, paths: bool) -> dict[str, Any]:
-        """What kept routes belong to."""
+        """Return the record that kept routes belong to."""
         ends = {"sources": pairs[:, 0], "targets": pairs[:, 1]}
         choices = {"job": "route", "paths": paths, "reverse": self._reverse}
         return run_of(self._whole.digest, ends, choices)
@@ -119,37 +113,66 @@ class Router:
     def _reverse(self) -> bool:
         return self._whole.direction is Direction.BACKWARD
 
-    def _finder(self, sources: int, height: NDArray[Any] | None, *, paths: bool) -> Finder:
-        """A GPU where there is one, but what the cores have done before it is ready stays there."""
-        graph = self._whole.graph
-        if self._can_use_gpu:
-            options = replace(self._options, predecessors=paths)
-            known, ready = hierarchy_of(graph) is not None, self._kept.in_place(options)
-            how: dict[str, Any] = {"prepared": known, "in_place": ready}
-            choice = choose(options, self._facts, sources, self._channel.size, BY_ROWS, **how)
-            if choice.device == "cuda":
-                return RowFinder(self._kept.solving(graph, height, options, choice, self._channel))
-        if self._searches is None:
-            self._searches = Searches(graph, self._facts)
-        return self._searches
-
     def _height(self, groups: list[Group]) -> NDArray[Any] | None:
-        """Potentials for the sources where weights may be negative."""
-        if not self._facts.has_negative:
+        """Return potentials for the sources where weights may be negative."""
+        if not self._whole.facts.has_negative:
             return None
         sources = np.array([group.source for group in groups])
+        return on_root(self._channel, lambda: self._whole.heights(self._options, sources))
 
-        def found() -> NDArray[Any] | None:
-            try:
-                return heights(self._whole.graph, self._whole.given, self._options, sources)
-            except NegativeCycleError as error:
-                raise self._whole.direction.of_cycle(self._layout.cycle(error)) from None
+    def _choice(self, groups: list[Group], *, paths: bool) -> Choice:
+        options = replace(self._options, predecessors=paths)
+        return choose_road(
+            options,
+            self._whole.facts,
+            groups,
+            self._channel.size,
+            prepared=hierarchy_of(self._whole.graph) is not None,
+            in_place=self._whole.in_place(options),
+        )
 
-        return on_root(self._channel, found)
+    def _road(
+        self, choice: Choice, height: NDArray[Any] | None, *, paths: bool
+    ) -> tuple[Callable[..., Generator[SourcePairs, None, None]], Callable[[], str]]:
+        """Return the function that finds groups' routes, and one for what it has run on."""
+        if choice.device == "cuda":
+            options = replace(self._options, predecessors=paths)
+            solving = self._whole.solving(height, options, choice, self._channel)
+            return partial(by_rows, solving), lambda: solving.label
+        searches = self._searches or Searches(self._whole.graph, self._whole.facts, height)
+        if height is None:  # else it suits these sources alone
+            self._searches = searches
+        return searches.find, lambda: searches.label
 
-    def _in_places(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
-        layout = self._layout
-        return np.stack([layout.begins(pairs[:, 0]), layout.ends(pairs[:, 1])], axis=1)
+    def _gather(
+        self,
+        parts: Iterator[SourcePairs],
+        left: int,
+        total: int,
+        take: Callable[[list[SourcePairs]], None] | None,
+        progress: Progress | None,
+    ) -> list[SourcePairs] | None:
+        """Return what all ranks find of the sources that are left, on rank 0. Collective.
+
+        With ``take``, which keeps it on rank 0, in rounds of all ranks; else in one.
+        """
+        channel, results = self._channel, list[SourcePairs]()
+        done, count = total - left, left if take is None else FIRST_COUNT
+        if progress is not None and done:
+            progress(done, total)  # else they would count as fast ones
+        while done < total:
+            begun, own = time.monotonic(), []
+            with collective(channel):
+                for part in islice(parts, count):
+                    own.append(part)
+                    if progress is not None:
+                        progress(min(done + len(own) * channel.size, total), total)
+            some = [part for parts_of_rank in channel.gather(own) for part in parts_of_rank]
+            done += len(some)
+            results += some if channel.rank == 0 else []
+            if take is not None:
+                count = on_root(channel, partial(_next_count, take, some, count, begun))
+        return results if channel.rank == 0 else None
 
     def _joined(
         self,
@@ -158,130 +181,84 @@ class Router:
         graph: Graph,
         statistics: dict[str, Any],
     ) -> Routes:
-        """What all ranks have found, in the order of the pairs."""
-        weight_type = self._facts.weight_type
-        kind = weight_type if weight_type.kind == "f" else np.int64
-        distances: NDArray[Any] = np.empty(len(pairs), kind)
+        """Return what all ranks have found in the order of the pairs."""
+        kind = self._whole.facts.weight_type
+        distances: NDArray[Any] = np.empty(len(pairs), kind if kind.kind == "f" else np.int64)
         paths: list[Any] = [None] * len(pairs)
         for part in every:
             distances[part.places] = part.distances
             for place, path in zip(part.places.tolist(), part.paths or (), strict=False):
-                path = self._layout.path(path)
+                path = self._whole.layout.path(path)
                 paths[place] = path[::-1] if self._reverse else path
-        asked = paths if paths[0] is not None else None
-        about = graph.numbering, graph, self._reverse
-        return Routes(pairs, distances, asked, statistics, *about)
+        has_paths = paths[0] is not None
+        about = statistics, graph.numbering, graph, self._reverse
+        return Routes(pairs, distances, paths if has_paths else None, *about)
 
 
-def _keep(keep: Store, groups: list[Group], found: list[SourcePairs]) -> None:
-    """Keep the routes of some groups, at least one; a group is known by its first pair."""
-    units = {int(group.places[0]): unit for unit, group in enumerate(groups)}
-    paths = [path for some in found for path in some.paths or ()]
-    keep.add(
-        np.array([units[int(some.places[0])] for some in found]),
-        places=np.concatenate([some.places for some in found]),
-        distances=np.concatenate([some.distances for some in found]),
-        lengths=np.array([len(path) for path in paths], np.int64),
-        vertices=np.concatenate([np.empty(0, np.int64), *paths]),
-    )
+def choose_road(
+    options: Options,
+    facts: Facts,
+    groups: list[Group],
+    ranks: int,
+    *,
+    prepared: bool,
+    in_place: Choice | None,
+) -> Choice:
+    """Return searches on cores, or rows on a GPU: the road with the shorter estimate.
 
-
-def _found_in(part: Part, *, paths: bool) -> SourcePairs:
-    """The routes of a part."""
-    ends = np.cumsum(part["lengths"])[:-1]
-    return SourcePairs(
-        part["places"], part["distances"], np.split(part["vertices"], ends) if paths else None
-    )
-
-
-FIRST_COUNT = 16
-"""Sources of each rank in the first round."""
-
-ROUND_S = 1.0
-"""About how long later rounds take."""
-
-
-def in_rounds(
-    channel: Channel,
-    parts: Iterator[SourcePairs],
-    left: int,
-    total: int,
-    take: Callable[[list[SourcePairs]], None] | None,
-    progress: Progress | None,
-) -> list[SourcePairs] | None:
-    """What all ranks find, on rank 0; None elsewhere. Collective.
-
-    Args:
-        channel: connects the ranks.
-        parts: gives what this rank finds of each of its sources.
-        left: sources of all ranks, which differ by one at most.
-        total: sources with those that are known already.
-        take: is given what a round has found, on rank 0. None for one round in which all is found.
-        progress: is given the sources that are done, and how many there are.
+    ``prepared`` says that the graph has a hierarchy; ``in_place`` is the method of an earlier job
+    whose graph is on the device still.
     """
-    found: list[SourcePairs] = []
-    done, count = total - left, left if take is None else FIRST_COUNT
-    if progress is not None and done:
-        progress(done, total)  # else they would count as fast ones
-    while done < total:
-        begun, own = time.monotonic(), []
-        with collective(channel):
-            for part in islice(parts, count):
-                own.append(part)
-                if progress is not None:
-                    progress(min(done + len(own) * channel.size, total), total)
-        some = [part for parts_of_rank in channel.gather(own) for part in parts_of_rank]
-        done += len(some)
-        if channel.rank == 0:
-            found += some
-        if take is not None:
-            count = on_root(channel, partial(_next_count, take, some, count, begun))
-    return found if channel.rank == 0 else None
+    search = _search_choice(facts, groups, ranks, paths=options.predecessors, prepared=prepared)
+    if options.device == "cpu" or gpu_problem() is not None:
+        return search
+    how: dict[str, Any] = {"prepared": prepared, "in_place": in_place}
+    on_gpu = replace(options, device="cuda")
+    rows = choose(on_gpu, facts, len(groups), ranks, BY_ROWS, **how)
+    if options.device == "cuda":
+        return rows
+    ready = in_place is not None and in_place.device == "cuda"
+    seconds = rows.seconds + (0 if ready else READY_S)
+    reason = f"{search.reason} on cores, {rows.algorithm} {seconds:.2g} s on a GPU"
+    return replace(search if search.seconds < seconds else rows, reason=reason)
 
 
-def _next_count(
-    take: Callable[[list[SourcePairs]], None], some: list[SourcePairs], count: int, begun: float
-) -> int:
-    """Keep what a round has found; how many sources of each rank the next one has."""
-    take(some)
-    return max(int(count * min(2, ROUND_S / max(time.monotonic() - begun, 1e-9))), 1)
+def _search_choice(
+    facts: Facts, groups: list[Group], ranks: int, *, paths: bool, prepared: bool
+) -> Choice:
+    """Return the search that cores take for most groups, with its estimate."""
+    cores, both_ends = len(os.sched_getaffinity(0)), facts.weight_type.kind != "f"
+    if prepared and both_ends and not paths:
+        ends = len(groups) + sum(len(group.targets) for group in groups)
+        name, seconds = "upward search", ends * CPU_CLIMB_S / cores / ranks
+    else:
+        single = both_ends and all(len(group.targets) == 1 for group in groups)
+        name = "two-sided search" if single else "search"
+        share = math.ceil(len(groups) / ranks)
+        seconds = SEARCHED[name] * estimates(facts, share, None)["heap"]
+    return Choice(name, "cpu", f"estimates: {name} {seconds:.2g} s", seconds)
 
 
-SOURCES_AT_ONCE = 1 << 14
-"""Their targets are so few that the columns of all of them are little beside the rows."""
-
-
-class RowFinder:
-    """See `groute_py.jobs.searches.Finder`; with paths whole rows come to the host.
-
-    Args:
-        solving: solves row by row.
-    """
-
-    def __init__(self, solving: Solving) -> None:
-        self._solving, self.label = solving, solving.label
-
-    def find(
-        self, groups: list[Group], height: NDArray[Any] | None, *, paths: bool, deadline: float
-    ) -> Generator[SourcePairs, None, None]:
-        """As `groute_py.jobs.searches.Finder.find`; the solver has the potentials already."""
-        for start in range(0, len(groups), SOURCES_AT_ONCE):
-            some = groups[start : start + SOURCES_AT_ONCE]
-            sources = np.array([group.source for group in some])
-            columns = None if paths else np.unique(np.concatenate([g.targets for g in some]))
-            with closing(self._solving.blocks(sources, columns)) as blocks:
-                for block in blocks:
-                    yield from _picked(block, some, columns)
-                    done = start + block.first + block.count
-                    if done < len(groups) and time.monotonic() > deadline:
-                        raise too_late()
-            self.label = self._solving.label
+def by_rows(
+    solving: Solving, groups: list[Group], *, paths: bool, deadline: float
+) -> Generator[SourcePairs, None, None]:
+    """Yield the routes of some groups, in their order; with paths whole rows come to the host."""
+    for start in range(0, len(groups), SOURCES_AT_ONCE):
+        some = groups[start : start + SOURCES_AT_ONCE]
+        sources = np.array([group.source for group in some])
+        columns = None if paths else np.unique(np.concatenate([g.targets for g in some]))
+        with closing(solving.blocks(sources, columns)) as blocks:
+            for block in blocks:
+                yield from _picked(block, some, columns)
+                done = start + block.first + block.count
+                if done < len(groups) and time.monotonic() > deadline:
+                    raise too_late()
 
 
 def _picked(
     block: RowBlock, groups: list[Group], columns: NDArray[np.int64] | None
 ) -> Iterator[SourcePairs]:
-    """What the rows of a block say of their groups."""
+    """Yield the routes of the groups whose rows a block has."""
     for row, group in enumerate(groups[block.first : block.first + block.count]):
         targets = group.targets
         where = targets if columns is None else np.searchsorted(columns, targets)
@@ -293,10 +270,38 @@ def _picked(
 
 
 def _walked(parents: NDArray[np.int32], source: int, target: int) -> NDArray[np.int64]:
-    """The vertices of a path; none if none leads there."""
+    """Return the vertices of a path; none if none leads there."""
     if target != source and parents[target] < 0:
         return np.empty(0, np.int64)
     vertices = [target]
     while vertices[-1] != source:
         vertices.append(int(parents[vertices[-1]]))
     return np.array(vertices[::-1], np.int64)
+
+
+def _next_count(
+    take: Callable[[list[SourcePairs]], None], some: list[SourcePairs], count: int, begun: float
+) -> int:
+    """Keep what a round has found, and return how many sources of each rank the next one has."""
+    take(some)
+    return max(int(count * min(2, ROUND_S / max(time.monotonic() - begun, 1e-9))), 1)
+
+
+def _keep(keep: Store, groups: list[Group], results: list[SourcePairs]) -> None:
+    """Keep the routes of some groups, at least one; a group is known by its first pair."""
+    units = {int(group.places[0]): unit for unit, group in enumerate(groups)}
+    paths = [path for some in results for path in some.paths or ()]
+    keep.add(
+        np.array([units[int(some.places[0])] for some in results]),
+        places=np.concatenate([some.places for some in results]),
+        distances=np.concatenate([some.distances for some in results]),
+        lengths=np.array([len(path) for path in paths], np.int64),
+        vertices=np.concatenate([np.empty(0, np.int64), *paths]),
+    )
+
+
+def _found_in(part: Part, *, paths: bool) -> SourcePairs:
+    """Return the routes of a part."""
+    ends = np.cumsum(part["lengths"])[:-1]
+    routes = np.split(part["vertices"], ends) if paths else None
+    return SourcePairs(part["places"], part["distances"], routes)

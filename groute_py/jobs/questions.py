@@ -60,12 +60,10 @@ FORMS: tuple[tuple[set[str], tuple[str, ...]], ...] = (
 
 
 class Questions:
-    """Answers questions of one graph.
+    """Answer questions of one graph, with a solver of one rank.
 
-    Args:
-        solver: of one rank.
-        time_limit_s: of each question, as of the solver's answers; None for no limit.
-        beside: the graph's file, for a ``.co`` file beside it.
+    ``time_limit_s`` is for each question, None for no limit; ``beside`` is the graph's file, for a
+    ``.co`` file beside it.
     """
 
     def __init__(
@@ -102,23 +100,23 @@ class Questions:
     def _answered(self, question: dict[str, Any]) -> dict[str, Any]:
         for members, asks in FORMS:
             if members <= question.keys() <= members | {*asks}:
-                return self._solved(question, {name for name in asks if _is_asked(question, name)})
+                return self._solved(question, {name for name in asks if _is_wanted(question, name)})
         given = ", ".join(sorted(question)) or "nothing"
         raise InputError(
             "a question has source and target, source and targets, pairs, sources and targets, or "
             f"sources and limits; this one has {quoted(given)}"
         )
 
-    def _solved(self, question: dict[str, Any], asked: set[str]) -> dict[str, Any]:
-        paths = bool(asked)
+    def _solved(self, question: dict[str, Any], wanted: set[str]) -> dict[str, Any]:
+        paths = bool(wanted)
         if "limits" in question:
-            return self._reach(question["sources"], question["limits"], asked)
+            return self._reach(question["sources"], question["limits"], wanted)
         if "sources" in question:
             return self._matrix(question["sources"], question["targets"])
         if "target" in question:
-            found = self._routes([(question["source"], question["target"])], paths=paths)
-            one = {"distance": found["distances"][0]}
-            return one | ({"path": found["paths"][0]} if paths else {})
+            result = self._routes([(question["source"], question["target"])], paths=paths)
+            one = {"distance": result["distances"][0]}
+            return one | ({"path": result["paths"][0]} if paths else {})
         if "pairs" in question:
             return self._routes(_checked_pairs(question["pairs"]), paths=paths)
         ends = _checked_list("targets", question["targets"])
@@ -129,10 +127,10 @@ class Questions:
         ends = self._ends(sources, "source"), self._ends(targets, "target")
         routes = self._solver.route(ends, paths=paths)
         assert routes is not None
-        found: dict[str, Any] = {"distances": _shown(routes.distances)}
+        result: dict[str, Any] = {"distances": _shown(routes.distances)}
         if routes.paths is not None:
-            found["paths"] = [self._numbering.ids_of(path).tolist() for path in routes.paths]
-        return found
+            result["paths"] = [self._numbering.ids_of(path).tolist() for path in routes.paths]
+        return result
 
     def _matrix(self, sources: Any, targets: Any) -> dict[str, Any]:
         ends = (
@@ -143,14 +141,14 @@ class Questions:
         assert matrix is not None
         return {"distances": [_shown(row) for row in matrix.distances]}
 
-    def _reach(self, sources: Any, limits: Any, asked: set[str]) -> dict[str, Any]:
+    def _reach(self, sources: Any, limits: Any, wanted: set[str]) -> dict[str, Any]:
         ends = self._ends(_checked_list("sources", sources), "source")
         if isinstance(limits, list) and len(limits) > MOST_LIMITS:
             raise InputError(f"limits must be at most {MOST_LIMITS:,} numbers")
         deadline = deadline_in(self._time_limit_s)
-        found = self._solver.isochrone(ends, limits)
-        assert found is not None
-        return members_of(found, asked, deadline)
+        result = self._solver.isochrone(ends, limits)
+        assert result is not None
+        return members_of(result, wanted, deadline)
 
     def _ends(self, ends: Any, role: str) -> Locator:
         """Return what finds the vertices of ids and points, of which lists are points."""
@@ -187,11 +185,11 @@ def _parsed(line: bytes) -> dict[str, Any]:
         raise InputError(f"not a question: {wrong}") from wrong
 
 
-def _is_asked(question: dict[str, Any], name: str) -> bool:
-    asked = question.get(name, False)
-    if not isinstance(asked, bool):
-        raise InputError(f"{name} must be true or false, not {quote(asked)}")
-    return asked
+def _is_wanted(question: dict[str, Any], name: str) -> bool:
+    wanted = question.get(name, False)
+    if not isinstance(wanted, bool):
+        raise InputError(f"{name} must be true or false, not {quote(wanted)}")
+    return wanted
 
 
 def _checked_list(name: str, given: Any, of: str = "vertex") -> list[Any]:
@@ -209,48 +207,34 @@ def _checked_pairs(given: Any) -> list[tuple[Any, Any]]:
 
 
 def _shown(distances: NDArray[Any]) -> list[Any]:
-    """As JSON has them: null where no path leads."""
+    """Return distances as JSON has them: null where no path leads."""
     shown: list[Any] = distances.tolist()
     for place in np.flatnonzero(~reached_in(distances)).tolist():
         shown[place] = None
     return shown
 
 
-def members_of(found: Isochrones, asked: Collection[str], deadline: float) -> dict[str, Any]:
-    """The members of an answer: ``vertices``, ``distances``, and what is asked for.
-
-    Args:
-        found: of any of the sources.
-        asked: some of `ASKS`.
-        deadline: `time.monotonic` at which to give up, between two limits.
-
-    Raises:
-        InputError: the answer has more than `MOST_ENTRIES`, or areas without coordinates are asked
-            for, or about too many parts of arcs.
-        SetupError: areas need a library that is not installed.
-        TimeLimitError: the deadline has passed.
-    """
-    (reach,) = found.reaches
+def members_of(result: Isochrones, wanted: Collection[str], deadline: float) -> dict[str, Any]:
+    """The members of an answer: ``vertices``, ``distances``, and what is asked for."""
+    (reach,) = result.reaches
     entries = _added(0, len(reach.vertices))
     members: dict[str, Any] = {
-        "vertices": found.graph.numbering.ids_of(reach.vertices).tolist(),
+        "vertices": result.graph.numbering.ids_of(reach.vertices).tolist(),
         "distances": reach.distances.tolist(),
     }
-    if not asked:
+    if not wanted:
         return members
-    pieces = _pieces(found, reach, entries if "arcs" in asked else None, deadline)
-    if "arcs" in asked:
-        members["arcs"] = _arcs(found, pieces)
+    pieces = _pieces(result, reach, entries if "arcs" in wanted else None, deadline)
+    if "arcs" in wanted:
+        members["arcs"] = _arcs(result, pieces)
         entries += len(pieces)
-    if "areas" in asked:
-        members["areas"] = _areas(found, reach, pieces, entries, deadline)
+    if "areas" in wanted:
+        members["areas"] = _areas(result, reach, pieces, entries, deadline)
     return members
 
 
-def _pieces(found: Isochrones, reach: Reach, entries: int | None, deadline: float) -> Pieces:
-    """The parts of arcs within each limit, counted among the entries of the answer if these are
-    given.
-    """
+def _pieces(result: Isochrones, reach: Reach, entries: int | None, deadline: float) -> Pieces:
+    """Return the parts of arcs within each limit, counted among the entries of an answer."""
 
     def watch(count: int) -> None:
         _refuse_late(deadline)
@@ -261,16 +245,16 @@ def _pieces(found: Isochrones, reach: Reach, entries: int | None, deadline: floa
                 f"{MOST_PIECES:,} parts of arcs and more are within reach; ask for fewer limits"
             )
 
-    return found.pieces(reach, watch=watch)
+    return result.pieces(reach, watch=watch)
 
 
-def _arcs(found: Isochrones, pieces: Pieces) -> list[dict[str, Any]]:
+def _arcs(result: Isochrones, pieces: Pieces) -> list[dict[str, Any]]:
     """The parts of arcs within each limit and not within the one before."""
-    numbering = found.graph.numbering
+    numbering = result.graph.numbering
     columns = zip(
         numbering.ids_of(pieces.tails).tolist(),
         numbering.ids_of(pieces.heads).tolist(),
-        [found.limits[band] for band in pieces.bands.tolist()],
+        [result.limits[band] for band in pieces.bands.tolist()],
         pieces.begins.tolist(),
         pieces.ends.tolist(),
         strict=True,
@@ -280,7 +264,7 @@ def _arcs(found: Isochrones, pieces: Pieces) -> list[dict[str, Any]]:
 
 
 def _areas(
-    found: Isochrones, reach: Reach, pieces: Pieces, entries: int, deadline: float
+    result: Isochrones, reach: Reach, pieces: Pieces, entries: int, deadline: float
 ) -> list[dict[str, Any]]:
     """For each limit the area within it, a MultiPolygon of GeoJSON."""
 
@@ -288,15 +272,15 @@ def _areas(
         _refuse_late(deadline)
         _added(entries, count)
 
-    areas = found.areas(reach, pieces=pieces, watch=watch)
-    planar = found.places is not None and found.places.planar
+    areas = result.areas(reach, pieces=pieces, watch=watch)
+    planar = result.places is not None and result.places.planar
     shapes = [
         [[coordinates_in(ring, planar=planar) for ring in polygon] for polygon in polygons]
         for polygons in areas
     ]
     return [
         {"limit": limit, "type": "MultiPolygon", "coordinates": shape}
-        for limit, shape in zip(found.limits, shapes, strict=True)
+        for limit, shape in zip(result.limits, shapes, strict=True)
     ]
 
 
@@ -306,11 +290,7 @@ def _refuse_late(deadline: float) -> None:
 
 
 def _added(entries: int, more: int) -> int:
-    """The entries of an answer with some more.
-
-    Raises:
-        InputError: they are too many.
-    """
+    """The entries of an answer with some more."""
     if entries + more > MOST_ENTRIES:
         raise InputError(
             f"{entries + more:,} vertices, arcs and corners are within reach; an answer lists up "

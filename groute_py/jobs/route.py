@@ -19,7 +19,7 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Positions
 from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
-from groute_py.jobs.pairs import Router
+from groute_py.jobs.pairs import PairQuery
 from groute_py.jobs.routes import Routes
 from groute_py.many.sources import Locator, indices_in
 from groute_py.solver.opened import Opened, Work, opened_by
@@ -101,19 +101,15 @@ class RouteJob:
     def run(self, opened: Opened, work: Work) -> Routes | None:
         channel, _ = opened.channel, opened.supply()
         pairs = on_root(channel, lambda: as_pairs(self.pairs, opened.graph(opened.supplied)))
-        kept = opened.everywhere()
-        router = opened.part("route", lambda: Router(channel, kept, opened.options))
+        whole = opened.everywhere()
+        query = opened.part("route", lambda: PairQuery(channel, whole, opened.options))
         graph = opened.graph() if channel.rank == 0 else None
         how: dict[str, Any] = {"paths": self.paths, "deadline": opened.deadline()}
-        return router.solve(pairs, graph, **how, progress=work.progress, keep=work.keep)
+        return query.run(pairs, graph, **how, work=work)
 
 
 def as_pairs(pairs: Pairs, graph: Graph) -> NDArray[np.int64]:
-    """Pairs of vertices as a user gives them, int64, shape (k, 2).
-
-    Raises:
-        InputError: they are of another shape, are no vertices of the graph, or are none at all.
-    """
+    """Pairs of vertices as a user gives them, int64, shape (k, 2)."""
     if isinstance(pairs, tuple) and all(map(callable, pairs)):
         return np.stack([ends(graph) for ends in pairs], axis=1)
     if callable(pairs):

@@ -34,7 +34,8 @@ class Routes(Tabular):
         distances: shape (k,), in the types and units of `groute_py.Result`.
         paths: of each pair the positions of a shortest path, int64, both ends included; empty where
             there is none. None if they were not asked for.
-        statistics: how they were computed: ``device``, ``sources`` (how many), ``seconds``.
+        statistics: how they were computed: ``algorithm``, ``reason``, ``device``, ``sources`` (how
+            many), ``seconds``.
         numbering: between vertices and the ids of the graph's file.
         graph: that was solved.
         reverse: the arcs of ``graph`` are turned round (``reverse=True``), and paths lead against

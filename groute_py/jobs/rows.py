@@ -82,17 +82,7 @@ def apsp_job(sources: Vertices | None, **how: Any) -> RowsJob[SourceRows | None]
 
 @dataclass(frozen=True, eq=False)
 class RowsJob(Generic[T]):
-    """Rows from sources, whole or of the columns of some targets.
-
-    Attributes:
-        name: of the function or method.
-        sources: None for all vertices.
-        deliver: what is done with the rows.
-        targets: None for all vertices.
-        algorithm, predecessors: as for `groute_py.apsp`.
-        destination: of whole rows; a key of `groute_py.many.estimates.DELIVERY_RATE`.
-        more: what else has to be the same on every rank, by name.
-    """
+    """Rows from sources, whole or of the columns of some targets."""
 
     name: str
     sources: Vertices | None

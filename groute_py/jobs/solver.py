@@ -9,7 +9,7 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
-from groute_py.centrality.job import measured
+from groute_py.centrality import job
 from groute_py.centrality.scores import ArcScores, Scores
 from groute_py.comm.agree import at_root, on_root, refuse_difference
 from groute_py.errors import InputError, everywhere
@@ -162,7 +162,7 @@ class Solver:
         each: bool = False,
         planar: bool = False,
     ) -> Isochrones | None:
-        """What lies within limits of some sources; see `groute_py.isochrone`.
+        """Find what lies within limits of some sources; see `groute_py.isochrone`.
 
         Coordinates are those of the file that the solver was opened with, or the graph's own.
 
@@ -171,41 +171,39 @@ class Solver:
             TimeLimitError, RunError: as for `apsp`.
         """
         opened = self._opened
-        known = opened.options.coordinates
-        places = partial(known_places, coordinates=known, planar=planar, beside=opened.source.what)
+        coordinates = opened.options.coordinates
+        places = partial(
+            known_places, coordinates=coordinates, planar=planar, beside=opened.source.what
+        )
         return opened.answer(IsochroneJob(sources, limits, each, planar, places))
 
     def closeness(
         self, sources: Vertices | None = None, *, normalized: bool = False
     ) -> Scores | None:
         """See `groute_py.centrality.closeness`."""
-        found: Scores | None = measured(self._opened, "closeness", sources, normalized=normalized)
-        return found
+        return job.measured(self._opened, job.CLOSENESS, sources, normalized=normalized)
 
     def harmonic(
         self, sources: Vertices | None = None, *, normalized: bool = False
     ) -> Scores | None:
         """See `groute_py.centrality.harmonic`."""
-        found: Scores | None = measured(self._opened, "harmonic", sources, normalized=normalized)
-        return found
+        return job.measured(self._opened, job.HARMONIC, sources, normalized=normalized)
 
     def eccentricity(self, sources: Vertices | None = None) -> Scores | None:
         """See `groute_py.centrality.eccentricity`."""
-        found: Scores | None = measured(self._opened, "eccentricity", sources)
-        return found
+        return job.measured(self._opened, job.ECCENTRICITY, sources)
 
     def diameter(self, sources: Vertices | None = None) -> Any:
         """See `groute_py.centrality.diameter`."""
-        return measured(self._opened, "diameter", sources)
+        return job.measured(self._opened, job.DIAMETER, sources)
 
     def radius(self, sources: Vertices | None = None) -> Any:
         """See `groute_py.centrality.radius`."""
-        return measured(self._opened, "radius", sources)
+        return job.measured(self._opened, job.RADIUS, sources)
 
     def mean(self, sources: Vertices | None = None) -> float | None:
         """See `groute_py.centrality.mean`."""
-        found: float | None = measured(self._opened, "mean", sources)
-        return found
+        return job.measured(self._opened, job.MEAN, sources)
 
     def betweenness(
         self,
@@ -216,16 +214,13 @@ class Solver:
     ) -> Scores | None:
         """See `groute_py.centrality.betweenness`; an error with ``reverse``."""
         how = {"normalized": normalized, "endpoints": endpoints}
-        found: Scores | None = measured(self._opened, "betweenness", sources, **how)
-        return found
+        return job.measured(self._opened, job.BETWEENNESS, sources, **how)
 
     def edge_betweenness(
         self, sources: Vertices | None = None, *, normalized: bool = False
     ) -> ArcScores | None:
         """See `groute_py.centrality.edge_betweenness`; an error with ``reverse``."""
-        name, how = "edge_betweenness", {"normalized": normalized}
-        found: ArcScores | None = measured(self._opened, name, sources, **how)
-        return found
+        return job.measured(self._opened, job.EDGE_BETWEENNESS, sources, normalized=normalized)
 
     def with_weights(self, weights: Any) -> Solver:
         """A solver of the same vertices and arcs with other weights; collective.
@@ -282,11 +277,10 @@ class Solver:
     def __exit__(
         self, kind: object, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close, unless this rank fails while others go on, which ends the job."""
         self._opened.__exit__(kind, error, trace)
 
     def _opened_anew(self, forward: Graph | None, direction: Direction) -> Solver:
-        """One with the same options, of a graph that rank 0 has; collective."""
+        """Return a solver with the same options, of a graph that rank 0 has; collective."""
         opened = self._opened
         options = replace(opened.options, reverse=direction is Direction.BACKWARD)
         return Solver(opened.following(forward, options))

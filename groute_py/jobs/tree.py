@@ -19,13 +19,7 @@ from groute_py.source.whole import Whole
 
 @dataclass(frozen=True, eq=False)
 class TreeJob:
-    """Shortest paths from a source, and as many solves as are wanted.
-
-    Attributes:
-        source, targets: as for `groute_py.sssp`.
-        name: of the function or method.
-        brings_tree: whether predecessors come to the answer too.
-    """
+    """Shortest paths from a source; with ``brings_tree`` predecessors come to the answer."""
 
     source: Vertex
     targets: Vertices = ()

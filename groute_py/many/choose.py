@@ -32,11 +32,12 @@ MATRIX_SHARE = 0.85
 
 @dataclass(frozen=True)
 class Choice:
-    """A method on a device, and why."""
+    """A method on a device, why, and the seconds that it was estimated to take."""
 
     algorithm: str
     device: str
     reason: str
+    seconds: float = math.nan
 
 
 def choose(
@@ -50,22 +51,7 @@ def choose(
     in_place: Choice | None = None,
     destination: str = "nowhere",
 ) -> Choice:
-    """The method for ``count`` sources of a graph.
-
-    Args:
-        options: what is asked for.
-        facts: of the graph.
-        count: sources.
-        ranks: how many there are.
-        apart: why the ranks' GPUs cannot hold one matrix together, if so.
-        prepared: whether the graph has been contracted.
-        in_place: of an earlier job like this, whose method has its graph on the device still.
-        destination: of whole rows, as for `estimates`.
-
-    Raises:
-        InputError: the method that is asked for cannot do this; says why.
-        SetupError: it needs a GPU, and there is none.
-    """
+    """The method for ``count`` sources of a graph."""
     device = options.device
     if device == "auto":
         device = _device(options, facts, count, ranks, in_place)
@@ -93,11 +79,12 @@ def choose(
     if problem is not None:
         del seconds["floyd"]
         reason += f" (floyd cannot: {problem})"
-    return Choice(min(seconds, key=lambda name: seconds[name]), device, reason)
+    fastest = min(seconds, key=lambda name: seconds[name])
+    return Choice(fastest, device, reason, seconds[fastest])
 
 
 def _device(options: Options, facts: Facts, count: int, ranks: int, in_place: Choice | None) -> str:
-    """A GPU where there is one, but what the CPU has done before a GPU is ready stays there."""
+    """Return the GPU where there is one, but the CPU for what it does before a GPU is ready."""
     problem = gpu_problem()
     if options.algorithm == "single" and problem is not None:
         raise SetupError(f"single is a method for GPUs, and none can be used: {problem}")
@@ -111,7 +98,7 @@ def _device(options: Options, facts: Facts, count: int, ranks: int, in_place: Ch
 
 
 def _floyd_problem(options: Options, facts: Facts, device: str, ranks: int) -> str | None:
-    """Why Floyd–Warshall cannot be taken, if so."""
+    """Return why Floyd–Warshall cannot be taken, if so."""
     if options.predecessors and facts.weight_type.kind == "f":
         return "its float sums are not rounded from the source outwards, which predecessors need"
     width = row_types(facts, device)[0].itemsize
@@ -156,9 +143,6 @@ def placed(graph: Graph, options: Options) -> Options:
     """The options of one rank, with the device chosen by the graph where they say ``auto``.
 
     An answer that is to stay on a GPU is made there.
-
-    >>> placed(Graph.from_arrays([0, 0], [], []), Options()).device
-    'cpu'
     """
     if options.device == "auto" and options.download and graph.arc_count <= SMALL:
         return replace(options, device="cpu")
@@ -166,7 +150,7 @@ def placed(graph: Graph, options: Options) -> Options:
 
 
 def why_apart(channel: Channel, options: Options) -> str | None:
-    """Why the ranks' GPUs cannot hold one matrix together, if so; collective."""
+    """Return why the ranks' GPUs cannot hold one matrix together, if so; collective."""
     if channel.size == 1:
         return None
     usable = options.device != "cpu" and gpu_problem() is None

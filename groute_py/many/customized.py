@@ -42,11 +42,6 @@ class Customization(Protocol):
     """A customizable hierarchy on a device, with the weights of the graph's arcs.
 
     `NarrowError` leaves it as it was.
-
-    Attributes:
-        label: what it runs on.
-        kind: of its lengths.
-        weights: int64, shape (m,), where the device has them.
     """
 
     label: str
@@ -285,11 +280,7 @@ def _device(kind: str, hierarchy: CustomizableHierarchy) -> Customization:
 
 
 def _as_weights(weights: Any, count: int) -> Any:
-    """Weights that can be customized, where they are; all of them fit in int64.
-
-    Raises:
-        GraphError: see `Customized.update`.
-    """
+    """Weights that can be customized, where they are; all of them fit in int64."""
     if weights.shape != (count,):
         raise GraphError(f"{count:,} weights are needed, not an array of shape {weights.shape}")
     if weights.dtype.kind not in "iub" and count:

@@ -37,12 +37,12 @@ class EngineRows:
     def blocks(
         self, sources: NDArray[np.int64], targets: NDArray[np.int64] | None = None
     ) -> Iterator[RowBlock]:
-        kept = slice(None) if targets is None else targets
+        columns = slice(None) if targets is None else targets
 
         def work(_: int, source: int) -> tuple[NDArray[Any], NDArray[np.int64] | None]:
             result = self._solve(source)
             tree = result.predecessors
-            return result.distances[kept], None if tree is None else tree[kept]
+            return result.distances[columns], None if tree is None else tree[columns]
 
         self._open(len(sources))
         for first, rows in by_threads(self._threads, self._row_bytes, sources, work):
@@ -55,8 +55,8 @@ class EngineRows:
             return summarize(position, self._solve(source).distances, source, wanted)
 
         self._open(len(sources))
-        for _, found in by_threads(self._threads, self._row_bytes, sources, work):
-            yield from found
+        for _, results in by_threads(self._threads, self._row_bytes, sources, work):
+            yield from results
 
     @property
     def _row_bytes(self) -> int:
@@ -79,12 +79,7 @@ class EngineRows:
 
 
 class SingleRows:
-    """See `groute_py.device.rows.RowSolver`: all of the GPU works on each source.
-
-    Args:
-        graph: without negative weights.
-        predecessors: whether to find them.
-    """
+    """See `groute_py.device.rows.RowSolver`: all of the GPU works on each source."""
 
     def __init__(self, graph: Graph, *, predecessors: bool) -> None:
         self._graph = graph
@@ -108,7 +103,7 @@ class SingleRows:
     def _columns(
         self, sources: NDArray[np.int64], targets: NDArray[np.int64]
     ) -> Iterator[RowBlock]:
-        """Of each row those of the targets, gathered on the GPU."""
+        """Yield the targets' columns of each row, gathered on the GPU."""
         from groute_py.device.cuda.multi_source.columns import TargetColumns
 
         columns = TargetColumns(targets)
@@ -127,13 +122,13 @@ class SingleRows:
     def summaries(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
         from groute_py.device.cuda.multi_source.summary import ArraySummaries
 
-        asked = ArraySummaries(wanted)
+        reducer = ArraySummaries(wanted)
         staying = replace(self._options, predecessors=False, download=False)
         with self._opened(staying) as solver:
             for position, source in enumerate(sources.tolist()):
                 result = solver.sssp(source)
                 assert isinstance(result, DeviceResult)
-                yield asked.of(position, result.distances_device, source)
+                yield reducer.of(position, result.distances_device, source)
 
     def _opened(self, options: Options) -> SourceSolver:
         return SourceSolver(Whole(self._graph), SoloChannel(), options)

@@ -64,12 +64,7 @@ MESH_DEGREE = 4.0
 
 @dataclass(frozen=True)
 class GpuRates:
-    """What a GPU has for sources.
-
-    Attributes:
-        processors: its multiprocessors.
-        free_bytes: of its memory, beside the graph.
-    """
+    """A GPU's multiprocessors, and its free bytes beside the graph."""
 
     processors: int
     free_bytes: int
@@ -86,18 +81,7 @@ def estimates(
     prepared: bool = False,
     in_place: str | None = None,
 ) -> dict[str, float]:
-    """Seconds by method, on all ranks together.
-
-    Args:
-        facts: of the graph.
-        count: sources.
-        gpu: of each rank; None for all the cores of this process.
-        ranks: how many share the sources.
-        destination: of the rows, a key of `DELIVERY_RATE`.
-        predecessors: whether they are delivered too.
-        prepared: whether the graph has been contracted; if not, sweeps take the time for that too.
-        in_place: the method that has its graph, and its hierarchy, on the device already.
-    """
+    """Seconds by method, on all ranks together."""
     share = math.ceil(count / ranks)
     device = "cpu" if gpu is None else "cuda"
     solving = _on_cpu(facts, share) if gpu is None else _on_gpu(facts, share, gpu)
@@ -122,14 +106,14 @@ def _floyd(facts: Facts, device: str) -> float:
 
 
 def _sweeps_fit(facts: Facts, gpu: GpuRates, *, prepared: bool) -> bool:
-    """Whether 32 sources at once have room, and what contracts the graph before."""
+    """Return whether 32 sources at once have room, and what contracts the graph before."""
     width = row_types(facts, "cuda")[0].itemsize
     contracting = 0 if prepared else contraction_bytes(facts.arc_count)
     return max(PACK_BYTES * width * facts.vertex_count, contracting) <= gpu.free_bytes
 
 
 def _opening(method: str, facts: Facts, device: str, *, prepared: bool) -> float:
-    """Until a method has what it needs on the device; for sweeps each rank contracts the graph."""
+    """Estimate until a method has its graph on the device; for sweeps each rank contracts it."""
     size = facts.vertex_count + facts.arc_count
     contracts = method == "sweep" and not prepared
     if device == "cpu":
@@ -164,7 +148,7 @@ def _on_gpu(facts: Facts, count: int, gpu: GpuRates) -> dict[str, float]:
 
 
 def _batch(facts: Facts, count: int, gpu: GpuRates) -> float:
-    """A block's solve takes as long as its chain of accesses; many of them, as all their bytes."""
+    """Estimate `batch`: a block takes as long as its chain of accesses; many, as all bytes."""
     n, m = facts.vertex_count, facts.arc_count
     width = row_types(facts, "cuda")[0].itemsize
     waves = _waves(count, 2 * gpu.processors, n * (8.25 + width), gpu)
@@ -175,7 +159,7 @@ def _batch(facts: Facts, count: int, gpu: GpuRates) -> float:
 
 
 def _heap(facts: Facts, count: int, gpu: GpuRates) -> float:
-    """Likewise, of a warp that settles one vertex after the other."""
+    """Estimate `heap`: a warp settles one vertex after the other."""
     n, m = facts.vertex_count, facts.arc_count
     width = row_types(facts, "cuda")[0].itemsize
     waves = _waves(count, 96 * gpu.processors, n * 5 * width, gpu)
@@ -186,13 +170,13 @@ def _heap(facts: Facts, count: int, gpu: GpuRates) -> float:
 
 
 def _single(facts: Facts, count: int) -> float:
-    """All of the GPU goes down the levels of one source after the other."""
+    """Estimate `single`: all of the GPU goes down the levels of one source after the other."""
     n, m = facts.vertex_count, facts.arc_count
     levels = 1.6e-6 * math.sqrt(n) if m < MESH_DEGREE * n else 0.0
     return 0.02 + 2 * UPLOAD_S * m + count * (9e-4 + levels + 4.5e-10 * n + 6e-12 * m)
 
 
 def _waves(count: int, most: int, each_bytes: float, gpu: GpuRates) -> int:
-    """How often as many sources as fit on the GPU at once are solved for."""
+    """Return how often the GPU is filled with as many sources as fit at once."""
     fitting = max(min(most, int(gpu.free_bytes / each_bytes)), 1)
     return math.ceil(count / fitting)

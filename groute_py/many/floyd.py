@@ -39,17 +39,7 @@ Step = Callable[[Range, Range, Range], None]
 
 
 def close(distances: NDArray[np.float64]) -> None:
-    """Turn a matrix of arcs into one of distances, in place.
-
-    Args:
-        distances: float64, shape (n, n), C order: the weight of the arc i → j, infinite where there
-            is none, 0 on the diagonal. None may be negative.
-
-    >>> matrix = np.array([[0, 1, 9], [np.inf, 0, 2], [np.inf, np.inf, 0]])
-    >>> close(matrix)
-    >>> matrix[0].tolist()
-    [0.0, 1.0, 3.0]
-    """
+    """Turn a matrix of arcs into one of distances, in place."""
 
     def step(rows: Range, middle: Range, columns: Range) -> None:
         floyd.through(distances, rows, middle, columns)
@@ -58,14 +48,9 @@ def close(distances: NDArray[np.float64]) -> None:
 
 
 def close_with_paths(distances: NDArray[np.float64], nobody: int) -> NDArray[np.int32]:
-    """As `close`; also finds the predecessor of j on a shortest path from i, a tree in each row.
+    """Close a matrix, and return the predecessors of j on a shortest path from i, int32, (n, n).
 
-    Args:
-        distances: as for `close`.
-        nobody: what stands where there is none: on the diagonal, and where no path leads.
-
-    Returns:
-        int32, shape (n, n).
+    ``nobody`` stands where there is none: on the diagonal, and where no path leads.
     """
     arcs = distances.copy()
     tails = np.arange(len(distances), dtype=np.int32)[:, np.newaxis]
@@ -103,14 +88,7 @@ def _parts(rows: Range, count: int) -> list[Range]:
 
 
 class CpuFloyd:
-    """See `groute_py.device.rows.RowSolver`; all rows are solved for, whichever are asked for.
-
-    Args:
-        graph: without negative weights.
-        arcs: the same, as kernels take it, of type int64 or a float.
-        predecessors: whether to find them; not for floats, whose sums are not rounded from the
-            source outwards.
-    """
+    """See `groute_py.device.rows.RowSolver`; all rows are solved for, whichever are asked for."""
 
     def __init__(self, graph: Graph, arcs: CpuGraph, *, predecessors: bool) -> None:
         self._graph, self._arcs, self._predecessors = graph, arcs, predecessors
@@ -156,21 +134,7 @@ class CpuFloyd:
 def close_between(
     matrix: NDArray[np.float64], height: NDArray[Any] | None, nobody: int | None = None
 ) -> NDArray[np.int32] | None:
-    """Turn a matrix of arcs into one of distances, in place.
-
-    Args:
-        matrix: as for `close`, but weights may be negative; the diagonal counts as 0.
-        height: shape (n,), of `groute_py.many.johnson.potentials`; None without negative weights.
-        nobody: as for `close_with_paths`; None leaves predecessors out.
-
-    Returns:
-        int32, shape (n, n), the predecessors, or None.
-
-    >>> path = np.array([[0, 2, 9], [np.inf, 0, -1], [np.inf, np.inf, 0]])
-    >>> close_between(path, np.array([0, 0, -1]))
-    >>> path[0].tolist()
-    [0.0, 2.0, 1.0]
-    """
+    """Turn a matrix of arcs into one of distances, in place."""
     if height is not None:
         matrix += height[:, np.newaxis]
         matrix -= height

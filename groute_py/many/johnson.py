@@ -31,15 +31,9 @@ from groute_py.source.whole import Whole
 def solve_johnson(
     graph: Graph, sources: Sequence[int] | NDArray[Any], options: Options
 ) -> SourceRows:
-    """As `solve_rows`, in this process, for graphs in which weights may be negative.
+    """Solve as `solve_rows` in this process, for graphs in which weights may be negative.
 
-    Raises:
-        NegativeCycleError: the graph has one, reachable or not.
-        InputError, RunError, SetupError: as `SourceSolver.sssp`.
-
-    >>> path = Graph.from_arrays([0, 1, 2, 2], [1, 2], [4, -3])
-    >>> solve_johnson(path, [0], Options(device="cpu")).distances.tolist()
-    [[0, 4, 1]]
+    `NegativeCycleError` for a cycle, reachable or not.
     """
     height = potentials(graph, options)
     rows = solve_rows(reweighted(graph, height), sources, options, SoloChannel())
@@ -53,16 +47,10 @@ def potentials(
     sources: NDArray[np.int64] | None = None,
     rounded_to: np.dtype[Any] | None = None,
 ) -> NDArray[Any]:
-    """Shape (n,), float for float weights, else int64; none is above 0.
+    """Return potentials, shape (n,), float for float weights, else int64; none is above 0.
 
-    Args:
-        graph: of any weights.
-        options: the device and the like.
-        sources: vertices from which paths will be asked for; None for all.
-        rounded_to: the type that float weights had before they were widened.
-
-    Raises:
-        NegativeCycleError: a source reaches one.
+    They suit paths from ``sources``, None for all vertices; ``rounded_to`` is the type that float
+    weights had before they were widened. `NegativeCycleError` if a source reaches a cycle.
     """
     heads = np.arange(graph.vertex_count) if sources is None else np.unique(sources)
     whole = rooted(graph, heads)
@@ -74,8 +62,8 @@ def potentials(
         ids = graph.numbering.ids_of(np.array(error.cycle)).tolist()
         raise NegativeCycleError(error.cycle, error.weight, ids=ids) from None
     assert result is not None
-    found: NDArray[Any] = np.where(result.reached, result.distances, 0)[:-1]
-    return found
+    height: NDArray[Any] = np.where(result.reached, result.distances, 0)[:-1]
+    return height
 
 
 def reweighted(graph: Graph, height: NDArray[Any]) -> Graph:
@@ -105,19 +93,7 @@ def lifted(
     name: str,
     targets: NDArray[np.int64] | None = None,
 ) -> NDArray[Any]:
-    """Distances in the graph as it was.
-
-    Args:
-        distances: shape (k, n), or (k, t) for some targets, of the reweighted graph, in public
-            types.
-        height: the potentials, shape (n,).
-        sources: shape (k,).
-        name: of the graph, for messages.
-        targets: whose distances they are, shape (t,); None for all vertices.
-
-    Raises:
-        RunError: one does not fit in 64 bits.
-    """
+    """Distances in the graph as it was."""
     nothing = unreached(distances.dtype)
     reached = distances != nothing
     own = height[sources][:, np.newaxis]

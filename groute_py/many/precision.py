@@ -46,5 +46,5 @@ def row_types(facts: Facts, device: str, algorithm: str = "") -> list[np.dtype[A
 
 
 def rounding_of(algorithm: str) -> str:
-    """In which order a method adds floats up, and so rounds them; rows of a file share one."""
+    """Return the order in which a method adds floats, and so rounds; rows of a file share one."""
     return "by middle vertices" if algorithm == "floyd" else "from the source outwards"

@@ -1,133 +1,33 @@
-"""Reductions of the rows of all sources: sums, greatest distances, a histogram."""
+"""Reductions of many sources over all ranks, in slices after each of which they may be saved.
+
+Rows are reduced to sums, greatest distances and a histogram; betweenness sums dependencies in the
+same slices.
+"""
 
 from __future__ import annotations
 
 import os
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from contextlib import closing
+from dataclasses import dataclass, fields
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.comm.agree import collective
 from groute_py.comm.base import Channel
-from groute_py.device.summary import Summary, bin_count, edges_of, wide
+from groute_py.device.summary import Summary, Wanted, bin_count, edges_of, wide
+from groute_py.many.apsp import ManySources, Progress
 from groute_py.many.storage.store import SHARE, Store
+from groute_py.system.trace import count
 
 REDUCTIONS = ("none", "sum", "max", "histogram")
 """The reductions that a user may choose."""
 
 OF_ROWS = ("reached", "sums", "farthest", "greatest", "reciprocals")
 """The fields of a `Reduction` that have an entry for each source."""
-
-
-@dataclass
-class Reduction:
-    """Of some of k sources; others have −1 in ``reached``.
-
-    Attributes:
-        reached: int64, shape (k,): vertices that a path leads to, the source included.
-        sums: int64, or float64 where weights are floats, shape (k,): of their distances.
-        farthest: int64, shape (k,): the vertex of the greatest distance.
-        greatest: shape (k,), int64 or float64: that distance.
-        counts: int64: how many distances there are in each bin; see `histogram`.
-        reciprocals: float64, shape (k,): of 1 / distance; 0 if not asked for.
-    """
-
-    reached: NDArray[np.int64]
-    sums: NDArray[Any]
-    farthest: NDArray[np.int64]
-    greatest: NDArray[Any]
-    counts: NDArray[np.int64]
-    reciprocals: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, count: int, weight_type: np.dtype[Any]) -> Reduction:
-        """Of nothing yet, for ``count`` sources of a graph with such weights."""
-        kind = wide(weight_type)
-        return cls(
-            np.full(count, -1, np.int64),
-            np.zeros(count, kind),
-            np.zeros(count, np.int64),
-            np.zeros(count, kind),
-            np.zeros(bin_count(kind), np.int64),
-            np.zeros(count, np.float64),
-        )
-
-    @property
-    def histogram(self) -> list[tuple[float, float, int]]:
-        """[from, to, pairs], ascending: 0 at both ends, or from one power of two to the next."""
-        kind = self.greatest.dtype
-        return sorted(
-            (*edges_of(number, kind), int(self.counts[number]))
-            for number in np.flatnonzero(self.counts).tolist()
-        )
-
-    @property
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """All of it, by name; not copied."""
-        return {name: getattr(self, name) for name in (*OF_ROWS, "counts")}
-
-    def take(self, positions: NDArray[np.int64], summary: Summary) -> None:
-        """Take the summary of the rows of the sources at some positions."""
-        self.reached[positions], self.sums[positions] = summary.reached, summary.sums
-        self.farthest[positions], self.greatest[positions] = summary.farthest, summary.greatest
-        if summary.histogram is not None:
-            self.counts += summary.histogram
-        if summary.reciprocals is not None:
-            self.reciprocals[positions] = summary.reciprocals
-
-    def handed_over(self, positions: NDArray[np.int64]) -> Reduction:
-        """What there is of the sources at some positions, and the counts, which begin anew."""
-        counts = self.counts.copy()
-        self.counts.fill(0)
-        return Reduction(
-            counts=counts, **{name: getattr(self, name)[positions] for name in OF_ROWS}
-        )
-
-    def add(self, positions: NDArray[np.int64], other: Reduction) -> None:
-        """Take what another rank has handed over of the sources at some positions."""
-        for name in OF_ROWS:
-            getattr(self, name)[positions] = getattr(other, name)
-        self.counts += other.counts
-
-
-class OwnRows:
-    """The rows of a rank's sources, reduced as they come.
-
-    Attributes:
-        done: how many there have been.
-
-    Args:
-        summaries: of these rows, in their order.
-        positions: of their sources.
-        found: takes what is left of them.
-    """
-
-    def __init__(
-        self, summaries: Iterator[Summary], positions: NDArray[np.int64], found: Reduction
-    ) -> None:
-        self._summaries, self._positions, self._found = summaries, positions, found
-        self.done, self._handed_over = 0, 0
-
-    def advance(self, stop: int | None) -> Iterator[int]:
-        """Go on, and yield how many are done, until so many are; None for all that there are."""
-        if stop is not None and self.done >= stop:
-            return
-        for summary in self._summaries:
-            self.done = summary.first + summary.count
-            self._found.take(self._positions[summary.first : self.done], summary)
-            yield self.done
-            if stop is not None and self.done >= stop:
-                return
-
-    def handed_over(self) -> tuple[NDArray[np.int64], Reduction]:
-        """What has been found since the last call, and the positions of these sources."""
-        positions = self._positions[self._handed_over : self.done]
-        self._handed_over = self.done
-        return positions, self._found.handed_over(positions)
-
 
 EVERY_S = 30.0
 """Seconds between two saves, about."""
@@ -142,24 +42,179 @@ BLOCKS = 1024
 """Sources that a GPU may solve from at once, a block each."""
 
 
+@dataclass
+class Reduction:
+    """Reductions of the rows of some of k sources; others have −1 in ``reached``."""
+
+    reached: NDArray[np.int64]  # (k,), vertices that a path leads to, the source included
+    sums: NDArray[Any]  # (k,), of their distances; float64 where weights are floats, else int64
+    farthest: NDArray[np.int64]  # (k,), the vertex of the greatest distance
+    greatest: NDArray[Any]  # (k,), that distance
+    counts: NDArray[np.int64]  # of distances in each bin; see `histogram`
+    reciprocals: NDArray[np.float64]  # (k,), sums of 1 / distance; 0 if not wanted
+
+    @classmethod
+    def of(cls, count: int, weight_type: np.dtype[Any]) -> Reduction:
+        """Return an empty one for ``count`` sources of a graph with such weights."""
+        kind = wide(weight_type)
+        return cls(
+            np.full(count, -1, np.int64),
+            np.zeros(count, kind),
+            np.zeros(count, np.int64),
+            np.zeros(count, kind),
+            np.zeros(bin_count(kind), np.int64),
+            np.zeros(count, np.float64),
+        )
+
+    @property
+    def histogram(self) -> list[tuple[float, float, int]]:
+        """Rows of from, to and pairs: 0 at both ends, or from one power of two to the next."""
+        kind = self.greatest.dtype
+        return sorted(
+            (*edges_of(number, kind), int(self.counts[number]))
+            for number in np.flatnonzero(self.counts).tolist()
+        )
+
+    @property
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All arrays by name; not copied."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def take(self, positions: NDArray[np.int64], summary: Summary) -> None:
+        """Take the summary of the rows of the sources at some positions."""
+        self.reached[positions], self.sums[positions] = summary.reached, summary.sums
+        self.farthest[positions], self.greatest[positions] = summary.farthest, summary.greatest
+        if summary.histogram is not None:
+            self.counts += summary.histogram
+        if summary.reciprocals is not None:
+            self.reciprocals[positions] = summary.reciprocals
+
+    def at(self, positions: NDArray[np.int64]) -> Reduction:
+        """Return the entries at some positions, with a copy of the counts."""
+        some = {name: getattr(self, name)[positions] for name in OF_ROWS}
+        return Reduction(counts=self.counts.copy(), **some)
+
+    def add(self, positions: NDArray[np.int64], other: Reduction) -> None:
+        """Take another rank's entries of the sources at some positions."""
+        for name in OF_ROWS:
+            getattr(self, name)[positions] = getattr(other, name)
+        self.counts += other.counts
+
+
+class Sums(Protocol):
+    """Sums over a rank's sources; see `in_slices`."""
+
+    def advance(self, stop: int | None) -> Iterator[int]:
+        """Take sources up to so many, None for all, and yield how many are done."""
+
+    def gather(self, channel: Channel) -> tuple[NDArray[np.int64], dict[str, NDArray[Any]]]:
+        """Bring all ranks' sums to rank 0; return, there, which sources they are of. Collective."""
+
+
+class RowSums:
+    """The rows of a rank's sources, at some positions, reduced in place as they come."""
+
+    def __init__(
+        self,
+        summaries: Iterator[Summary],
+        positions: NDArray[np.int64],
+        total: Reduction,
+        store: Store | None,
+    ) -> None:
+        self._summaries, self._positions, self._total = summaries, positions, total
+        self._store, self._done, self._sent = store, 0, 0
+
+    def advance(self, stop: int | None) -> Iterator[int]:
+        if self._store is not None:
+            self._store.withdraw()
+        while stop is None or self._done < stop:
+            summary = next(self._summaries, None)
+            if summary is None:
+                return
+            self._done = summary.first + summary.count
+            self._total.take(self._positions[summary.first : self._done], summary)
+            yield self._done
+
+    def gather(self, channel: Channel) -> tuple[NDArray[np.int64], dict[str, NDArray[Any]]]:
+        total, own = self._total, None
+        if channel.rank > 0:
+            some = self._positions[self._sent : self._done]
+            self._sent, own = self._done, (some, total.at(some))
+            total.counts.fill(0)
+        for part in channel.gather(own):
+            if channel.rank == 0 and part is not None:
+                total.add(*part)
+        return np.flatnonzero(total.reached >= 0), total.arrays
+
+
+def reduce(
+    channel: Channel,
+    job: ManySources,
+    wanted: Wanted,
+    *,
+    progress: Progress | None = None,
+    store: Store | None = None,
+) -> tuple[Reduction, str] | None:
+    """Return the reduction of all rows, and what they were solved on, on rank 0. Collective.
+
+    With ``store``, which has begun, it goes on with an earlier run, and is saved now and then.
+    """
+    sources = len(job.sources)
+    total = Reduction.of(sources, job.graph.weights.dtype)
+    missing = np.arange(sources) if store is None else store.missing
+    if store is not None:
+        store.load_into(channel, total.arrays)
+    own = job.part(missing, channel.rank, channel.size)
+    with collective(channel):
+        solving = job.solving(channel)
+    work = job.graph.vertex_count + job.graph.arc_count
+    with closing(solving.summaries(job.begins[own], wanted)) as summaries:
+        rows = RowSums(summaries, own, total, store)
+        stops = slices(channel, len(own), store, job.choice.device, work)
+        in_slices(channel, rows, stops, (len(own), len(missing), sources), progress, store)
+    return (total, solving.label) if channel.rank == 0 else None
+
+
+def in_slices(
+    channel: Channel,
+    sums: Sums,
+    stops: Iterator[int | None],
+    counts: tuple[int, int, int],
+    progress: Progress | None,
+    store: Store | None,
+) -> None:
+    """Take all sources, a slice at a time, and save the sums after each but the last. Collective.
+
+    ``counts`` are this rank's sources, those of all ranks, and these with the sources that an
+    earlier run has taken.
+    """
+    own, missing, total = counts
+    for stop in stops:
+        with collective(channel):
+            for done in sums.advance(stop):
+                count("rows", done)
+                if progress is not None:
+                    # an estimate, as all ranks do about as many
+                    most = total if done == own else total - 1
+                    progress(min(total - missing + done * channel.size, most), total)
+        units, arrays = sums.gather(channel)
+        with collective(channel):
+            if store is not None and stop is not None and channel.rank == 0:
+                store.replace(units, **arrays)
+
+
 def slices(
     channel: Channel, own: int, store: Store | None, device: str, work: int
 ) -> Iterator[int | None]:
-    """Up to which of its sources each rank comes next; None up to all. Collective.
+    """Yield up to which of its ``own`` sources each rank comes next; None up to all. Collective.
 
-    A slice lasts until the next is asked for; rank 0's time counts.
-
-    Args:
-        channel: connects the ranks.
-        own: how many sources this rank has.
-        store: is written between slices; None, everywhere, for a single one.
-        device: ``cpu`` or ``cuda``.
-        work: vertices and arcs.
+    A slice lasts until the next is asked for; rank 0's time counts. Without ``store``, on all
+    ranks, there is one. ``work`` is the number of vertices and arcs.
     """
     most, done, together = max(channel.gather(own)), 0, at_once(device)
 
     def whole(count: int) -> int:
-        """About so many sources, which leave no core or block idle until the next save."""
+        """Return about so many sources, which leave no core or block idle until the next save."""
         return max(count // together, 1) * together
 
     count = whole(FIRST[device] // (work + 1))
@@ -176,5 +231,5 @@ def slices(
 
 
 def at_once(device: str) -> int:
-    """From how many sources a rank solves at once."""
+    """Return from how many sources a rank solves at once."""
     return BLOCKS if device == "cuda" else len(os.sched_getaffinity(0))

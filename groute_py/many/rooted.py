@@ -27,7 +27,7 @@ def rooted(graph: Graph, heads: NDArray[Any]) -> Graph:
     [1, 0]
     """
     arcs = graph.arc_count + len(heads)
-    found = Graph.from_arrays(
+    whole = Graph.from_arrays(
         np.append(graph.offsets, arcs),
         np.concatenate([graph.heads, np.asarray(heads, graph.heads.dtype)]),
         np.concatenate([graph.weights, np.zeros(len(heads), graph.weights.dtype)]),
@@ -35,19 +35,13 @@ def rooted(graph: Graph, heads: NDArray[Any]) -> Graph:
         first_id=graph.first_id,
         name=graph.name,
     )
-    known = hierarchy_of(graph)
-    return found if known is None else PreparedGraph(found, known.with_root(heads))
+    hierarchy = hierarchy_of(graph)
+    return whole if hierarchy is None else PreparedGraph(whole, hierarchy.with_root(heads))
 
 
 @dataclass(frozen=True, eq=False)
 class Nearest:
-    """Shortest paths from the nearest of several sources.
-
-    Attributes:
-        distances: shape (n,), types and conventions of `groute_py.Result`.
-        predecessors: int64, shape (n,), −1 for the sources and where no path leads.
-        origins: int64, shape (n,): the source that each path begins at, −1 where none leads.
-    """
+    """Shortest paths from the nearest of several sources."""
 
     distances: NDArray[Any]
     predecessors: NDArray[np.int64]
@@ -55,15 +49,7 @@ class Nearest:
 
 
 def solve_nearest(graph: Graph, sources: NDArray[Any], options: Options) -> Nearest:
-    """Solve from all sources at once, in this process.
-
-    Raises:
-        InputError, NegativeCycleError, RunError, SetupError: as `SourceSolver.sssp`.
-
-    >>> path = Graph.from_arrays([0, 1, 2, 3, 3], [1, 2, 3], [4, 4, 4])
-    >>> solve_nearest(path, np.array([0, 2]), Options(device="cpu")).origins.tolist()
-    [0, 0, 2, 2]
-    """
+    """Solve from all sources at once, in this process."""
     root = graph.vertex_count
     whole = rooted(graph, sources)
     choices = placed(whole, replace(options, predecessors=True))
@@ -79,15 +65,7 @@ def solve_nearest(graph: Graph, sources: NDArray[Any], options: Options) -> Near
 
 
 def origins_of(predecessors: NDArray[np.int64], begins: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Follow all paths at once to where they begin, twice as far each time.
-
-    Args:
-        predecessors: shape (n,), −1 where there is none.
-        begins: shape (n,), which vertices are their own origins.
-
-    Returns:
-        int64, shape (n,), −1 for vertices without a path.
-    """
+    """Follow all paths at once to where they begin, twice as far each time."""
     vertices = np.arange(len(predecessors))
     ahead = np.where(predecessors < 0, vertices, predecessors)
     while True:

@@ -66,10 +66,10 @@ class SourceRows(Tabular):
             raise InputError("paths need predecessors; solve with predecessors=True")
         begin = self.numbering.index_of(source, "source")
         end = self.numbering.index_of(target, "target")
-        (found,) = np.nonzero(self.sources == begin)
-        if not len(found):
+        (places,) = np.nonzero(self.sources == begin)
+        if not len(places):
             raise InputError(f"vertex {quoted(source)} is none of the sources")
-        parents = self.predecessors[found[0]]
+        parents = self.predecessors[places[0]]
         if end != begin and parents[end] < 0:
             return []
         vertices = [end]
@@ -89,23 +89,6 @@ def solve_rows(
 
     Where several shortest paths lead to a vertex and one of them is a single arc from the source,
     the source is the predecessor, as in SciPy and NetworkX.
-
-    Args:
-        graph: the whole graph on rank 0; other ranks' values are not looked at.
-        sources: k vertices, from 0; at least one.
-        options: for every solve.
-        channel: connects the ranks.
-
-    Returns:
-        The rows on rank 0, None elsewhere.
-
-    Raises:
-        InputError, NegativeCycleError, RunError, SetupError: as `SourceSolver.sssp`.
-
-    >>> from groute_py.comm.solo import SoloChannel
-    >>> ring = Graph.from_arrays([0, 1, 2, 3], [1, 2, 0], [1, 2, 3])
-    >>> solve_rows(ring, [0, 2], Options(device="cpu"), SoloChannel()).distances.tolist()
-    [[0, 1, 3], [3, 4, 0]]
     """
     rows: SourceRows | None = None
     for row, result in enumerate(solve_each(graph, sources, options, channel)):
@@ -126,7 +109,7 @@ def solve_each(
     channel: Channel,
     targets: Sequence[int] = (),
 ) -> Iterator[Result | None]:
-    """As `solve_rows`, one answer after the other; None on ranks other than 0.
+    """Yield answers as `solve_rows`, one after the other; None on ranks other than 0.
 
     Each solve ends when all targets, if there are any, are final.
     """

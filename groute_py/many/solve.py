@@ -26,7 +26,7 @@ from groute_py.hierarchy.problems import DenseError
 from groute_py.many.choose import Choice
 from groute_py.many.engine_rows import EngineRows, SingleRows
 from groute_py.many.floyd import CpuFloyd
-from groute_py.many.johnson import lifted, out_of_range, potentials, reweighted
+from groute_py.many.johnson import lifted, out_of_range, reweighted
 from groute_py.many.precision import row_types
 from groute_py.results.result import public_distances
 from groute_py.system.environment import local_rank
@@ -52,17 +52,7 @@ LASTING = ("batch", "heap", "sweep")
 
 
 class Solving:
-    """A graph made ready for rows: negative weights are gone, and come back with the distances.
-
-    Args:
-        graph: in host memory.
-        height: Johnson's potentials where weights may be negative, else None.
-        options: what is asked for.
-        choice: the method.
-        channel: connects the ranks, which solve for some of the sources each; collective only where
-            their GPUs hold one matrix together.
-        stays: keep the graph in place after an answer, for the next one.
-    """
+    """A graph made ready for rows: negative weights are gone, and come back with the distances."""
 
     def __init__(
         self,
@@ -100,14 +90,6 @@ class Solving:
         """Rows in the order of their sources, lent until the next.
 
         Their distances are of the run's type: see `groute_py.results.result.public_distances`.
-
-        Args:
-            sources: where they begin, shape (k,).
-            targets: which columns are wanted, shape (t,); None for all.
-
-        Raises:
-            InputError: the graph does not fit on the device.
-            RunError: a distance does not fit in 64 bits.
         """
         for block in self._complete(sources, lambda solver, some: solver.blocks(some, targets)):
             yield self._lifted(block, sources, targets)
@@ -115,16 +97,7 @@ class Solving:
     def summaries(
         self, sources: NDArray[np.int64], wanted: Wanted
     ) -> Generator[Summary, None, None]:
-        """A few numbers of each row, in the order of their sources.
-
-        Args:
-            sources: where they begin, shape (k,).
-            wanted: what is asked for; potentials are added to it.
-
-        Raises:
-            InputError: the graph does not fit on the device.
-            RunError: a distance or the sum of a row does not fit in 64 bits.
-        """
+        """A few numbers of each row, in the order of their sources."""
         wanted = replace(wanted, heights=self._height)
         try:
             yield from self._complete(sources, lambda solver, some: solver.summaries(some, wanted))
@@ -142,7 +115,7 @@ class Solving:
         sources: NDArray[np.int64],
         ask: Callable[[RowSolver, NDArray[np.int64]], Iterator[R]],
     ) -> Generator[R, None, None]:
-        """What solvers give, in the narrowest type that holds every sum."""
+        """Yield what solvers give, in the narrowest type that holds every sum."""
         if len(sources) == 0 and not self._is_together:
             return
         done = 0
@@ -177,7 +150,7 @@ class Solving:
         ask: Callable[[RowSolver, NDArray[np.int64]], Iterator[R]],
         sources: NDArray[np.int64],
     ) -> Generator[R, None, None]:
-        """What one solver gives; behind it nothing holds the solver, and the next one has room."""
+        """Yield what one solver gives; afterwards nothing holds it, and the next one has room."""
         solver = opened()
         self.label = solver.label if opened != self._judging else f"{solver.label}, {IN_VAIN}"
         yield from ask(solver, sources)
@@ -193,7 +166,7 @@ class Solving:
 
     @property
     def _is_together(self) -> bool:
-        """Whether the GPUs of all ranks hold one matrix, which the ranks open together."""
+        """Return whether the GPUs of all ranks hold one matrix, which the ranks open together."""
         on_gpus = self._choice.device == "cuda" and self._choice.algorithm == "floyd"
         return on_gpus and self._channel.size > 1
 
@@ -282,7 +255,7 @@ class Solving:
     def _lifted(
         self, block: RowBlock, sources: NDArray[np.int64], targets: NDArray[np.int64] | None
     ) -> RowBlock:
-        """With the weights as they were."""
+        """Return a block with the distances of the weights as they were."""
         if self._height is None:
             return block
         own = sources[block.first : block.first + block.count]
@@ -292,25 +265,10 @@ class Solving:
 
 
 def batch_delta(facts: Facts) -> float:
-    """Δ for the blocks of a batch: at least 1 for integers, so that a bucket always moves."""
+    """Return Δ for the blocks of a batch: at least 1 for integers, so that a bucket moves."""
     degree = max(facts.mean_degree, 1.0)
     factor = BATCH_DELTA * (FEWEST_ARCS / degree) ** 2
     delta = min(max(factor, LEAST_DELTA), MOST_DELTA) * facts.mean / degree
     if facts.weight_type.kind != "f":
         return max(round(delta), 1)
     return delta if delta > 0 else 1.0
-
-
-def heights(
-    graph: Graph, given: np.dtype[Any], options: Options, sources: NDArray[np.int64]
-) -> NDArray[Any] | None:
-    """Potentials for some sources where weights may be negative, else None.
-
-    ``given`` is the type that weights had before `one_precision`.
-
-    Raises:
-        NegativeCycleError: a source reaches one.
-    """
-    if not graph.arc_count or graph.weights.min() >= 0:
-        return None
-    return potentials(graph, Options(device=options.device, predecessors=False), sources, given)

@@ -42,20 +42,6 @@ def sources_of(
 ) -> NDArray[np.int64]:
     """Sources, or what else their role is, as the command line names them.
 
-    Args:
-        text: ``all``; ``random:N`` or ``N random``; the path of a ``.ss`` file; ``@`` and the path
-            of a file with an id on each line, commas and all; or ids with commas between.
-        numbering: between the file's ids and vertices.
-        graph: what the graph is called in messages.
-        role: what a vertex is called there.
-
-    Returns:
-        int64, shape (k,), from 0.
-
-    Raises:
-        InputError: an id that is not a vertex's, or no source at all.
-        FormatError: a file that is no ``.ss`` file, or no text.
-
     >>> sources_of("3,1", Numbering(4, 1), "path").tolist()
     [2, 0]
     """
@@ -78,11 +64,7 @@ def sources_of(
 
 
 def indices_in(graph: Graph, values: Vertices, role: str = "source") -> NDArray[np.int64]:
-    """The vertices of a graph that a user names, int64 in the same shape.
-
-    Raises:
-        InputError: an id is none of the graph.
-    """
+    """Return the vertices of a graph that a user names, int64 in the same shape."""
     if callable(values):
         return values(graph)
     if not isinstance(values, Positions):
@@ -91,13 +73,13 @@ def indices_in(graph: Graph, values: Vertices, role: str = "source") -> NDArray[
 
 
 def vertices_in(graph: Graph, values: Vertices, role: str = "source") -> NDArray[np.int64]:
-    """As `indices_in`, of shape (k,); at least one, all of them vertices."""
+    """Return the vertices as `indices_in`, of shape (k,), at least one; refuse others."""
     some = indices_in(graph, values, role)
     return checked(some, layout_of(graph).vertex_count, graph.name, role)
 
 
 def plural(role: str) -> str:
-    """What several vertices of a role are called.
+    """Return the plural of a role.
 
     >>> plural("target"), plural("facility")
     ('targets', 'facilities')
@@ -108,11 +90,7 @@ def plural(role: str) -> str:
 def checked(
     sources: NDArray[np.int64], count: int, graph: str, role: str = "source"
 ) -> NDArray[np.int64]:
-    """The same sources, or what else their role is, all of them vertices; from 0.
-
-    Raises:
-        InputError: naming the first that is not, or that there is none.
-    """
+    """The same sources, or what else their role is, all of them vertices; from 0."""
     if sources.ndim != 1 or len(sources) == 0:
         raise InputError(
             f"{plural(role)} must be a list of at least one vertex, not {sources.shape}"

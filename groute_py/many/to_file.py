@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
@@ -13,11 +12,11 @@ from numpy.typing import NDArray
 from groute_py.comm.agree import collective, on_root
 from groute_py.comm.base import Channel
 from groute_py.device.rows import RowBlock
-from groute_py.many.apsp import ManySources, Progress, Spans, answer_of, deliver, in_rounds, part_of
+from groute_py.many.apsp import ManySources, Progress, Spans, deliver, in_rounds
 from groute_py.many.precision import rounding_of
 from groute_py.many.rows import SourceRows
 from groute_py.many.storage.folder import run_of
-from groute_py.many.storage.forms import RowEnds, write_output
+from groute_py.many.storage.forms import Points, write_output
 from groute_py.many.storage.row_files import RowFiles
 from groute_py.many.storage.row_writer import ArrayPlace, MappedRowWriter
 from groute_py.many.storage.store import Store
@@ -28,10 +27,21 @@ UNIT = "rows"
 
 
 class StoredRows:
-    """The rows of an output on rank 0; see `groute_py.many.apsp.Sink`."""
+    """The rows of an output, whose files are rank 0's; a `Sink` there."""
 
-    def __init__(self, store: Store, files: RowFiles, ends: RowEnds) -> None:
-        self._store, self._files, self._ends = store, files, ends
+    def __init__(self, job: ManySources, store: Store, points: Points) -> None:
+        types = {"distances": job.graph.weights.dtype}
+        if types["distances"].kind != "f":
+            types["distances"] = np.dtype(np.int64)
+        if job.options.predecessors:
+            types["predecessors"] = np.dtype(np.int32)
+        self._files = RowFiles(store.path, types, (len(job.sources), job.width))
+        self._job, self._store, self._points = job, store, points
+
+    def begin(self, channel: Channel) -> None:
+        """Lay out the rows, or go on with them. Collective."""
+        total = len(self._job.sources)
+        self._store.begin(channel, lambda: _run(self._job), total, self._files)
 
     def take(self, positions: NDArray[np.int64], block: RowBlock) -> None:
         with self._store.writing():
@@ -43,36 +53,27 @@ class StoredRows:
             self._files.mark(positions)
 
     def places(self) -> list[ArrayPlace]:
-        """Where other ranks of the host find the files."""
+        """Return where other ranks of the host find the files."""
         with self._store.writing():
             return self._files.neighbour_places
 
     def finish(self) -> None:
-        """Make the output of the rows, and remove the folder.
-
-        Raises:
-            RunError: the disk is full, or fails; the rows stay. Or another run has begun.
-        """
+        """Make the output of the rows, and remove the folder."""
         with self._store.writing():
             self._files.close()  # some disks say only now that they are full; NFS keeps open files
-            write_output(self._files, self._ends)
+            write_output(self._files, self._job, self._points)
         self._store.finish()
 
 
 def save(
     channel: Channel, job: ManySources, path: Path, progress: Progress | None = None
 ) -> SourceRows | None:
-    """All rows in an ``.npy`` file, mapped from it on rank 0; None elsewhere. Collective.
-
-    Raises:
-        InputError: another run is working on the file, or as `deliver`.
-        RunError: the disk is full, or fails; or as `deliver`.
-    """
+    """Return all rows, mapped on rank 0 from an ``.npy`` file; None elsewhere. Collective."""
     with closing(Store(path, UNIT)) as store:
         label = save_rows(channel, job, store, progress)
     if channel.rank > 0:
         return None
-    return answer_of(job, np.load(path, mmap_mode="r"), None, label)
+    return job.answer(np.load(path, mmap_mode="r"), None, label)
 
 
 def save_rows(
@@ -80,51 +81,19 @@ def save_rows(
     job: ManySources,
     store: Store,
     progress: Progress | None = None,
-    points: Mapping[str, Sequence[str]] | None = None,
+    points: Points | None = None,
 ) -> str:
     """Solve from the sources whose rows are missing, and make the output of all rows. Collective.
 
-    Args:
-        channel: connects the ranks.
-        job: the same on every rank.
-        store: of `UNIT`, not begun.
-        progress: is given the rows that are done, and how many there are.
-        points: as for `RowEnds`.
-
-    Returns:
-        What they were solved on.
-
-    Raises:
-        InputError, RunError: as `Store.begin` and `deliver`, or the disk is full.
+    Returns what they were solved on. ``store`` is of `UNIT` and has not begun.
     """
+    rows = StoredRows(job, store, points or {})
     with span("lay out"):
-        rows = begin_rows(channel, job, store, points)
+        rows.begin(channel)
     label = _write_rows(channel, job, store, rows, progress)
     with span("finish"):
-        on_root(channel, lambda: _on_root(rows).finish())
+        on_root(channel, rows.finish)
     return label
-
-
-def begin_rows(
-    channel: Channel,
-    job: ManySources,
-    store: Store,
-    points: Mapping[str, Sequence[str]] | None = None,
-) -> StoredRows | None:
-    """Lay out the rows of an output, or go on with them. On rank 0; None elsewhere. Collective."""
-    types = {"distances": job.graph.weights.dtype}
-    if types["distances"].kind != "f":
-        types["distances"] = np.dtype(np.int64)
-    if job.options.predecessors:
-        types["predecessors"] = np.dtype(np.int32)
-    files = RowFiles(store.path, types, (len(job.sources), job.width))
-    store.begin(channel, lambda: _run(job), len(job.sources), files)
-    if channel.rank > 0:
-        return None
-    ends = RowEnds(
-        job.whole.numbering, job.sources, job.targets, points or {}, job.whole.attribution
-    )
-    return StoredRows(store, files, ends)
 
 
 def _run(job: ManySources) -> dict[str, Any]:
@@ -138,33 +107,30 @@ def _run(job: ManySources) -> dict[str, Any]:
 
 
 def _write_rows(
-    channel: Channel,
-    job: ManySources,
-    store: Store,
-    rows: StoredRows | None,
-    progress: Progress | None,
+    channel: Channel, job: ManySources, store: Store, rows: StoredRows, progress: Progress | None
 ) -> str:
     """Write the missing rows: each rank its own if all of them see the files, else rank 0 all."""
-    if channel.size == 1:
-        return deliver(channel, job, store.missing, rows, progress)
-    places = on_root(channel, lambda: _on_root(rows).places())
     with ExitStack() as files:
-        with collective(channel), span("open"):
-            writer = _open_writer(places)
-        if writer is not None:
-            files.enter_context(closing(writer))
+        writer = None
+        if channel.size > 1:
+            places = on_root(channel, rows.places)
+            with collective(channel), span("open"):
+                writer = _open_writer(places)
+            if writer is not None:
+                files.enter_context(closing(writer))
         writers = channel.gather(writer is not None)
         if writer is None or not all(writers):
-            return deliver(channel, job, store.missing, rows, progress)
-        own = part_of(job, store.missing, channel.rank, channel.size)
+            sink = rows if channel.rank == 0 else None
+            return deliver(channel, job, store.missing, sink, progress)
+        own = job.part(store.missing, channel.rank, channel.size)
 
         def hand_over(block: RowBlock | None, spans: Spans) -> None:
             with collective(channel), store.writing(), span("write"):
                 if block is not None:
                     writer.take(own[block.first : block.first + block.count], block)
             with collective(channel), span("mark"):
-                if rows is not None:
-                    rows.mark(_positions(job, store.missing, spans))
+                if channel.rank == 0:
+                    rows.mark(np.concatenate(list(job.parts(store.missing, spans))))
 
         label = in_rounds(channel, job, store.missing, hand_over, progress)
         with collective(channel), store.writing():
@@ -172,24 +138,9 @@ def _write_rows(
         return label
 
 
-def _on_root(rows: StoredRows | None) -> StoredRows:
-    assert rows is not None
-    return rows
-
-
 def _open_writer(places: list[ArrayPlace]) -> MappedRowWriter | None:
-    """A writer of this rank, if it sees the files."""
+    """Return a writer of this rank, if it sees the files."""
     try:
         return MappedRowWriter(places)
     except OSError:
         return None
-
-
-def _positions(job: ManySources, missing: NDArray[np.int64], spans: Spans) -> NDArray[np.int64]:
-    """The sources whose rows all ranks have written in a round."""
-    parts = [
-        part_of(job, missing, rank, len(spans))[taken[0] : sum(taken)]
-        for rank, taken in enumerate(spans)
-        if taken is not None
-    ]
-    return np.concatenate(parts)

@@ -28,6 +28,7 @@ from groute_py.graph.direction import Direction
 from groute_py.graph.size import Size
 from groute_py.hierarchy.prepared import PreparedFile
 from groute_py.io.tables.columns import BY_TITLE, Columns
+from groute_py.many.choose import placed
 from groute_py.memory.gpus import estimate, free_gpu_bytes
 from groute_py.source.base import Supply
 from groute_py.source.graph_source import GraphSource
@@ -44,15 +45,16 @@ if TYPE_CHECKING:
     from groute_py.device.base import Device
     from groute_py.io.mapped_file import MappedFile
     from groute_py.many.apsp import Ends, ManySources, Progress
-    from groute_py.many.row_graph import KeptRowGraph, RowGraph
+    from groute_py.many.row_graph import RowGraph
     from groute_py.many.storage.store import Store
+    from groute_py.results.result import Result
 
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
 
 
 class Work(NamedTuple):
-    """How a job goes on: who watches it, and what keeps its parts for the next run."""
+    """The progress that watches a job, and the store that keeps its parts for the next run."""
 
     progress: Progress | None = None
     keep: Store | None = None
@@ -80,17 +82,6 @@ class Opened:
 
     Nothing is read before a job needs it. Several threads of a single rank may share it; they work
     one after another.
-
-    Args:
-        source: the graph; its direction is that of the options.
-        channel: connects the ranks.
-        options: the same on every rank, but for what may differ by rank.
-
-    Attributes:
-        source, channel, options: as given.
-        keeps_order: whether the forward graph has its arcs in the order that the user gave.
-        supplied: the direction of the supply, and of what it is whole in host memory.
-        why_prepared: on rank 0, why the whole graph has a hierarchy, or none although it was to.
     """
 
     def __init__(self, source: GraphSource, channel: Channel, options: Options) -> None:
@@ -104,7 +95,7 @@ class Opened:
         self.supplied = self.direction
         self._trees: SourceSolver | None = None
         self._whole: Graph | None = None
-        self._rows: dict[Direction, KeptRowGraph] = {}
+        self._rows: dict[Direction, RowGraph] = {}
         self._parts: dict[str, Any] = {}
 
     @property
@@ -118,11 +109,7 @@ class Opened:
         return None if self._file is None else self._file.error
 
     def answer(self, job: Job[T], work: Work = NOTHING) -> T | None:
-        """Answer a question on rank 0; None elsewhere. Collective.
-
-        Raises:
-            GrouteError: of the job; or the graph is closed, or its file was written to.
-        """
+        """Answer a question on rank 0; None elsewhere. Collective."""
         with self.alone():
             with collective(self.channel):
                 job.check(self.options)
@@ -131,12 +118,7 @@ class Opened:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep other threads out during the block, and check before and after it.
-
-        Raises:
-            RunError: the graph is closed, its file was written to, or a handler of a signal has
-                interrupted a job.
-        """
+        """Keep other threads out during the block, and check before and after it."""
         with self._locked():
             if self._closed:
                 raise everywhere(RunError("this solver is closed; open the graph again"))
@@ -145,12 +127,7 @@ class Opened:
             self._check_file()
 
     def supply(self, direction: Direction = Direction.FORWARD, *, whole: bool = True) -> Supply:
-        """Return where the ranks get the graph from; it is found once. Collective.
-
-        Args:
-            direction: of the supply, if there is none yet.
-            whole: whether rank 0 needs the whole graph anyway.
-        """
+        """Return where the ranks get the graph from; it is found once. Collective."""
         if self._supply is None:
             if not self._is_watched:
                 self._file = self.source.watched(self.channel)
@@ -192,24 +169,16 @@ class Opened:
         return opened
 
     def graph(self, direction: Direction | None = None) -> Graph:
-        """Return the whole graph in host memory; on rank 0, once there is a supply.
-
-        Args:
-            direction: None for that of the options.
-        """
+        """Return the whole graph in host memory; on rank 0, once there is a supply."""
         if self._whole is None:
-            self._whole = whole = self._read()
-        else:
-            whole = self._whole
+            self._whole = self._read()
         wanted = self.direction if direction is None else direction
         if wanted is self.supplied:
-            return whole
-        return self.part(f"graph {wanted.name}", whole.reversed)
+            return self._whole
+        return self.part(f"graph {wanted.name}", self._whole.reversed)
 
     def place_little(self) -> None:
         """Let one rank solve a small graph on its cores, unless the shares are in place already."""
-        from groute_py.many.choose import placed
-
         if self._trees is None and self.channel.size == 1:
             self.options = placed(self.graph(), self.options)
 
@@ -226,71 +195,71 @@ class Opened:
         direction: Direction | None = None,
         destination: str = "nowhere",
     ) -> ManySources:
-        """Choose how rows between vertices are solved for, on all ranks together. Collective.
-
-        Args:
-            ends: gives the sources and targets; called on rank 0.
-            options: for the rows.
-            direction: of the rows; None for that of this graph.
-            destination: of whole rows.
-        """
+        """Choose how rows are solved for between the ends that rank 0 gives. Collective."""
         from groute_py.many.apsp import prepare
 
         with span("method"):
-            if not self._is_in_place(options, direction):
+            rows = self._rows.get(self.direction if direction is None else direction)
+            in_place = rows is not None and rows.in_place(options) is not None
+            if not all(self.channel.gather(in_place)):
                 self.make_room()
             rows = self.everywhere(direction)
             why = "; ".join(filter(None, (self.why_prepared, self._released)))
             self._released = ""
             return prepare(self.channel, rows, ends, options, destination, why)
 
-    def _is_in_place(self, options: Options, direction: Direction | None) -> bool:
-        """Whether rows are solved for without one more graph on a device; the same on all ranks."""
-        rows = self._rows.get(self.direction if direction is None else direction)
-        ready = rows is not None and rows.in_place(options) is not None
-        return all(self.channel.gather(ready))
-
-    def everywhere(self, direction: Direction | None = None) -> KeptRowGraph:
+    def everywhere(self, direction: Direction | None = None) -> RowGraph:
         """Return the whole graph as rows are solved on it, on every rank. Collective.
 
         A graph in a native or a prepared file is mapped by the ranks that see it.
         """
-        from groute_py.many.row_graph import KeptRowGraph, RowGraph
+        from groute_py.many.row_graph import RowGraph
 
         wanted = self.direction if direction is None else direction
-        rows = self._rows.setdefault(wanted, KeptRowGraph())
-        if rows.graph is None:
+        if wanted not in self._rows:
             supply = self.supply()
 
             def file() -> PreparedFile | SharedFile | None:
                 self.graph(self.supplied)  # whose file may have changed with it
                 return None if self.options.hops else supply.file()
 
-            def made(graph: Graph) -> RowGraph:
+            def make(graph: Graph) -> RowGraph:
                 return RowGraph.of(graph, self.supplied, wanted)
 
             seen = on_root(self.channel, file)
-            first = at_root(self.channel, lambda: made(self.graph(self.supplied)))
-            rows.graph = on_every_rank(self.channel, first, seen, made)
-        return rows
+            first = at_root(self.channel, lambda: make(self.graph(self.supplied)))
+            whole = on_every_rank(self.channel, first, seen, make)
+            assert whole is not None
+            self._rows[wanted] = whole
+        return self._rows[wanted]
+
+    def from_root(self, name: str, make: Callable[[], Graph], **how: Any) -> Result | None:
+        """Solve from the last vertex of a graph that rank 0 makes, without turns. Collective.
+
+        That vertex is a root before several places. ``how`` are options that differ from those of
+        the function of this name.
+        """
+        self.make_room()
+        graph = at_root(self.channel, make)
+        options = replace(self.options.restricted(name), turns=None, **how)
+        if self.channel.size == 1 and graph is not None:
+            options = placed(graph, options)
+        with SourceSolver(Whole(graph), self.channel, options) as solver:
+            return solver.sssp(solver.facts.vertex_count - 1)
 
     def part(self, name: str, made: Callable[[], T]) -> T:
         """Return a part that a job has left, or make it; the name is that of the job."""
         if name not in self._parts:
             self._parts[name] = made()
-        found: T = self._parts[name]
-        return found
+        part: T = self._parts[name]
+        return part
 
     def deadline(self) -> float:
         """Return `time.monotonic` at which a job that begins now is to give up."""
         return deadline_in(self.options.time_limit_s)
 
     def ended(self, progress: Progress | None = None) -> Progress:
-        """Return what ends a job that begins now at its deadline, each rank by itself.
-
-        Args:
-            progress: is called too.
-        """
+        """Return what ends a job that begins now at its deadline, each rank by itself."""
         deadline = self.deadline()
 
         def watch(done: int, total: int) -> None:
@@ -301,12 +270,7 @@ class Opened:
         return watch
 
     def until(self, deadline: float, progress: Progress | None = None) -> Progress | None:
-        """Return what ends a job at the deadline, between two blocks. Collective, also when called.
-
-        Args:
-            deadline: of this rank.
-            progress: is called too.
-        """
+        """Return a watch that ends a job at the deadline, between blocks; both are collective."""
         if not any(self.channel.gather(math.isfinite(deadline))):
             return progress
 
@@ -319,11 +283,7 @@ class Opened:
         return watch
 
     def close(self) -> None:
-        """Free the devices when no other thread works any more; nothing is answered afterwards.
-
-        Raises:
-            RunError: a handler of a signal has interrupted a job.
-        """
+        """Free the devices when no other thread works any more; nothing is answered afterwards."""
         with self._locked():
             self._closed = True
             self.drop()
@@ -336,7 +296,7 @@ class Opened:
 
         The graph itself, the hierarchy and the shares stay.
         """
-        if not (self._rows or self._parts):
+        if not any(self.channel.gather(bool(self._rows or self._parts))):
             return
         size = on_root(self.channel, lambda: _size_of(self.graph(self.supplied)))
         if any(self.channel.gather(_is_short_of(size, self.options, self.channel.rank))):
@@ -345,10 +305,7 @@ class Opened:
 
     def drop(self) -> None:
         """Keep nothing but the graph and the shares. Collective."""
-        rows, self._rows = self._rows, {}
-        for kept in rows.values():
-            kept.drop()
-        parts, self._parts = self._parts, {}
+        parts, self._rows, self._parts = self._parts, {}, {}
         for part in parts.values():
             if isinstance(part, SourceSolver):
                 part.close()
@@ -409,15 +366,7 @@ def opened_by(
     comm: MPI.Intracomm | None,
     **fixed: Any,
 ) -> Opened:
-    """Return a graph for one call of a function of Python; nothing is read yet. Collective.
-
-    Args:
-        function: its name.
-        graph: as for `groute_py.sssp`.
-        given: its keywords that are options.
-        columns, comm: as for `groute_py.sssp`.
-        fixed: options that the function does not take.
-    """
+    """Return a graph for one call of a function of Python; nothing is read yet. Collective."""
     options, channel = Options(**chosen(Options, function, given), **fixed), connect(comm)
     with collective(channel):
         options.check(function)
@@ -428,8 +377,8 @@ def source_of(
     graph: Any, options: Options, columns: Columns = BY_TITLE, **more: Any
 ) -> GraphSource:
     """Return how a graph is read for some options; ``more`` are fields of `GraphSource`."""
-    kept = {"turns": options.turns, "prepare": options.keeps_prepared}
-    return GraphSource(graph, columns, Direction(options.reverse), **kept, **more)
+    how = {"turns": options.turns, "prepare": options.keeps_prepared}
+    return GraphSource(graph, columns, Direction(options.reverse), **how, **more)
 
 
 def _size_of(graph: Graph) -> Size:
@@ -437,7 +386,7 @@ def _size_of(graph: Graph) -> Size:
 
 
 def _is_short_of(size: Size, options: Options, rank: int) -> bool:
-    """Whether this rank has too little memory for one more graph of a size."""
+    """Return whether this rank has too little memory for one more graph of a size."""
     wide = np.dtype(np.int64)
     needed, available = estimate(size, 1, wide), available_bytes()
     if available is not None and needed.host > available:

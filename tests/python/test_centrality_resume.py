@@ -25,8 +25,7 @@ from groute_py.cli.outputs import stored
 from groute_py.comm.solo import SoloChannel
 from groute_py.graph.symmetrize import mirrored
 from groute_py.many import reduce
-from groute_py.many.storage.parts import PartFile
-from groute_py.many.storage.store import Store
+from groute_py.many.storage.store import PartFile, Store
 from groute_py.solver.opened import Work
 
 MEASURES = ("closeness", "harmonic", "betweenness", "edge-betweenness", "diameter")

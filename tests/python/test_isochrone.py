@@ -29,8 +29,7 @@ from groute_py import Graph, InputError, Isochrones, RunError, TimeLimitError
 from groute_py.comm.agree import on_root
 from groute_py.comm.base import Channel
 from groute_py.jobs.isochrone import IsochroneJob
-from groute_py.many.storage.parts import PartFile
-from groute_py.many.storage.store import Store
+from groute_py.many.storage.store import PartFile, Store
 from groute_py.solver.opened import Work
 
 

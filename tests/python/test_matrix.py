@@ -23,11 +23,12 @@ from groute_py.device.cpu.rows import CpuGraph
 from groute_py.device.cpu.sweeps import CpuSweeps
 from groute_py.device.rows import NarrowError
 from groute_py.engine.options import Options
+from groute_py.graph.direction import Direction
 from groute_py.hierarchy.problems import DenseError
 from groute_py.jobs.matrix import MatrixJob
 from groute_py.many import solve
 from groute_py.many.choose import Choice
-from groute_py.many.row_graph import KeptRowGraph
+from groute_py.many.row_graph import RowGraph
 from groute_py.many.solve import Solving
 from groute_py.memory import host
 
@@ -161,18 +162,16 @@ def test_a_sum_beyond_int64(device: str) -> None:
 
 
 def test_what_is_in_place_for_the_next_matrix() -> None:
-    """A solver that has answered a options like it, and has not been dropped since."""
+    """A solver that has answered for options like these."""
     road, options = groute_py.generate("road:9x9"), Options(device="cpu", predecessors=False)
     swept = Choice("sweep", "cpu", "")
-    kept = KeptRowGraph()
+    kept = RowGraph.of(road, Direction.FORWARD, Direction.FORWARD)
     assert kept.in_place(options) is None
-    solving = kept.solving(road, None, options, swept, SoloChannel())
+    solving = kept.solving(None, options, swept, SoloChannel())
     assert kept.in_place(options) is None
     list(solving.blocks(np.array([3])))
     assert kept.in_place(options) == swept
     assert kept.in_place(replace(options, predecessors=not options.predecessors)) is None
-    kept.drop()
-    assert kept.in_place(options) is None
 
 
 def test_what_takes_over_from_sweeps_is_not_in_place_as_these(
@@ -185,11 +184,12 @@ def test_what_takes_over_from_sweeps_is_not_in_place_as_these(
 
     monkeypatch.setattr(solve, "CpuSweeps", resisting)
     road, options = groute_py.generate("road:9x9"), Options(device="cpu", predecessors=False)
-    kept, swept = KeptRowGraph(), Choice("sweep", "cpu", "")
-    solving = kept.solving(road, None, options, swept, SoloChannel())
+    kept = RowGraph.of(road, Direction.FORWARD, Direction.FORWARD)
+    swept = Choice("sweep", "cpu", "")
+    solving = kept.solving(None, options, swept, SoloChannel())
     list(solving.blocks(np.array([3])))
     assert kept.in_place(options) is None
-    assert kept.solving(road, None, options, swept, SoloChannel()) is solving
+    assert kept.solving(None, options, swept, SoloChannel()) is solving
 
 
 def test_a_solver_is_gone_before_a_wider_one_opens(monkeypatch: pytest.MonkeyPatch) -> None:

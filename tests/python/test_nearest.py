@@ -79,7 +79,9 @@ def test_on_ranks(device: str, ranks: int, to_facility: bool) -> None:
 
     def work(channel: Any) -> NearestFacilities | None:
         opened = opened_on(channel, graph, device=device)
-        return opened.answer(NearestJob(facilities, to_facility=to_facility))
+        job = NearestJob(facilities, to_facility=to_facility)
+        opened.answer(job)  # which leaves the other direction on rank 0
+        return opened.answer(job)
 
     found, *others = on_ranks(ranks, work)
     assert others == [None] * (ranks - 1)

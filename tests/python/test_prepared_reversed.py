@@ -17,7 +17,6 @@ from groute_py.engine import preparing
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.graph.direction import Direction
-from groute_py.jobs import searches
 from groute_py.source.graph_source import GraphSource
 
 RANKS = [1, 2, 3, 4]
@@ -38,7 +37,7 @@ class TestReversed:
 
     @pytest.fixture(autouse=True)
     def _contracts_nothing(self, there: PreparedGraph, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(preparing, "_contracted", None)
+        monkeypatch.setattr(preparing, "prepare_graph", None)
 
     WANTED = np.array([scipy_distances(turned_round(ONE_WAY), v) for v in (21, 5, 390)])
 
@@ -68,16 +67,14 @@ class TestReversed:
         end = int(np.flatnonzero(rows.distances[1] < groute_py.UNREACHED)[-1])
         check_path(ONE_WAY, rows.path(5, end), self.WANTED[1, end])
 
-    def test_routes(self, there: PreparedGraph, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_routes(self, there: PreparedGraph) -> None:
         ends = np.flatnonzero(self.WANTED[2] < groute_py.UNREACHED)[[0, 40]].tolist()
         pairs = [(21, 0), (390, ends[0]), (390, ends[1])]
         lengths = self.WANTED[[0, 2, 2], [0, *ends]]
-        monkeypatch.setattr(searches, "TargetSearch", None)
-        monkeypatch.setattr(searches, "TwoSidedSearch", None)
         routes = groute_py.route(there, pairs, reverse=True, device="cpu")
         assert routes is not None
         np.testing.assert_array_equal(routes.distances, lengths)
-        monkeypatch.undo()
+        assert routes.statistics["algorithm"] == "upward search"
         ways = groute_py.route(there, pairs, paths=True, reverse=True, device="cpu")
         assert ways is not None
         assert ways.paths is not None

@@ -43,8 +43,7 @@ from groute_py.jobs.route import RouteJob
 from groute_py.jobs.searches import Group
 from groute_py.many.choose import Choice
 from groute_py.many.solve import Solving
-from groute_py.many.storage.parts import PartFile
-from groute_py.many.storage.store import Store
+from groute_py.many.storage.store import PartFile, Store
 from groute_py.solver.opened import Work
 
 
@@ -275,12 +274,12 @@ def test_a_time_limit_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     row_by_row(monkeypatch)
     graph, channel = groute_py.generate("road:10x10"), SoloChannel()
     options, choice = Options(device="cpu", predecessors=False), Choice("heap", "cpu", "")
-    finder = pair_jobs.RowFinder(Solving(graph, None, options, choice, channel))
+    find = partial(pair_jobs.by_rows, Solving(graph, None, options, choice, channel))
     groups = [Group(source, np.array([0]), np.array([5])) for source in range(64)]
-    every = finder.find(groups, None, paths=False, deadline=0.0)
+    every = find(groups, paths=False, deadline=0.0)
     with pytest.raises(TimeLimitError, match="give more time"):
         list(every)
-    assert len(list(finder.find(groups[:1], None, paths=False, deadline=0.0))) == 1
+    assert len(list(find(groups[:1], paths=False, deadline=0.0))) == 1
 
 
 def test_a_time_limit_of_short_searches() -> None:

@@ -26,7 +26,6 @@ from groute_py.comm.base import Channel
 from groute_py.comm.solo import SoloChannel
 from groute_py.engine.options import Options
 from groute_py.many import solve, to_file
-from groute_py.many.apsp import part_of
 from groute_py.many.storage import row_writer
 from groute_py.many.storage.row_writer import MappedRowWriter, RowWriter, has_blocks
 from groute_py.many.storage.row_writer import write_at as pwritten
@@ -73,7 +72,7 @@ def test_each_rank_writes_its_own(
 def test_rows_of_sweeps_lie_together(tmp_path: Path, ranks: int) -> None:
     job = job_on(SoloChannel(), GRAPH, SOURCES, device="cpu", algorithm="sweep")
     positions = np.arange(0, 100, 3)
-    parts = [part_of(job, positions, rank, ranks) for rank in range(ranks)]
+    parts = [job.part(positions, rank, ranks) for rank in range(ranks)]
     np.testing.assert_array_equal(np.concatenate(parts), positions)
     assert max(map(len, parts)) - min(map(len, parts)) <= 1
     on_ranks(ranks, lambda channel: saved(channel, tmp_path / "a.npy", algorithm="sweep"))

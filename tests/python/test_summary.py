@@ -32,8 +32,7 @@ from groute_py.device.summary import (
 )
 from groute_py.engine.options import METHODS
 from groute_py.kernels.source import SUMMARY, options
-from groute_py.many.apsp import reduce
-from groute_py.many.reduce import Reduction
+from groute_py.many.reduce import Reduction, reduce
 
 TYPES = ["int32", "int64", "float32", "float64"]
 

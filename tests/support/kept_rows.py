@@ -11,7 +11,7 @@ from groute_py import Graph
 from groute_py.comm.solo import SoloChannel
 from groute_py.many.apsp import ManySources, deliver
 from groute_py.many.storage.store import Store
-from groute_py.many.to_file import UNIT, StoredRows, begin_rows
+from groute_py.many.to_file import UNIT, StoredRows
 from support.graphs import scipy_distances
 from support.opening import job_on
 
@@ -25,9 +25,8 @@ class Run:
 
     def __init__(self, path: Path, job: ManySources, *, resume: bool = False) -> None:
         self.store, self._job = Store(path, UNIT, resume=resume), job
-        rows = begin_rows(SoloChannel(), job, self.store)
-        assert rows is not None
-        self.rows: StoredRows = rows
+        self.rows = StoredRows(job, self.store, {})
+        self.rows.begin(SoloChannel())
 
     @property
     def missing(self) -> Any:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,8 @@ from support.places import ROOT
 from groute_py import InputError
 from groute_py.engine.options import Options
 from groute_py.graph.facts import Facts
+from groute_py.jobs import pairs
+from groute_py.jobs.searches import grouped
 from groute_py.many import choose as many_choose
 from groute_py.many.choose import Choice, choose
 from groute_py.many.estimates import GpuRates, estimates
@@ -109,6 +113,28 @@ def test_what_is_in_place_need_not_be_opened(monkeypatch: pytest.MonkeyPatch) ->
     found = choose(Options(predecessors=False), road, 3, in_place=swept)
     assert (found.algorithm, found.device) == ("sweep", "cuda")
     assert "(sweep is in place)" in found.reason
+
+
+def test_roads_of_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cores search while a GPU gets ready, upward in a hierarchy; many sources are the GPU's."""
+    road, none = facts(264_346, 733_846), Options(predecessors=False)
+    few, many = (grouped(np.array([[v, v + 1] for v in range(count)])) for count in (5, 20_000))
+    how: dict[str, Any] = {"prepared": False, "in_place": None}
+    assert pairs.choose_road(none, road, many, 1, **how).algorithm == "two-sided search"
+    monkeypatch.setattr(pairs, "gpu_problem", lambda: None)
+    monkeypatch.setattr(many_choose, "gpu_bytes", lambda limit: H100.free_bytes)
+    monkeypatch.setattr(many_choose, "own_figures", lambda *_: H100)
+    assert pairs.choose_road(none, road, few, 1, **how).device == "cpu"
+    upward = pairs.choose_road(none, road, few, 1, prepared=True, in_place=None)
+    assert (upward.algorithm, upward.device) == ("upward search", "cpu")
+    with_paths = replace(none, predecessors=True)
+    ways = pairs.choose_road(with_paths, road, few, 1, prepared=True, in_place=None)
+    assert ways.algorithm == "two-sided search"
+    rows = pairs.choose_road(none, road, many, 1, **how)
+    assert (rows.algorithm, rows.device) == ("sweep", "cuda")
+    assert re.match(r"estimates: two-sided search .* on cores, sweep .* on a GPU", rows.reason)
+    on_gpu = pairs.choose_road(replace(none, device="cuda"), road, few, 1, **how)
+    assert on_gpu.device == "cuda"
 
 
 def test_single_is_for_gpus() -> None:

@@ -18,7 +18,7 @@ from groute_py import InputError, InterruptedRun, RunError, TimeLimitError
 from groute_py.cli.outputs import stored
 from groute_py.comm.solo import SoloChannel
 from groute_py.errors import GrouteError, signalled, too_late
-from groute_py.many.storage import parts, row_files, store
+from groute_py.many.storage import row_files, store
 from groute_py.many.storage.folder import RunFolder
 from groute_py.many.storage.store import Store
 
@@ -139,14 +139,14 @@ def test_an_interrupt_when_a_part_is_in_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is there once: what was handed to the disk is not written again at the end."""
-    written, calls = parts.write_at, count(1)
+    written, calls = store.write_at, count(1)
 
     def interrupted(*arguments: Any) -> None:
         written(*arguments)
         if next(calls) == 2 * 4 * 2:  # of two parts: names and three arrays, with their heads
             raise InterruptedRun("interrupted by SIGTERM")
 
-    monkeypatch.setattr(parts, "write_at", interrupted)
+    monkeypatch.setattr(store, "write_at", interrupted)
     with pytest.raises(InterruptedRun, match="interrupted; 1 of 9"):
         run(tmp_path, part(4), part(5), part(6), end=too_late())
     assert units(begun(tmp_path, resume=True)) == [4, 5]
@@ -204,7 +204,7 @@ def test_a_disk_that_is_full_at_the_end(tmp_path: Path, monkeypatch: pytest.Monk
     """The error is that which ended the run."""
 
     monkeypatch.setattr(store, "EVERY_S", 1000)
-    monkeypatch.setattr(parts, "write_at", failing(errno.ENOSPC))
+    monkeypatch.setattr(store, "write_at", failing(errno.ENOSPC))
     with pytest.raises(TimeLimitError, match="; nothing was written"):
         run(tmp_path, part(4), end=too_late())
     assert listing(tmp_path) == []

@@ -50,17 +50,7 @@ NFS_LEFTOVER = ".nfs"
 
 
 class RunFolder:
-    """An open folder, and a run's claim on it.
-
-    Args:
-        path: OUT.partial.
-        create: make it where there is none; else it has to be there.
-
-    Raises:
-        InputError: it is a link, or is not a run's.
-        LockedError: another run is working on it.
-        OSError: it cannot be opened, or is not there.
-    """
+    """An open folder, and a run's claim on it."""
 
     def __init__(self, path: Path, *, create: bool) -> None:
         self.path = path
@@ -91,7 +81,7 @@ class RunFolder:
         return Path(f"/proc/self/fd/{self._descriptor}") / name
 
     def is_same(self) -> bool:
-        """Whether the path still leads to this folder."""
+        """Return whether the path still leads to this folder."""
         try:
             return os.path.samestat(os.fstat(self._descriptor), self.path.lstat())
         except OSError:
@@ -140,17 +130,7 @@ def check_folder(output: Path) -> None:
 
 
 def claim_folder(output: Path, *, resume: bool) -> RunFolder:
-    """The folder of an output, there and in nobody else's hands.
-
-    Args:
-        output: OUT.
-        resume: it has to be there; else it is made where there is none.
-
-    Raises:
-        InputError: there is nothing to go on with, another run is working on it, or it is not a
-            run's.
-        RunError: the disk is full, or fails.
-    """
+    """The folder of an output, there and in nobody else's hands."""
     path = folder_of(output)
     try:
         return RunFolder(path, create=not resume)
@@ -168,11 +148,7 @@ def claim_folder(output: Path, *, resume: bool) -> RunFolder:
 
 @contextmanager
 def beginning(folder: RunFolder) -> Iterator[None]:
-    """Clear the folder for a run that begins in the block, and remove it if that fails.
-
-    Raises:
-        RunError: the disk is full, or fails.
-    """
+    """Clear the folder for a run that begins in the block, and remove it if that fails."""
     try:
         folder.clear()
         yield
@@ -232,7 +208,7 @@ _ADVICE = "it stays as it is: move it away, or name another --output"
 
 
 def _is_own(name: str, folder: int) -> bool:
-    """Whether a run may have made it: a plain file that has no other name, or the Zarr draft."""
+    """Return whether a run may have made it: a plain file without another name, or a Zarr draft."""
     status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     if DRAFT_FOLDER.fullmatch(name):
         return stat.S_ISDIR(status.st_mode)
@@ -265,13 +241,7 @@ FILES = "files"
 def run_of(
     graph: Graph | str, vertices: Mapping[str, NDArray[np.int64]], choices: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The record of a run; complete work is the same only if all of this is.
-
-    Args:
-        graph: that is solved, or its `digest_of`.
-        vertices: such as the sources, in their order, by what they are.
-        choices: that change the answer, by name.
-    """
+    """The record of a run; complete work is the same only if all of this is."""
     return {
         "graph": graph if isinstance(graph, str) else digest_of(graph),
         **{
@@ -283,7 +253,7 @@ def run_of(
 
 
 def digest_of(graph: Graph) -> str:
-    """Identify the arcs of a graph."""
+    """Return a digest of the arcs of a graph."""
     digest = hashlib.sha256()
     for array in (graph.offsets, graph.heads, graph.weights):
         digest.update(f"{array.dtype.str}{len(array)};".encode())
@@ -298,11 +268,7 @@ def write_run(folder: RunFolder, run: dict[str, Any], token: str) -> None:
 
 
 def token_of(folder: RunFolder, run: dict[str, Any]) -> str:
-    """The token of the files of a run.
-
-    Raises:
-        InputError: the folder has no record, or that of another run.
-    """
+    """The token of the files of a run."""
     try:
         record = json_object(folder.file(RUN).read_bytes())
         token = str(record.pop(FILES, ""))

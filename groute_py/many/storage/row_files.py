@@ -29,11 +29,6 @@ class RowFiles:
     """Arrays with a row for each source, on the disk in full size from the beginning.
 
     See `groute_py.many.storage.store.Files`.
-
-    Args:
-        output: that is made of them.
-        types: of the arrays, by name.
-        shape: of each array, (sources, vertices).
     """
 
     def __init__(
@@ -61,11 +56,7 @@ class RowFiles:
         return {name: np.load(self.path(name), mmap_mode="r") for name in self._types}
 
     def lay_out(self) -> None:
-        """Make the files, with room for all rows, of which none is complete.
-
-        Raises:
-            RunError: the disk has not room enough.
-        """
+        """Make the files, with room for all rows, of which none is complete."""
         self._check_room()
         for name, kind in self._types.items():
             with open(self.path(name), "xb") as file:
@@ -88,7 +79,7 @@ class RowFiles:
 
     @property
     def neighbour_places(self) -> list[ArrayPlace]:
-        """Where the arrays lie, for other processes of the host."""
+        """Return where the arrays lie, for other processes of the host."""
         where = self._folder.path.resolve()
         return [replace(place, path=where / place.path.name) for place in self._places]
 

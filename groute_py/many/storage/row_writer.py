@@ -70,11 +70,7 @@ class ArrayPlace:
 
 
 class RowWriter:
-    """Open files of arrays, for rows.
-
-    Raises:
-        OSError: this process does not see them, or sees other files by their names.
-    """
+    """Open files of arrays, for rows."""
 
     def __init__(self, places: list[ArrayPlace]) -> None:
         self._places, self._files = places, list[int]()
@@ -157,23 +153,14 @@ class MappedRowWriter(RowWriter):
 
 @dataclass(frozen=True, eq=False)
 class Window:
-    """A part of a file; what is written to it reaches the file.
-
-    Attributes:
-        first: where it begins in the file, in bytes.
-        memory: mapped as long as the window, or an array of it, is there.
-    """
+    """A part of a file; what is written to it reaches the file."""
 
     first: int
     memory: mmap
 
     @classmethod
     def of(cls, file: int, begin: int, end: int) -> Window:
-        """Map the bytes from ``begin`` to ``end`` of an open file, which has them, and others.
-
-        Raises:
-            OSError: there are too many mappings, or no addresses left.
-        """
+        """Map the bytes from ``begin`` to ``end`` of an open file, which has them, and others."""
         first = begin - begin % WINDOW_BYTES
         last = min(max(first + WINDOW_BYTES, end), os.fstat(file).st_size)
         memory = mmap(file, last - first, offset=first)
@@ -182,7 +169,7 @@ class Window:
         return cls(first, memory)
 
     def has(self, begin: int, end: int) -> bool:
-        """Whether the bytes from ``begin`` to ``end`` are in it."""
+        """Return whether the bytes from ``begin`` to ``end`` are in it."""
         return self.first <= begin and end <= self.first + len(self.memory)
 
     def array(self, begin: int, kind: np.dtype[Any], shape: tuple[int, int]) -> NDArray[Any]:
@@ -203,7 +190,7 @@ def put_rows(
 
 
 def stride_of(positions: NDArray[np.int64]) -> int:
-    """How far positions are apart if all are equally far, and rising; else 0.
+    """Return how far positions are apart if all are equally far, and rising; else 0.
 
     >>> stride_of(np.array([3, 5, 7])), stride_of(np.array([3, 5, 6])), stride_of(np.array([9]))
     (2, 0, 1)
@@ -215,7 +202,7 @@ def stride_of(positions: NDArray[np.int64]) -> int:
 
 
 def has_blocks(file: int) -> bool:
-    """Whether the disk has all blocks of an open file, which is not empty, for it alone."""
+    """Return whether the disk has all blocks of an open file, which is not empty, for it alone."""
     status = os.fstat(file)
     there = 0 < status.st_size <= status.st_blocks * BLOCK
     return there and file_system(status.st_dev) in KEEPING

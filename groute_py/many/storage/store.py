@@ -9,14 +9,17 @@ is complete leaves nothing. A folder of that name that is not a run's is refused
 
 from __future__ import annotations
 
+import io
+import os
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, BinaryIO, Protocol
 
 import numpy as np
+from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from groute_py.comm.agree import on_root
@@ -30,7 +33,7 @@ from groute_py.many.storage.folder import (
     token_of,
     write_run,
 )
-from groute_py.many.storage.parts import UNITS, Part, PartFile, join
+from groute_py.many.storage.row_writer import write_at
 
 EVERY_S = 1.0
 """Seconds between writes of parts, at least."""
@@ -40,12 +43,7 @@ SHARE = 20
 
 
 class Files(Protocol):
-    """The files of complete units, on rank 0.
-
-    Attributes:
-        complete: bool, shape (units,), whether each is.
-        marker: a file that is there as long as no other run has begun in the folder.
-    """
+    """The files of complete units, on rank 0."""
 
     complete: NDArray[np.bool_]
     marker: Path
@@ -57,29 +55,14 @@ class Files(Protocol):
         """Make them, without a complete unit."""
 
     def open(self) -> None:
-        """Read what is complete.
-
-        Raises:
-            KeyError, OSError, ValueError: they are not there, or not whole.
-        """
+        """Read what is complete."""
 
     def close(self) -> None:
         """Let go of them; once more does nothing."""
 
 
 class Store:
-    """The complete units of one output's work. Each rank has one; the folder is rank 0's.
-
-    Args:
-        path: OUT.
-        unit: what is counted, such as ``sources``.
-        resume: go on with what is there; else begin anew.
-        choices: what the answer depends on beside what `begin` is given, by name.
-
-    Attributes:
-        missing: the numbers of the units that were not complete when the run began.
-        writing_s: how long the last write took.
-    """
+    """The complete units of one output's work. Each rank has one; the folder is rank 0's."""
 
     def __init__(
         self,
@@ -107,22 +90,7 @@ class Store:
         total: int,
         files: Files | None = None,
     ) -> NDArray[np.int64]:
-        """Claim the folder. Collective.
-
-        Args:
-            channel: connects the ranks.
-            run: gives the record, of `run_of`; called on rank 0.
-            total: how many units there are.
-            files: of the units; None for parts.
-
-        Returns:
-            `missing`, on every rank.
-
-        Raises:
-            InputError: there is nothing to go on with, or it is of something else; or another run
-                is working on it; or the folder is not a run's.
-            RunError: the disk is full, or fails.
-        """
+        """Claim the folder. Collective."""
         self._parts, self._is_root = PartFile(total), channel.rank == 0
         self._files = files or self._parts
         self.missing = on_root(channel, lambda: self._begin(run() | self._choices))
@@ -135,11 +103,7 @@ class Store:
         return self._parts.parts
 
     def load_into(self, channel: Channel, arrays: Part) -> None:
-        """Fill arrays with what an earlier run left under their names, if it left any. Collective.
-
-        Raises:
-            InputError: it left other arrays.
-        """
+        """Fill arrays with those of an earlier run of their names, if any. Collective."""
 
         def load() -> None:
             for part in self.parts[-1:]:
@@ -153,11 +117,7 @@ class Store:
         on_root(channel, load)
 
     def add(self, units: NDArray[np.int64], **arrays: NDArray[Any]) -> None:
-        """Keep a part with more units; it is written with others, when it is time.
-
-        Raises:
-            RunError: the disk is full, or fails.
-        """
+        """Keep a part with more units; it is written with others, when it is time."""
         self._pending.append({UNITS: units, **arrays})
         self._flush_if_due()
 
@@ -166,9 +126,6 @@ class Store:
 
         They are written when it is time, or at the end of a run: so the arrays must not change
         before `withdraw`.
-
-        Raises:
-            RunError: the disk is full, or fails.
         """
         self._state = {UNITS: units, **arrays}
         self._flush_if_due()
@@ -178,11 +135,7 @@ class Store:
         self._state = None
 
     def flush(self) -> None:
-        """Write what waits.
-
-        Raises:
-            RunError: the disk is full, or fails.
-        """
+        """Write what waits."""
         pending, self._pending = self._pending, []  # none is written twice, whatever interrupts
         if pending:
             with self.writing():
@@ -194,12 +147,7 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Let what the disk says in the block be an error that says how to go on.
-
-        Raises:
-            RunError: the disk is full, or fails; or another run has begun anew with the same
-                output, which only a disk without locks lets happen.
-        """
+        """Let what the disk says in the block be an error that says how to go on."""
         begun = time.monotonic()
         if self._is_root and not self._is_own():
             raise self._taken_over()
@@ -236,7 +184,7 @@ class Store:
 
     @property
     def state(self) -> str:
-        """How far it has come, in words, as this rank sees it."""
+        """The progress in words, as this rank sees it."""
         if not self._has_begun:
             return "nothing was written"
         if not self._is_root:
@@ -295,7 +243,7 @@ class Store:
             self.flush()
 
     def _is_own(self) -> bool:
-        """Whether no other run has begun, which only a disk without locks lets happen."""
+        """Return whether no other run has begun, which only a disk without locks lets happen."""
         return self._folder.is_same() and self._files.marker.exists()
 
     def _damaged(self) -> InputError:
@@ -306,3 +254,91 @@ class Store:
             f"{self._place}: another run has begun on {self.path} meanwhile; this one's "
             f"{self._unit} are lost: give each run an output of its own"
         )
+
+
+UNITS = "units"
+"""The array of a part with the numbers of its units."""
+
+Part = dict[str, NDArray[Any]]
+"""Arrays of one dimension or more by name, among them `UNITS`."""
+
+
+class PartFile:
+    """Parts on the disk, each behind those before; see `groute_py.many.storage.store.Files`."""
+
+    def __init__(self, total: int) -> None:
+        self.complete = np.zeros(total, np.bool_)
+        self.parts: list[Part] = []
+        self._end = 0
+
+    def attach(self, folder: RunFolder, token: str) -> None:
+        self._folder, self._token = folder, token
+        self.marker = folder.file(f"parts-{token}")
+
+    def lay_out(self) -> None:
+        open(self.marker, "xb").close()
+
+    def open(self) -> None:
+        with open(self.marker, "r+b") as file:
+            while (part := _next_part(file)) is not None:
+                self.parts.append(part)
+                self.complete[_checked(part, len(self.complete))] = True
+                self._end = file.tell()
+            file.truncate(self._end)
+
+    def append(self, part: Part) -> None:
+        """Write a part behind the others."""
+        self._end = self._write(f"parts-{self._token}", os.O_WRONLY, self._end, part)
+        self.complete[part[UNITS]] = True
+
+    def replace(self, part: Part) -> None:
+        """Write a part in the place of all others; these are there until it is complete."""
+        draft, flags = f"next-{self._token}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+        self._end = self._write(draft, flags, 0, part)
+        self._folder.file(draft).replace(self.marker)
+        self.complete[:] = False
+        self.complete[part[UNITS]] = True
+
+    def close(self) -> None:
+        """Do nothing: no file stays open."""
+
+    def _write(self, name: str, flags: int, place: int, part: Part) -> int:
+        """Write a part into a file at a place, and return the place behind it."""
+        path = self._folder.file(name)
+        descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+        try:
+            for array in (np.array(list(part)), *part.values()):
+                for content in _contents(array):
+                    write_at(descriptor, place, content)
+                    place += len(content)
+        finally:
+            os.close(descriptor)  # some disks say only now that they are full
+        return place
+
+
+def join(parts: list[Part]) -> Part:
+    """Parts of the same names as one, at least one."""
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _next_part(file: BinaryIO) -> Part | None:
+    try:
+        names = np.load(file, allow_pickle=False)
+        return {str(name): np.load(file, allow_pickle=False) for name in names}
+    except (EOFError, ValueError, MemoryError):  # torn: what is not there has any length
+        return None
+
+
+def _checked(part: Part, total: int) -> NDArray[np.int64]:
+    """The units of a part, from 0 and less than a total."""
+    units: NDArray[np.int64] = part[UNITS].astype(np.int64)
+    if len(units) and not 0 <= units.min() <= units.max() < total:
+        raise ValueError(units)
+    return units
+
+
+def _contents(array: NDArray[Any]) -> tuple[bytes, memoryview]:
+    """The head and the entries of an array, in bytes."""
+    head, whole = io.BytesIO(), np.ascontiguousarray(array)
+    npy.write_array_header_1_0(head, npy.header_data_from_array_1_0(whole))
+    return head.getvalue(), whole.reshape(-1).view(np.uint8).data
