@@ -372,7 +372,7 @@ class TestNetworkX:
 
     @pytest.mark.parametrize("name", ["weight", "length", "distance", "cost", "travel_time"])
     def test_the_one_that_there_is(self, name: str) -> None:
-        result = groute_py.sssp(self.graph(**{name: 7}), 0, device="cpu")
+        result = groute_py.sssp(self.graph(**{name: 7}), "a", device="cpu")
         assert result is not None
         assert result.distances.tolist() == [0, 7, 8]  # an edge without it counts 1
 
@@ -382,7 +382,7 @@ class TestNetworkX:
     def test_two_candidates(self) -> None:
         with pytest.raises(GraphError, match="travel_time or length; choose one with weight="):
             groute_py.sssp(self.graph(travel_time=4, length=9), 0, device="cpu")
-        result = groute_py.bfs(self.graph(cost=4, length=9), 0, weight="cost", device="cpu")
+        result = groute_py.bfs(self.graph(cost=4, length=9), "a", weight="cost", device="cpu")
         assert result is not None
         rows = groute_py.apsp(self.graph(cost=4, length=9), weight="cost", device="cpu")
         assert rows is not None

@@ -162,10 +162,9 @@ def town(way: dict[str, str], node: dict[str, str]) -> Extract:
 
 def metres(extract: Extract, folder: Path, profile: str, source: int, target: int) -> float:
     graph = read_graph(extract.write(folder / "town.osm"), profile=profile)
-    start, end = (graph.numbering.index_of(node) for node in (source, target))
-    answer = groute_py.sssp(graph, start, weight="length", device="cpu")
+    answer = groute_py.sssp(graph, source, weight="length", device="cpu")
     assert answer is not None
-    return float(answer.distances[end])
+    return float(answer.distances[graph.numbering.index_of(target)])
 
 
 @pytest.mark.parametrize(("words", "profile", "is_open"), WAY_TAGS)

@@ -18,7 +18,7 @@ LDBC = {
 
 
 def solve(graph: Graph, source: int) -> Result:
-    result = sssp(graph, graph.numbering.index_of(source), device="cpu")
+    result = sssp(graph, source, device="cpu")
     assert result is not None
     return result
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from fuzz.invariants import check_graph, check_round_trip, require, require_same
 from fuzz.seeds import WRITTEN_NS
-from groute_py import Graph, Result, read_graph, sssp, verify
+from groute_py import Graph, Positions, Result, read_graph, sssp, verify
 from groute_py.graph.ids import Numbering
 from groute_py.io.cache import copy_name
 from groute_py.io.coordinates import read_coordinates
@@ -56,13 +56,16 @@ def read_result(path: Path) -> None:
     """As ``groute-py verify``: what passes has to be the answer."""
     graph, result = read_graph(path.parent / "graph.gr", cache=False), results.read_result(path)
     verify(graph, result)
-    answer = sssp(graph, result.source, device="cpu")
+    answer = sssp(graph, Positions(result.source), device="cpu")
     assert isinstance(answer, Result)
     found = [d if r else None for d, r in zip(result.distances, result.reached, strict=True)]
     right = [d if r else None for d, r in zip(answer.distances, answer.reached, strict=True)]
     require(found == right, "verify passes distances that are wrong")
     for vertex in range(graph.vertex_count) if result.predecessors is not None else ():
-        require(bool(result.path_to(vertex)) == result.reached[vertex], "paths lead to the reached")
+        require(
+            bool(result.path_to(Positions(vertex))) == result.reached[vertex],
+            "paths lead to the reached",
+        )
 
 
 def read_places(path: Path) -> None:

@@ -14,7 +14,7 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 from support.extracts import grid
 
-from groute_py import Graph, PreparedGraph, Result, read_graph, sssp, write_graph
+from groute_py import Graph, Positions, PreparedGraph, Result, read_graph, sssp, write_graph
 from groute_py.graph.shapes import Shapes
 from groute_py.hierarchy.hierarchy import Hierarchy
 
@@ -294,7 +294,7 @@ def _copy(folder: Path, text: bytes) -> bytes:
 
 
 def _saved(folder: Path, suffix: str, graph: Graph) -> bytes:
-    result = sssp(graph, 0, device="cpu")
+    result = sssp(graph, Positions(0), device="cpu")
     assert isinstance(result, Result)
     result.save(folder / f"result{suffix}")
     return (folder / f"result{suffix}").read_bytes()

@@ -44,12 +44,12 @@ def saved(network: Any, path: Path) -> Any:
 def test_in_one_call(network: Any, tmp_path: Path, from_file: bool) -> None:
     if from_file:
         network = saved(network, tmp_path / "town.graphml")
-    result = groute_py.sssp(network, 0, weight="travel_time", device="cpu")
+    result = groute_py.sssp(network, next(iter(network)), weight="travel_time", device="cpu")
     assert result is not None
     assert result.distances.tolist() == [0, 9.9, 49.9]
     assert result.to_frame()[["x", "y"]].to_numpy().tolist() == [list(p) for p in PLACES.values()]
     assert result.attribution == "© OpenStreetMap contributors, ODbL"
-    by_length = groute_py.sssp(network, 0, weight="length", device="cpu")
+    by_length = groute_py.sssp(network, next(iter(network)), weight="length", device="cpu")
     assert by_length is not None
     assert by_length.distances.tolist() == [0, 120.25, 720.25]
     with pytest.raises(GraphError, match="weights may be length or travel_time"):
@@ -59,17 +59,17 @@ def test_in_one_call(network: Any, tmp_path: Path, from_file: bool) -> None:
 @pytest.mark.parametrize("name", ["value", "dist", "time", "Length (km)", "duration"])
 def test_weights_are_named_as_the_titles_of_tables(name: str) -> None:
     network = nx.DiGraph([("a", "b", {name: 7, "id": 3}), ("b", "c", {name: 8})])
-    result = groute_py.sssp(network, 0, device="cpu")
+    result = groute_py.sssp(network, "a", device="cpu")
     assert result is not None
     assert result.distances.tolist() == [0, 7, 15]
     network.edges["a", "b"]["cost"] = 1
     with pytest.raises(GraphError, match=re.escape(f"weights may be {name} or cost; choose one")):
-        groute_py.sssp(network, 0, device="cpu")
+        groute_py.sssp(network, "a", device="cpu")
 
 
 def test_whole_numbers_in_text_stay_whole() -> None:
     network = nx.DiGraph([("a", "b", {"weight": "3"}), ("b", "c", {"weight": 4})])
-    result = groute_py.sssp(network, 0, device="cpu")
+    result = groute_py.sssp(network, "a", device="cpu")
     assert result is not None
     assert (result.distances.tolist(), result.distances.dtype.kind) == ([0, 3, 7], "i")
 
@@ -77,7 +77,7 @@ def test_whole_numbers_in_text_stay_whole() -> None:
 def test_text_beside_numbers() -> None:
     """Text that is a whole number does not round the numbers that are none."""
     network = nx.DiGraph([("a", "b", {"weight": "3"}), ("b", "c", {"weight": 1.5})])
-    result = groute_py.sssp(network, 0, device="cpu")
+    result = groute_py.sssp(network, "a", device="cpu")
     assert result is not None
     assert result.distances.tolist() == [0, 3, 4.5]
 
@@ -85,7 +85,7 @@ def test_text_beside_numbers() -> None:
 def test_words_are_no_weights() -> None:
     network = nx.DiGraph([("a", "b", {"weight": "3"}), ("b", "c", {"weight": "far"})])
     with pytest.raises(GraphError, match="an edge's weight is None, text or beyond 64 bits"):
-        groute_py.sssp(network, 0, device="cpu")
+        groute_py.sssp(network, "a", device="cpu")
 
 
 @pytest.mark.parametrize(

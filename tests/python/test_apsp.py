@@ -190,8 +190,10 @@ def test_paths_of_rows() -> None:
     rows = groute_py.apsp(graph_of(3, [(0, 1, 1)]), predecessors=True, device="cpu")
     assert rows is not None
     assert (rows.path(0, 1), rows.path(0, 2)) == ([0, 1], [])
-    with pytest.raises(InputError, match="none of the sources"):
-        rows.path(7, 0)
+    one = groute_py.apsp(graph_of(3, [(0, 1, 1)]), sources=[0], predecessors=True, device="cpu")
+    assert one is not None
+    with pytest.raises(InputError, match="vertex 2 is none of the sources"):
+        one.path(2, 0)
     with pytest.raises(InputError, match="not a vertex"):
         rows.path(0, 3)
     without = groute_py.apsp(graph_of(3, [(0, 1, 1)]), device="cpu")

@@ -14,6 +14,7 @@ from support.local_ranks import on_ranks
 from groute_py import FormatError, Graph, InputError, NegativeCycleError, Result, generate, verify
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
+from groute_py.graph.ids import Positions
 from groute_py.io.coordinates import coordinates_beside, read_coordinates
 from groute_py.kernels.cpu.order import hilbert_places
 from groute_py.partition.choose import partition
@@ -76,7 +77,7 @@ def test_answers_are_in_the_input_s_numbers(
     verify(scrambled, result)
     np.testing.assert_array_equal(result.distances, reference_distances(scrambled, 17))
     assert result.source == 17
-    assert result.path_to(17) == [17]
+    assert result.positions_to(Positions(17)) == [17]
     assert result.statistics["useless_relaxations"] >= 0
 
 
