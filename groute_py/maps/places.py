@@ -11,17 +11,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import InputError
+from groute_py.errors import InputError, quote
 from groute_py.graph.array_like import host_array
 from groute_py.graph.csr import Graph
 from groute_py.graph.geography import EARTH_RADIUS_M
 from groute_py.graph.shapes import Shapes
+from groute_py.interop.tables import is_table
 from groute_py.io.coordinates import (
     MICRODEGREE,
     coordinates_beside,
     coordinates_for,
     read_coordinates,
 )
+from groute_py.io.tables.titles import places_in
 from groute_py.io.tables.vertices import SUFFIX as TABLE
 from groute_py.source.graph_source import GraphSource
 
@@ -159,7 +161,14 @@ def shapes_at(graph: Graph, places: Places) -> Shapes | None:
 
 
 def as_points(values: Any, what: str = "points") -> NDArray[np.float64]:
-    """Return numbers of shape (k, 2) as float64; `InputError` for others."""
+    """Return numbers of shape (k, 2) as float64; `InputError` for others.
+
+    A table has them in columns with titles as `places_in` knows them, GeoPandas in a geometry.
+    """
+    if hasattr(values, "geometry"):
+        values = np.stack([values.geometry.x, values.geometry.y], axis=1)
+    elif is_table(values):
+        values = _columns_of(values, what)
     try:
         points = np.asarray(host_array(values), np.float64)
     except (TypeError, ValueError) as problem:
@@ -171,6 +180,18 @@ def as_points(values: Any, what: str = "points") -> NDArray[np.float64]:
         first = int(finite.argmin())
         raise InputError(f"{what}: number {first} is {tuple(points[first].tolist())}, not finite")
     return points
+
+
+def _columns_of(table: Any, what: str) -> Any:
+    """Two columns of coordinates; a table without titles is left as it is."""
+    titles = list(getattr(table, "column_names", getattr(table, "columns", table)))
+    if titles == [0, 1]:
+        return table
+    places = places_in(titles)
+    places = [place for place in places if not place.of] or places
+    if len(places) != 1:
+        raise InputError(f"{what} of a table need columns lon,lat or x,y; it has {quote(titles)}")
+    return np.stack([host_array(table[places[0].x]), host_array(table[places[0].y])], axis=1)
 
 
 def check_places(places: Places, what: str, name_of: Any) -> None:

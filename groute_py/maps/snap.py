@@ -81,7 +81,8 @@ def snap(
 
     Args:
         graph: as for `groute_py.sssp`.
-        points: shape (k, 2), at least one: longitude and latitude in degrees; or x and y.
+        points: shape (k, 2), at least one: longitude and latitude in degrees; or x and y. A table
+            with columns of such titles, or of GeoPandas.
         coordinates: of the graph's vertices: a ``.co`` file, or an array of shape (n, 2). None for
             those that the graph holds, or else a ``.co`` file beside its file.
         within: the greatest distance from a point to its vertex. None for 1,000 metres; on a plane

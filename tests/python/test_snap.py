@@ -292,3 +292,35 @@ class TestConnected:
         result = groute_py.sssp(network, end, reverse=True, device="cpu")
         assert result is not None
         assert result.path_to(0) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "dict"])
+def test_points_of_tables(library: str) -> None:
+    """By their titles, whatever the order of the columns is."""
+    columns = {"name": ["a", "b"], "Latitude": [0.001, 0.0], "lng": [0.0, 0.002], "n": [1, 2]}
+    if library == "dict":
+        table: Any = columns
+    else:
+        module = pytest.importorskip(library)
+        table = (module.table if library == "pyarrow" else module.DataFrame)(columns)
+    network = nx.Graph([("p", "q")])
+    network.add_node("p", x=0.0, y=0.001)
+    network.add_node("q", x=0.002, y=0.0)
+    vertices, metres = groute_py.snap(network, table)
+    assert vertices.tolist() == ["p", "q"]
+    assert metres.max() < 1e-6
+    with pytest.raises(InputError, match="need columns lon,lat or x,y"):
+        groute_py.snap(network, {"lon": [1.0], "km": [2.0]})
+
+
+def test_points_of_a_geometry() -> None:
+    class Geometry:
+        x, y = np.array([0.002]), np.array([0.0])
+
+    class Frame:
+        geometry = Geometry()
+
+    network = nx.Graph([("p", "q")])
+    network.add_node("p", x=0.0, y=0.001)
+    network.add_node("q", x=0.002, y=0.0)
+    assert groute_py.snap(network, Frame()).vertices.tolist() == ["q"]
