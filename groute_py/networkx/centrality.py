@@ -17,7 +17,7 @@ from groute_py.centrality.dependencies import Accumulated
 from groute_py.centrality.scores import estimated
 from groute_py.device.base import unreached
 from groute_py.networkx.entries import entry
-from groute_py.networkx.graph import BackendGraph, Node
+from groute_py.networkx.graph import BackendGraph, Node, Weight
 from groute_py.networkx.solves import (
     dependencies_of,
     nodes_in,
@@ -30,7 +30,7 @@ from groute_py.networkx.solves import (
 
 @entry
 def closeness_centrality(
-    G: BackendGraph, u: Node | None, distance: str | None, wf_improved: bool
+    G: BackendGraph, u: Node | None, distance: Weight, wf_improved: bool
 ) -> Any:
     """By distances to each node; of ``u``, or of all nodes by node."""
     if not len(G) and u is None:
@@ -43,7 +43,7 @@ def closeness_centrality(
 
 @entry
 def harmonic_centrality(
-    G: BackendGraph, nbunch: Any, distance: str | None, sources: Any
+    G: BackendGraph, nbunch: Any, distance: Weight, sources: Any
 ) -> dict[Node, float]:
     """By distances to each node of ``nbunch``, from all nodes or ``sources``."""
     nodes = list(dict.fromkeys(nodes_in(G, nbunch)))
@@ -56,7 +56,7 @@ def harmonic_centrality(
 
 
 def _harmonic_from(
-    graph: BackendGraph, nodes: list[Node], distance: str | None, sources: Iterable[Node]
+    graph: BackendGraph, nodes: list[Node], distance: Weight, sources: Iterable[Node]
 ) -> dict[Node, float]:
     arcs, sums = non_negative(graph.arcs(distance)), np.zeros(len(graph))
     for _, tree in trees(graph, arcs, sources, options(predecessors=False)):
@@ -68,12 +68,7 @@ def _harmonic_from(
 
 @entry
 def betweenness_centrality(
-    G: BackendGraph,
-    k: int | None,
-    normalized: bool,
-    weight: str | None,
-    endpoints: bool,
-    seed: Any,
+    G: BackendGraph, k: int | None, normalized: bool, weight: Weight, endpoints: bool, seed: Any
 ) -> dict[Node, float]:
     """Betweenness of all nodes; from ``k`` nodes that are drawn, an estimate."""
     if not len(G):
@@ -87,7 +82,7 @@ def betweenness_centrality(
 
 @entry
 def edge_betweenness_centrality(
-    G: BackendGraph, k: int | None, normalized: bool, weight: str | None, seed: Any
+    G: BackendGraph, k: int | None, normalized: bool, weight: Weight, seed: Any
 ) -> dict[Any, float]:
     """Betweenness of all edges, by key in a multigraph; an estimate from ``k`` drawn nodes."""
     if not len(G):

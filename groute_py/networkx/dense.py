@@ -16,7 +16,7 @@ from groute_py.graph.csr import Graph
 from groute_py.many.floyd import close_between
 from groute_py.many.johnson import potentials
 from groute_py.networkx.entries import entry
-from groute_py.networkx.graph import BackendGraph, Node
+from groute_py.networkx.graph import BackendGraph, Node, Weight
 from groute_py.networkx.solves import networkx_errors, options
 
 EXACT = 2**53
@@ -24,7 +24,7 @@ EXACT = 2**53
 
 
 @entry
-def floyd_warshall(G: BackendGraph, weight: str | None) -> dict[Node, dict[Node, Any]]:
+def floyd_warshall(G: BackendGraph, weight: Weight) -> dict[Node, dict[Node, Any]]:
     """For each pair of nodes the length, infinite if no path leads."""
     graph = G.arcs(weight)
     matrix, _ = _closed(graph)
@@ -33,7 +33,7 @@ def floyd_warshall(G: BackendGraph, weight: str | None) -> dict[Node, dict[Node,
 
 @entry
 def floyd_warshall_predecessor_and_distance(
-    G: BackendGraph, weight: str | None
+    G: BackendGraph, weight: Weight
 ) -> tuple[dict[Node, dict[Node, Node]], dict[Node, dict[Node, Any]]]:
     """For each pair of nodes the predecessor of the second, and the length."""
     graph, nodes = G.arcs(weight), G.nodes
@@ -50,7 +50,7 @@ def floyd_warshall_predecessor_and_distance(
 
 @entry
 def floyd_warshall_numpy(
-    G: BackendGraph, nodelist: list[Node] | None, weight: str | None
+    G: BackendGraph, nodelist: list[Node] | None, weight: Weight
 ) -> NDArray[np.float64]:
     """The lengths as a float64 matrix, shape (n, n), in the order of ``nodelist``."""
     matrix, _ = _closed(G.arcs(weight))

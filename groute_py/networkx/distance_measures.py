@@ -15,7 +15,7 @@ import numpy as np
 from groute_py.centrality.distances import Reduced
 from groute_py.many.rooted import solve_nearest
 from groute_py.networkx.entries import entry
-from groute_py.networkx.graph import BackendGraph, Node
+from groute_py.networkx.graph import BackendGraph, Node, Weight
 from groute_py.networkx.paths import ALGORITHMS, DIJKSTRA
 from groute_py.networkx.solves import networkx_errors, nodes_in, options, rows_of, vertex_of
 
@@ -26,7 +26,7 @@ METHODS = ("unweighted", "dijkstra", "bellman-ford", "floyd-warshall", "floyd-wa
 
 
 @entry
-def eccentricity(G: BackendGraph, v: Any, sp: Any, weight: str | None) -> Any:
+def eccentricity(G: BackendGraph, v: Any, sp: Any, weight: Weight) -> Any:
     """Eccentricity of a node, or of several or all by node; by the lengths ``sp`` if given."""
     nodes = nodes_in(G, v)
     values = _eccentricities(G, nodes, weight) if sp is None else _from_lengths(G, nodes, sp)
@@ -37,7 +37,7 @@ def eccentricity(G: BackendGraph, v: Any, sp: Any, weight: str | None) -> Any:
 
 
 @entry
-def diameter(G: BackendGraph, e: Eccentricities | None, weight: str | None) -> Any:
+def diameter(G: BackendGraph, e: Eccentricities | None, weight: Weight) -> Any:
     """The greatest of the eccentricities ``e``, or of all nodes."""
     if e is not None or not len(G):
         return max((e or {}).values())
@@ -45,7 +45,7 @@ def diameter(G: BackendGraph, e: Eccentricities | None, weight: str | None) -> A
 
 
 @entry
-def radius(G: BackendGraph, e: Eccentricities | None, weight: str | None) -> Any:
+def radius(G: BackendGraph, e: Eccentricities | None, weight: Weight) -> Any:
     """The least of the eccentricities ``e``, or of all nodes."""
     if e is not None or not len(G):
         return min((e or {}).values())
@@ -54,7 +54,7 @@ def radius(G: BackendGraph, e: Eccentricities | None, weight: str | None) -> Any
 
 @entry
 def center(
-    G: BackendGraph, e: Eccentricities | None, usebounds: bool, weight: str | None
+    G: BackendGraph, e: Eccentricities | None, usebounds: bool, weight: Weight
 ) -> list[Node]:
     """The nodes whose eccentricity is the radius."""
     asks_for_tree = e is None and weight is None and not usebounds and not G.is_directed()
@@ -64,13 +64,13 @@ def center(
 
 
 @entry
-def periphery(G: BackendGraph, e: Eccentricities | None, weight: str | None) -> list[Node]:
+def periphery(G: BackendGraph, e: Eccentricities | None, weight: Weight) -> list[Node]:
     """The nodes whose eccentricity is the diameter."""
     return _nodes_at(max, G, e, weight)
 
 
 def _nodes_at(
-    extreme: Callable[..., Any], graph: BackendGraph, e: Eccentricities | None, weight: str | None
+    extreme: Callable[..., Any], graph: BackendGraph, e: Eccentricities | None, weight: Weight
 ) -> list[Node]:
     values = _eccentricities(graph, list(graph), weight) if e is None else e
     wanted = extreme(values.values())
@@ -78,7 +78,7 @@ def _nodes_at(
 
 
 @entry
-def average_shortest_path_length(G: BackendGraph, weight: str | None, method: str | None) -> Any:
+def average_shortest_path_length(G: BackendGraph, weight: Weight, method: str | None) -> Any:
     """The mean length of the shortest paths of all ordered pairs of nodes."""
     if method is not None and method not in METHODS:
         raise ValueError(f"method not supported: {method}")
@@ -97,7 +97,7 @@ def average_shortest_path_length(G: BackendGraph, weight: str | None, method: st
 
 
 @entry
-def voronoi_cells(G: BackendGraph, center_nodes: Any, weight: str | None) -> dict[Any, set[Node]]:
+def voronoi_cells(G: BackendGraph, center_nodes: Any, weight: Weight) -> dict[Any, set[Node]]:
     """The nodes that are nearest to each center, and those that no center reaches."""
     centers = [vertex_of(G, node) for node in center_nodes]
     if not centers:
@@ -111,16 +111,14 @@ def voronoi_cells(G: BackendGraph, center_nodes: Any, weight: str | None) -> dic
     return cells
 
 
-def _eccentricities(graph: BackendGraph, nodes: list[Node], weight: str | None) -> Eccentricities:
+def _eccentricities(graph: BackendGraph, nodes: list[Node], weight: Weight) -> Eccentricities:
     if not nodes:
         return {}
     result = _rows(graph, weight, nodes, "eccentricity")
     return dict(zip(nodes, result.rows.greatest.tolist(), strict=True))
 
 
-def _rows(
-    graph: BackendGraph, weight: str | None, nodes: list[Node] | None, measure: str
-) -> Reduced:
+def _rows(graph: BackendGraph, weight: Weight, nodes: list[Node] | None, measure: str) -> Reduced:
     """Return `rows_of` nodes that reach all others."""
     result = rows_of(graph, weight, nodes, measure=measure)
     if not result.complete:

@@ -15,6 +15,9 @@ from groute_py.interop.networkx import graph_from_networkx
 
 Node = Hashable
 
+Weight = str | None
+"""The attribute with the weights; None counts edges."""
+
 
 @dataclass(eq=False)
 class BackendGraph:

@@ -18,7 +18,7 @@ import networkx as nx
 from groute_py.engine.options import Options
 from groute_py.many.johnson import potentials, solve_johnson
 from groute_py.networkx.entries import entries, entry
-from groute_py.networkx.graph import BackendGraph, Node
+from groute_py.networkx.graph import BackendGraph, Node, Weight
 from groute_py.networkx.solves import (
     SourceTree,
     nearest,
@@ -35,11 +35,13 @@ DIJKSTRA, BELLMAN_FORD, UNWEIGHTED = "dijkstra", "bellman_ford", "shortest"
 ALGORITHMS = {DIJKSTRA: "delta-stepping", BELLMAN_FORD: "bellman-ford", UNWEIGHTED: "auto"}
 """Δ-stepping refuses negative weights, also where `auto` would take another method."""
 
+Cutoff = float | None
+Target = Node | None
 Paths = dict[Node, list[Node]]
 Lengths = dict[Node, Any]
 
 
-def _options(method: str, cutoff: float | None = None, *, paths: bool = True) -> Options:
+def _options(method: str, cutoff: Cutoff = None, *, paths: bool = True) -> Options:
     if method == UNWEIGHTED and cutoff is not None and not math.isinf(cutoff):
         cutoff = math.ceil(cutoff)  # a fraction of a step is a step, as in NetworkX
     return options(algorithm=ALGORITHMS[method], cutoff=cutoff, predecessors=paths)
@@ -48,10 +50,10 @@ def _options(method: str, cutoff: float | None = None, *, paths: bool = True) ->
 def _tree(
     graph: BackendGraph,
     source: Node,
-    weight: str | None,
+    weight: Weight,
     method: str,
-    cutoff: float | None = None,
-    target: Node | None = None,
+    cutoff: Cutoff = None,
+    target: Target = None,
     *,
     paths: bool = True,
     backwards: bool = False,
@@ -62,19 +64,19 @@ def _tree(
 
 
 def _trees(
-    graph: BackendGraph, weight: str | None, method: str, cutoff: float | None, *, paths: bool
+    graph: BackendGraph, weight: Weight, method: str, cutoff: Cutoff, *, paths: bool
 ) -> Iterator[tuple[Node, SourceTree]]:
     return trees(graph, graph.arcs(weight), graph, _options(method, cutoff, paths=paths))
 
 
 def _paths_to(
-    graph: BackendGraph, target: Node, weight: str | None, method: str, cutoff: float | None = None
+    graph: BackendGraph, target: Node, weight: Weight, method: str, cutoff: Cutoff = None
 ) -> Paths:
     paths = _tree(graph, target, weight, method, cutoff, backwards=True).paths()
     return {node: path[::-1] for node, path in paths.items()}
 
 
-def _lengths_and_paths(result: SourceTree, target: Node | None) -> tuple[Any, Any]:
+def _lengths_and_paths(result: SourceTree, target: Target) -> tuple[Any, Any]:
     """Those to all nodes, or to a target."""
     if target is None:
         return result.lengths(), result.paths()
@@ -87,10 +89,10 @@ def _lengths_and_paths(result: SourceTree, target: Node | None) -> tuple[Any, An
 def single_source(
     G: BackendGraph,
     source: Node,
-    target: Node | None,
-    weight: str | None,
+    target: Target,
+    weight: Weight,
     method: str,
-    cutoff: float | None = None,
+    cutoff: Cutoff = None,
 ) -> tuple[Any, Any]:
     """Lengths and paths, to all nodes or to ``target``."""
     vertex_of(G, source)
@@ -101,11 +103,7 @@ def single_source(
 
 @entries("single_source_{}_path", *ALGORITHMS)
 def paths_from(
-    G: BackendGraph,
-    source: Node,
-    method: str,
-    weight: str | None = None,
-    cutoff: float | None = None,
+    G: BackendGraph, source: Node, method: str, weight: Weight = None, cutoff: Cutoff = None
 ) -> Paths:
     """Paths to all nodes."""
     return _tree(G, source, weight, method, cutoff).paths()
@@ -113,27 +111,21 @@ def paths_from(
 
 @entries("single_source_{}_path_length", *ALGORITHMS)
 def lengths_from(
-    G: BackendGraph,
-    source: Node,
-    method: str,
-    weight: str | None = None,
-    cutoff: float | None = None,
+    G: BackendGraph, source: Node, method: str, weight: Weight = None, cutoff: Cutoff = None
 ) -> Lengths:
     """Lengths to all nodes."""
     return _tree(G, source, weight, method, cutoff, paths=False).lengths()
 
 
 @entries("{}_path", DIJKSTRA, BELLMAN_FORD)
-def path_to(
-    G: BackendGraph, source: Node, target: Node, weight: str | None, method: str
-) -> list[Node]:
+def path_to(G: BackendGraph, source: Node, target: Node, weight: Weight, method: str) -> list[Node]:
     """A path to ``target``."""
     path: list[Node] = single_source(G, source, target, weight, method)[1]
     return path
 
 
 @entries("{}_path_length", DIJKSTRA, BELLMAN_FORD)
-def length_to(G: BackendGraph, source: Node, target: Node, weight: str | None, method: str) -> Any:
+def length_to(G: BackendGraph, source: Node, target: Node, weight: Weight, method: str) -> Any:
     """The length of a path to ``target``."""
     vertex_of(G, source)
     if source == target:
@@ -146,7 +138,7 @@ def length_to(G: BackendGraph, source: Node, target: Node, weight: str | None, m
 
 @entries("all_pairs_{}_path", *ALGORITHMS)
 def all_paths(
-    G: BackendGraph, method: str, weight: str | None = None, cutoff: float | None = None
+    G: BackendGraph, method: str, weight: Weight = None, cutoff: Cutoff = None
 ) -> Iterator[tuple[Node, Paths]]:
     """Each node with paths from it."""
     every = _trees(G, weight, method, cutoff, paths=True)
@@ -155,7 +147,7 @@ def all_paths(
 
 @entries("all_pairs_{}_path_length", *ALGORITHMS)
 def all_lengths(
-    G: BackendGraph, method: str, weight: str | None = None, cutoff: float | None = None
+    G: BackendGraph, method: str, weight: Weight = None, cutoff: Cutoff = None
 ) -> Iterator[tuple[Node, Lengths]]:
     """Each node with lengths from it."""
     every = _trees(G, weight, method, cutoff, paths=False)
@@ -164,7 +156,7 @@ def all_lengths(
 
 @entry
 def all_pairs_dijkstra(
-    G: BackendGraph, cutoff: float | None, weight: str | None
+    G: BackendGraph, cutoff: Cutoff, weight: Weight
 ) -> Iterator[tuple[Node, tuple[Lengths, Paths]]]:
     """Each node with lengths and paths from it."""
     every = _trees(G, weight, DIJKSTRA, cutoff, paths=True)
@@ -172,7 +164,7 @@ def all_pairs_dijkstra(
 
 
 @entry
-def single_target_shortest_path(G: BackendGraph, target: Node, cutoff: int | None) -> Paths:
+def single_target_shortest_path(G: BackendGraph, target: Node, cutoff: Cutoff) -> Paths:
     """Paths from all nodes."""
     if target not in G:  # NetworkX's words here are others, and its tests look for them
         raise nx.NodeNotFound(f"Target {target} not in G")
@@ -180,9 +172,7 @@ def single_target_shortest_path(G: BackendGraph, target: Node, cutoff: int | Non
 
 
 @entry
-def single_target_shortest_path_length(
-    G: BackendGraph, target: Node, cutoff: int | None
-) -> Lengths:
+def single_target_shortest_path_length(G: BackendGraph, target: Node, cutoff: Cutoff) -> Lengths:
     """Lengths from all nodes."""
     vertex_of(G, target, "Target")
     return _tree(G, target, None, UNWEIGHTED, cutoff, paths=False, backwards=True).lengths()
@@ -190,11 +180,7 @@ def single_target_shortest_path_length(
 
 @entry
 def multi_source_dijkstra(
-    G: BackendGraph,
-    sources: Iterable[Node],
-    target: Node | None,
-    cutoff: float | None,
-    weight: str | None,
+    G: BackendGraph, sources: Iterable[Node], target: Target, cutoff: Cutoff, weight: Weight
 ) -> tuple[Any, Any]:
     """Lengths and paths from the nearest source, to all nodes or to ``target``."""
     sources = list(sources)
@@ -207,7 +193,7 @@ def multi_source_dijkstra(
 
 @entry
 def multi_source_dijkstra_path(
-    G: BackendGraph, sources: Iterable[Node], cutoff: float | None, weight: str | None
+    G: BackendGraph, sources: Iterable[Node], cutoff: Cutoff, weight: Weight
 ) -> Paths:
     """Paths from the nearest source."""
     return _nearest(G, sources, cutoff, weight).paths()
@@ -215,21 +201,21 @@ def multi_source_dijkstra_path(
 
 @entry
 def multi_source_dijkstra_path_length(
-    G: BackendGraph, sources: Iterable[Node], cutoff: float | None, weight: str | None
+    G: BackendGraph, sources: Iterable[Node], cutoff: Cutoff, weight: Weight
 ) -> Lengths:
     """Lengths from the nearest source."""
     return _nearest(G, sources, cutoff, weight).lengths()
 
 
 def _nearest(
-    graph: BackendGraph, sources: Iterable[Node], cutoff: float | None, weight: str | None
+    graph: BackendGraph, sources: Iterable[Node], cutoff: Cutoff, weight: Weight
 ) -> SourceTree:
     return nearest(graph, graph.arcs(weight), sources, _options(DIJKSTRA, cutoff))
 
 
 @entry
 def bidirectional_dijkstra(
-    G: BackendGraph, source: Node, target: Node, weight: str | None
+    G: BackendGraph, source: Node, target: Node, weight: Weight
 ) -> tuple[Any, list[Node]]:
     """Length and path to ``target``; the search goes forwards only."""
     vertex_of(G, source)
@@ -258,7 +244,7 @@ def has_path(G: BackendGraph, source: Node, target: Node) -> bool:
 
 @entry
 def shortest_path(
-    G: BackendGraph, source: Node | None, target: Node | None, weight: str | None, method: str
+    G: BackendGraph, source: Node | None, target: Target, weight: Weight, method: str
 ) -> Any:
     """Paths from ``source`` or all nodes, to ``target`` or all nodes."""
     method = _method(weight, method)
@@ -277,7 +263,7 @@ def shortest_path(
 
 @entry
 def shortest_path_length(
-    G: BackendGraph, source: Node | None, target: Node | None, weight: str | None, method: str
+    G: BackendGraph, source: Node | None, target: Target, weight: Weight, method: str
 ) -> Any:
     """Lengths from ``source`` or all nodes, to ``target`` or all nodes."""
     method = _method(weight, method)
@@ -292,7 +278,7 @@ def shortest_path_length(
     return length_to(G, source, target, weight, method)
 
 
-def _method(weight: str | None, name: str) -> str:
+def _method(weight: Weight, name: str) -> str:
     """The method of NetworkX's choice ``method``."""
     methods = {"dijkstra": DIJKSTRA, "bellman-ford": BELLMAN_FORD}
     if name not in methods:
@@ -302,7 +288,7 @@ def _method(weight: str | None, name: str) -> str:
 
 @entry
 def dijkstra_predecessor_and_distance(
-    G: BackendGraph, source: Node, cutoff: float | None, weight: str | None
+    G: BackendGraph, source: Node, cutoff: Cutoff, weight: Weight
 ) -> tuple[Paths, Lengths]:
     """For each node its predecessors on all shortest paths, and the length."""
     result = _tree(G, source, weight, DIJKSTRA, cutoff, paths=False)
@@ -311,7 +297,7 @@ def dijkstra_predecessor_and_distance(
 
 @entry
 def bellman_ford_predecessor_and_distance(
-    G: BackendGraph, source: Node, weight: str | None
+    G: BackendGraph, source: Node, weight: Weight
 ) -> tuple[Paths, Lengths]:
     """For each node its predecessors on all shortest paths, and the length."""
     vertex_of(G, source)
@@ -326,7 +312,7 @@ def bellman_ford_predecessor_and_distance(
 
 
 @entry
-def johnson(G: BackendGraph, weight: str | None) -> dict[Node, Paths]:
+def johnson(G: BackendGraph, weight: Weight) -> dict[Node, Paths]:
     """Each node with paths from it."""
     if not len(G):
         return {}
@@ -338,7 +324,7 @@ def johnson(G: BackendGraph, weight: str | None) -> dict[Node, Paths]:
 
 
 @entry
-def negative_edge_cycle(G: BackendGraph, weight: str | None) -> bool:
+def negative_edge_cycle(G: BackendGraph, weight: Weight) -> bool:
     """Find out whether the graph has a negative cycle."""
     try:
         with networkx_errors():

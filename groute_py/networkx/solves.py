@@ -21,7 +21,7 @@ from groute_py.errors import InputError, NegativeCycleError, RunError
 from groute_py.graph.csr import Graph
 from groute_py.many.rooted import solve_nearest
 from groute_py.many.rows import solve_each
-from groute_py.networkx.graph import BackendGraph, Node
+from groute_py.networkx.graph import BackendGraph, Node, Weight
 from groute_py.solver.opened import Opened, source_of
 from groute_py.system.settings import settings
 
@@ -182,7 +182,7 @@ def nearest(
 
 def rows_of(
     graph: BackendGraph,
-    weight: str | None,
+    weight: Weight,
     nodes: Iterable[Node] | None = None,
     *,
     reverse: bool = False,
@@ -199,7 +199,7 @@ def rows_of(
 
 def dependencies_of(
     graph: BackendGraph,
-    weight: str | None,
+    weight: Weight,
     nodes: Iterable[Node] | None,
     *,
     by_arc: bool = False,
