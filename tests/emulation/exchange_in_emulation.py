@@ -19,13 +19,11 @@ from support.emulation import plugin  # noqa: F401 - comes before what imports C
 from support.exchange import check
 from support.graphs import random_graph
 from support.local_ranks import on_ranks
+from support.solving import source_solver
 
 from groute_py import Graph, Result, generate
 from groute_py.device.cuda.peer import link
-from groute_py.engine.options import Options
-from groute_py.engine.solver import SourceSolver
 from groute_py.kernels.source import ROW_CHUNK
-from groute_py.source.whole import Whole
 
 prepared: set[bool] = set()
 """Whether a rank was, to pull deferred arcs."""
@@ -99,8 +97,7 @@ def solve(graph: Graph, source: int, goal: list[int], ranks: int) -> Result | No
     """On threads as ranks; rank 0's result."""
 
     def work(channel: Any) -> Result | None:
-        whole = Whole(graph if channel.rank == 0 else None)
-        with SourceSolver(whole, channel, Options(device="cuda", mode="fused")) as solver:
+        with source_solver(channel, graph, device="cuda", mode="fused") as solver:
             result = solver.sssp(source, goal)
             device: Any = solver._graph.device
             classified.add(device.parts.graph.unit > 0)

@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 from support.local_ranks import on_ranks
 from support.skips import EMULATED, needs_gpu
+from support.solving import source_solver
 
 import groute_py
 from groute_py import Graph, centrality
-from groute_py.engine.options import METHODS, Options
-from groute_py.engine.solver import SourceSolver
+from groute_py.engine.options import METHODS
 from groute_py.kernels import ahead, source
-from groute_py.source.whole import Whole
 
 pytestmark = needs_gpu
 
@@ -102,8 +101,7 @@ def test_jobs_on_one_gpu(
 @pytest.mark.skipif(not EMULATED, reason="threads of one process cannot map its own memory")
 def test_a_solve_on_two_gpus(asked: set[ahead.Variant]) -> None:
     def work(channel: Any) -> Any:
-        supply = Whole(INT32 if channel.rank == 0 else None)
-        with SourceSolver(supply, channel, Options(device="cuda")) as solver:
+        with source_solver(channel, INT32, device="cuda") as solver:
             return solver.sssp(3)
 
     result = on_ranks(2, work)[0]
@@ -122,8 +120,7 @@ def test_a_solve_on_several_gpus_needs_no_kernels_of_cupy(monkeypatch: pytest.Mo
         raise AssertionError(f"{ufunc.__name__} of an array on the GPU")
 
     def work(channel: Any) -> Any:
-        supply = Whole(INT32 if channel.rank == 0 else None)
-        with SourceSolver(supply, channel, Options(device="cuda")) as solver:
+        with source_solver(channel, INT32, device="cuda") as solver:
             return solver.sssp(3)
 
     monkeypatch.setattr(cupy.ndarray, "__array_ufunc__", refuse)

@@ -9,11 +9,9 @@ import pytest
 from support.graphs import random_graph, scipy_distances
 from support.local_ranks import on_ranks
 from support.skips import needs_gpu
+from support.solving import source_solver
 
 from groute_py import generate, sssp, verify
-from groute_py.engine.options import Options
-from groute_py.engine.solver import SourceSolver
-from groute_py.source.whole import Whole
 
 pytestmark = needs_gpu
 
@@ -35,8 +33,7 @@ def test_the_same_answers(spec: str, ranks: int, entries: int, delta: float | No
     source = int(np.argmax(np.diff(graph.offsets)))
 
     def work(channel: Any) -> Any:
-        whole = Whole(graph if channel.rank == 0 else None)
-        return SourceSolver(whole, channel, Options(device="cuda", delta=delta)).sssp(source)
+        return source_solver(channel, graph, device="cuda", delta=delta).sssp(source)
 
     result = on_ranks(ranks, work, seed=1)[0]
     np.testing.assert_array_equal(result.distances, scipy_distances(graph, source))

@@ -8,12 +8,9 @@ from typing import Any
 import pytest
 from support.local_ranks import on_ranks
 from support.skips import needs_linked_gpus
-from support.solving import checked
+from support.solving import checked, source_solver
 
 from groute_py import Result, generate
-from groute_py.engine.options import Options
-from groute_py.engine.solver import SourceSolver
-from groute_py.source.whole import Whole
 
 pytestmark = needs_linked_gpus
 
@@ -39,8 +36,7 @@ def test_ranks_that_cannot_map_memory_go_on_in_rounds(
     monkeypatch.setattr(runtime, call, refused)
 
     def work(channel: Any) -> Result | None:
-        whole = Whole(graph if channel.rank == 0 else None)
-        with SourceSolver(whole, channel, Options(device="cuda", order="none")) as solver:
+        with source_solver(channel, graph, device="cuda", order="none") as solver:
             return solver.sssp(3)
 
     graph = generate("road:10x10")

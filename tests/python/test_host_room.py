@@ -9,17 +9,15 @@ import numpy as np
 import pytest
 from support.graphs import random_graph
 from support.local_ranks import on_ranks
+from support.solving import source_solver
 
 import groute_py
 from groute_py import InputError, RunError
 from groute_py.comm.base import Channel
-from groute_py.engine.options import Options
-from groute_py.engine.solver import SourceSolver
 from groute_py.engine.tree_solve import TreeSolver
 from groute_py.graph.facts import facts_of
 from groute_py.memory import host
 from groute_py.partition.order import Order
-from groute_py.source.whole import Whole
 from groute_py.system import memory_limits
 
 
@@ -56,8 +54,7 @@ def test_an_answer_that_rank_0_cannot_collect(tree: bool, monkeypatch: pytest.Mo
     together = threading.Barrier(3)
 
     def work(channel: Channel) -> tuple[str, Any]:
-        supply = Whole(graph if channel.rank == 0 else None)
-        solver = SourceSolver(supply, channel, Options(device="cpu", predecessors=tree))
+        solver = source_solver(channel, graph, device="cpu", predecessors=tree)
         together.wait(60)
         if channel.rank == 0:
             monkeypatch.setattr(memory_limits, "LITTLE", 0)

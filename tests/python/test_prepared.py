@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from support.graphs import graph_of, graphs, random_graph, scipy_distances
 from support.local_ranks import on_ranks
 from support.prepared_town import ROAD, choice
 from support.reference import rows_from
+from support.solving import solve
 
 import groute_py
 from groute_py import Graph, InputError, PreparedGraph, Result
@@ -27,7 +29,6 @@ from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.hierarchy.problems import DenseError, NarrowError
 from groute_py.many import engine_rows
 from groute_py.source.graph_source import GraphSource
-from groute_py.source.whole import Whole
 
 RANKS = [1, 2, 3, 4]
 
@@ -39,16 +40,8 @@ def town() -> PreparedGraph:
     return found
 
 
-def solved(graph: Graph, source: int, ranks: int = 1, **options: Any) -> Result:
-    """Solve on threads as ranks; rank 0's result."""
-
-    def work(channel: Any) -> Result | None:
-        supply = Whole(graph if channel.rank == 0 else None)
-        return SourceSolver(supply, channel, Options(device="cpu", **options)).sssp(source)
-
-    result = on_ranks(ranks, work)[0]
-    assert result is not None
-    return result
+solved = partial(solve, device="cpu")
+"""Solve on threads as ranks; rank 0's result."""
 
 
 class TestAnswers:

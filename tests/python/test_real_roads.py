@@ -18,7 +18,7 @@ import pytest
 from support.graphs import scipy_distances
 from support.known_answers import Answer, check, from_arcs
 from support.local_ranks import on_ranks
-from support.solving import solve
+from support.solving import solve, source_solver
 
 import groute_py
 from groute_py import Graph, Result, apsp, read_graph, verify
@@ -28,7 +28,6 @@ from groute_py.jobs.questions import Questions
 from groute_py.results.result import read_result
 from groute_py.source.pieces import read_pieces
 from groute_py.source.shared import SharedFile
-from groute_py.source.whole import Whole
 
 NEW_YORK = [
     Answer(
@@ -72,20 +71,24 @@ def new_york_graph(new_york: Path) -> Graph:
     return read_graph(new_york)
 
 
+def check_three(graph: Graph, ranks: int, **options: Any) -> None:
+    """Solve from three sources with one solver."""
+
+    def work(channel: Any) -> list[Any]:
+        solver = source_solver(channel, graph, **options)
+        return [solver.sssp(answer.source - 1) for answer in NEW_YORK]
+
+    for result, answer in zip(on_ranks(ranks, work)[0], NEW_YORK, strict=True):
+        check(result.distances, answer)
+        verify(graph, result)
+
+
 class TestNewYork:
     """264,346 vertices and 733,846 arcs, with parallel ones."""
 
     @pytest.mark.parametrize("ranks", [1, 2, 3, 4])
     def test_three_sources(self, device: str, ranks: int, new_york_graph: Graph) -> None:
-        def work(channel: Any) -> list[Any]:
-            whole = Whole(new_york_graph if channel.rank == 0 else None)
-            solver = SourceSolver(whole, channel, Options(device=device))
-            return [solver.sssp(answer.source - 1) for answer in NEW_YORK]
-
-        results = on_ranks(ranks, work)[0]
-        for result, answer in zip(results, NEW_YORK, strict=True):
-            check(result.distances, answer)
-            verify(new_york_graph, result)
+        check_three(new_york_graph, ranks, device=device)
 
     @pytest.mark.parametrize("ranks", [1, 2, 3, 4])
     def test_in_pieces(self, ranks: int, new_york_graph: Graph, new_york_text: Path) -> None:
@@ -111,15 +114,7 @@ class TestNewYork:
         verify(new_york_graph, result)
 
     def test_contraction(self, device: str, new_york_graph: Graph) -> None:
-        def work(channel: Any) -> list[Any]:
-            whole = Whole(new_york_graph if channel.rank == 0 else None)
-            solver = SourceSolver(whole, channel, Options(device=device, algorithm="contraction"))
-            return [solver.sssp(answer.source - 1) for answer in NEW_YORK]
-
-        results = on_ranks(2, work)[0]
-        for result, answer in zip(results, NEW_YORK, strict=True):
-            check(result.distances, answer)
-            verify(new_york_graph, result)
+        check_three(new_york_graph, 2, device=device, algorithm="contraction")
 
     def test_sweeps(self, device: str, new_york_graph: Graph) -> None:
         sources = [answer.source - 1 for answer in NEW_YORK]

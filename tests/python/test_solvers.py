@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from support.graphs import graph_of, graphs, random_graph, scipy_distances
 from support.local_ranks import on_ranks
 from support.opening import solver_on
-from support.solving import LONG_S, solve
+from support.solving import LONG_S, solve, source_solver
 
 import groute_py
 from groute_py import (
@@ -282,8 +282,7 @@ def test_ranks_with_other_sources(others: tuple[Any, ...], what: str) -> None:
     graph = generate("road:9x9")
 
     def work(channel: Any) -> None:
-        whole = Whole(graph if channel.rank == 0 else None)
-        solver = SourceSolver(whole, channel, Options(device="cpu"))
+        solver = source_solver(channel, graph, device="cpu")
         with pytest.raises(InputError, match=f"rank 2 was called with {what} "):
             solver.sssp(*(others if channel.rank == 2 else (0,)))
         result = solver.sssp(0)
@@ -318,8 +317,7 @@ def test_a_tree_that_nobody_asks_for_stays_there(device: str, ranks: int) -> Non
     graph = generate("road:9x9")
 
     def work(channel: Any) -> None:
-        whole = Whole(graph if channel.rank == 0 else None)
-        with SourceSolver(whole, channel, Options(device=device)) as solver:
+        with source_solver(channel, graph, device=device) as solver:
             one, other = solver.sssp(7, brings_tree=False), solver.sssp(7)
         if one is None or other is None:
             assert channel.rank > 0

@@ -15,13 +15,10 @@ from numpy.typing import NDArray
 from support.graphs import graph_of
 from support.local_ranks import on_ranks
 from support.methods import NEGATIVE, needs
-from support.solving import LONG_S, solve
+from support.solving import LONG_S, solve, source_solver
 from support.zero_cycles import KINDS, chain, tree
 
 from groute_py import Graph, NegativeCycleError, Result, VerificationError, apsp, csgraph, verify
-from groute_py.engine.options import Options
-from groute_py.engine.solver import SourceSolver
-from groute_py.source.whole import Whole
 
 ROUNDING = {"float64": 1e-10, "float32": 2e-2}
 """Of distances up to 20 by paths of up to 300 arcs."""
@@ -77,8 +74,7 @@ def test_one_solver_for_many_sources(device: str) -> None:
     graph, exact = tree(60, 1)
 
     def work(channel: Any) -> None:
-        whole = Whole(graph if channel.rank == 0 else None)
-        with SourceSolver(whole, channel, Options(device=device)) as solver:
+        with source_solver(channel, graph, device=device) as solver:
             for source in range(0, 60, 7):
                 result = solver.sssp(source)
                 if result is not None:

@@ -18,6 +18,11 @@ LONG_S = 600
 """A time limit that ends a hang, and no solve on a machine that others keep busy."""
 
 
+def source_solver(channel: Any, graph: Graph, **options: Any) -> SourceSolver:
+    """A solver of a graph that rank 0 has."""
+    return SourceSolver(Whole(graph if channel.rank == 0 else None), channel, Options(**options))
+
+
 def solve(
     graph: Graph,
     source: int,
@@ -29,8 +34,7 @@ def solve(
     """Solve on threads as ranks; rank 0's result."""
 
     def work(channel: Any) -> Result | None:
-        whole = Whole(graph if channel.rank == 0 else None)
-        return SourceSolver(whole, channel, Options(**options)).sssp(source, targets)
+        return source_solver(channel, graph, **options).sssp(source, targets)
 
     result = on_ranks(ranks, work, patience=patience, seed=source)[0]
     assert result is not None

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import gzip
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from support import solving
 from support.graphs import graph_of
-from support.local_ranks import on_ranks
 
-from groute_py import FormatError, Graph, InputError, NegativeCycleError, Result, generate, verify
-from groute_py.engine.options import Options
-from groute_py.engine.solver import SourceSolver
+from groute_py import FormatError, Graph, InputError, NegativeCycleError, generate, verify
 from groute_py.graph.ids import Positions
 from groute_py.io.coordinates import coordinates_beside, read_coordinates
 from groute_py.kernels.cpu.order import hilbert_places
 from groute_py.partition.choose import partition
 from groute_py.partition.order import ORDERS, Order, arrange
-from groute_py.source.whole import Whole
 from groute_py.verification import reference_distances
 
 WIDTH, HEIGHT = 40, 30
@@ -57,15 +55,7 @@ def coordinates(places: np.ndarray[Any, Any], tmp_path: Path) -> Path:
     return path
 
 
-def solve(graph: Graph, source: int, ranks: int, **options: Any) -> Result:
-    def work(channel: Any) -> Result | None:
-        whole = Whole(graph if channel.rank == 0 else None)
-        solver = SourceSolver(whole, channel, Options(**options))
-        return solver.sssp(source)
-
-    result = on_ranks(ranks, work, patience=1)[0]
-    assert result is not None
-    return result
+solve = partial(solving.solve, patience=1)
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 4])

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from support.local_ranks import LocalChannel, on_ranks
+from support.solving import source_solver
 
 from groute_py import generate, read_graph, write_graph
 from groute_py.cli.centrality import MEASURES
@@ -30,8 +31,6 @@ from groute_py.device.cuda.runtime.memory_plan import (
     work_bytes,
 )
 from groute_py.device.monitoring import telemetry
-from groute_py.engine.options import Options
-from groute_py.engine.solver import SourceSolver
 from groute_py.errors import InputError, SetupError
 from groute_py.graph.generate import size_of_spec
 from groute_py.graph.size import Size
@@ -39,7 +38,6 @@ from groute_py.io.graph_file import GraphFile
 from groute_py.memory.gpus import estimate, fewest, refuse_what_cannot_fit
 from groute_py.partition.choose import partition
 from groute_py.partition.share import Share, rows_of, share_of
-from groute_py.source.whole import Whole
 
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
 
@@ -241,9 +239,8 @@ def test_a_solver_refuses_what_cannot_fit(ranks: int, monkeypatch: pytest.Monkey
     least = estimate(Size(graph.vertex_count, graph.arc_count), ranks, INT32).tight
 
     def opened(channel: LocalChannel) -> str:
-        supply = Whole(graph if channel.rank == 0 else None)
         try:
-            SourceSolver(supply, channel, Options(device="cpu"))
+            source_solver(channel, graph, device="cpu")
         except InputError as error:
             return f"on all ranks {error.on_all_ranks}: {error}"
         return ""
@@ -285,9 +282,8 @@ def test_what_one_rank_holds_is_not_shared_out(
     least = estimate(size, 1, INT32).tight
 
     def opened(channel: LocalChannel) -> str:
-        supply = Whole(graph if channel.rank == 0 else None)
         try:
-            SourceSolver(supply, channel, Options(device="cpu", algorithm=method))
+            source_solver(channel, graph, device="cpu", algorithm=method)
         except InputError as error:
             return str(error)
         return ""

@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.graphs import graphs, random_graph, scipy_distances
 from support.local_ranks import LocalChannel, on_ranks
+from support.solving import source_solver
 
 from groute_py import Graph, GrouteError, SetupError, TimeLimitError, generate, verify
 from groute_py.comm import team as teams
@@ -24,10 +25,7 @@ from groute_py.comm.team import Team, team_of
 from groute_py.device.base import Buckets, Linked, Terms
 from groute_py.device.cpu.device import CpuDevice
 from groute_py.engine import loading
-from groute_py.engine.options import Options
-from groute_py.engine.solver import SourceSolver
 from groute_py.partition.share import Share
-from groute_py.source.whole import Whole
 
 CASES = [(2, 1), (3, 1), (2, 2), (3, 2), (4, 2), (4, 3)]
 """Ranks, and on how many hosts."""
@@ -168,8 +166,7 @@ def kernels(monkeypatch: pytest.MonkeyPatch) -> Any:
         monkeypatch.setattr(loading, "choose", choose)
 
         def work(channel: LocalChannel) -> Any:
-            whole = Whole(graph if channel.rank == 0 else None)
-            with SourceSolver(whole, channel, Options(**options)) as solver:
+            with source_solver(channel, graph, **options) as solver:
                 return solver.sssp(source, targets)
 
         return on_ranks(ranks, work, patience=patience, seed=2 * source)[0], devices
