@@ -12,7 +12,7 @@ import pytest
 from support import solving
 from support.graphs import graph_of
 
-from groute_py import FormatError, Graph, InputError, NegativeCycleError, generate, verify
+from groute_py import FormatError, Graph, InputError, NegativeCycleError, generate, sssp, verify
 from groute_py.graph.ids import Positions
 from groute_py.io.coordinates import coordinates_beside, read_coordinates
 from groute_py.kernels.cpu.order import hilbert_places
@@ -166,7 +166,7 @@ def test_coordinates_of_the_graph_itself(degree: float, tmp_path: Path) -> None:
 
 def test_wrong_orders_are_refused(scrambled: Graph) -> None:
     with pytest.raises(InputError, match="order 'dfs' is unknown; choose one of auto"):
-        solve(scrambled, 0, 2, order="dfs")
+        sssp(scrambled, 0, order="dfs", device="cpu")
     with pytest.raises(InputError, match="hilbert needs the coordinates of graph"):
         solve(scrambled, 0, 2, order="hilbert")
 
