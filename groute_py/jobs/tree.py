@@ -81,11 +81,7 @@ def _without_weights(opened: Opened) -> SourceSolver:
 
 
 def _comparable(targets: Any) -> Any:
-    """Targets that ranks can compare; of what finds them only rank 0's count.
-
-    Raises:
-        InputError: they are no sequence.
-    """
+    """Return targets as ranks compare them; None for a locator, as only rank 0's counts."""
     if callable(targets):
         return None
     if isinstance(targets, Positions):
