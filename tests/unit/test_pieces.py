@@ -324,11 +324,11 @@ def spread(path):
     return facts, rows, type(supply).__name__
 
 channel, (small, large) = connect(), sys.argv[1:]
-assert spread(small)[2] == "Pieces"  # what is compiled is there
+assert spread(small)[2] == "ParsedText"  # what is compiled is there
 Path("/proc/self/clear_refs").write_text("5")  # the highest mark is set back
 before = bytes_of("VmRSS")
 facts, rows, kind = spread(large)
-assert kind == "Pieces"
+assert kind == "ParsedText"
 assert sum(channel.gather(len(rows.heads))) == facts.arc_count
 whole = 8 * facts.vertex_count + 8 * facts.arc_count
 peaks = channel.gather(bytes_of("VmHWM") - before)
