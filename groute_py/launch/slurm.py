@@ -85,7 +85,7 @@ class BatchJob:
 def script(job: BatchJob) -> str:
     """Write the batch script of a plan.
 
-    >>> text = script(Job(("sssp", "usa.gr"), nodes=2, time="00:10:00"))
+    >>> text = script(BatchJob(("sssp", "usa.gr"), nodes=2, time="00:10:00"))
     >>> [line for line in text.splitlines() if "-nodes" in line or line.startswith("set")]
     ['#SBATCH --nodes=2', 'set -- sssp usa.gr']
     """

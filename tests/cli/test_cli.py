@@ -24,6 +24,7 @@ from groute_py.errors import EXIT_CODES
 COMMANDS = [
     "algorithms",
     "apsp",
+    "assign",
     "bfs",
     "cache",
     "centrality",

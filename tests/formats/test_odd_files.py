@@ -20,7 +20,7 @@ from groute_py.io.compression import codec_of
 from groute_py.io.graph_file import GraphFile
 from groute_py.launch.slurm import TIME
 from groute_py.source.pieces import _lowered
-from groute_py.system.settings import _count
+from groute_py.system.settings import settings
 
 TITLES = {
     "id,source,target": [(10, 20, 1), (20, 30, 1)],
@@ -140,8 +140,9 @@ def test_a_number_of_5000_digits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         read_graph(tmp_path / "g.txt")
     assert TIME.fullmatch(digits) is None
     monkeypatch.setenv("GROUTE_PY_HOSTS", digits)
+    settings.cache_clear()
     with pytest.raises(InputError, match="expected a number from 1"):
-        _count("GROUTE_PY_HOSTS")
+        settings()
 
 
 def test_a_metis_header_below_zero(tmp_path: Path) -> None:

@@ -133,7 +133,7 @@ def test_links_of_matsim(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"groute_py\.sssp") as caught:
         read_graph(path)
     call = "groute_py.sssp" + str(caught.value).partition("groute_py.sssp")[2]
-    result = eval(call, {"groute_py": groute_py, "pandas": pd, "source": 0})
+    result = eval(call, {"groute_py": groute_py, "pandas": pd, "source": "a"})
     assert result.distances.tolist() == [0, 5.5, 11.5]
 
 

@@ -208,7 +208,7 @@ def test_paths_of_rows() -> None:
         ({"sources": [3]}, "source 3 is not a vertex"),
         ({"sources": [-1]}, "source -1 is not a vertex"),
         ({"sources": []}, "at least one vertex"),
-        ({"sources": [0.5]}, "must be integers"),
+        ({"sources": [0.5]}, "is no integer"),
         ({"algorithm": "bellman-ford"}, "floyd, heap, batch"),
         ({"device": "tpu"}, "auto, cpu, cuda"),
         ({"memory_limit": 0}, "must be positive"),

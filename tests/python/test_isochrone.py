@@ -203,7 +203,7 @@ class TestSolver:
         (tmp_path / "it.gr").write_text("p sp 2 1\na 1 2 5\n")
         (tmp_path / "it.co").write_text("p aux sp co 2\nv 1 0 0\nv 2 1000000 0\n")
         with groute_py.open(tmp_path / "it.gr", device="cpu") as solver:
-            found = solver.isochrone([0], [9])
+            found = solver.isochrone([1], [9])
         assert found is not None
         assert found.places is not None
         assert found.places.coordinates.tolist() == [[0, 0], [1, 0]]
@@ -221,7 +221,7 @@ class TestSolver:
     [
         ({"sources": []}, "at least one vertex"),
         ({"sources": [4]}, "source 4 is not a vertex"),
-        ({"sources": [0.5]}, "must be integers"),
+        ({"sources": [0.5]}, "is no integer"),
         ({"limits": []}, "at least one number"),
         ({"limits": [3, 0]}, "more than 0"),
         ({"limits": [np.nan]}, "more than 0"),

@@ -18,7 +18,7 @@ from support.opening import solver_on
 from support.reference import check_path, rows_from, turned_round
 
 import groute_py
-from groute_py import Graph, GraphError, InputError, NegativeCycleError, Result
+from groute_py import Graph, GraphError, InputError, NegativeCycleError, Positions, Result
 from groute_py.jobs.solver import Solver
 from groute_py.results.result import read_result
 
@@ -30,7 +30,7 @@ def check(graph: Graph, source: int, result: Result | None) -> None:
     np.testing.assert_array_equal(result.distances, scipy_distances(turned_round(graph), source))
     groute_py.verify(graph, result)
     for vertex in range(0, graph.vertex_count, 5):
-        path = result.path_to(vertex)
+        path = result.positions_to(Positions([vertex]))
         if path:
             assert (path[0], path[-1]) == (vertex, source)
             check_path(graph, path, result.distances[vertex])
@@ -54,7 +54,7 @@ def test_on_ranks(tmp_path: Path, device: str, ranks: int, name: str | None) -> 
 
     def work(channel: Any) -> Result | None:
         with solver_on(channel, given, device=device, reverse=True) as solver:
-            return solver.sssp(17)
+            return solver.sssp(Positions([17]))
 
     check(graph, 17, on_ranks(ranks, work)[0])
 

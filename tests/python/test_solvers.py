@@ -282,7 +282,7 @@ def test_ranks_with_other_sources(others: tuple[Any, ...], what: str) -> None:
     graph = generate("road:9x9")
 
     def work(channel: Any) -> None:
-        solver = source_solver(channel, graph, device="cpu")
+        solver = solver_on(channel, graph, device="cpu")
         with pytest.raises(InputError, match=f"rank 2 was called with {what} "):
             solver.sssp(*(others if channel.rank == 2 else (0,)))
         result = solver.sssp(0)

@@ -10,7 +10,7 @@ from support.graphs import graph_of, graphs, scipy_distances
 from support.methods import hops_from, needs
 from support.solving import solve
 
-from groute_py import UNREACHED, Graph, InputError, generate, verify
+from groute_py import UNREACHED, Graph, InputError, generate, sssp, verify
 
 METHODS = ("delta-stepping", "bellman-ford", "frontier-dijkstra", "heap-dijkstra", "bfs")
 
@@ -87,4 +87,4 @@ def test_negative_weights_are_solved_to_the_end(device: str) -> None:
 
 def test_a_target_that_is_none(device: str) -> None:
     with pytest.raises(InputError, match="target 9 is not a vertex"):
-        solve(graph_of(2, []), 0, device=device, targets=[9])
+        sssp(graph_of(2, []), 0, device=device, targets=[9])

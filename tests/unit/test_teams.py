@@ -19,7 +19,7 @@ from support.graphs import graphs, random_graph, scipy_distances
 from support.local_ranks import LocalChannel, on_ranks
 from support.solving import source_solver
 
-from groute_py import Graph, GrouteError, SetupError, TimeLimitError, generate, verify
+from groute_py import Graph, RunError, SetupError, TimeLimitError, generate, verify
 from groute_py.comm import team as teams
 from groute_py.comm.team import Team, team_of
 from groute_py.device.base import Buckets, Linked, Terms
@@ -364,6 +364,12 @@ def test_the_end_of_a_vote_is_seen_by_the_whole_team(monkeypatch: pytest.MonkeyP
     assert max(map(max, found)) > 0
 
 
-def test_an_error_of_one_rank_is_not_swallowed(kernels: Any) -> None:
-    with pytest.raises(GrouteError, match="is not a vertex"):
-        kernels(generate("road:4x4"), 99, (4, 2))
+def test_an_error_of_one_rank_is_not_swallowed(
+    kernels: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def launch(kernel: Kernel) -> None:
+        raise RunError("the kernel cannot be launched")
+
+    monkeypatch.setattr(Kernel, "launch", launch)
+    with pytest.raises(RunError, match="cannot be launched"):
+        kernels(generate("road:4x4"), 0, (4, 2))
