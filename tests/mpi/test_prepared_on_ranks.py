@@ -59,15 +59,16 @@ def maps():
 
 answers = []
 is_text = not path.endswith(".prepared")
+first = 1 if is_text else 0
 with groute_py.open(path, device="cpu", algorithm=how, prepare=is_text) as solver:
     said = [maps()]
-    result = solver.sssp(21)
+    result = solver.sssp(21 + first)
     answers.append(None if result is None else result.distances)
     if how == "auto":
-        found = solver.matrix(range(20, 28), range(400))
+        found = solver.matrix(range(20 + first, 28 + first), range(first, 400 + first))
         answers.append(None if found is None else found.distances[1])
         said.append(maps())
-        found = solver.route([(k, 399 - k) for k in range(20)])
+        found = solver.route([(k + first, 399 - k + first) for k in range(20)])
         said.append(maps())
 said = MPI.COMM_WORLD.gather(said)
 if rank == 0:
