@@ -12,7 +12,7 @@
     python -m benchmarks --device cuda --jobs
     python -m benchmarks --device cuda --customize
     python -m benchmarks --documents --quick
-    python -m benchmarks.document_tables  # writes the page of the documents
+    python -m benchmarks.document_tables  # prints the tables of the documents
     python -m benchmarks --start
 
 If a case fails, the others still run, and the command ends with the exit code of the first failure:

@@ -1,13 +1,12 @@
 """The source documents' tables as Markdown, from the raw numbers of one device or of both.
 
-``python -m benchmarks.document_tables`` writes them into ``docs/source-documents.md``, from all
-``documents-cpu-*.json`` and ``documents-cuda-*.json`` in ``benchmarks/results``.
+``python -m benchmarks.document_tables`` prints them, from all ``documents-cpu-*.json`` and
+``documents-cuda-*.json`` in ``benchmarks/results``.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -26,14 +25,7 @@ SERIAL = (
 
 DEVICES = {"cpu": "CPU", "cuda": "GPU"}
 
-ROOT = Path(__file__).parents[1]
-PAGE, RESULTS = ROOT / "docs/source-documents.md", ROOT / "benchmarks/results"
-
-MARKED = re.compile(
-    r"(?<=<!-- tables, made by python -m benchmarks\.document_tables -->\n).*?"
-    r"(?=<!-- end of tables -->)",
-    re.DOTALL,
-)
+RESULTS = Path(__file__).parent / "results"
 
 
 class Run:
@@ -87,7 +79,7 @@ def page(runs: list[Run]) -> str:
 
 
 def block(runs: list[Run]) -> str:
-    """What stands between the marks of the page; in its tables each time has a line."""
+    """Return the tables with their machines; each time has a line."""
     here = [f"Our times are of {'this machine' if len(runs) == 1 else 'these machines'}:"]
     for run in runs:
         links = ", ".join(f"[`{file}`](../benchmarks/results/{file})" for file in run.files)
@@ -112,11 +104,6 @@ def committed(folder: Path) -> list[Run]:
     if not runs:
         raise click.ClickException(f"no documents-*.json in {folder}")
     return runs
-
-
-def with_tables(text: str, runs: list[Run]) -> str:
-    """The page with these tables in the place of those that it has."""
-    return MARKED.sub(lambda _: block(runs), text)
 
 
 def _table(document: Document, rows: list[Row], runs: list[Run]) -> str:
@@ -163,12 +150,9 @@ def _ms(value: float | None) -> str:
 
 @click.command()
 @click.option("--results", type=click.Path(path_type=Path), default=RESULTS, help="A folder.")
-@click.option("--page", "into", type=click.Path(path_type=Path), default=PAGE, help="A file.")
-def main(results: Path, into: Path) -> None:
-    """Write the tables into the page."""
-    runs = committed(results)
-    into.write_text(with_tables(into.read_text("utf-8"), runs), "utf-8")
-    click.echo(f"{into.name}: {', '.join(file for run in runs for file in run.files)}")
+def main(results: Path) -> None:
+    """Print the tables of the runs in a folder, as Markdown."""
+    click.echo(block(committed(results)))
 
 
 if __name__ == "__main__":
