@@ -147,8 +147,8 @@ def _of_another_version(kind: Kind, magic: bytes) -> str:
     version = magic.removeprefix(kind.family).removesuffix(b"\n")
     later = version.isdigit() and int(version) > kind.version
     remedy = f"it takes a later groute-py that reads version {int(version)}; " if later else ""
-    known = "version 1" if kind.version == 1 else f"versions 1 to {kind.version}"
-    return f"a {kind.what} of another version: {quote(magic)}; {remedy}this one reads {known}"
+    versions = "version 1" if kind.version == 1 else f"versions 1 to {kind.version}"
+    return f"a {kind.what} of another version: {quote(magic)}; {remedy}this one reads {versions}"
 
 
 def map_arrays(
@@ -187,8 +187,8 @@ def are_right(
 ) -> bool:
     """Return True if an even part of a file has its digests."""
     count = len(digests)
-    wanted = digests[count * part // parts : count * (part + 1) // parts]
-    return np.array_equal(digests_of(digested, part, parts), wanted)
+    saved = digests[count * part // parts : count * (part + 1) // parts]
+    return np.array_equal(digests_of(digested, part, parts), saved)
 
 
 def name_of(value: Any) -> str:
@@ -269,23 +269,23 @@ def digests_of(content: NDArray[np.uint8], part: int = 0, parts: int = 1) -> NDA
     count = block_count(len(content))
     blocks = range(count * part // parts, count * (part + 1) // parts)
     with ThreadPoolExecutor(thread_count()) as pool:
-        found = pool.map(lambda k: _crc32(content[k * BLOCK : (k + 1) * BLOCK], 0), blocks)
-        return np.fromiter(found, np.uint32, len(blocks))
+        digests = pool.map(lambda k: _crc32(content[k * BLOCK : (k + 1) * BLOCK], 0), blocks)
+        return np.fromiter(digests, np.uint32, len(blocks))
 
 
 def digests_of_pieces(pieces: Iterable[NDArray[np.uint8]]) -> NDArray[np.uint32]:
     """The same of bytes that come in pieces, one behind another."""
-    found, room = [], 0
+    digests, room = [], 0
     for piece in pieces:
         start = 0
         while start < len(piece):
             if room == 0:
-                found.append(0)
+                digests.append(0)
                 room = BLOCK
             block = piece[start : start + room]
-            found[-1] = _crc32(block, found[-1])
+            digests[-1] = _crc32(block, digests[-1])
             start, room = start + len(block), room - len(block)
-    return np.array(found, np.uint32)
+    return np.array(digests, np.uint32)
 
 
 def _crc32_function() -> Any:

@@ -34,22 +34,22 @@ class Arrays:
     def take(self, kind: DTypeLike, count: int, what: str) -> NDArray[Any]:
         """The next array, shape (count,); `what` names it in messages."""
         dtype = np.dtype(kind)
-        wanted, content = count * dtype.itemsize, self._left
-        if wanted > max(LITTLE, MOST_PACKED * self._total):
-            problem = f"promises {wanted:,} bytes of {what.removeprefix('the ')}"
+        nbytes, content = count * dtype.itemsize, self._left
+        if nbytes > max(LITTLE, MOST_PACKED * self._total):
+            problem = f"promises {nbytes:,} bytes of {what.removeprefix('the ')}"
             raise FormatError(self.path, f"{problem}, and has only {self._total:,} bytes in all")
         is_checked = False
-        while len(content) < wanted and self._more(content):
+        while len(content) < nbytes and self._more(content):
             if len(content) > LITTLE and not is_checked:
-                check_room(wanted, f"{self.path}: {what}")
+                check_room(nbytes, f"{self.path}: {what}")
                 is_checked = True
-        if len(content) < wanted:
+        if len(content) < nbytes:
             end = self.position + len(content)
-            problem = f"truncated: ends at byte {end:,}, within {what}, {wanted:,} bytes"
+            problem = f"truncated: ends at byte {end:,}, within {what}, {nbytes:,} bytes"
             raise FormatError(self.path, f"{problem} from byte {self.position:,} on")
-        self._left = content[wanted:]
-        del content[wanted:]
-        self.position += wanted
+        self._left = content[nbytes:]
+        del content[nbytes:]
+        self.position += nbytes
         return np.frombuffer(content, dtype)
 
     def count(self, what: str) -> int:

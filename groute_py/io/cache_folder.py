@@ -133,9 +133,9 @@ def _is_left(copy: CachedFile) -> bool:
 
 def _is_copy(path: Path) -> bool:
     """Return True if a file has the name and the first bytes of a copy."""
-    if (found := COPY.fullmatch(path.name)) is None:
+    if (match := COPY.fullmatch(path.name)) is None:
         return False
-    family = FAMILIES[found[1]]
+    family = FAMILIES[match[1]]
     with open_plain(path) as file:
         return file.read(len(family)) == family
 

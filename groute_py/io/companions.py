@@ -18,7 +18,7 @@ COMPANIONS = {"vertices": (".e", ".v"), "coordinates": (".gr", ".co")}
 
 def companion(path: Path, what: str) -> Path | None:
     """The companion of a graph file, compressed or not, if it has one of that kind."""
-    return next((found for found in _names(path, what) if is_file_there(found)), None)
+    return next((candidate for candidate in _names(path, what) if is_file_there(candidate)), None)
 
 
 def companion_names(path: Path) -> dict[Path, str]:

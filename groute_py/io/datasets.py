@@ -52,8 +52,8 @@ def fetch(name: str, progress: Progress | None = None) -> Path:
     """The file of a graph, downloaded unless it is there."""
     if name not in URLS:
         kind = name.partition(":")[0]
-        known = ", ".join(known for known in URLS if known.startswith(kind))
-        raise InputError(f"there is no graph {quote(name)}; there are {known}")
+        names = ", ".join(other for other in URLS if other.startswith(kind))
+        raise InputError(f"there is no graph {quote(name)}; there are {names}")
     file = URLS[name].rpartition("/")[2]
     mirror, folder = settings().datasets_url, _folder(name)
     place, part = folder / file, folder / f"{file}.part"

@@ -23,11 +23,11 @@ HEAD_BYTES = 1 << 16
 class Head:
     """The beginning of a file: its first `HEAD_BYTES` in ``text``, decompressed.
 
-    ``asked`` are the columns that the caller names.
+    ``columns`` are the columns that the caller names.
     """
 
-    def __init__(self, path: Path, asked: Columns = BY_TITLE) -> None:
-        self.path, self.asked = file_path("graph", path), asked
+    def __init__(self, path: Path, columns: Columns = BY_TITLE) -> None:
+        self.path, self.columns = file_path("graph", path), columns
         refuse_pipes(path)
         try:
             if path.is_dir():

@@ -41,7 +41,7 @@ class GraphFile:
         self.path, self.columns, self._cache = Path(path), columns, cache
         self._head = Head(self.path, columns)
         self._format = format_of(self._head)
-        self._kept = self._format.kept(columns)
+        self._copy_columns = self._format.copy_columns(columns)
 
     @property
     def is_mapped(self) -> bool:
@@ -70,7 +70,7 @@ class GraphFile:
         if not self._format.compressible or self.columns.arc is not None:  # ids of arcs are lost
             return None
         large = cached.LARGE_PLAIN if self._head.compression is None else cached.LARGE_COMPRESSED
-        return self._copy(native, self._kept, large)
+        return self._copy(native, self._copy_columns, large)
 
     @cached_property
     def prepared_copy(self) -> Copy | None:
@@ -100,7 +100,7 @@ class GraphFile:
             graph = self._read_steady(progress)
             if self.copy is not None:
                 self.copy.write(graph)
-        if self._kept.weight != self.columns.weight:
+        if self._copy_columns.weight != self.columns.weight:
             graph = graph.with_column(self.columns.weight)
         return mirrored(graph) if self.columns.undirected else graph
 
@@ -123,7 +123,7 @@ class GraphFile:
         for _ in range(ATTEMPTS):
             with _refusing(self.path):
                 before = Source.of(self.path)
-                columns = (self._kept,) if self._format.has_titles else ()
+                columns = (self._copy_columns,) if self._format.has_titles else ()
                 graph = self._format.read(self.path, progress, *columns)
             now = _source_of(self.path)
             if self.is_mapped or now is None or now == before:  # a mapped file keeps its content

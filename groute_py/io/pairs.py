@@ -36,8 +36,8 @@ def check_pairs_file(path: Path) -> None:
 def read_pairs_in(path: Path, numbering: Numbering, graph: str) -> NDArray[np.int64]:
     """Read pairs of vertices, int64, shape (k, 2), from 0."""
     check_pairs_file(path)
-    found = SUFFIX.search(path.name)
-    if found is not None and found[1] == "p2p":
+    suffix = SUFFIX.search(path.name)
+    if suffix is not None and suffix[1] == "p2p":
         pairs: list[list[str]] = [list(map(str, pair)) for pair in read_pairs(path).tolist()]
     else:
         pairs = _read_table(path, numbering)

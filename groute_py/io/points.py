@@ -54,12 +54,12 @@ def read_points(path: Path) -> FilePoints:
         lines.fail(f"expected the titles lon,lat or x,y, got {lines.shown_titles}", line=1)
     columns = [lines.column(title) for title in (places[0].x, places[0].y)]
     name = lines.column("name") if "name" in lines.titles else None
-    found: list[tuple[float, ...]] = []
+    rows: list[tuple[float, ...]] = []
     names: list[str] = []
     for fields in lines.rows():
-        found.append(lines.numbers(fields, columns))
-        names.append(str(len(found)) if name is None else fields[name].strip())
-    return FilePoints(lines.stacked(found, 2), names, _titles(places[0]))
+        rows.append(lines.numbers(fields, columns))
+        names.append(str(len(rows)) if name is None else fields[name].strip())
+    return FilePoints(lines.stacked(rows, 2), names, _titles(places[0]))
 
 
 def read_point_pairs(path: Path) -> tuple[FilePoints, FilePoints] | None:
@@ -74,9 +74,9 @@ def read_point_pairs(path: Path) -> tuple[FilePoints, FilePoints] | None:
     if len(pairs) != 1:
         return None
     columns = [lines.column(title) for place in pairs[0] for title in (place.x, place.y)]
-    found = [lines.numbers(fields, columns) for fields in lines.rows()]
-    names = [str(number + 1) for number in range(len(found))]
-    ends, titles = lines.stacked(found, 4), _titles(pairs[0][0])
+    rows = [lines.numbers(fields, columns) for fields in lines.rows()]
+    names = [str(number + 1) for number in range(len(rows))]
+    ends, titles = lines.stacked(rows, 4), _titles(pairs[0][0])
     return FilePoints(ends[:, :2], names, titles), FilePoints(ends[:, 2:], names, titles)
 
 
@@ -116,10 +116,10 @@ class _Lines:
         """The coordinates of a line."""
         return tuple(self._number(fields[column], self.titles[column]) for column in columns)
 
-    def stacked(self, found: list[tuple[float, ...]], width: int) -> NDArray[np.float64]:
-        if not found:
+    def stacked(self, rows: list[tuple[float, ...]], width: int) -> NDArray[np.float64]:
+        if not rows:
             raise InputError(f"{self._path}: has no points")
-        return np.array(found, np.float64).reshape(-1, width)
+        return np.array(rows, np.float64).reshape(-1, width)
 
     def fail(self, problem: str, line: int | None = None) -> None:
         raise FormatError(self._path, problem, line=line or self._line)

@@ -47,8 +47,8 @@ def _read(path: Path, kind: bytes, letter: bytes, width: int) -> NDArray[np.int6
             elif fields[0] == letter and promised is not None and len(fields) == 1 + width:
                 ids.extend(_id(path, field, number) for field in fields[1:])
             else:
-                wanted = f"`{letter.decode()}{' ID' * width}` behind `p aux sp {kind.decode()} N`"
-                raise FormatError(path, f"expected {wanted}, got {shown(line)}", line=number)
+                form = f"`{letter.decode()}{' ID' * width}` behind `p aux sp {kind.decode()} N`"
+                raise FormatError(path, f"expected {form}, got {shown(line)}", line=number)
     count = len(ids) // width
     if promised != count:
         problem = f"promises {promised or 0:,} lines `{letter.decode()}`, but has {count:,}"
@@ -58,8 +58,8 @@ def _read(path: Path, kind: bytes, letter: bytes, width: int) -> NDArray[np.int6
 
 def _promised(path: Path, fields: list[bytes], kind: bytes, line: int) -> int:
     if fields[:4] != [b"p", b"aux", b"sp", kind] or len(fields) != 5 or not ID.fullmatch(fields[4]):
-        wanted = f"expected `p aux sp {kind.decode()} N`, got {shown(b' '.join(fields))}"
-        raise FormatError(path, wanted, line=line)
+        problem = f"expected `p aux sp {kind.decode()} N`, got {shown(b' '.join(fields))}"
+        raise FormatError(path, problem, line=line)
     return int(fields[4])
 
 

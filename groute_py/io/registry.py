@@ -56,9 +56,9 @@ class Format(NamedTuple):
     keeps_columns: bool = False  # of several weights one is chosen after reading
     rules: int = 1  # increased when `read` makes another graph: older copies are not used
 
-    def kept(self, asked: Columns) -> Columns:
+    def copy_columns(self, columns: Columns) -> Columns:
         """The columns that a copy of a file depends on."""
-        return asked._replace(weight=None) if self.keeps_columns else asked
+        return columns._replace(weight=None) if self.keeps_columns else columns
 
 
 def _format(module: ModuleType, *suffixes: str, **traits: Any) -> Format:
@@ -119,8 +119,8 @@ def written_form(path: Path) -> Format:
             if path.suffix in SUFFIXES and not form.compressible:
                 raise InputError(f"{path}: {form.suffixes[0]} is not compressed further")
             return form
-    known = ", ".join(suffix for form in FORMATS.values() for suffix in form.suffixes)
-    raise InputError(f"{path}: unknown suffix; a graph is written as {known}")
+    suffixes = ", ".join(suffix for form in FORMATS.values() for suffix in form.suffixes)
+    raise InputError(f"{path}: unknown suffix; a graph is written as {suffixes}")
 
 
 def format_of(head: Head) -> Format:
@@ -134,8 +134,8 @@ def format_of(head: Head) -> Format:
                 problem = f"is {name} within {head.compression}; decompress it first"
                 raise FormatError(path, problem)
             if form.keeps_columns or not form.has_titles:
-                form.kept(head.asked).refuse(f"{path}: {name}")
+                form.copy_columns(head.columns).refuse(f"{path}: {name}")
             if not form.has_profiles:
-                head.asked.refuse_profile(f"{path}: {name}")
+                head.columns.refuse_profile(f"{path}: {name}")
             return form
     raise FormatError(path, f"is not a graph file; the known formats are {', '.join(FORMATS)}")

@@ -24,7 +24,7 @@ def json_object(text: bytes) -> dict[str, Any]:
     {'a': 1}
     """
     try:
-        found = json.loads(
+        result = json.loads(
             text,
             object_pairs_hook=_members,
             parse_constant=_no_number,
@@ -33,18 +33,18 @@ def json_object(text: bytes) -> dict[str, Any]:
         )
     except RecursionError:
         raise ValueError("JSON that is nested too deep") from None
-    if not isinstance(found, dict):
-        raise ValueError(f"expected a JSON object, got {type(found).__name__}")
-    return found
+    if not isinstance(result, dict):
+        raise ValueError(f"expected a JSON object, got {type(result).__name__}")
+    return result
 
 
 def _members(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    members: dict[str, Any] = {}
     for name, value in pairs:
-        if name in found:
+        if name in members:
             raise ValueError(f"{quote(name)} is there twice")
-        found[name] = value
-    return found
+        members[name] = value
+    return members
 
 
 def _no_number(text: str) -> NoReturn:

@@ -83,8 +83,8 @@ class _Lines(ArcLines):
         elif self.promised is None:
             self._take_size(fields)
         elif len(fields) != self.columns:
-            wanted = "ROW COLUMN VALUE" if self.columns == 3 else "ROW COLUMN"
-            self.refuse(f"expected `{wanted}`, got {shown(line)}")
+            form = "ROW COLUMN VALUE" if self.columns == 3 else "ROW COLUMN"
+            self.refuse(f"expected `{form}`, got {shown(line)}")
         else:
             self.add_arc(fields[0], fields[1], fields[2] if self.columns == 3 else None)
 

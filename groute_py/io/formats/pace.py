@@ -50,7 +50,7 @@ def _header(head: Head) -> re.Match[bytes] | None:
 class _Lines(ArcLines):
     def __init__(self, path: Path, letter: bytes) -> None:
         super().__init__(path, b"c", letter=letter)
-        self._wanted = [letter] if letter else []
+        self._prefix = [letter] if letter else []
         self.columns = 2
         self.ids = (1, 0)
 
@@ -61,8 +61,8 @@ class _Lines(ArcLines):
             return
         if header and self.promised is None:
             self.promise(int(header[2]), int(header[3]))
-        elif fields[:-2] == self._wanted and len(fields) > 1:
+        elif fields[:-2] == self._prefix and len(fields) > 1:
             self.add_arc(fields[-2], fields[-1], None)
         else:
-            wanted = f"`{'e ' * len(self._wanted)}U V`"
-            self.refuse(f"expected an edge {wanted}, got {shown(b' '.join(fields))}")
+            form = f"`{'e ' * len(self._prefix)}U V`"
+            self.refuse(f"expected an edge {form}, got {shown(b' '.join(fields))}")

@@ -55,30 +55,30 @@ class Table(NamedTuple):
 
     roles: Roles
     columns: dict[str, NDArray[Any]]
-    kept: SavedVertices
+    vertices: SavedVertices
 
 
-def read(path: Path, progress: Progress | None = None, asked: Columns = BY_TITLE) -> Graph:
+def read(path: Path, progress: Progress | None = None, columns: Columns = BY_TITLE) -> Graph:
     """Read an edge table."""
-    table = _table(path, asked)
-    tails, heads, kept = table.columns["tail"], table.columns["head"], table.kept
-    if kept.span is not None:
-        first, ids, count = kept.span.start, None, len(kept.span)
+    table = _table(path, columns)
+    tails, heads, vertices = table.columns["tail"], table.columns["head"], table.vertices
+    if vertices.span is not None:
+        first, ids, count = vertices.span.start, None, len(vertices.span)
         content = sum(column.nbytes for column in table.columns.values())
         check_vertex_count(path, count, max(content, path.stat().st_size))
-        _check_ends(path, [tails, heads], kept.span)
+        _check_ends(path, [tails, heads], vertices.span)
         tails, heads = (ends.astype(np.int64, copy=False) - first for ends in (tails, heads))
     elif tails.dtype.kind in "iu":
-        lonely = np.array(kept.lonely, np.int64)
+        lonely = np.array(vertices.lonely, np.int64)
         first, ids, count, tails, heads = numbered(tails, heads, lonely)
     else:
-        names = np.concatenate([tails, heads, np.array(kept.lonely, np.str_)])
+        names = np.concatenate([tails, heads, np.array(vertices.lonely, np.str_)])
         ids, places = np.unique(names, return_inverse=True)
         first, count = 0, len(ids)
         tails, heads = np.split(places[: 2 * len(tails)], 2)
     try:
-        wanted = index_type(count)
-        tails, heads = tails.astype(wanted), heads.astype(wanted)
+        kind = index_type(count)
+        tails, heads = tails.astype(kind), heads.astype(kind)
         weights, ways, back = _values(table, len(tails))
         arc_ids = table.columns.get("arc")
         graph = graph_of_rows(path.stem, count, tails, heads, weights, ways, back, arc_ids)
@@ -109,12 +109,12 @@ def _check_ends(path: Path, columns: list[NDArray[Any]], span: range) -> None:
             raise FormatError(path, f"an id is outside the range {span.start}..{span.stop - 1}")
 
 
-def _table(path: Path, asked: Columns) -> Table:
+def _table(path: Path, request: Columns) -> Table:
     """The columns that are read, and what the metadata say."""
     pq = library("pyarrow.parquet", "reading Parquet")
     try:
         with pq.ParquetFile(path) as file:
-            roles = _chosen(path, file, asked)
+            roles = _chosen(path, file, request)
             names = list(roles.titles.values())
             rows = file.metadata.num_rows
             check_room(8 * len(names) * rows, f"{path}: {rows:,} arcs")
@@ -168,7 +168,7 @@ def _has_half(name: str) -> bool:
     return any("\ud800" <= character <= "\udfff" for character in name)
 
 
-def _chosen(path: Path, file: Any, asked: Columns) -> Roles:
+def _chosen(path: Path, file: Any, request: Columns) -> Roles:
     """The roles of the columns."""
     types = library("pyarrow", "reading Parquet").types
     schema = file.schema_arrow
@@ -179,22 +179,22 @@ def _chosen(path: Path, file: Any, asked: Columns) -> Roles:
 
     try:
         return roles_of(
-            _without_index(schema, asked),
+            _without_index(schema, request),
             is_numeric,
             lambda name: file.read(columns=[name]).column(name).unique().to_pylist(),
-            asked,
+            request,
         )
     except GraphError as error:
         raise FormatError(path, str(error)) from error
 
 
-def _without_index(schema: Any, asked: Columns) -> list[str]:
+def _without_index(schema: Any, request: Columns) -> list[str]:
     """All columns but those in which pandas has kept its rows' labels, if that is all they are."""
     labels = (schema.pandas_metadata or {}).get("index_columns", [])
     return [
         name
         for name in schema.names
-        if name not in labels or end_of(name) or is_weight_title(name) or name in asked.named
+        if name not in labels or end_of(name) or is_weight_title(name) or name in request.named
     ]
 
 

@@ -87,11 +87,11 @@ def _content_of(contents: Contents) -> str:
     Of a file of several blocks it is made of their digests alone, which is cheap: where only one
     block differs, two files have the same once in 2³² times.
     """
-    found = hashlib.blake2b(b"%d " % len(contents.digested), digest_size=32)
-    found.update(contents.arrays[DIGESTS].data)
+    digest = hashlib.blake2b(b"%d " % len(contents.digested), digest_size=32)
+    digest.update(contents.arrays[DIGESTS].data)
     if len(contents.digested) <= BLOCK:
-        found.update(contents.digested.data)
-    return found.hexdigest()
+        digest.update(contents.digested.data)
+    return digest.hexdigest()
 
 
 def graph_of(contents: Contents) -> PreparedGraph:
@@ -156,5 +156,5 @@ def _hierarchy_of(arrays: dict[str, NDArray[Any]]) -> Hierarchy:
     levels = arrays["levels"]
     if levels.dtype != np.int64:
         raise ValueError(f"the levels have type {levels.dtype}")
-    found: dict[str, Any] = {name: arrays.get(STORED[name], arrays["down"]) for name in ARRAYS}
-    return Hierarchy(tuple(levels.tolist()), **found)
+    members: dict[str, Any] = {name: arrays.get(STORED[name], arrays["down"]) for name in ARRAYS}
+    return Hierarchy(tuple(levels.tolist()), **members)

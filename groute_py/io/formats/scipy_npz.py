@@ -44,22 +44,22 @@ def sniff(head: Head) -> bool:
 
 def read(path: Path, progress: Progress | None = None) -> Graph:
     """Read a sparse array."""
-    found = _arrays(path, FACTS, _check_facts)
+    members = _arrays(path, FACTS, _check_facts)
     try:
-        form = found["format"].item()
+        form = members["format"].item()
         form = form.decode() if isinstance(form, bytes) else str(form)
-        rows, columns = (integer("its shape", extent, 0, INT64.max) for extent in found["shape"])
+        rows, columns = (integer("its shape", extent, 0, INT64.max) for extent in members["shape"])
         if form not in READ:
             forms = ", ".join(READ)
             raise FormatError(path, f"a sparse array in {quoted(form)} form; {forms} are read")
         if rows != columns:
             raise FormatError(path, f"a graph needs a square array, not {rows} x {columns}")
         check_vertex_count(path, rows, path.stat().st_size)
-        found |= _arrays(path, MEMBERS, partial(_check_lengths, rows))
-        ids, first = found.get("ids"), first_id(found.get("first_id", np.int64(0)), rows)
+        members |= _arrays(path, MEMBERS, partial(_check_lengths, rows))
+        ids, first = members.get("ids"), first_id(members.get("first_id", np.int64(0)), rows)
         if ids is not None:
             check_given_ids(ids)
-        arrays = _csr(form, rows, found)
+        arrays = _csr(form, rows, members)
         name = path.name.removesuffix(".npz")
         graph = Graph.from_arrays(*arrays, copy=False, first_id=first, name=name)
         if graph.vertex_count != rows:
@@ -108,21 +108,21 @@ def _check_lengths(count: int, headers: dict[str, Header]) -> None:
             check_name_lengths(count, header.dtype.itemsize // NAME_BYTES)
 
 
-def _csr(form: str, count: int, found: dict[str, NDArray[Any]]) -> tuple[NDArray[Any], ...]:
+def _csr(form: str, count: int, members: dict[str, NDArray[Any]]) -> tuple[NDArray[Any], ...]:
     if form == "csr":
-        return found["indptr"], found["indices"], found["data"]
+        return members["indptr"], members["indices"], members["data"]
     if form == "coo":
-        tails, heads = found["row"], found["col"]
+        tails, heads = members["row"], members["col"]
     else:
-        columns = np.diff(_offsets(found["indptr"], len(found["indices"])))
-        tails, heads = found["indices"], np.repeat(np.arange(len(columns)), columns)
+        columns = np.diff(_offsets(members["indptr"], len(members["indices"])))
+        tails, heads = members["indices"], np.repeat(np.arange(len(columns)), columns)
     for ends in (tails, heads):
         if ends.dtype.kind not in "iu":
             raise ValueError(f"its indices are {ends.dtype}")
         if len(ends) and not (ends.min() >= 0 and ends.max() < count):
             raise ValueError(f"an index is outside 0..{count - 1}")
-    wanted = index_type(count)
-    return csr_from_arcs(count, tails.astype(wanted), heads.astype(wanted), found["data"])
+    kind = index_type(count)
+    return csr_from_arcs(count, tails.astype(kind), heads.astype(kind), members["data"])
 
 
 def _offsets(offsets: NDArray[Any], count: int) -> NDArray[Any]:

@@ -68,8 +68,8 @@ class Columns(NamedTuple):
     def refuse(self, what: str) -> None:
         """Raise `InputError` for a title, where a graph has no columns by name."""
         if self.named:
-            given = ", ".join(f"{role} {quote(title)}" for role, title in self._named)
-            raise InputError(f"{what} has no columns by name; leave out {given}")
+            names = ", ".join(f"{role} {quote(title)}" for role, title in self._named)
+            raise InputError(f"{what} has no columns by name; leave out {names}")
 
     def refuse_profile(self, what: str) -> None:
         """Raise `InputError` for a profile, where a graph is no extract of OpenStreetMap."""
@@ -105,7 +105,7 @@ def roles_of(
     titles: Sequence[Any],
     is_numeric: Callable[[Any], bool],
     values: Callable[[Any], Sequence[Any]],
-    asked: Columns = BY_TITLE,
+    columns: Columns = BY_TITLE,
 ) -> Roles:
     """Find out what each column is, by titles.
 
@@ -116,92 +116,93 @@ def roles_of(
     >>> roles_of(["id", "km", "to", "from"], lambda title: True, lambda title: []).titles
     {'tail': 'from', 'head': 'to', 'weight': 'km'}
     """
-    for title in (*asked.named, asked.arc):
+    for title in (*columns.named, columns.arc):
         if title is not None and title not in titles:
             raise GraphError(
                 f"the edge table has no column {quote(title)}; it has {quoted(list(titles))}"
             )
-    for title in (asked.tail, asked.head, asked.weight, asked.arc):
-        if title is not None and title in asked.ignored:
+    for title in (columns.tail, columns.head, columns.weight, columns.arc):
+        if title is not None and title in columns.ignored:
             raise GraphError(f"column {quote(title)} cannot be both read and ignored")
-    titles = [title for title in titles if title not in asked.ignored]
-    known = quoted(", ".join(map(str, titles)))
+    titles = [title for title in titles if title not in columns.ignored]
+    listing = quoted(", ".join(map(str, titles)))
     if len(titles) < 2:
-        raise GraphError(f"expected columns of tails and heads, got {known}")
+        raise GraphError(f"expected columns of tails and heads, got {listing}")
     if len(set(titles)) < len(titles):
-        raise GraphError(f"two columns have the same name: {known}; rename one of them")
-    tail, head = _ends(titles, asked, known)
-    if asked.arc in (tail, head):
-        raise GraphError(f"column {quote(asked.arc)} holds the ends of arcs, not their ids")
-    rest = [title for title in titles if title not in (tail, head, asked.arc)]
-    weight = asked.weight
+        raise GraphError(f"two columns have the same name: {listing}; rename one of them")
+    tail, head = _ends(titles, columns, listing)
+    if columns.arc in (tail, head):
+        raise GraphError(f"column {quote(columns.arc)} holds the ends of arcs, not their ids")
+    rest = [title for title in titles if title not in (tail, head, columns.arc)]
+    weight = columns.weight
     if weight is None:
-        weight = _weight(rest, is_numeric, known, is_narrow=len(titles) <= MOST_BY_PLACE)
+        weight = _weight(rest, is_numeric, listing, is_narrow=len(titles) <= MOST_BY_PLACE)
     elif weight in (tail, head):
         raise GraphError(f"column {quote(weight)} cannot hold weights and the ends of arcs")
     others = [title for title in rest if title != weight]
-    return _directed(Roles(tail, head, weight, arc=asked.arc), others, values, asked)
+    return _directed(Roles(tail, head, weight, arc=columns.arc), others, values, columns)
 
 
-def _ends(titles: Sequence[Any], asked: Columns, known: str) -> tuple[Any, Any]:
-    if asked.tail is not None and asked.head is not None:
-        if asked.tail == asked.head:
-            raise GraphError(f"column {quote(asked.tail)} cannot hold both tails and heads")
-        return asked.tail, asked.head
+def _ends(titles: Sequence[Any], columns: Columns, listing: str) -> tuple[Any, Any]:
+    if columns.tail is not None and columns.head is not None:
+        if columns.tail == columns.head:
+            raise GraphError(f"column {quote(columns.tail)} cannot hold both tails and heads")
+        return columns.tail, columns.head
     pairs = [
         (tail, head)
-        for tail, head in ends_in([title for title in titles if title != asked.weight])
-        if asked.tail in (None, tail) and asked.head in (None, head)
+        for tail, head in ends_in([title for title in titles if title != columns.weight])
+        if columns.tail in (None, tail) and columns.head in (None, head)
     ]
     if len(pairs) > 1:
         several = ", or ".join(f"{tail} and {head}" for tail, head in pairs)
-        raise GraphError(f"tails and heads may be {quoted(several)}, in {known}; {CHOOSE_ENDS}")
+        raise GraphError(f"tails and heads may be {quoted(several)}, in {listing}; {CHOOSE_ENDS}")
     if pairs:
         return pairs[0]
-    if asked.tail is None and asked.head is None and (places := places_in(titles)):
+    if columns.tail is None and columns.head is None and (places := places_in(titles)):
         raise GraphError(
             f"columns {quoted(f'{places[0].x} and {places[0].y}')} say where vertices lie, so "
-            f"{known} is no table of edges; give it as --coordinates of one (coordinates= in "
+            f"{listing} is no table of edges; give it as --coordinates of one (coordinates= in "
             "Python), or name the columns of tails and heads with --tail and --head"
         )
     first = titles[:2]
     if (
-        asked.tail is not None
-        or asked.head is not None
+        columns.tail is not None
+        or columns.head is not None
         or len(titles) > MOST_BY_PLACE
         or any(is_other_title(title) or is_weight_title(title) for title in first)
         or any("head" in end_of(title) for title in (titles[0], *titles[2:]))
         or any("tail" in end_of(title) for title in titles[1:])
-        or asked.weight in first
+        or columns.weight in first
     ):
         raise GraphError(
-            f"which columns hold tails and heads is not clear in {known}; {CHOOSE_ENDS}"
+            f"which columns hold tails and heads is not clear in {listing}; {CHOOSE_ENDS}"
         )
     return first[0], first[1]
 
 
 def _weight(
-    rest: list[Any], is_numeric: Callable[[Any], bool], known: str, *, is_narrow: bool
+    rest: list[Any], is_numeric: Callable[[Any], bool], listing: str, *, is_narrow: bool
 ) -> Any:
     """The column of weights, or None where every arc weighs 1."""
-    found = [title for title in rest if is_weight_title(title)]
-    there = set(map(compact, found))
-    found = [title for title in found if weight_there(title) not in there]
-    if found and all(compact(title) in MOMENTS for title in found):  # or of when a row was written
-        found = [] if any(not _is_known(title) for title in rest) else found
-    if len(found) > 1:  # words such as a time of day are no weights beside numbers
-        found = [title for title in found if is_numeric(title)] or found
-    if len(found) > 1:
-        several = " or ".join(map(str, found))
-        raise GraphError(f"weights may be {quoted(several)}, in {known}; {CHOOSE_WEIGHT}")
-    if found:
-        return found[0]
+    candidates = [title for title in rest if is_weight_title(title)]
+    there = set(map(compact, candidates))
+    candidates = [title for title in candidates if weight_there(title) not in there]
+    if candidates and all(compact(title) in MOMENTS for title in candidates):
+        # these may say when a row was written
+        candidates = [] if any(not _is_known(title) for title in rest) else candidates
+    if len(candidates) > 1:  # words such as a time of day are no weights beside numbers
+        candidates = [title for title in candidates if is_numeric(title)] or candidates
+    if len(candidates) > 1:
+        several = " or ".join(map(str, candidates))
+        raise GraphError(f"weights may be {quoted(several)}, in {listing}; {CHOOSE_WEIGHT}")
+    if candidates:
+        return candidates[0]
     unknown = [title for title in rest if not is_other_title(title)]
     if is_narrow and unknown and is_numeric(unknown[0]):
         return unknown[0]
     if unknown:
         raise GraphError(
-            f"which column holds weights is not clear in {known}; {CHOOSE_WEIGHT}, name one "
+            f"which column holds weights is not clear in {listing}; {CHOOSE_WEIGHT}, name one "
             "`weight`, or leave out all but tails and heads for unit weights"
         )
     return None
@@ -213,29 +214,29 @@ def _is_known(title: Any) -> bool:
 
 
 def _directed(
-    roles: Roles, others: list[Any], values: Callable[[Any], Sequence[Any]], asked: Columns
+    roles: Roles, others: list[Any], values: Callable[[Any], Sequence[Any]], columns: Columns
 ) -> Roles:
     """The roles with what says which way rows lead."""
-    if asked.undirected:
+    if columns.undirected:
         return roles
     weight = None if roles.weight is None else compact(roles.weight)
     backs = {title: there for title in others if (there := weight_there(title)) is not None}
     back = next((title for title, there in backs.items() if there == weight), None)
-    found = [title for title in others if is_direction(title, others, values)]
-    if any(known_rule(title) is DIRECTED for title in found):  # GMNS: the flag is of the shape
-        found = [title for title in found if compact(title) not in FLAGS_OF_SHAPES]
-    if back is not None and (not found or not compact(back).endswith("ba")):
+    candidates = [title for title in others if is_direction(title, others, values)]
+    if any(known_rule(title) is DIRECTED for title in candidates):  # GMNS: the flag is of the shape
+        candidates = [title for title in candidates if compact(title) not in FLAGS_OF_SHAPES]
+    if back is not None and (not candidates or not compact(back).endswith("ba")):
         return roles._replace(back=back, rule=SIGNS)
-    if len(found) > 1:
-        several = " and ".join(map(str, found))
+    if len(candidates) > 1:
+        several = " and ".join(map(str, candidates))
         raise GraphError(
             f"columns {quoted(several)} both say which way rows lead; leave one out with "
             "--ignore-column (ignore_columns= in Python), or give "
             "--undirected to read each row as an edge"
         )
-    if found:
-        rule = rule_of(found[0], values(found[0]))
-        return roles._replace(direction=found[0], rule=rule, back=back)
+    if candidates:
+        rule = rule_of(candidates[0], values(candidates[0]))
+        return roles._replace(direction=candidates[0], rule=rule, back=back)
     if backs:
         raise GraphError(
             f"column {quoted(next(iter(backs)))} holds weights of arcs back, but weights are "

@@ -21,7 +21,7 @@ class Rule(NamedTuple):
     """A reading of the values of a column."""
 
     ways: dict[str, int]  # for each value in small letters
-    wanted: str  # the values, for messages
+    choices: str  # the values, for messages
 
     def way(self, value: Any) -> int | None:
         """The way that a row with this value leads; None for a value that says nothing."""
@@ -89,7 +89,7 @@ def rule_of(title: Any, values: Sequence[Any]) -> Rule:
         return rule
     unsure = {"f", "t", "n"}
     ways = {value: way for value, way in (rule.ways | LETTERS.ways).items() if value not in unsure}
-    return Rule(ways, f"{rule.wanted}, or {LETTERS.wanted}")
+    return Rule(ways, f"{rule.choices}, or {LETTERS.choices}")
 
 
 def is_direction(title: Any, others: Sequence[Any], values: Any) -> bool:
@@ -120,8 +120,8 @@ def is_needed(role: str, way: int, *, has_back: bool) -> bool:
 def ways_of(values: Sequence[Any], title: Any, rule: Rule) -> NDArray[np.int8]:
     """The way that each row leads, int8, shape (rows,); an error names a row from 1."""
     plain = [_plain(value) for value in values]
-    known = {value: rule.ways.get(value) for value in dict.fromkeys(plain)}
-    ways = [known[value] for value in plain]
+    way_of = {value: rule.ways.get(value) for value in dict.fromkeys(plain)}
+    ways = [way_of[value] for value in plain]
     if None in ways:
         row = ways.index(None)
         raise GraphError(f"row {row + 1}: {problem_of(values[row], title, rule)}")
@@ -131,7 +131,7 @@ def ways_of(values: Sequence[Any], title: Any, rule: Rule) -> NDArray[np.int8]:
 def problem_of(value: Any, title: Any, rule: Rule) -> str:
     """The message about a value of a column of directions."""
     return (
-        f"column {title} says {str(value)[:40]!r}; expected {rule.wanted}. To read each row as an "
+        f"column {title} says {str(value)[:40]!r}; expected {rule.choices}. To read each row as an "
         "edge, whatever this column says, give --undirected; to ignore it, --ignore-column "
         "(ignore_columns= in Python)"
     )

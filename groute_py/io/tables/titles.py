@@ -93,10 +93,10 @@ def ends_in(titles: Sequence[Any]) -> list[tuple[Any, Any]]:
     >>> ends_in(["link_id", "to_node", "from_node", "to_city"])
     [('from_node', 'to_node')]
     """
-    known = [(title, _ends_of(compact(title))) for title in titles]
+    ends = [(title, _ends_of(compact(title))) for title in titles]
     return [
         (tail, head)
-        for (tail, tails), (head, heads) in product(known, known)
+        for (tail, tails), (head, heads) in product(ends, ends)
         if any((*what, "tail") in tails and (*what, "head") in heads for *what, _ in tails)
     ]
 
@@ -104,18 +104,18 @@ def ends_in(titles: Sequence[Any]) -> list[tuple[Any, Any]]:
 @lru_cache(maxsize=1024)
 def _ends_of(title: str) -> frozenset[tuple[Any, ...]]:
     """The pair, the nouns before and behind its word, and which of the two: all that fit."""
-    found = set()
+    fits = set()
     for pair, needs_noun in [(p, False) for p in PAIRS] + [(p, True) for p in MARKS]:
         for word, end in zip(pair, ("tail", "head"), strict=True):
             fit = re.fullmatch(f"({NOUN}{{0,3}}){word}({NOUN}{{0,3}})", title)
             if fit and (fit[1] or fit[2] or not needs_noun):
-                found.add((pair, fit[1], fit[2], end))
-    return frozenset(found)
+                fits.add((pair, fit[1], fit[2], end))
+    return frozenset(fits)
 
 
 def end_of(title: Any) -> set[str]:
     """``tail``, ``head`` or both, if the title is a word for them."""
-    return {found[-1] for found in _ends_of(compact(title))}
+    return {fit[-1] for fit in _ends_of(compact(title))}
 
 
 class PlaceTitles(NamedTuple):

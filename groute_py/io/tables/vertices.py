@@ -48,14 +48,14 @@ def places_in_table(path: Path, graph: Graph) -> NDArray[np.float64]:
     """Read the places of the vertices of a graph: x and y, float64, shape (n, 2)."""
     table = (_of_parquet if path.name.endswith(".parquet") else _of_text)(path)
     axes = [_numbers(path, table.lines, values) for values in (table.xs, table.ys)]
-    wanted = graph.numbering.ids_of(np.arange(graph.numbering.count))
-    found = _as_ids(path, table, wanted.dtype)
-    order = np.argsort(found, kind="stable")
-    rows = np.searchsorted(found, wanted, sorter=order)
-    ends = np.searchsorted(found, wanted, side="right", sorter=order)
+    ids = graph.numbering.ids_of(np.arange(graph.numbering.count))
+    row_ids = _as_ids(path, table, ids.dtype)
+    order = np.argsort(row_ids, kind="stable")
+    rows = np.searchsorted(row_ids, ids, sorter=order)
+    ends = np.searchsorted(row_ids, ids, side="right", sorter=order)
     for wrong, problem in ((ends == rows, "no row"), (ends > rows + 1, "two rows")):
         if wrong.any():
-            vertex = quoted(wanted[int(np.argmax(wrong))].item())
+            vertex = quoted(ids[int(np.argmax(wrong))].item())
             raise FormatError(path, f"has {problem} for vertex {vertex} of {quoted(graph.name)}")
     return np.stack([axis[order[rows]] for axis in axes], axis=1)
 
@@ -64,7 +64,7 @@ def _of_text(path: Path) -> TableRows:
     rows = csv_rows(path, "vertices", ROW_BYTES, DELIMITERS)
     _, titles = next(rows)
     indices = _columns(path, titles)
-    found: tuple[list[Any], ...] = ([], [], [], [])
+    columns: tuple[list[Any], ...] = ([], [], [], [])
     for line, fields in rows:
         if not fields:
             continue
@@ -72,9 +72,9 @@ def _of_text(path: Path) -> TableRows:
             problem = f"expected {len(titles)} fields, got {len(fields)}"
             raise FormatError(path, problem, line=line)
         row = line, *(fields[index].strip() for index in indices)
-        for column, value in zip(found, row, strict=True):
+        for column, value in zip(columns, row, strict=True):
             column.append(value)
-    return TableRows(*found)
+    return TableRows(*columns)
 
 
 def _of_parquet(path: Path) -> TableRows:
@@ -102,13 +102,13 @@ def _columns(path: Path, titles: Sequence[str]) -> list[int]:
     ids = [title for title in titles if VERTEX.fullmatch(compact(title))]
     places = places_in(titles)
     places = [place for place in places if not place.of] or places
-    for what, found, wanted in (
+    for what, candidates, choices in (
         ("ids", ids, "one of id, vertex, node, node_id, osmid, stop_id"),
         ("coordinates", places, "x and y, or lon and lat"),
     ):
-        if len(found) != 1:
-            many = "several columns" if found else "no column"
-            raise FormatError(path, f"has {many} of {what} in {there}; expected {wanted}")
+        if len(candidates) != 1:
+            many = "several columns" if candidates else "no column"
+            raise FormatError(path, f"has {many} of {what} in {there}; expected {choices}")
     chosen = (ids[0], places[0].x, places[0].y)
     if any(titles.count(title) > 1 for title in chosen):
         raise FormatError(path, f"has two columns of one title in {there}")

@@ -256,7 +256,7 @@ class ArcLines:
         limits = {"int32": (INT32.min, INT32.max), "float64": (-EXACT, EXACT)}.get(
             weights.dtype.name, (INT64.min, INT64.max)
         )
-        position, taken, filled = scan_arcs(
+        position, line_count, filled = scan_arcs(
             np.frombuffer(block.data, np.uint8, block.stop),
             np.int64(start),
             self._kinds,
@@ -269,8 +269,8 @@ class ArcLines:
             heads,
             weights,
         )
-        found = weights[:filled] if terms.columns == 3 else None
-        return _Scanned(int(position), taken, tails[:filled], heads[:filled], found)
+        column = weights[:filled] if terms.columns == 3 else None
+        return _Scanned(int(position), line_count, tails[:filled], heads[:filled], column)
 
 
 class Piece(NamedTuple):

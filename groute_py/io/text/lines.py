@@ -85,17 +85,17 @@ def lines_within(path: Path, span: range) -> TextBlock:
 def _bytes_within(path: Path, span: range) -> tuple[bytes, int]:
     """The bytes of a span and of the one before it, and where the line of the last one ends."""
     first = max(span.start - 1, 0)
-    wanted = span.stop - first
+    size = span.stop - first
     try:
         with open(path, "rb") as file:
             file.seek(first)
-            data = file.read(wanted + USUAL_LINE)
-            stop = data.find(b"\n", wanted - 1) + 1
+            data = file.read(size + USUAL_LINE)
+            stop = data.find(b"\n", size - 1) + 1
             if not stop:
                 data += file.readline(LONGEST_TEXT_LINE + 1)
     except OSError as error:
         raise FormatError(path, f"cannot be read: {error.strerror or error}") from error
-    if len(data) < wanted:
+    if len(data) < size:
         raise FormatError(path, f"ends at byte {first + len(data):,}, before {span.stop:,}")
     if not stop:
         data = data if data.endswith(b"\n") else data + b"\n"

@@ -39,9 +39,9 @@ def number_rows(
             check_room(4 * len(part), f"{path}: a row of numbers")
             numbers = np.empty(len(part) // 2 + 1, np.int64)
             ends, lines = np.empty((2, text.count(b"\n", position)), np.int64)
-            taken, seen, rows, filled = scan_rows(part, kinds, numbers, ends, lines)
+            size, seen, rows, filled = scan_rows(part, kinds, numbers, ends, lines)
             yield NumberRows(numbers[:filled], ends[:rows], lines[:rows] + line)
-            position, line = position + int(taken), line + seen
+            position, line = position + int(size), line + seen
             if position < len(text):
                 end = text.index(b"\n", position)
                 yield _careful_row(path, text[position:end], line)

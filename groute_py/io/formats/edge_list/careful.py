@@ -127,12 +127,12 @@ def is_skipped_comment(line: bytes, fields: list[bytes], number: int, dialect: D
 def refuse_line(lines: ArcLines, line: bytes, dialect: Dialect) -> NoReturn:
     """Say that a line does not have the fields of the others."""
     if dialect.is_plain:
-        wanted = "`TAIL HEAD WEIGHT`" if dialect.columns == 3 else "`TAIL HEAD`"
-        wanted = f"{wanted} as in the lines before"
+        form = "`TAIL HEAD WEIGHT`" if dialect.columns == 3 else "`TAIL HEAD`"
+        form = f"{form} as in the lines before"
     else:
-        wanted = f"{dialect.width} fields below {dialect.width} titles, tail and head not empty"
+        form = f"{dialect.width} fields below {dialect.width} titles, tail and head not empty"
     hint = "; begin comments above the titles" if is_comment(line) else hint_of(line)
-    lines.refuse(f"expected {wanted}, got {shown(line)}{hint}")
+    lines.refuse(f"expected {form}, got {shown(line)}{hint}")
 
 
 def refuse_name(lines: ArcLines, field: bytes) -> NoReturn:

@@ -123,9 +123,9 @@ def _dialect_of(head: Head, comments: list[bytes], data: Lines) -> Dialect | Non
     _check_comments(head, data)
     if (row := titled_in_comment(head, data)) is not None:
         return _by_titles(head, row, comments, data)
-    if head.asked.named:
-        asked = ", ".join(map(repr, head.asked.named))
-        problem = f"its first line is no row of titles with {asked}, so no column can be named"
+    if head.columns.named:
+        names = ", ".join(map(repr, head.columns.named))
+        problem = f"its first line is no row of titles with {names}, so no column can be named"
         raise FormatError(head.path, problem, line=data[0][0])
     if (konect := next(filter(None, map(KONECT.fullmatch, comments[:1])), None)) is not None:
         if konect[1] == b"bip":
@@ -208,9 +208,9 @@ def _sample(head: Head) -> tuple[list[bytes], Lines]:
 
 
 def _vertices(comments: list[bytes]) -> range | None:
-    for found in map(VERTICES.fullmatch, comments):
-        if found:
-            return range(int(found[1]), int(found[2]) + 1)
+    for match in map(VERTICES.fullmatch, comments):
+        if match:
+            return range(int(match[1]), int(match[2]) + 1)
     return None
 
 

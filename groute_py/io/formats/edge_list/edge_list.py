@@ -62,13 +62,13 @@ def sniff(head: Head) -> bool:
     return dialect_of(head) is not None
 
 
-def read(path: Path, progress: Progress | None = None, asked: Columns = BY_TITLE) -> Graph:
+def read(path: Path, progress: Progress | None = None, columns: Columns = BY_TITLE) -> Graph:
     """Read an edge list, compressed or not.
 
     Where the ids count upwards from some number, that is the graph's `first_id`; else the ids are
     kept in `ids`, integers ascending, names in the order in which they come.
     """
-    dialect = dialect_of(Head(path, asked))
+    dialect = dialect_of(Head(path, columns))
     if dialect is None:
         raise FormatError(path, "is not an edge list: no line of two or three fields")
     if dialect.is_plain and not dialect.names:
@@ -78,17 +78,17 @@ def read(path: Path, progress: Progress | None = None, asked: Columns = BY_TITLE
         except _LargeIdError:
             pass  # an integer beyond 64 bits, so all ids are names
         else:
-            return _whole(lines.numbered_graph(), dialect, lines.comments, asked)
+            return _whole(lines.numbered_graph(), dialect, lines.comments, columns)
     rows = read_rows(path, dialect, progress)
-    return _whole(_graph_of_rows(path, dialect, rows), dialect, rows.comments, asked)
+    return _whole(_graph_of_rows(path, dialect, rows), dialect, rows.comments, columns)
 
 
-def _whole(graph: Graph, dialect: Dialect, comments: int, asked: Columns) -> Graph:
+def _whole(graph: Graph, dialect: Dialect, comments: int, columns: Columns) -> Graph:
     """Add a report, and arcs back where a comment says that edges are undirected.
 
     Some such files have both directions of each edge already.
     """
-    if dialect.undirected and not asked.undirected and not is_symmetric(graph):
+    if dialect.undirected and not columns.undirected and not is_symmetric(graph):
         graph = mirrored(graph)
     return replace(graph, reading=_reading(dialect, comments))
 
@@ -105,9 +105,9 @@ def read_piece(path: Path, span: range, progress: Progress | None = None) -> Pie
         lines.read(progress, span)
     except _LargeIdError:
         return None
-    known = dialect.vertices, dialect.vertex_count, dialect.arc_count
+    promises = dialect.vertices, dialect.vertex_count, dialect.arc_count
     reading = _reading(dialect, lines.comments)
-    return Piece(_name(path), *lines.arcs.columns(), 0, *known, reading)
+    return Piece(_name(path), *lines.arcs.columns(), 0, *promises, reading)
 
 
 class _LargeIdError(Exception):
@@ -156,8 +156,8 @@ def _numbered(
     for ends in (tails, heads):
         if len(ends) and not (span.start <= ends.min() and ends.max() < span.stop):
             wrong = int(ends.min()) if ends.min() < span.start else int(ends.max())
-            known = f"{span.start}..{span.stop - 1}"
-            raise FormatError(path, f"vertex {wrong} is outside the range {known}")
+            bounds = f"{span.start}..{span.stop - 1}"
+            raise FormatError(path, f"vertex {wrong} is outside the range {bounds}")
     if not INT32.min <= span.start <= span.stop <= INT32.max:
         tails, heads = tails.astype(np.int64, copy=False), heads.astype(np.int64, copy=False)
     return span.start, None, len(span), tails - span.start, heads - span.start

@@ -69,12 +69,12 @@ def separator_of(head: Head, data: Lines) -> bytes | None:
     Tabs alone part the lines where any blanks do not: titles and names may have blanks there.
     """
     for lines in (data, data[:3], data[:1]):
-        found = [separator for separator in (b"", *SEPARATORS) if _parts(lines, separator)]
-        sure = [separator for separator in found if _leaves_none(lines, separator, found)]
+        separators = [separator for separator in (b"", *SEPARATORS) if _parts(lines, separator)]
+        sure = [separator for separator in separators if _leaves_none(lines, separator, separators)]
         if len(sure) == 1:
             return sure[0]
-        if found:
-            names = " or by ".join(repr(s.decode()) if s else "blanks" for s in sure or found)
+        if separators:
+            names = " or by ".join(repr(s.decode()) if s else "blanks" for s in sure or separators)
             problem = f"fields may be parted by {names} in {shown(data[0][1])}"
             raise FormatError(
                 head.path, f"{problem}; use one of them, and points in decimals", line=data[0][0]
@@ -115,9 +115,9 @@ def _parts(lines: Lines, separator: bytes) -> bool:
     return len(widths) == 1 and widths <= {2, 3}
 
 
-def _leaves_none(lines: Lines, separator: bytes, found: list[bytes]) -> bool:
+def _leaves_none(lines: Lines, separator: bytes, separators: list[bytes]) -> bool:
     """Return True if the ids hold none of the other separators that would do."""
-    others = [other for other in found if other and other != separator]
+    others = [other for other in separators if other and other != separator]
     ends = [end for _, fields in _records(lines, separator) for end in fields[:2]]
     return not any(other in end for other in others for end in ends)
 

@@ -51,10 +51,10 @@ def titled(head: Head, data: Lines) -> Titled | None:
 
     A tab parts fields where it parts all lines alike, else any blanks do.
     """
-    found = _candidates(head, data)
-    if not found:
+    candidates = _candidates(head, data)
+    if not candidates:
         return None
-    best = max(found, key=lambda candidate: candidate[:2])  # the first of those that fit as well
+    best = max(candidates, key=lambda row: row[:2])  # the first of those that fit as well
     return described(head, best[2], best[3])
 
 
@@ -73,7 +73,7 @@ def titled_in_comment(head: Head, data: Lines) -> Titled | None:
 
 def _candidates(head: Head, data: Lines) -> list[tuple[bool, int, bytes, Records]]:
     """The ways to part lines by which the first is a row of titles."""
-    found = []
+    candidates = []
     widths = {len(fields) for _, fields in records_of(data, TAB)}
     blanks = () if len(widths) == 1 and min(widths) > 1 else (b"",)
     for separator in (TAB, *SEPARATORS, *blanks):
@@ -81,8 +81,8 @@ def _candidates(head: Head, data: Lines) -> list[tuple[bool, int, bytes, Records
         if rows and _are_known(head, rows, separator):
             width = len(rows[0][1])
             alike = sum(len(fields) == width for _, fields in rows)
-            found.append((alike == len(rows), alike, separator, rows))
-    return found
+            candidates.append((alike == len(rows), alike, separator, rows))
+    return candidates
 
 
 def described(head: Head, separator: bytes, rows: Records) -> Titled:
@@ -97,7 +97,7 @@ def described(head: Head, separator: bytes, rows: Records) -> Titled:
         return all(DECIMAL.fullmatch(value) for value in values(title))
 
     try:
-        return Titled(separator, line, titles, roles_of(titles, is_numeric, values, head.asked))
+        return Titled(separator, line, titles, roles_of(titles, is_numeric, values, head.columns))
     except GraphError as error:
         raise FormatError(head.path, str(error), line=line) from error
 
@@ -129,7 +129,7 @@ def _are_known(head: Head, rows: Records, separator: bytes) -> bool:
         return False
     if not quoted and any(other in field for other in others for field in first):
         return False
-    if any(title in titles for title in head.asked.named):
+    if any(title in titles for title in head.columns.named):
         return True
     pairs = ends_in(titles)
     if not pairs or (len(first) == NARROW and titles[2].lower() in NO_TITLES):

@@ -118,5 +118,5 @@ class UsualLines:
         ways = [rule.way(value) if rule else None for value in names.text().split(b"\n")[:-1]]
         if None in ways:
             return None
-        found: NDArray[np.int8] = np.array(ways, np.int8)[numbers]
-        return found
+        result: NDArray[np.int8] = np.array(ways, np.int8)[numbers]
+        return result

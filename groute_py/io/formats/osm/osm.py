@@ -50,13 +50,13 @@ def sniff(head: Head) -> bool:
     return bool(PBF.match(head.text) or XML.match(head.text))
 
 
-def read(path: Path, progress: Progress | None = None, asked: Columns = BY_TITLE) -> Graph:
+def read(path: Path, progress: Progress | None = None, columns: Columns = BY_TITLE) -> Graph:
     """Read the roads of a profile, by default ``car``.
 
     It is a `FormatError` if the file is damaged, a history, in a compression that pyosmium does not
     read, or has no roads.
     """
-    profile = profile_of(asked.profile)
+    profile = profile_of(columns.profile)
     form = _form(path)
     _report(progress, path, 0)
     ways = _read_ways(path, form, profile)
@@ -101,7 +101,7 @@ def _read_ways(path: Path, form: str, profile: Profile) -> Ways:
     return Ways(np.array(refs), np.array(starts), np.array(speeds).reshape(-1, 2))
 
 
-def _read_nodes(path: Path, form: str, profile: Profile, wanted: NDArray[np.int64]) -> Nodes:
+def _read_nodes(path: Path, form: str, profile: Profile, refs: NDArray[np.int64]) -> Nodes:
     """Read the nodes of some ids, int64, ascending.
 
     Drafts, as of JOSM, have negative ids, which pyosmium's filter does not take. They are looked up
@@ -109,10 +109,10 @@ def _read_nodes(path: Path, form: str, profile: Profile, wanted: NDArray[np.int6
     """
     osmium = _osmium()
     ids, versions, places = array("q"), array("q"), array("d")
-    drafts, wanted = set(wanted[wanted <= 0].tolist()), wanted[wanted > 0]
-    if len(wanted):
-        chunks = len(np.unique(wanted >> FILTER_BITS)) << FILTER_BITS - 3
-        check_room(chunks + 8 * int(wanted[-1] >> FILTER_BITS), f"{path}: a filter of its ids")
+    drafts, refs = set(refs[refs <= 0].tolist()), refs[refs > 0]
+    if len(refs):
+        chunks = len(np.unique(refs >> FILTER_BITS)) << FILTER_BITS - 3
+        check_room(chunks + 8 * int(refs[-1] >> FILTER_BITS), f"{path}: a filter of its ids")
 
     def take(nodes: Iterable[Any]) -> None:
         for node in nodes:
@@ -126,7 +126,7 @@ def _read_nodes(path: Path, form: str, profile: Profile, wanted: NDArray[np.int6
 
     with _refusing(path, osmium):
         nodes = _objects(osmium, path, form, osmium.osm.NODE)
-        take(nodes.with_filter(osmium.filter.IdFilter(wanted.tolist())))
+        take(nodes.with_filter(osmium.filter.IdFilter(refs.tolist())))
         if drafts:
             every = _objects(osmium, path, form, osmium.osm.NODE)
             take(node for node in every if node.id in drafts)

@@ -91,8 +91,8 @@ def profile_of(name: str | None) -> Profile:
     if name is None:
         return CAR
     if name not in PROFILES:
-        known = ", ".join(PROFILES)
-        raise InputError(f"profile {quote(name)} is unknown; choose one of {known}")
+        names = ", ".join(PROFILES)
+        raise InputError(f"profile {quote(name)} is unknown; choose one of {names}")
     return PROFILES[name]
 
 

@@ -93,9 +93,9 @@ def _unique(
     ends: NDArray[np.int64], speeds: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Leave out segments that are there before: ways overlap, or extracts have been merged."""
-    turned = (ends[:, 0] > ends[:, 1])[:, np.newaxis]
-    low, high = np.where(turned, ends[:, ::-1], ends).T
-    up, down = np.where(turned, speeds[:, ::-1], speeds).T
+    is_descending = (ends[:, 0] > ends[:, 1])[:, np.newaxis]
+    low, high = np.where(is_descending, ends[:, ::-1], ends).T
+    up, down = np.where(is_descending, speeds[:, ::-1], speeds).T
     order = np.lexsort((down, up, high, low))
     is_new = np.ones(len(order), np.bool_)
     is_new[1:] = np.any([np.diff(key[order]) != 0 for key in (low, high, up, down)], axis=0)
