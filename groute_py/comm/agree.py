@@ -73,15 +73,15 @@ def at_root(channel: Channel, action: Callable[[], T]) -> T | None:
         return action() if channel.rank == 0 else None
 
 
-def refuse_difference(channel: Channel, asked: dict[str, Any]) -> None:
+def refuse_difference(channel: Channel, call: dict[str, Any]) -> None:
     """Raise `InputError` on every rank if ranks were called with different arguments.
 
     Otherwise the ranks would deadlock, or return an answer to other arguments. The first of
-    ``asked`` names the function or method, which determines the names of the others.
+    ``call`` names the function or method, which determines the names of the others.
     """
     if channel.size == 1:
         return
-    first, *others = channel.gather(asked)
+    first, *others = channel.gather(call)
     for rank, theirs in enumerate(others, 1):
         for name, value in first.items():
             if theirs.get(name) != value:

@@ -41,9 +41,9 @@ class Dependencies:
     most_paths: float = 1.0  # greatest number of shortest paths between two vertices
 
     @classmethod
-    def of(cls, count: int, asked: Accumulation) -> Dependencies:
+    def of(cls, count: int, request: Accumulation) -> Dependencies:
         """Return sums over no source yet, for ``count`` vertices or arcs."""
-        squares = np.zeros((count if asked.squares else 0, 2), np.uint64)
+        squares = np.zeros((count if request.squares else 0, 2), np.uint64)
         return cls(np.zeros((count, 2), np.uint64), squares)
 
     def add(self, other: Dependencies) -> None:

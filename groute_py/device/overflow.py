@@ -13,11 +13,14 @@ from numpy.typing import NDArray
 
 
 def leads_beyond(
-    offsets: NDArray[Any], heads: NDArray[Any], reached: NDArray[np.bool_], known: NDArray[np.bool_]
+    offsets: NDArray[Any],
+    heads: NDArray[Any],
+    reached: NDArray[np.bool_],
+    all_reached: NDArray[np.bool_],
 ) -> bool:
-    """Return True if an arc leads from a reached vertex to one not ``known`` to be reached.
+    """Return True if an arc leads from a reached vertex to one not in ``all_reached``.
 
     The n vertices with rows come first among those that a head may be.
     """
     leaving = np.repeat(reached, np.diff(offsets).astype(np.int64))
-    return not bool(known[heads[leaving]].all())
+    return not bool(all_reached[heads[leaving]].all())

@@ -40,7 +40,7 @@ class RowSolver(Protocol):
     ) -> Iterator[RowBlock]:
         """Yield rows, or columns of targets, in order; all before a `NarrowError` are right."""
 
-    def summaries(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
+    def summaries(self, sources: NDArray[np.int64], request: Wanted) -> Iterator[Summary]:
         """Yield summaries of those rows; for errors see also `groute_py.device.summary`."""
 
 

@@ -127,14 +127,14 @@ def joined(
     )
 
 
-def summarize(first: int, row: NDArray[Any], source: int, wanted: Wanted) -> Summary:
+def summarize(first: int, row: NDArray[Any], source: int, request: Wanted) -> Summary:
     """Summarize one row in host memory; `SumError` or `LiftError` if a number does not fit."""
-    if row.dtype.kind != "f" and not wanted.histogram and wanted.heights is None:
-        return _with_reciprocals(_of_integers(first, row, wanted), row, wanted)
+    if row.dtype.kind != "f" and not request.histogram and request.heights is None:
+        return _with_reciprocals(_of_integers(first, row, request), row, request)
     vertices = np.flatnonzero(row != unreached(row.dtype))
     distances = row[vertices].astype(wide(row.dtype))
-    if wanted.heights is not None:
-        distances = _lifted(distances, wanted.heights[vertices], wanted.heights[source])
+    if request.heights is not None:
+        distances = _lifted(distances, request.heights[vertices], request.heights[source])
     partials = np.zeros((1, 1), partial_type(row.dtype))
     place = distances.argmax()
     partials["reached"], partials["farthest"] = len(vertices), vertices[place]
@@ -146,19 +146,19 @@ def summarize(first: int, row: NDArray[Any], source: int, wanted: Wanted) -> Sum
         partials["high"] = (distances >> LOW_BITS).sum()
         partials["low"] = (distances & ((1 << LOW_BITS) - 1)).sum()
     histogram = None
-    if wanted.histogram:
+    if request.histogram:
         histogram = np.bincount(bins_of(distances), minlength=bin_count(row.dtype))
-    summary = joined(first, partials, histogram, with_sums=wanted.sums)
-    return _with_reciprocals(summary, row, wanted)
+    summary = joined(first, partials, histogram, with_sums=request.sums)
+    return _with_reciprocals(summary, row, request)
 
 
-def _with_reciprocals(summary: Summary, row: NDArray[Any], wanted: Wanted) -> Summary:
-    if not wanted.reciprocals:
+def _with_reciprocals(summary: Summary, row: NDArray[Any], request: Wanted) -> Summary:
+    if not request.reciprocals:
         return summary
     return replace(summary, reciprocals=np.array([sum_reciprocals(row, unreached(row.dtype))]))
 
 
-def _of_integers(first: int, row: NDArray[Any], wanted: Wanted) -> Summary:
+def _of_integers(first: int, row: NDArray[Any], request: Wanted) -> Summary:
     """The summary of a row of integers in one pass, without a histogram."""
     from groute_py.kernels.cpu.summary import summary_of
 
@@ -168,17 +168,17 @@ def _of_integers(first: int, row: NDArray[Any], wanted: Wanted) -> Summary:
         ("reached", "farthest", "greatest", "high", "low"), numbers, strict=True
     ):
         partials[name] = value
-    return joined(first, partials, None, with_sums=wanted.sums)
+    return joined(first, partials, None, with_sums=request.sums)
 
 
 def bins_of(distances: NDArray[Any]) -> NDArray[np.int64]:
     """The bin of each distance, of type `wide`; see `bin_count`."""
     count, shift = exponents(distances.dtype)
     if distances.dtype.kind == "f":
-        found = np.frexp(distances)[1].astype(np.int64)
+        lengths = np.frexp(distances)[1].astype(np.int64)
     else:
-        found = _bit_lengths(np.abs(distances))
-    bins: NDArray[np.int64] = np.where(distances < 0, count, 0) + found + shift
+        lengths = _bit_lengths(np.abs(distances))
+    bins: NDArray[np.int64] = np.where(distances < 0, count, 0) + lengths + shift
     bins[distances == 0] = 0
     return bins
 

@@ -253,7 +253,7 @@ class Graph:
             return graph.changed(offsets=offsets, heads=heads, weights=weights)
         numbers = np.arange(graph.arc_count)
         offsets, heads, numbers = transposed(graph.offsets, graph.heads, numbers)
-        return graph.changed(offsets=offsets, heads=heads, **of_arcs(graph, numbers, turned=True))
+        return graph.changed(offsets=offsets, heads=heads, **of_arcs(graph, numbers, flips=True))
 
     def tails(self) -> NDArray[np.int64]:
         """The tail of each arc, int64, shape (m,), of a graph in host memory.
@@ -327,7 +327,7 @@ def has_more(graph: Graph) -> bool:
     return bool(graph.columns) or graph.shapes is not None or graph.arc_ids is not None
 
 
-def of_arcs(graph: Graph, arcs: NDArray[Any], *, turned: bool = False) -> dict[str, Any]:
+def of_arcs(graph: Graph, arcs: NDArray[Any], *, flips: bool = False) -> dict[str, Any]:
     """Weights, columns, shapes and ids of some arcs, as arguments of `Graph.changed`."""
     weights = graph.weights[arcs]
     return {
@@ -336,7 +336,7 @@ def of_arcs(graph: Graph, arcs: NDArray[Any], *, turned: bool = False) -> dict[s
             name: weights if column is graph.weights else column[arcs]
             for name, column in graph.columns.items()
         },
-        "shapes": None if graph.shapes is None else graph.shapes.of_arcs(arcs, turned=turned),
+        "shapes": None if graph.shapes is None else graph.shapes.of_arcs(arcs, flips=flips),
         "arc_ids": None if graph.arc_ids is None else graph.arc_ids[arcs],
     }
 

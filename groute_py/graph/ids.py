@@ -75,8 +75,8 @@ class Numbering:
         """The id of one vertex."""
         if self.ids is None:
             return index + self.first
-        found: int | str = self.ids[index].item()
-        return found
+        vertex_id: int | str = self.ids[index].item()
+        return vertex_id
 
     def ids_of(self, indices: NDArray[Any]) -> NDArray[Any]:
         """The ids of many vertices, in the shape of `indices`."""
@@ -105,25 +105,25 @@ class Numbering:
         """
         if isinstance(vertices, Positions):
             return self._checked(vertices.values, what, graph)
-        wanted = self._as_ids(vertices, what)
+        ids = self._as_ids(vertices, what)
         if self.ids is None:
-            indices = wanted - self.first if len(wanted) else np.zeros(0, np.int64)
+            indices = ids - self.first if len(ids) else np.zeros(0, np.int64)
             right = (indices >= 0) & (indices < self.count)
-        elif len(wanted) < SORTED_FROM and "order" not in vars(self):
-            at = [np.flatnonzero(self.ids == vertex)[:1] for vertex in wanted]
+        elif len(ids) < SORTED_FROM and "order" not in vars(self):
+            at = [np.flatnonzero(self.ids == vertex)[:1] for vertex in ids]
             right = np.array([len(some) > 0 for some in at], np.bool_)
             indices = np.array([some[0] if len(some) else 0 for some in at], np.int64)
         elif self.count:
-            places = np.searchsorted(self.ids, wanted, sorter=self.order)
+            places = np.searchsorted(self.ids, ids, sorter=self.order)
             indices = self.order[np.minimum(places, self.count - 1)]
-            right = self.ids[indices] == wanted
+            right = self.ids[indices] == ids
         else:
-            indices, right = wanted, np.zeros(len(wanted), np.bool_)
+            indices, right = ids, np.zeros(len(ids), np.bool_)
         if not right.all():
             vertex = np.asarray(vertices, object).reshape(-1)[right.argmin()]
             raise InputError(
                 f"{what} {quoted(vertex)} is not a vertex of {quoted(graph)}; vertices are {self}"
-                f"{self._nearest(wanted[right.argmin()])}"
+                f"{self._nearest(ids[right.argmin()])}"
             )
         return indices.astype(np.int64, copy=False).reshape(np.shape(vertices))
 
@@ -237,20 +237,20 @@ def numbered(
     Returns the least id, the table or None, the number of vertices, and both ends as indices.
     ``more`` are ids of vertices that may have no arcs.
     """
-    known = [ids for ids in (tails, heads, more) if ids is not None and len(ids)]
-    if not known:
+    columns = [ids for ids in (tails, heads, more) if ids is not None and len(ids)]
+    if not columns:
         return 0, None, 0, tails, heads
-    low, high = min(int(ids.min()) for ids in known), max(int(ids.max()) for ids in known)
+    low, high = min(int(ids.min()) for ids in columns), max(int(ids.max()) for ids in columns)
     if low < 0 or high > np.iinfo(np.int32).max:  # differences may not fit in 32 bits
         tails, heads = tails.astype(np.int64, copy=False), heads.astype(np.int64, copy=False)
-    if fits_table(high - low, sum(map(len, known))):
+    if fits_table(high - low, sum(map(len, columns))):
         seen = np.zeros(high - low + 1, np.bool_)
-        for ids in known:
+        for ids in columns:
             seen[ids.astype(np.int64) - low] = True
         if seen.all():
             return low, None, len(seen), tails - low, heads - low
         table = np.flatnonzero(seen) + low
         place = np.cumsum(seen) - 1
         return low, table, len(table), place[tails - low], place[heads - low]
-    table = np.unique(np.concatenate([ids.astype(np.int64) for ids in known]))
+    table = np.unique(np.concatenate([ids.astype(np.int64) for ids in columns]))
     return low, table, len(table), np.searchsorted(table, tails), np.searchsorted(table, heads)

@@ -45,10 +45,10 @@ class Shapes(NamedTuple):
         """The shapes of all arcs, of which tails and heads are exchanged."""
         return self._replace(lines=~self.lines)
 
-    def of_arcs(self, arcs: NDArray[Any], *, turned: bool = False) -> Shapes:
+    def of_arcs(self, arcs: NDArray[Any], *, flips: bool = False) -> Shapes:
         """The shapes of some arcs of the graph, by their numbers, shape (k,)."""
         lines = self.lines[arcs]
-        return self._replace(lines=~lines if turned else lines)
+        return self._replace(lines=~lines if flips else lines)
 
 
 def check_shapes(shapes: Shapes, arc_count: int) -> None:

@@ -24,20 +24,20 @@ def check_hierarchy(hierarchy: Hierarchy) -> None:
     _check_core(hierarchy)
 
 
-def _check_types(found: Hierarchy) -> None:
-    wanted: dict[str, tuple[NDArray[Any], Any, int]] = {
-        "vertices": (found.vertices, np.int32, found.vertex_count),
-        "offsets": (found.offsets, np.int64, found.vertex_count + 1),
-        "heads": (found.heads, np.int32, found.arc_count),
-        "down": (found.down, found.type, found.arc_count),
-        "up": (found.up, found.type, found.arc_count),
-        "core_heads": (found.core_heads, np.int32, len(found.core_heads)),
-        "core_weights": (found.core_weights, found.type, len(found.core_heads)),
-        "core_offsets": (found.core_offsets, np.int64, len(found.core_offsets)),
+def _check_types(hierarchy: Hierarchy) -> None:
+    arrays: dict[str, tuple[NDArray[Any], Any, int]] = {
+        "vertices": (hierarchy.vertices, np.int32, hierarchy.vertex_count),
+        "offsets": (hierarchy.offsets, np.int64, hierarchy.vertex_count + 1),
+        "heads": (hierarchy.heads, np.int32, hierarchy.arc_count),
+        "down": (hierarchy.down, hierarchy.type, hierarchy.arc_count),
+        "up": (hierarchy.up, hierarchy.type, hierarchy.arc_count),
+        "core_heads": (hierarchy.core_heads, np.int32, len(hierarchy.core_heads)),
+        "core_weights": (hierarchy.core_weights, hierarchy.type, len(hierarchy.core_heads)),
+        "core_offsets": (hierarchy.core_offsets, np.int64, len(hierarchy.core_offsets)),
     }
-    if found.type not in WEIGHT_TYPES:
-        raise GraphError(f"weights of a hierarchy are int32 or int64, not {found.type}")
-    for name, (array, kind, length) in wanted.items():
+    if hierarchy.type not in WEIGHT_TYPES:
+        raise GraphError(f"weights of a hierarchy are int32 or int64, not {hierarchy.type}")
+    for name, (array, kind, length) in arrays.items():
         if array.dtype != kind or array.shape != (length,):
             raise GraphError(
                 f"{name} of the hierarchy: {array.dtype} of shape {array.shape}, not "
@@ -61,18 +61,18 @@ def _check_vertices(vertices: NDArray[Any]) -> None:
         raise GraphError(f"vertex {int(np.argmin(seen))} is not in the hierarchy")
 
 
-def _check_arcs_upward(found: Hierarchy) -> None:
+def _check_arcs_upward(hierarchy: Hierarchy) -> None:
     """Each arc leads to a level before, so those of the core have none."""
-    offsets, heads = found.offsets, found.heads
+    offsets, heads = hierarchy.offsets, hierarchy.heads
     if offsets[0] != 0 or offsets[-1] != len(heads):
         raise GraphError(f"offsets of the hierarchy do not go from 0 to {len(heads)}")
     check_offsets(offsets)
-    check_arcs(heads, found.down, found.vertex_count)
-    _check_weights(found.down)
-    if found.up is not found.down:
-        _check_weights(found.up)
-    firsts = np.array(found.levels[:-1])
-    starts, stops = offsets[firsts], offsets[np.array(found.levels[1:])]
+    check_arcs(heads, hierarchy.down, hierarchy.vertex_count)
+    _check_weights(hierarchy.down)
+    if hierarchy.up is not hierarchy.down:
+        _check_weights(hierarchy.up)
+    firsts = np.array(hierarchy.levels[:-1])
+    starts, stops = offsets[firsts], offsets[np.array(hierarchy.levels[1:])]
     some = stops > starts
     if not some.any():
         return
@@ -82,15 +82,17 @@ def _check_arcs_upward(found: Hierarchy) -> None:
         raise GraphError(f"an arc of level {level} of the hierarchy does not lead upward")
 
 
-def _check_core(found: Hierarchy) -> None:
-    offsets = found.core_offsets
-    if len(offsets) != found.core_count + 1:
-        raise GraphError(f"the core has {found.core_count} vertices, but {len(offsets)} offsets")
-    if offsets[0] != 0 or offsets[-1] != len(found.core_heads):
-        raise GraphError(f"offsets of the core do not go from 0 to {len(found.core_heads)}")
+def _check_core(hierarchy: Hierarchy) -> None:
+    offsets = hierarchy.core_offsets
+    if len(offsets) != hierarchy.core_count + 1:
+        raise GraphError(
+            f"the core has {hierarchy.core_count} vertices, but {len(offsets)} offsets"
+        )
+    if offsets[0] != 0 or offsets[-1] != len(hierarchy.core_heads):
+        raise GraphError(f"offsets of the core do not go from 0 to {len(hierarchy.core_heads)}")
     check_offsets(offsets)
-    check_arcs(found.core_heads, found.core_weights, found.core_count)
-    _check_weights(found.core_weights)
+    check_arcs(hierarchy.core_heads, hierarchy.core_weights, hierarchy.core_count)
+    _check_weights(hierarchy.core_weights)
 
 
 def _check_weights(weights: NDArray[Any]) -> None:

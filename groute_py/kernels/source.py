@@ -244,10 +244,10 @@ def tuning(name: str) -> int:
 
 def files_of(program: Program) -> list[str]:
     """The sources of a program and the headers that they include, each after those it includes."""
-    found: list[str] = []
+    files: list[str] = []
     for source in program.sources:
-        _collect(source, found)
-    return found
+        _collect(source, files)
+    return files
 
 
 def text_of(program: Program) -> str:
@@ -286,12 +286,12 @@ _INCLUDE = re.compile(r'^#include "(.*)"$', re.MULTILINE)
 _DIRECTIVE = re.compile(r'^#(include ".*"|pragma once)$', re.MULTILINE)
 
 
-def _collect(name: str, found: list[str]) -> None:
-    if name in found:
+def _collect(name: str, files: list[str]) -> None:
+    if name in files:
         return
     for included in _INCLUDE.findall(_read(name)):
-        _collect(included, found)
-    found.append(name)
+        _collect(included, files)
+    files.append(name)
 
 
 def _read(name: str) -> str:

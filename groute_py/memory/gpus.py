@@ -107,12 +107,12 @@ def refuse_what_cannot_fit(
         remedy: advice; None for more GPUs.
         team: the ranks of the smallest host, if they must exchange in kernels; else None.
     """
-    known = [room for room in rooms if room is not None]
-    if len(known) < len(rooms):
+    limits = [room for room in rooms if room is not None]
+    if len(limits) < len(rooms):
         return
     mode = "auto" if team is None else "fused"
     tight = estimate(size, len(rooms), distance_type, mode, team or MAX_PEERS).tight
-    free = max(known)
+    free = max(limits)
     if tight > free:
         raise everywhere(
             InputError(

@@ -94,7 +94,7 @@ def _digests(draft: Draft, rank: int, size: int) -> NDArray[np.uint32] | None:
 
 
 def _joined(parts: list[NDArray[np.uint32] | None]) -> NDArray[np.uint32]:
-    found = [part for part in parts if part is not None]
-    if len(found) < len(parts):
+    digests = [part for part in parts if part is not None]
+    if len(digests) < len(parts):
         raise NotWrittenError
-    return np.concatenate(found)
+    return np.concatenate(digests)

@@ -54,7 +54,7 @@ class GraphSource:
         forward = None if copy is None else copy.read()
         if forward is None:
             forward = self._read()
-        return Whole(self.direction.of(forward), file=self._native_file, copy=copy, given=forward)
+        return Whole(self.direction.of(forward), file=self._native_file, copy=copy, forward=forward)
 
     def supply(self, channel: Channel, *, whole: bool = False) -> Supply:
         """Find the graph, so that every rank can get its rows. Collective."""

@@ -88,6 +88,6 @@ def _border_moved(channel: Channel, going: list[int], column: NDArray[Any]) -> N
     own, parts[channel.rank] = parts[channel.rank], column[:0]
     arrived = channel.exchange([part.copy() for part in parts])
     arrived[channel.rank] = own
-    found = np.concatenate(arrived)
+    result = np.concatenate(arrived)
     column.resize(0, refcheck=False)  # nobody looks at its parts any more
-    return found
+    return result

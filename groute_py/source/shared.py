@@ -97,22 +97,22 @@ def look_at(file: PreparedFile | SharedFile, channel: Channel) -> Sight:
 
 def on_every_rank(
     channel: Channel,
-    found: T,
+    value: T,
     file: PreparedFile | SharedFile | None,
-    made: Callable[[Graph], T],
+    make: Callable[[Graph], T],
 ) -> T:
     """Bring what rank 0 has made of a graph to every rank. Collective."""
     if file is None or channel.size == 1:
-        return channel.broadcast(found)
+        return channel.broadcast(value)
     contents, seen = look_at(file, channel)
     makes = [rank > 0 and sees for rank, sees in enumerate(seen)]
     if not all(makes[1:]):
         group = channel.split([int(own) for own in makes])
-        found = found if makes[channel.rank] else group.broadcast(found)
+        value = value if makes[channel.rank] else group.broadcast(value)
     with collective(channel):
         if makes[channel.rank]:
             if isinstance(file, SharedFile):
-                found = made(contents.graph())
+                value = make(contents.graph())
             else:
-                found = made(prepared.compared_graph(file, contents))
-    return found
+                value = make(prepared.compared_graph(file, contents))
+    return value

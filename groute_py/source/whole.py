@@ -34,7 +34,7 @@ from groute_py.turns.expanded import layout_of, solved_form
 class Whole(Supply):
     """A whole graph on rank 0; when broadcast, the other ranks get an empty one.
 
-    ``given`` is the graph before its arcs were reversed. It stays in memory until the graph is
+    ``forward`` is the graph before its arcs were reversed. It stays in memory until the graph is
     contracted and ``copy`` is written, so that runs of both directions find one hierarchy.
     """
 
@@ -45,19 +45,19 @@ class Whole(Supply):
         *,
         file: SharedFile | None = None,
         copy: Copy | None = None,
-        given: Graph | None = None,
+        forward: Graph | None = None,
     ) -> None:
         self._graph, self._rounded_to, self._file = graph, rounded_to, file
-        self._copy, self._given = copy, given if copy is not None else None
+        self._copy, self._forward = copy, forward if copy is not None else None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Whole, (None,)
 
     def facts(self, channel: Channel) -> Facts:
-        def known() -> Facts:
+        def make() -> Facts:
             return replace(facts_of(self.graph()), rounded_to=self._rounded_to)
 
-        return on_root(channel, known)
+        return on_root(channel, make)
 
     def spread(self, channel: Channel, cutting: Cutting) -> Spread:
         arranged = on_root(channel, lambda: _Arranged(self.graph(), cutting, channel.size))
@@ -84,14 +84,14 @@ class Whole(Supply):
     def keep(self, graph: PreparedGraph) -> None:
         if layout_of(self.graph()).is_expanded:  # a prepared graph would know no turns
             return
-        given, is_as_given = self._given, self._given is self._graph
-        self._graph, self._given = graph, None
-        if self._copy is None or given is None:
+        forward, is_as_given = self._forward, self._forward is self._graph
+        self._graph, self._forward = graph, None
+        if self._copy is None or forward is None:
             return
         if is_as_given:
             self._graph = self._copy.write(graph)
         else:
-            self._copy.write(PreparedGraph(given, graph.hierarchy.reversed()))
+            self._copy.write(PreparedGraph(forward, graph.hierarchy.reversed()))
 
 
 class _Arranged:

@@ -182,8 +182,8 @@ def _joined(
     # arcs by their ids, and those of one id by their tails
     keys = of_arcs * graph.vertex_count + graph.tails()
     by_key = np.argsort(keys, kind="stable")
-    wanted = np.searchsorted(every, second)[rows] * graph.vertex_count + graph.heads[before]
-    which, at = _spans(keys[by_key], wanted, graph.name)
+    next_keys = np.searchsorted(every, second)[rows] * graph.vertex_count + graph.heads[before]
+    which, at = _spans(keys[by_key], next_keys, graph.name)
     return rows[which], before[which], by_key[at]
 
 

@@ -85,13 +85,13 @@ class ExpandedGraph(Graph):
     @property
     def numbering(self) -> Numbering:
         """Between the graph's vertices and the file's ids."""
-        found: Numbering = vars(self)["_numbering"]
-        return found
+        numbering: Numbering = vars(self)["_numbering"]
+        return numbering
 
     def reversed(self) -> ExpandedGraph:
         """The expansion with each arc turned round; see this module's docstring."""
-        turned = self.solved.reversed(), self.layout.reversed()
-        return ExpandedGraph(*turned, self.numbering, self.original)
+        parts = self.solved.reversed(), self.layout.reversed()
+        return ExpandedGraph(*parts, self.numbering, self.original)
 
     def __getstate__(self) -> dict[str, Any]:
         """The part that other ranks get."""

@@ -33,8 +33,8 @@ class TurnTable(NamedTuple):
         if cost is None:
             return None
         if isinstance(cost, float) and (math.isnan(cost) or cost == -math.inf):
-            wanted = "a number, or forbidden, inf or nothing where nobody may turn"
-            raise self.problem_in(row, f"a cost must be {wanted}, not {quote(entry)}")
+            form = "a number, or forbidden, inf or nothing where nobody may turn"
+            raise self.problem_in(row, f"a cost must be {form}, not {quote(entry)}")
         return None if cost == math.inf else cost
 
 

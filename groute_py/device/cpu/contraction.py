@@ -265,11 +265,11 @@ class _Contraction:
     def _merged(
         self,
         staying_rows: tuple[Any, ...],
-        found: tuple[tuple[Any, ...], list[tuple[int, int]]],
+        entries: tuple[tuple[Any, ...], list[tuple[int, int]]],
         staying: NDArray[np.int64],
     ) -> tuple[Any, ...]:
         """The rows of what stays with the shortcuts, in new numbers."""
-        shortcuts, filled = found
+        shortcuts, filled = entries
         numbers = np.zeros(self._left, np.int64)
         for part in filled:
             contraction_rows.count_tails(shortcuts[0], part, numbers)

@@ -38,11 +38,11 @@ class CpuDependencies:
     """A `DependencySolver` for graphs without negative weights, self-loops and parallel arcs."""
 
     def __init__(
-        self, graph: Graph, distance_type: np.dtype[Any], asked: Accumulation, *, hops: bool
+        self, graph: Graph, distance_type: np.dtype[Any], request: Accumulation, *, hops: bool
     ) -> None:
         self._threads = len(os.sched_getaffinity(0))
         self.label = f"cpu: {platform.processor() or platform.machine()}, {self._threads} threads"
-        self._asked, self._hops, self._count = asked, hops, graph.vertex_count
+        self._request, self._hops, self._count = request, hops, graph.vertex_count
         self._arcs = (
             graph.offsets.view(np.uint64),
             graph.heads.astype(np.uint32, copy=False),
@@ -60,21 +60,21 @@ class CpuDependencies:
                 self._free.put(space)
 
         while len(self._work) < min(self._threads, len(sources)):
-            self._work.append(Workspace(self._count, self._type, self._sum_count, self._asked))
+            self._work.append(Workspace(self._count, self._type, self._sum_count, self._request))
             self._free.put(self._work[-1])
         row_bytes = max(PATHS_BYTES * self._count, 1)
         for first, some in by_threads(self._threads, row_bytes, sources, work):
             yield first + len(some)
 
     def sums(self) -> Dependencies:
-        total = Dependencies.of(self._sum_count, self._asked)
+        total = Dependencies.of(self._sum_count, self._request)
         for space in self._work:
             total.add(space.sums)
         return total
 
     @property
     def _sum_count(self) -> int:
-        return len(self._arcs[1]) if self._asked.by_arc else self._count
+        return len(self._arcs[1]) if self._request.by_arc else self._count
 
     def _add(self, space: Workspace, source: int) -> None:
         nothing, first = unreached(self._type), np.uint64(source)
@@ -87,7 +87,7 @@ class CpuDependencies:
             reached = self._settled(space, first, nothing)
         most = accumulate(
             *(self._arcs, first, nothing, space.distances, space.order, np.int64(reached)),
-            *(space.paths, space.dependencies, self._asked.by_arc, int(self._asked.endpoints)),
+            *(space.paths, space.dependencies, self._request.by_arc, int(self._request.endpoints)),
             *(square_scale(self._count), space.sums.totals, space.sums.squares),
         )
         if most == np.inf:
@@ -98,8 +98,8 @@ class CpuDependencies:
         row, heap = (space.distances, space.order, space.paths), (space.places, space.heap)
         reached, met = settle(self._arcs, source, nothing, *row, *heap)
         if met & OVERFLOWED:
-            known = space.distances != nothing
-            if leads_beyond(*self._arcs[:2], known, known):
+            is_reached = space.distances != nothing
+            if leads_beyond(*self._arcs[:2], is_reached, is_reached):
                 raise NarrowError
         if met & LEVEL:
             words = space.distances, space.order, np.int64(reached), space.paths
@@ -112,10 +112,10 @@ class Workspace:
     """Room of a thread, and its sums."""
 
     def __init__(
-        self, count: int, distance_type: np.dtype[Any], sum_count: int, asked: Accumulation
+        self, count: int, distance_type: np.dtype[Any], sum_count: int, request: Accumulation
     ) -> None:
         self.distances = np.empty(count, distance_type)
         self.order, self.heap = np.empty(count, np.uint32), np.empty(count, np.uint32)
         self.places = np.zeros(count, np.uint32)
         self.paths, self.dependencies = np.empty(count), np.empty(count)
-        self.sums = Dependencies.of(sum_count, asked)
+        self.sums = Dependencies.of(sum_count, request)

@@ -40,16 +40,16 @@ class Descent:
         if self._asked <= PATIENCE or cutoff >= self._too_far:
             return None
         one, distances = self._hierarchy, self._climb.distances
-        words, found, relaxations = self._words, self._found, np.zeros(1, np.int64)
+        words, space, relaxations = self._words, self._space, np.zeros(1, np.int64)
         core = np.arange(one.core_count, dtype=np.uint32)
         for places in (climbed, core):
             descend.open_places(places, distances, cutoff, words)
         most = np.uint64(MOST_ARCS * len(one.heads))
-        count = descend.descend(*self._arcs, cutoff, distances, words, found, most, relaxations)
+        count = descend.descend(*self._arcs, cutoff, distances, words, space, most, relaxations)
         if count < 0:
             self._too_far = cutoff
             return None
-        descend.answer_found(found[:count], self._vertices, distances, one.nothing, answers)
+        descend.answer_found(space[:count], self._vertices, distances, one.nothing, answers)
         self._climb.clear(climbed)
         return int(relaxations[0])
 
@@ -73,5 +73,5 @@ class Descent:
         return np.zeros(-(-self._hierarchy.vertex_count // descend.BITS), np.uint64)
 
     @cached_property
-    def _found(self) -> NDArray[np.uint32]:
+    def _space(self) -> NDArray[np.uint32]:
         return np.empty(self._hierarchy.vertex_count, np.uint32)

@@ -77,7 +77,7 @@ class CpuLoading:
         flows = sum((part[0] for part in parts), np.zeros(len(own)))
         by_slot = np.zeros(len(own))
         loading.hand_down(hierarchy.offsets, self._starts, self._tops, own, lengths, flows, by_slot)
-        taken = np.flatnonzero(by_slot)
+        slots = np.flatnonzero(by_slot)
         answer = np.zeros(len(costs))
-        answer[lightest[taken]] = by_slot[taken]
+        answer[lightest[slots]] = by_slot[slots]
         return Load(answer, sum(part[1] for part in parts), sum(part[2] for part in parts))

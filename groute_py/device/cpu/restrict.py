@@ -28,28 +28,28 @@ def part_above(hierarchy: Hierarchy, vertices: NDArray[Any], most: int) -> Part 
     """The part with some vertices, all above them, and the core; None beyond ``most`` vertices."""
     places = np.empty(hierarchy.vertex_count, np.int32)
     places[hierarchy.vertices] = np.arange(hierarchy.vertex_count, dtype=np.int32)
-    wanted = places[vertices]
+    selection = places[vertices]
     marked = np.zeros(hierarchy.vertex_count, np.bool_)
-    marked[wanted] = marked[: hierarchy.core_count] = True
+    marked[selection] = marked[: hierarchy.core_count] = True
     mark_above(read_only(hierarchy.offsets), read_only(hierarchy.heads), marked)
-    kept = np.flatnonzero(marked)
-    if len(kept) > most:
+    members = np.flatnonzero(marked)
+    if len(members) > most:
         return None
     new = places  # of those that are kept, by their places before
-    new[kept] = np.arange(len(kept), dtype=np.int32)
-    degrees = hierarchy.offsets[kept + 1] - hierarchy.offsets[kept]
-    offsets = np.zeros(len(kept) + 1, np.int64)
+    new[members] = np.arange(len(members), dtype=np.int32)
+    degrees = hierarchy.offsets[members + 1] - hierarchy.offsets[members]
+    offsets = np.zeros(len(members) + 1, np.int64)
     np.cumsum(degrees, out=offsets[1:])
     arcs = np.arange(offsets[-1])
-    arcs += np.repeat(hierarchy.offsets[kept] - offsets[:-1], degrees)
+    arcs += np.repeat(hierarchy.offsets[members] - offsets[:-1], degrees)
     down = hierarchy.down[arcs]
     part = replace(
         hierarchy,
-        levels=tuple(np.searchsorted(kept, hierarchy.levels).tolist()),
-        vertices=np.arange(len(kept), dtype=np.int32),
+        levels=tuple(np.searchsorted(members, hierarchy.levels).tolist()),
+        vertices=np.arange(len(members), dtype=np.int32),
         offsets=offsets,
         heads=new[hierarchy.heads[arcs]],
         down=down,
         up=down if hierarchy.is_symmetric else hierarchy.up[arcs],
     )
-    return Part(part, new[wanted].astype(np.int64))
+    return Part(part, new[selection].astype(np.int64))

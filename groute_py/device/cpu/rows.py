@@ -74,8 +74,8 @@ class CpuHeaps:
     ) -> Iterator[RowBlock]:
         yield from blocks_of(self._graph, sources, targets, self._row, self._predecessors)
 
-    def summaries(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
-        yield from summaries_of(self._graph, sources, self._row, wanted)
+    def summaries(self, sources: NDArray[np.int64], request: Wanted) -> Iterator[Summary]:
+        yield from summaries_of(self._graph, sources, self._row, request)
 
     def _row(self, source: int) -> NDArray[Any]:
         count, nothing = self._graph.vertex_count, unreached(self._graph.type)
@@ -120,12 +120,12 @@ def summaries_of(
     graph: CpuGraph,
     sources: NDArray[np.int64],
     row_of: Callable[[int], NDArray[Any]],
-    wanted: Wanted,
+    request: Wanted,
 ) -> Iterator[Summary]:
     """Yield the summaries of those rows in order, computed by all threads."""
 
     def work(position: int, source: int) -> Summary:
-        return summarize(position, row_of(source), source, wanted)
+        return summarize(position, row_of(source), source, request)
 
     for _, summaries in by_threads(graph.threads, row_bytes(graph), sources, work):
         yield from summaries

@@ -69,10 +69,10 @@ class CpuSweeps:
                 rows, parents = rows[:, targets], None if parents is None else parents[:, targets]
             yield RowBlock(first, rows, parents)
 
-    def summaries(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
+    def summaries(self, sources: NDArray[np.int64], request: Wanted) -> Iterator[Summary]:
         for first, some, rows in self._trees(sources):
             numbers = range(first, first + len(some))
-            yield from self._pool.map(partial(summarize, wanted=wanted), numbers, rows, some)
+            yield from self._pool.map(partial(summarize, request=request), numbers, rows, some)
 
     @cached_property
     def _whole(self) -> CpuHierarchy:
@@ -103,10 +103,10 @@ class CpuSweeps:
 
     def _fitting_threads(self, one: CpuHierarchy, sources: int) -> int:
         """Sweeps at once, as cores, sources and memory allow; half of it is for the rows."""
-        wanted = min(self._threads, -(-sources // self._lanes))
+        most = min(self._threads, -(-sources // self._lanes))
         each = one.vertex_count * 2 * (LINE_BYTES + LANE_BYTES)
         free = available_bytes()
-        return max(wanted if free is None else min(wanted, free // max(each, 1)), 1)
+        return max(most if free is None else min(most, free // max(each, 1)), 1)
 
     def _swept(
         self, one: CpuHierarchy, sources: NDArray[np.int64], columns: NDArray[np.uint32]

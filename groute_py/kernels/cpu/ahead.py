@@ -36,11 +36,11 @@ class AheadCache:
 
     def load_overload(self, types: Any, target_context: Any) -> Any:
         """The compiled form for these types, or None."""
-        found = _saved().get(_key(self._function, types))
-        if found is not None:
+        saved = _saved().get(_key(self._function, types))
+        if saved is not None:
             from numba.core.compiler import CompileResult  # loaded already: it asks for the form
 
-            return CompileResult._rebuild(target_context, *pickle.loads(found))
+            return CompileResult._rebuild(target_context, *pickle.loads(saved))
         return self._own.load_overload(types, target_context)
 
     def __getattr__(self, name: str) -> Any:

@@ -20,16 +20,16 @@ def search(arcs: Any, hops: Any, parents: Any, queue: Any, at: Any, bounds: Any)
     offsets, heads, _ = arcs
     limit, cutoff, nothing, budget = bounds
     one = np.uint64(1)
-    taken = np.uint64(at[HEAD])
-    filled, done = taken + np.uint64(at[NEAR_COUNT]), np.uint64(0)
+    front = np.uint64(at[HEAD])
+    filled, done = front + np.uint64(at[NEAR_COUNT]), np.uint64(0)
     floor = nothing
-    while taken < filled:
-        tail = queue[taken]
+    while front < filled:
+        tail = queue[front]
         level = hops[tail]
         if done >= budget or float(level) > limit:
             floor = level
             break
-        taken += one
+        front += one
         at[BUCKETS] = level + 1
         if level >= cutoff:
             continue
@@ -42,5 +42,5 @@ def search(arcs: Any, hops: Any, parents: Any, queue: Any, at: Any, bounds: Any)
                 parents[head] = tail
                 queue[filled] = head
                 filled += one
-    at[HEAD], at[NEAR_COUNT] = taken, filled - taken
+    at[HEAD], at[NEAR_COUNT] = front, filled - front
     return floor

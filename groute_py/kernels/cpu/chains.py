@@ -25,18 +25,18 @@ def chains(follower: Any) -> Any:
             begins[follower[half]] = False
     seen = np.zeros(count // 2, np.bool_)
     order, starts = np.empty(count // 2, np.int64), np.empty(count // 2 + 1, np.int64)
-    placed, found = 0, 0
+    placed, chain_count = 0, 0
     for rings in range(2):
         for first in range(count):
             if seen[first // 2] or (rings == 0 and not begins[first]):
                 continue
-            starts[found] = placed
-            found += 1
+            starts[chain_count] = placed
+            chain_count += 1
             half = first
             while half >= 0 and not seen[half // 2]:
                 seen[half // 2] = True
                 order[placed] = half
                 placed += 1
                 half = follower[half]
-    starts[found] = placed
-    return order, starts[: found + 1]
+    starts[chain_count] = placed
+    return order, starts[: chain_count + 1]

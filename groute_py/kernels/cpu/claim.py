@@ -22,9 +22,9 @@ CLAIM_HEAD, CLAIMED_COUNT, CLAIM_DIRTY, CLAIM_CURSORS = range(4)
 
 
 @kernel
-def _is_tight(base: Any, weight: Any, known: Any, nothing: Any) -> bool:
+def _is_tight(base: Any, weight: Any, distance: Any, nothing: Any) -> bool:
     """Return True if an arc to a reached head is tight: a sum may be equal to ``nothing``."""
-    return bool(known != nothing and base + weight == known)
+    return bool(distance != nothing and base + weight == distance)
 
 
 @kernel

@@ -217,22 +217,22 @@ def has_witness_in_long_rows(
 
 
 @kernel
-def place_of(neighbours: Any, first: Any, last: Any, wanted: Any) -> Any:
+def place_of(neighbours: Any, first: Any, last: Any, neighbour: Any) -> Any:
     """Return where a row has a neighbour, or -1."""
     end = last
     while first < last:
         middle = (first + last) >> 1
-        if neighbours[middle] < wanted:
+        if neighbours[middle] < neighbour:
             first = middle + 1
         else:
             last = middle
-    return first if first < end and neighbours[first] == wanted else -1
+    return first if first < end and neighbours[first] == neighbour else -1
 
 
 @kernel
 def make_shortcuts(
     rows: Any,
-    kept: Any,
+    rest: Any,
     both: bool,
     nothing: Any,
     leaving: Any,
@@ -243,7 +243,7 @@ def make_shortcuts(
 ) -> Any:
     """Write the shortcuts of a range of ``leaving`` (int64), each as an entry of both its ends.
 
-    ``shortcuts`` are tails, heads, out and into; ``kept`` are rows without what leaves. Returns
+    ``shortcuts`` are tails, heads, out and into; ``rest`` are rows without what leaves. Returns
     where the shortcuts from ``begin`` on end, or -1 if a path between two neighbours does not fit.
     """
     offsets, neighbours, out, into = rows
@@ -252,7 +252,7 @@ def make_shortcuts(
     at = begin
     for number in range(part[0], part[1]):
         vertex = leaving[number]
-        pairs_that_need(rows, kept, both, nothing, vertex, reach, needed)
+        pairs_that_need(rows, rest, both, nothing, vertex, reach, needed)
         pair = 0
         for one in range(offsets[vertex], offsets[vertex + 1] - 1):
             for other in range(one + 1, offsets[vertex + 1]):

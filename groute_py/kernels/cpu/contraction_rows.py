@@ -1,7 +1,7 @@
 """Rows of a skeleton between two rounds of contraction: without what left, with the shortcuts.
 
 Each kernel works on a range of rows, ``part``, so threads can share them. ``rows``, ``both`` and
-``reach`` are those of `groute_py.kernels.cpu.contraction`; ``kept`` are rows without what left.
+``reach`` are those of `groute_py.kernels.cpu.contraction`; ``rest`` are rows without what left.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ def count_kept(offsets: Any, neighbours: Any, leaves: Any, part: Any, counts: An
 
 
 @kernel
-def keep_rows(rows: Any, leaves: Any, part: Any, kept: Any) -> None:
+def keep_rows(rows: Any, leaves: Any, part: Any, rest: Any) -> None:
     """Fill the rows that `count_kept` has counted."""
     offsets, neighbours, out, into = rows
     for vertex in range(part[0], part[1]):
         if leaves[vertex]:
             continue
-        at = kept[0][vertex]
+        at = rest[0][vertex]
         for place in range(offsets[vertex], offsets[vertex + 1]):
             if not leaves[neighbours[place]]:
-                kept[1][at] = neighbours[place]
-                kept[2][at], kept[3][at] = out[place], into[place]
+                rest[1][at] = neighbours[place]
+                rest[2][at], rest[3][at] = out[place], into[place]
                 at += 1
 
 
@@ -62,7 +62,7 @@ def place_shortcuts(shortcuts: Any, part: Any, cursors: Any, placed: Any) -> Non
 
 
 @kernel
-def merge_shortcuts(kept: Any, starts: Any, placed: Any, part: Any, left: Any, counts: Any) -> None:
+def merge_shortcuts(rest: Any, starts: Any, placed: Any, part: Any, left: Any, counts: Any) -> None:
     """Sort the shortcuts of each row, keep the lightest of each head, and count the neighbours.
 
     ``starts`` (int64, (n + 1,)) has the begins of rows in ``placed`` (heads, out, into). Fills
@@ -81,12 +81,12 @@ def merge_shortcuts(kept: Any, starts: Any, placed: Any, part: Any, left: Any, c
             heads[at], out[at], into[at] = heads[place], out[place], into[place]
             at += 1
         left[vertex] = at - first
-        place, end = kept[0][vertex], kept[0][vertex + 1]
+        place, end = rest[0][vertex], rest[0][vertex + 1]
         count = end - place
         for shortcut in range(first, at):
-            while place < end and kept[1][place] < heads[shortcut]:
+            while place < end and rest[1][place] < heads[shortcut]:
                 place += 1
-            count += place == end or kept[1][place] != heads[shortcut]
+            count += place == end or rest[1][place] != heads[shortcut]
         counts[vertex] = count
 
 
@@ -109,25 +109,25 @@ def sort_row(heads: Any, out: Any, into: Any, first: Any, last: Any) -> None:
 
 @kernel
 def fill_rows(
-    kept: Any, starts: Any, placed: Any, left: Any, staying: Any, new: Any, part: Any, rows: Any
+    rest: Any, starts: Any, placed: Any, left: Any, staying: Any, new: Any, part: Any, rows: Any
 ) -> None:
     """Fill the rows, which have offsets, of a range of ``staying``, in ``new`` numbers (uint32)."""
     offsets, neighbours, out, into = rows
     heads, shortcut_out, shortcut_into = placed
     for number in range(part[0], part[1]):
         vertex, at = staying[number], offsets[number]
-        place, end = kept[0][vertex], kept[0][vertex + 1]
+        place, end = rest[0][vertex], rest[0][vertex + 1]
         shortcut = starts[vertex]
         stop = shortcut + left[vertex]
         while place < end or shortcut < stop:
-            if shortcut == stop or (place < end and kept[1][place] < heads[shortcut]):
-                head, forth, back = kept[1][place], kept[2][place], kept[3][place]
+            if shortcut == stop or (place < end and rest[1][place] < heads[shortcut]):
+                head, forth, back = rest[1][place], rest[2][place], rest[3][place]
                 place += 1
             else:
                 head = heads[shortcut]
                 forth, back = shortcut_out[shortcut], shortcut_into[shortcut]
-                if place < end and kept[1][place] == head:
-                    forth, back = min(forth, kept[2][place]), min(back, kept[3][place])
+                if place < end and rest[1][place] == head:
+                    forth, back = min(forth, rest[2][place]), min(back, rest[3][place])
                     place += 1
                 shortcut += 1
             neighbours[at], out[at], into[at] = new[head], forth, back

@@ -37,15 +37,15 @@ def best_arcs(offsets: Any, heads: Any, weights: Any, distances: Any, nothing: A
 def starts(tails: Any) -> Any:
     """One vertex of each cycle of the map vertex → tail."""
     seen = np.zeros(len(tails), np.int64)
-    found = []
+    vertices = []
     for start in range(len(tails)):
         vertex = start
         while vertex >= 0 and seen[vertex] == 0:
             seen[vertex] = start + 1
             vertex = tails[vertex]
         if vertex >= 0 and seen[vertex] == start + 1:
-            found.append(vertex)
-    return np.array(found, dtype=np.int64)
+            vertices.append(vertex)
+    return np.array(vertices, dtype=np.int64)
 
 
 @kernel
@@ -54,20 +54,20 @@ def find_cycle(offsets: Any, heads: Any, in_offsets: Any, tails: Any) -> Any:
     count = len(offsets) - 1
     left = offsets[1:] - offsets[:-1]
     bare = np.empty(count, np.int64)
-    taken = 0
+    bare_count = 0
     for vertex in range(count):
         if left[vertex] == 0:
-            bare[taken] = vertex
-            taken += 1
+            bare[bare_count] = vertex
+            bare_count += 1
     done = 0
-    while done < taken:
+    while done < bare_count:
         for arc in range(in_offsets[bare[done]], in_offsets[bare[done] + 1]):
             left[tails[arc]] -= 1
             if left[tails[arc]] == 0:
-                bare[taken] = tails[arc]
-                taken += 1
+                bare[bare_count] = tails[arc]
+                bare_count += 1
         done += 1
-    if taken == count:
+    if bare_count == count:
         return bare[:0]
     vertex = 0
     while left[vertex] == 0:

@@ -82,12 +82,12 @@ def settle(
             if reach == nothing:
                 met |= OVERFLOWED
                 continue
-            known = distances[head]
-            if reach > known:
+            current = distances[head]
+            if reach > current:
                 continue
             if reach == near:
                 met |= LEVEL
-            if reach == known:
+            if reach == current:
                 paths[head] += own
                 continue
             distances[head], paths[head] = reach, own
@@ -196,19 +196,19 @@ def accumulate(
                     small = share * scale
                     more, much = fixed(small * small)
                     add_at(squares, arc, more, much)
-        found = np.float64(high) + np.float64(low) / UNITS
-        dependencies[tail] = found
+        dependency = np.float64(high) + np.float64(low) / UNITS
+        dependencies[tail] = dependency
         if by_arc:
             continue
         if tail == source:
             if endpoints == 0:
                 continue
-            low, high, found = np.uint64(0), np.uint64(reached - 1), np.float64(reached - 1)
+            low, high, dependency = np.uint64(0), np.uint64(reached - 1), np.float64(reached - 1)
         elif endpoints:
-            high, found = high + one, found + 1.0
+            high, dependency = high + one, dependency + 1.0
         add_at(totals, tail, low, high)
         if len(squares):
-            small = found * scale
+            small = dependency * scale
             more, much = fixed(small * small)
             add_at(squares, tail, more, much)
     return most

@@ -55,14 +55,14 @@ def descend(
     cutoff: Any,
     distances: Any,
     words: Any,
-    found: Any,
+    space: Any,
     most: Any,
     at: Any,
 ) -> int:
     """Find the distances within the cutoff; return how many, or −1 if given up after ``most`` arcs.
 
     The arcs are of `arcs_below`; ``words`` are the bits to begin with, all 0 at the end. Fills
-    ``found`` (uint32, (n,)) with the places, and adds the arcs that were looked at to ``at[0]``.
+    ``space`` (uint32, (n,)) with the places, and adds the arcs that were looked at to ``at[0]``.
     """
     count, looked = 0, np.uint64(0)
     for number in range(len(words)):
@@ -75,7 +75,7 @@ def descend(
                 at[0] += np.int64(looked)
                 return -1
             place = number * BITS + _position(lowest)
-            found[count] = place
+            space[count] = place
             count += 1
             base = np.uint64(distances[place])
             begin, end = starts[place], starts[place + 1]
@@ -102,8 +102,8 @@ def _position(bit: Any) -> int:
 
 
 @kernel
-def answer_found(found: Any, vertices: Any, distances: Any, nothing: Any, answers: Any) -> None:
+def answer_found(space: Any, vertices: Any, distances: Any, nothing: Any, answers: Any) -> None:
     """Put distances of places into ``answers``, by ``vertices`` (uint32, (n,)), and clear them."""
-    for place in found:
+    for place in space:
         answers[vertices[place]] = distances[place]
         distances[place] = nothing

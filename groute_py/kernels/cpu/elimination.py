@@ -233,12 +233,12 @@ def number_tree(rows: Any, heads: Any) -> Any:
             sizes[parent[rank]] += sizes[rank]
     places = np.empty(count, np.int32)  # in the preorder
     inner = np.zeros(count, np.int32)  # vertices below that have a place
-    taken, deepest = 0, -1
+    next_place, deepest = 0, -1
     for rank in range(count - 1, -1, -1):
         above = parent[rank]
         if above < 0:
-            places[rank] = taken
-            taken += sizes[rank]
+            places[rank] = next_place
+            next_place += sizes[rank]
         else:
             depths[rank] = depths[above] + 1
             places[rank] = places[above] + 1 + inner[above]

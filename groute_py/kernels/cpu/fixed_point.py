@@ -56,5 +56,5 @@ def floats(sums: NDArray[np.uint64]) -> NDArray[np.float64]:
     >>> floats(np.array([[2**62, 3]], np.uint64)).tolist()
     [3.25]
     """
-    found: NDArray[np.float64] = sums[:, 1].astype(np.float64) + sums[:, 0] / UNITS
-    return found
+    numbers: NDArray[np.float64] = sums[:, 1].astype(np.float64) + sums[:, 0] / UNITS
+    return numbers

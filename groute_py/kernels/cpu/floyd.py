@@ -27,10 +27,10 @@ def through(distances: Any, rows: Any, middle: Any, columns: Any) -> None:
             for k in range(middle[0], middle[1]):
                 onward = distances[k, start:stop]
                 for i in range(top, min(top + TILE_ROWS, rows[1])):
-                    to_middle, known = distances[i, k], distances[i, start:stop]
+                    to_middle, row = distances[i, k], distances[i, start:stop]
                     for j in range(stop - start):
                         reach = to_middle + onward[j]
-                        known[j] = reach if reach < known[j] else known[j]
+                        row[j] = reach if reach < row[j] else row[j]
 
 
 @kernel
@@ -42,12 +42,12 @@ def through_with_paths(distances: Any, parents: Any, rows: Any, middle: Any, col
             for k in range(middle[0], middle[1]):
                 onward, last = distances[k, start:stop], parents[k, start:stop]
                 for i in range(top, min(top + TILE_ROWS, rows[1])):
-                    to_middle, known = distances[i, k], distances[i, start:stop]
+                    to_middle, row = distances[i, k], distances[i, start:stop]
                     ends = parents[i, start:stop]
                     for j in range(stop - start):
                         reach = to_middle + onward[j]
-                        shorter = reach < known[j]
-                        known[j] = reach if shorter else known[j]
+                        shorter = reach < row[j]
+                        row[j] = reach if shorter else row[j]
                         ends[j] = last[j] if shorter else ends[j]
 
 

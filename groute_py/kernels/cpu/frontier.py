@@ -75,7 +75,7 @@ def relax(
                 bound = min(bound, reach_out(arcs, states, skips, vertex, base, nothing))
         if done >= budget or float(least) > limit:
             break
-        kept, closed = np.uint64(0), np.uint64(0)
+        open_count, closed = np.uint64(0), np.uint64(0)
         for i in range(count):
             vertex = open_set[i]
             base = distances[vertex]
@@ -87,10 +87,10 @@ def relax(
                 settled[closed] = vertex
                 closed += one
             else:
-                open_set[kept] = vertex
-                kept += one
+                open_set[open_count] = vertex
+                open_count += one
         done += count
-        count = kept
+        count = open_count
         at[BUCKETS] += 1
         for i in range(closed):
             tail = settled[i]

@@ -46,11 +46,11 @@ class Kernel:
         with _lock:
             if self._dispatcher is None:
                 options = {"forceinline": True} if self._is_inlined else {}
-                made = _njit()(nogil=True, **options)(self._function)
-                if made is self._function:
+                dispatcher = _njit()(nogil=True, **options)(self._function)
+                if dispatcher is self._function:
                     raise SetupError("kernels run only compiled; unset NUMBA_DISABLE_JIT")
-                made._cache = AheadCache(self._function, FileCache(made))
-                self._dispatcher = made
+                dispatcher._cache = AheadCache(self._function, FileCache(dispatcher))
+                self._dispatcher = dispatcher
             return self._dispatcher
 
     @property

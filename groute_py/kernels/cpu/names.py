@@ -36,7 +36,7 @@ def number_names(
     names: NDArray[np.uint32],
     done: int,
     slots: NDArray[np.uint64],
-    known: NDArray[np.uint8],
+    spellings: NDArray[np.uint8],
     used: int,
     count: int,
     numbers: NDArray[np.int32],
@@ -47,8 +47,8 @@ def number_names(
     the first is looked up: these loads do not wait for each other.
 
     ``names`` (uint32, (k, 3)) have no newline; the first ``done`` have their ``numbers`` (int32,
-    (k,)). ``slots`` (uint64, (a power of two, 2)) are 0 where free. ``known`` (uint8, with room for
-    more) are ``count`` names so far in ``used`` bytes, a newline behind each.
+    (k,)). ``slots`` (uint64, (a power of two, 2)) are 0 where free. ``spellings`` (uint8, with room
+    for more) are ``count`` names so far in ``used`` bytes, a newline behind each.
 
     Returns how many are done (fewer than all where there is no room), the new ``used`` and
     ``count``, and a sum that keeps the early loads from being left out.
@@ -58,7 +58,7 @@ def number_names(
     for name in range(done, len(names)):
         if (name - done) % AHEAD == 0:
             for later in range(name, min(name + AHEAD, len(names))):
-                loaded += known[slots[np.uint64(names[later, HASH]) & mask, 1]]
+                loaded += spellings[slots[np.uint64(names[later, HASH]) & mask, 1]]
         start, size = np.uint64(names[name, START]), np.uint64(names[name, SIZE])
         code = np.uint64(names[name, HASH])
         at = code & mask
@@ -66,21 +66,21 @@ def number_names(
         while slots[at, 0] != NOTHING:
             if slots[at, 0] >> HALF == code:
                 place = slots[at, 1]
-                is_as_long = place + size < end and known[place + size] == NEWLINE
-                if is_as_long and are_equal(known, place, text, start, size):
+                is_as_long = place + size < end and spellings[place + size] == NEWLINE
+                if is_as_long and are_equal(spellings, place, text, start, size):
                     number = np.int64(slots[at, 0] & LOWER_HALF) - 1
                     break
             at = (at + ONE) & mask
         if number < 0:
-            if 2 * (count + 1) > len(slots) or end + size >= np.uint64(len(known)):
+            if 2 * (count + 1) > len(slots) or end + size >= np.uint64(len(spellings)):
                 return name, np.int64(end), count, loaded
             number = count
             count += 1
             slots[at, 0] = code << HALF | np.uint64(count)
             slots[at, 1] = end
             for k in range(size):
-                known[end + k] = text[start + k]
-            known[end + size] = NEWLINE
+                spellings[end + k] = text[start + k]
+            spellings[end + size] = NEWLINE
             end += size + ONE
         numbers[name] = number
     return len(names), np.int64(end), count, loaded

@@ -50,17 +50,17 @@ def reach_of(base: Any, weight: Any, nothing: Any) -> Any:
 def floor_of_far(distances: Any, lists: Any, count: Any, threshold: Any, nothing: Any) -> Any:
     """Drop entries that near has relaxed; return (number left, their smallest distance)."""
     flags, far = lists.flags, lists.far
-    kept, one = np.uint64(0), np.uint64(1)
+    left, one = np.uint64(0), np.uint64(1)
     floor = nothing
     for i in range(count):
         vertex = far[i]
         if distances[vertex] >= threshold:
-            far[kept] = vertex
-            kept += one
+            far[left] = vertex
+            left += one
             floor = min(floor, distances[vertex])
         else:
             flags[vertex] &= NOT_FAR
-    return kept, floor
+    return left, floor
 
 
 @kernel
@@ -72,7 +72,7 @@ def open_bucket(
     Those on the floor go too, even where Δ is so small that the threshold lies there as well.
     """
     flags, near, far = lists.flags, lists.near, lists.far
-    kept, moved, one = np.uint64(0), np.uint64(0), np.uint64(1)
+    left, moved, one = np.uint64(0), np.uint64(0), np.uint64(1)
     places = np.uint64(len(near))
     for i in range(count):
         vertex = far[i]
@@ -82,9 +82,9 @@ def open_bucket(
             near[place if place < places else place - places] = vertex
             moved += one
         else:
-            far[kept] = vertex
-            kept += one
-    return moved, kept
+            far[left] = vertex
+            left += one
+    return moved, left
 
 
 @kernel

@@ -20,15 +20,15 @@ def breadth_first(
     """Write all vertices to ``order``, breadth first; return how many ``start`` reaches."""
     count = len(offsets) - 1
     seen = np.zeros(count, np.bool_)
-    filled, taken, reached, root = 0, 0, 0, start
+    filled, front, reached, root = 0, 0, 0, start
     following = 0
     while filled < count:
         seen[root] = True
         order[filled] = root
         filled += 1
-        while taken < filled:
-            tail = order[taken]
-            taken += 1
+        while front < filled:
+            tail = order[front]
+            front += 1
             for arc in range(offsets[tail], offsets[tail + 1]):
                 head = heads[arc]
                 if not seen[head]:
@@ -52,10 +52,10 @@ def breadth_first_tree(
     order, parents = np.empty(count, np.int32), np.full(count, nobody, np.int32)
     seen = np.zeros(count, np.bool_)
     seen[start], order[0] = True, start
-    filled, taken = 1, 0
-    while taken < filled:
-        tail = order[taken]
-        taken += 1
+    filled, front = 1, 0
+    while front < filled:
+        tail = order[front]
+        front += 1
         for arc in range(offsets[tail], offsets[tail + 1]):
             head = heads[arc]
             if not seen[head]:

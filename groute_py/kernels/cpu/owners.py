@@ -74,8 +74,8 @@ def keep_smallest(
                 continue
             place = last + 1
             while place > 0:
-                known = distances[vertex, place - 1]
-                if known < reach or (known == reach and owners[vertex, place - 1] < number):
+                current = distances[vertex, place - 1]
+                if current < reach or (current == reach and owners[vertex, place - 1] < number):
                     break
                 place -= 1
             if place > last:

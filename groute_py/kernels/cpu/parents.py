@@ -16,20 +16,20 @@ def find_parents(arcs: Any, source: Any, distances: Any, nothing: Any, parents: 
     offsets, tails, weights = arcs
     left = False
     for head in range(len(distances)):
-        known = distances[head]
+        distance = distances[head]
         parents[head] = -1
-        if head == source or known == nothing:
+        if head == source or distance == nothing:
             continue
         parents[head] = OPEN
         for arc in range(offsets[head], offsets[head + 1]):
             tail = tails[arc]
             before = distances[tail]
-            if before > known or before + weights[arc] != known:
+            if before > distance or before + weights[arc] != distance:
                 continue
             if tail == source:
                 parents[head] = tail
                 break
-            if before < known:
+            if before < distance:
                 parents[head] = tail
         left = left or parents[head] == OPEN
     while left:
@@ -37,10 +37,10 @@ def find_parents(arcs: Any, source: Any, distances: Any, nothing: Any, parents: 
         for head in range(len(distances)):
             if parents[head] != OPEN:
                 continue
-            known = distances[head]
+            distance = distances[head]
             for arc in range(offsets[head], offsets[head + 1]):
                 tail = tails[arc]
-                level = distances[tail] == known and known + weights[arc] == known
+                level = distances[tail] == distance and distance + weights[arc] == distance
                 if level and parents[tail] >= 0:
                     parents[head] = tail
                     left = True

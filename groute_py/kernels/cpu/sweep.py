@@ -19,19 +19,19 @@ from groute_py.kernels.cpu.kernel import kernel
 
 @kernel
 def climb(
-    offsets: Any, heads: Any, up: Any, start: int, nothing: Any, distances: Any, found: Any, at: Any
+    offsets: Any, heads: Any, up: Any, start: int, nothing: Any, distances: Any, space: Any, at: Any
 ) -> int:
     """Search upward from a place; return how many places are found.
 
     Arcs lead to lower places only, so the highest place that is left has its distance along paths
-    upward. It is relaxed once. Fills ``found`` (uint32, (n,)); adds relaxed arcs to ``at[0]``.
+    upward. It is relaxed once. Fills ``space`` (uint32, (n,)); adds relaxed arcs to ``at[0]``.
     """
     distances[start] = 0
     highest_first: list[Any] = [-start]
     count = 0
     while len(highest_first) > 0:
         tail = -heappop(highest_first)
-        found[count] = tail
+        space[count] = tail
         count += 1
         base = np.uint64(distances[tail])
         for arc in range(offsets[tail], offsets[tail + 1]):
@@ -47,10 +47,10 @@ def climb(
 
 
 @kernel
-def open_core(found: Any, core: Any, distances: Any, places: Any, heap: Any) -> Any:
+def open_core(space: Any, core: Any, distances: Any, places: Any, heap: Any) -> Any:
     """Put found vertices of the core into a heap of `groute_py.kernels.cpu.heap`; count them."""
     count = np.uint64(0)
-    for place in found:
+    for place in space:
         if place < core:
             rise(heap, places, distances, count, np.uint64(place))
             count += np.uint64(1)
@@ -90,12 +90,12 @@ def answer(places: Any, distances: Any, nothing: Any, cutoff: Any, answers: Any)
 
 
 @kernel
-def begin_lane(found: Any, core: Any, distances: Any, nothing: Any, lane: int, lanes: Any) -> None:
+def begin_lane(space: Any, core: Any, distances: Any, nothing: Any, lane: int, lanes: Any) -> None:
     """Move the places that a search has found, and the core, to a lane (n, k); clear them."""
     for place in range(core):
         lanes[place, lane] = distances[place]
         distances[place] = nothing
-    for place in found:
+    for place in space:
         if place >= core:
             lanes[place, lane] = distances[place]
             distances[place] = nothing

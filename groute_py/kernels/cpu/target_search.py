@@ -20,11 +20,11 @@ LEFT, OVERFLOWED, COUNTS = range(2, 5)
 
 
 @kernel
-def search(arcs: Any, side: Any, wanted: Any, nothing: Any, budget: Any) -> Any:
+def search(arcs: Any, side: Any, is_target: Any, nothing: Any, budget: Any) -> Any:
     """Settle vertices for a slice; return True once all targets are settled or none is open.
 
     The search continues on one side, which began at the source; see
-    `groute_py.kernels.cpu.search_side`. ``wanted`` (uint8, (n,)) is 1 for targets that are not
+    `groute_py.kernels.cpu.search_side`. ``is_target`` (uint8, (n,)) is 1 for targets that are not
     settled.
     """
     offsets, heads, weights = arcs
@@ -39,8 +39,8 @@ def search(arcs: Any, side: Any, wanted: Any, nothing: Any, budget: Any) -> Any:
         places[tail] = 0
         if count > 0:
             sink(heap, places, distances, count, heap[count])
-        if wanted[tail]:
-            wanted[tail] = 0
+        if is_target[tail]:
+            is_target[tail] = 0
             left -= 1
         done += offsets[tail + one] - offsets[tail]
         for arc in range(offsets[tail], offsets[tail + one]):

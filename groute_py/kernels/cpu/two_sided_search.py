@@ -93,13 +93,13 @@ def _advance(arcs: Any, side: Any, others: Any, floor: Any, meeting: Any, nothin
 
 
 @kernel
-def meet(ahead: Any, back: Any, found: Any, nothing: Any) -> Any:
+def meet(ahead: Any, back: Any, space: Any, nothing: Any) -> Any:
     """The shortest path over a place of both searches, or ``nothing``; clears ``back`` there.
 
     ``ahead`` leads from the source, upward and through the core, ``back`` upward to the target.
     """
     best = np.uint64(nothing)
-    for place in found:
+    for place in space:
         if ahead[place] != nothing:
             best = min(best, np.uint64(ahead[place]) + np.uint64(back[place]))
         back[place] = nothing

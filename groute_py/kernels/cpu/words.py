@@ -50,14 +50,14 @@ def first_below(text: NDArray[np.uint8], p: np.uint64, limit: Any, other: Any) -
     (Warren, Hacker's Delight, 2nd ed., section 6-1).
     """
     limits, others = np.uint64(limit) * EACH, np.uint64(other) * EACH
-    found, stop = NOTHING, np.uint64(len(text))
-    while found == NOTHING and p + EIGHT <= stop:
+    hits, stop = NOTHING, np.uint64(len(text))
+    while hits == NOTHING and p + EIGHT <= stop:
         here = word(text, p)
         same = here ^ others
-        found = ((here - limits) & ~here | (same - EACH) & ~same) & HIGH_BITS
+        hits = ((here - limits) & ~here | (same - EACH) & ~same) & HIGH_BITS
         p += EIGHT
-    if found != NOTHING:
-        below = (found - ONE) & ~found  # ends with a bit of the byte that is found
+    if hits != NOTHING:
+        below = (hits - ONE) & ~hits  # ends with a bit of the byte that is found
         p += ((below & EACH) * EACH >> LAST_BYTE) - NINE
     while text[p] >= limit and text[p] != other:
         p += ONE
