@@ -12,13 +12,13 @@ from typing import Any
 from groute_py.errors import InputError, quote
 
 
-def check_kind(what: str, value: Any, kind: type, wanted: str) -> None:
+def check_kind(what: str, value: Any, kind: type, description: str) -> None:
     """Raise `InputError` for a value that is not of a type.
 
     >>> check_kind("spec", "road:9x9", str, "a text such as 'road:9x9'")
     """
     if not isinstance(value, kind):
-        raise InputError(f"{what} must be {wanted}, not {type(value).__name__}")
+        raise InputError(f"{what} must be {description}, not {type(value).__name__}")
 
 
 def as_index(value: Any) -> int:
@@ -71,12 +71,12 @@ def file_path(what: str, value: Any) -> Path:
     return path
 
 
-def check_choice(what: str, name: Any, known: Iterable[str]) -> None:
+def check_choice(what: str, name: Any, choices: Iterable[str]) -> None:
     """Raise `InputError` for a name that is not one of those known.
 
     >>> check_choice("order", "rcm", ("none", "rcm"))
     """
-    names = tuple(known)
+    names = tuple(choices)
     if not isinstance(name, str) or name not in names:
         raise InputError(f"{what} {quote(name)} is unknown; choose one of {', '.join(names)}")
 

@@ -198,20 +198,20 @@ def _verify_with_turns(graph: ExpandedGraph, result: Result, bound: Any) -> None
     (begin,) = layout.begins(np.array([result.source])).tolist()
     right = _serial_distances(solved, begin)
     certify(solved, Result(begin, right))
-    wanted = layout.at_ends(right)
-    wanted = np.where(wanted <= bound, wanted, np.inf if kind.kind == "f" else UNREACHED)
-    same = result.distances == wanted
+    oracle = layout.at_ends(right)
+    oracle = np.where(oracle <= bound, oracle, np.inf if kind.kind == "f" else UNREACHED)
+    same = result.distances == oracle
     if kind.kind == "f" and len(solved.weights) and solved.weights.min() < 0:
         arcs = (solved.offsets, solved.heads, solved.weights)
         steps, absolute = np.full(len(right), -1, np.int64), np.zeros(len(right))
         certificate.lengths_along(*arcs, right, begin, steps, absolute)
         slack = layout.at_ends(path_slack(2 * np.maximum(steps, 0), 2 * absolute, kind))
         with np.errstate(invalid="ignore"):
-            same |= np.abs(result.distances - wanted) <= slack
+            same |= np.abs(result.distances - oracle) <= slack
     if not same.all():
         vertex = int(np.argmin(same))
-        name, found = _Ids(graph)(vertex), result.distances[vertex]
-        raise VerificationError(f"{name} has distance {found}; with these turns {wanted[vertex]}")
+        name, value = _Ids(graph)(vertex), result.distances[vertex]
+        raise VerificationError(f"{name} has distance {value}; with these turns {oracle[vertex]}")
 
 
 def _serial_distances(graph: Graph, source: int) -> NDArray[Any]:
@@ -227,11 +227,11 @@ def _serial_distances(graph: Graph, source: int) -> NDArray[Any]:
     tails = graph.tails()
     for _ in range(graph.vertex_count):
         some = distances[tails] < nothing
-        found = distances.copy()
-        np.minimum.at(found, graph.heads[some], distances[tails[some]] + graph.weights[some])
-        if np.array_equal(found, distances):
+        shorter = distances.copy()
+        np.minimum.at(shorter, graph.heads[some], distances[tails[some]] + graph.weights[some])
+        if np.array_equal(shorter, distances):
             return distances
-        distances = found
+        distances = shorter
     raise VerificationError("a negative cycle can be reached from the source")
 
 
@@ -285,7 +285,7 @@ def _check_no_improvement(
     looked = _over_rows(
         arcs[0], lambda rows: certificate.improvable_arc(rows, *arcs, distances, nothing, bound)
     )
-    tail, arc = next((found for found in looked if found[0] >= 0), (-1, -1))
+    tail, arc = next((pair for pair in looked if pair[0] >= 0), (-1, -1))
     if tail >= 0 and floats and graph.weights.min() < 0:
         tail, arc = _improvable_beyond_rounding(arcs, result, bound)
     if tail >= 0:

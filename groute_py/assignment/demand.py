@@ -95,10 +95,10 @@ def _triples(
         ids, trips = _read(Path(demand))
         return _vertices(ids, numbering, graph), trips
     if isinstance(demand, tuple) and len(demand) == 3:
-        *given, trips = (np.asarray(part) for part in demand)
-        if not given[0].shape == given[1].shape == trips.shape or trips.ndim != 1:
+        *ends, trips = (np.asarray(part) for part in demand)
+        if not ends[0].shape == ends[1].shape == trips.shape or trips.ndim != 1:
             raise InputError("origins, destinations and trips are three lists of one length")
-        return _vertices([part.tolist() for part in given], numbering, graph), _amounts(trips)
+        return _vertices([part.tolist() for part in ends], numbering, graph), _amounts(trips)
     if (matrix := np.asarray(demand)).ndim == 2 and matrix.shape[0] == matrix.shape[1]:
         if len(matrix) > numbering.count:
             raise InputError(
@@ -155,11 +155,11 @@ def _read(path: Path) -> tuple[list[list[Any]], NDArray[np.float64]]:
 def _columns(path: Path, titles: list[str], line: int) -> list[int]:
     """The columns of the roles, in their order."""
     columns = []
-    for role, known in TITLES.items():
-        places = [place for place, title in enumerate(titles) if title in known]
+    for role, choices in TITLES.items():
+        places = [place for place, title in enumerate(titles) if title in choices]
         if len(places) != 1:
             problem = (
-                f"expected one column {role} of {', '.join(known)}; got {quote(','.join(titles))}"
+                f"expected one column {role} of {', '.join(choices)}; got {quote(','.join(titles))}"
             )
             raise FormatError(path, problem, line=line)
         columns.extend(places)

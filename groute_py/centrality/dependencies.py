@@ -103,7 +103,7 @@ class Accumulated:
     squares: NDArray[np.float64] | None  # sums of squares, of the same shape
     most_paths: float  # the greatest number of shortest paths between two vertices
     label: str  # of the device
-    given: Graph | None = None  # the graph as it was given, where that is known
+    input_graph: Graph | None = None  # the graph as it was given, where that is known
 
     @property
     def exact_counts(self) -> bool:
@@ -125,7 +125,7 @@ def accumulated(
         store.begin(channel, lambda: run_of(job.graph, ends, {}), len(job.sources))
     opened.make_room()
     result = accumulate(channel, job, opened.ended(work.progress), store)
-    return None if result is None else replace(result, given=opened.graph())
+    return None if result is None else replace(result, input_graph=opened.graph())
 
 
 def dependency_job(

@@ -137,11 +137,11 @@ def reduced(
     Collective. For ``diameter`` and ``radius`` only some of the sources may be left.
     """
     channel, _ = opened.channel, opened.supply()
-    wanted, progress = WANTED[measure], opened.ended(work.progress)
+    request, progress = WANTED[measure], opened.ended(work.progress)
 
     def ends() -> Ends:
         graph = opened.graph(opened.supplied)
-        if wanted.reciprocals and graph.arc_count and graph.weights.min() < 0:
+        if request.reciprocals and graph.arc_count and graph.weights.min() < 0:
             raise InputError(
                 f"{quoted(graph.name)} has a negative weight, with which harmonic centrality is "
                 "not defined"
@@ -160,7 +160,7 @@ def reduced(
     if has_bounds:
         bounded = bounded_rows(channel, job, measure, progress, store)
         return None if bounded is None else Reduced(job, *bounded[1:], bounded[0])
-    result = reduce(channel, job, wanted, progress=progress, store=store)
+    result = reduce(channel, job, request, progress=progress, store=store)
     return None if result is None else Reduced(job, *result, job.sources)
 
 

@@ -212,11 +212,11 @@ def _measured(
     measure: job.Measure[T],
     graph: GraphLike,
     sources: Vertices | None,
-    given: dict[str, Any],
+    keywords: dict[str, Any],
     **how: bool,
 ) -> T | None:
     """Answer on rank 0; None elsewhere. ``how`` is as for `measured`."""
-    left = dict(given)
+    left = dict(keywords)
     tail, head, weight, comm = (left.pop(n, None) for n in ("tail", "head", "weight", "comm"))
     columns = Columns(tail, head, weight, ignore=left.pop("ignore_columns", ()))
     weighted = left.pop("weighted", True)

@@ -81,15 +81,15 @@ def row_scores(result: Reduced, values: NDArray[Any]) -> Scores:
 
 def vertex_scores(result: Accumulated, normalized: bool) -> Scores:
     """The scores of all vertices."""
-    assert result.given is not None
-    vertices, numbering = np.arange(result.job.graph.vertex_count), result.given.numbering
+    assert result.input_graph is not None
+    vertices, numbering = np.arange(result.job.graph.vertex_count), result.input_graph.numbering
     values = estimated(result, normalized=normalized)
     return Scores(vertices, *values, statistics_of(result), numbering)
 
 
 def arc_scores(result: Accumulated, normalized: bool) -> ArcScores:
     """The scores of the arcs of the graph that was given."""
-    graph = result.given
+    graph = result.input_graph
     assert graph is not None
     tails = graph.tails()
     heads = graph.heads.astype(np.int64)

@@ -58,12 +58,12 @@ def simple_graph(graph: Graph) -> SimpleGraph:
     lightest = weights == least[group]
     places[ids[lightest]] = group[lightest]
     degrees = np.bincount(tails[starts], minlength=graph.vertex_count)
-    made = graph.changed(
+    simple = graph.changed(
         offsets=np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64),
         heads=heads[starts],
         weights=least,
     )
-    return SimpleGraph(made, places, np.bincount(group[lightest], minlength=len(starts)))
+    return SimpleGraph(simple, places, np.bincount(group[lightest], minlength=len(starts)))
 
 
 def refuse_zero_cycles(graph: Graph, sources: NDArray[np.int64]) -> None:

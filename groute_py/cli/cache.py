@@ -46,8 +46,8 @@ def show_list(folder: str | None, as_json: bool) -> None:
     ]
     total = sum(copy.nbytes for copy in copies)
     if as_json:
-        found = {"folder": str(where), "bytes": total, "limit": limit, "copies": rows}
-        click.echo(json.dumps(found))
+        answer = {"folder": str(where), "bytes": total, "limit": limit, "copies": rows}
+        click.echo(json.dumps(answer))
         return
     if rows:
         show.table(["graph", "kind", "bytes", "used", "file"], [_line(row) for row in rows])
@@ -68,8 +68,8 @@ def clear(folder: str | None, as_json: bool) -> None:
     gone = [copy for copy in copies if remove(copy)]
     freed, left = sum(copy.nbytes for copy in gone), len(copies) - len(gone)
     if as_json:
-        found = {"folder": str(where), "removed": len(gone), "bytes": freed, "left": left}
-        click.echo(json.dumps(found))
+        answer = {"folder": str(where), "removed": len(gone), "bytes": freed, "left": left}
+        click.echo(json.dumps(answer))
         return
     show.note(f"{len(gone)} copies, {freed:,} bytes removed from {where}")
     if left:

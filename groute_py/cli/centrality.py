@@ -68,33 +68,33 @@ def centrality(
     unweighted: bool,
     normalized: bool,
     top: int | None,
-    **given: Any,
+    **arguments: Any,
 ) -> None:
     """Centralities of the vertices or arcs of GRAPH, its diameter, radius or mean distance.
 
     Values of betweenness from some sources are estimates; --sources random:N draws them. With an
     --output sums are saved now and then in OUTPUT.partial, for --resume.
     """
-    run = Runner("centrality", graph, {**given, "hops": unweighted}, {"--sources": sources})
+    run = Runner("centrality", graph, {**arguments, "hops": unweighted}, {"--sources": sources})
     from groute_py.centrality.job import MeasureJob
     from groute_py.solver.opened import Work
 
     begins = None if sources == "all" else run.vertices("--sources", "source")
     job = MeasureJob(measure.replace("-", "_"), begins)
-    given = {"normalized": normalized, "top": top is not None, "reverse": run.options.reverse}
-    run.begin(job, lambda: _check(run, measure, given), keeps=True)
+    flags = {"normalized": normalized, "top": top is not None, "reverse": run.options.reverse}
+    run.begin(job, lambda: _check(run, measure, flags), keeps=True)
 
     def answered() -> dict[str, Any]:
-        assert found is not None
+        assert result is not None
         whole = run.opened.graph()
         return {
             "measure": measure,
             "graph": whole.name,
             "vertices": whole.vertex_count,
             "arcs": whole.arc_count,
-            "sources": len(found.job.sources),
-            "on": found.label,
-            **_values(found, job.measure, normalized, whole, 10 if top is None else top, store),
+            "sources": len(result.job.sources),
+            "on": result.label,
+            **_values(result, job.measure, normalized, whole, 10 if top is None else top, store),
             **show.attribution(whole.attribution),
         }
 
@@ -102,18 +102,18 @@ def centrality(
     choices["normalized"] = normalized
     with run.stored("sources", choices) as store:
         with show.row_progress(measure) as progress:
-            found: Any = run.opened.answer(job, Work(progress, store))
+            result: Any = run.opened.answer(job, Work(progress, store))
         records.begin("write" if run.output else "answer")
         answer = run.on_root(answered)
     run.show(lambda: answer, _show)
 
 
-def _check(run: Runner, measure: str, given: dict[str, bool]) -> None:
+def _check(run: Runner, measure: str, flags: dict[str, bool]) -> None:
     from groute_py.results.tables import check_table
 
     check_choice("measure", measure, MEASURES)
     for name, measures in WITHOUT.items():
-        if given[name] and measure in measures:
+        if flags[name] and measure in measures:
             raise InputError(f"{measure} does not take --{name}; drop it")
     run.refuse_resume_of_nothing()
     if run.output is not None:
@@ -121,25 +121,25 @@ def _check(run: Runner, measure: str, given: dict[str, bool]) -> None:
 
 
 def _values(
-    found: Any, measure: str, normalized: bool, whole: Any, top: int, store: Store | None
+    result: Any, measure: str, normalized: bool, whole: Any, top: int, store: Store | None
 ) -> dict[str, Any]:
     """Return what the answer says of the values, which are saved."""
     import numpy as np
 
     if measure in NUMBERS:
-        answer = _number(found, measure, whole)
+        answer = _number(result, measure, whole)
         columns = {name: np.array([answer[name]]) for name in SAVED if name in answer}
         return _finite(answer) | _save(store, columns, whole.attribution)
     from groute_py.centrality.job import scores_of
     from groute_py.centrality.scores import columns_of
 
-    scores = scores_of(found, measure, normalized=normalized)
+    scores = scores_of(result, measure, normalized=normalized)
     columns = columns_of(scores, whole.numbering, measure)
     answer = {}
     if measure.replace("_", "-") in COUNTED:
-        answer |= {"most_paths": found.most_paths, "exact_counts": found.exact_counts}
+        answer |= {"most_paths": result.most_paths, "exact_counts": result.exact_counts}
     else:
-        answer["reaches_all"] = found.complete
+        answer["reaches_all"] = result.complete
     answer |= _save(store, columns, whole.attribution)
     best = (-scores.values).argsort(kind="stable")[:top]
     answer["top"] = [
@@ -159,21 +159,21 @@ def _save(store: Store | None, columns: dict[str, Any], attribution: str) -> dic
     return {"output": str(store.path), "solved_now": len(store.missing)}
 
 
-def _number(found: Reduced, measure: str, whole: Any) -> dict[str, Any]:
+def _number(result: Reduced, measure: str, whole: Any) -> dict[str, Any]:
     if measure == "mean":
-        mean, error = found.mean()
-        answer: dict[str, Any] = {"mean": mean, "pairs": found.pairs}
-        if len(found.job.sources) < found.count:
+        mean, error = result.mean()
+        answer: dict[str, Any] = {"mean": mean, "pairs": result.pairs}
+        if len(result.job.sources) < result.count:
             answer["standard_error"] = error
         return answer
-    row = found.farthest if measure == "diameter" else found.most_central
-    ends = int(found.sources[row]), int(found.rows.farthest[row])
+    row = result.farthest if measure == "diameter" else result.most_central
+    ends = int(result.sources[row]), int(result.rows.farthest[row])
     return {
-        measure: found.rows.greatest[row].item(),
+        measure: result.rows.greatest[row].item(),
         "from": whole.numbering.id_of(ends[0]),
         "to": whole.numbering.id_of(ends[1]),
-        "reaches_all": found.complete,
-        "rows": len(found.sources),
+        "reaches_all": result.complete,
+        "rows": len(result.sources),
     }
 
 

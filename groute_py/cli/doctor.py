@@ -36,13 +36,13 @@ def doctor(as_json: bool) -> None:
     if as_json:
         rows = {}
         for f in findings:
-            rows[f.what] = {"state": f.state, "found": f.found, "advice": f.advice}
+            rows[f.what] = {"state": f.state, "found": f.observation, "advice": f.advice}
             rows[f.what] |= {} if f.detail is None else {"detail": f.detail}
         show.answer(rows, as_json=True)
         return
     show.table(
         ["check", "state", "found", "advice"],
-        [[f.what, f.state, f.found, f.advice] for f in findings],
+        [[f.what, f.state, f.observation, f.advice] for f in findings],
     )
     wrong = sum(f.state == "wrong" for f in findings)
     if place().rank == 0:

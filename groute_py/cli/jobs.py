@@ -37,14 +37,14 @@ if TYPE_CHECKING:
     ),
     output="Save the answer: .npz .csv .parquet.",
 )
-def nearest(graph: str, facilities: str, k: int, to_facility: bool, **given: Any) -> None:
+def nearest(graph: str, facilities: str, k: int, to_facility: bool, **arguments: Any) -> None:
     """The nearest of several facilities for each vertex of GRAPH.
 
     Saved are the facility, its distance, and the next vertex on the path. Of facilities that are
     equally near, the one with the lowest id is taken. With -k what is finished when a run ends
     early stays in OUTPUT.partial, for --resume.
     """
-    run = Runner("nearest", graph, given, {"--facilities": facilities})
+    run = Runner("nearest", graph, arguments, {"--facilities": facilities})
     from groute_py.jobs.nearest import NearestJob
     from groute_py.results.tables import check_table
 
@@ -85,12 +85,12 @@ def nearest(graph: str, facilities: str, k: int, to_facility: bool, **given: Any
     output="Save a line for each pair: .csv .parquet .geojson.",
     memory_limit={"help": MEMORY},
 )
-def route(graph: str, pairs: str, paths: bool, **given: Any) -> None:
+def route(graph: str, pairs: str, paths: bool, **arguments: Any) -> None:
     """Shortest paths in GRAPH between many pairs of vertices: distances, and paths on request.
 
     What is finished when a run ends early stays in OUTPUT.partial, for --resume.
     """
-    run = Runner("route", graph, given, pairs=pairs)
+    run = Runner("route", graph, arguments, pairs=pairs)
     from groute_py.io.pairs import check_pairs_file, read_pairs_in
     from groute_py.jobs.route import RouteJob
     from groute_py.results.tables import check_table
@@ -167,7 +167,7 @@ def isochrone(
     each: bool,
     features: str | None,
     margin: float | None,
-    **given: Any,
+    **arguments: Any,
 ) -> None:
     """Find what lies within limits of some sources in GRAPH: vertices, arcs, areas, a map.
 
@@ -175,7 +175,7 @@ def isochrone(
     nothing else. With --each what is finished when a run ends early stays in OUTPUT.partial, for
     --resume.
     """
-    run = Runner("isochrone", graph, given, {"--from": sources})
+    run = Runner("isochrone", graph, arguments, {"--from": sources})
     from groute_py.jobs.isochrone import IsochroneJob
     from groute_py.maps.isochrone_files import check_form, needs_places, write
 

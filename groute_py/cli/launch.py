@@ -144,10 +144,10 @@ def _ranks(ranks: int | None, each: int | None, hosts: int) -> int:
 
 def _check_command(argv: tuple[str, ...]) -> None:
     """Check the command now, so that a mistake does not first show when the job starts."""
-    known = click.get_current_context().find_root().command
-    assert isinstance(known, click.Group)
-    if argv[0] not in known.commands:
-        names = ", ".join(known.commands)
+    group = click.get_current_context().find_root().command
+    assert isinstance(group, click.Group)
+    if argv[0] not in group.commands:
+        names = ", ".join(group.commands)
         raise InputError(f"there is no command {quote(argv[0])}; there are {names}")
 
 
@@ -174,9 +174,9 @@ def _start() -> str:
 
     try:
         path = finding.find_mpirun()
-        found = finding.flavour_named(finding.flavour(path))
+        flavour = finding.flavour_named(finding.flavour(path))
         is_own = path.parent == Path(sys.executable).parent
-        return "mpirun" if is_own and found.name == "mpich" else found.srun
+        return "mpirun" if is_own and flavour.name == "mpich" else flavour.srun
     except SetupError:
         return finding.Flavour.srun
 
@@ -186,13 +186,13 @@ def _lines(path: str) -> tuple[str, ...]:
         text = Path(path).read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read as a list of items: {error}") from error
-    found = tuple(line.strip() for line in text.split("\n") if line.strip())
+    items = tuple(line.strip() for line in text.split("\n") if line.strip())
     if "\0" in text:
         raise InputError(f"{path}: has a null character, which no argument can hold")
-    if not found:
+    if not items:
         raise InputError(f"{path}: no items; write one on each line")
-    option = next((item for item in found if item.startswith("-")), None)
+    option = next((item for item in items if item.startswith("-")), None)
     if option is not None:
         problem = f"the item {quote(option)} would be an option of the command"
         raise InputError(f"{path}: {problem}; write a file of that name as ./{quoted(option)}")
-    return found
+    return items

@@ -68,7 +68,7 @@ def size_of(text: str | None) -> int | None:
 
 def together(*options: Callable[[F], F]) -> Callable[[F], F]:
     """Return one decorator for several options, in the order of the help."""
-    return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
+    return lambda command: reduce(lambda inner, option: option(inner), reversed(options), command)
 
 
 def _set_column(context: click.Context, parameter: click.Parameter, value: Any) -> None:

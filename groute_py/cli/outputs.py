@@ -27,26 +27,26 @@ def check_outputs_apart(inputs: Files, outputs: Files) -> None:
     Two inputs may be one file. Files that are read without being named count too, as does the
     folder OUT.partial of each output.
     """
-    taken: dict[str, tuple[str, Path]] = {}
+    uses: dict[str, tuple[str, Path]] = {}
     for what, path in _with_companions(inputs):
-        taken.setdefault(os.path.realpath(path), (what, path))
+        uses.setdefault(os.path.realpath(path), (what, path))
     for what, path in _replaceable(outputs):
-        before, _ = taken.setdefault(os.path.realpath(path), (what, path))
+        before, _ = uses.setdefault(os.path.realpath(path), (what, path))
         if before != what:
             raise InputError(f"{path}: is both {before} and {what}; name another file")
     for what, path in _replaceable(outputs):
-        _check_folder_free(what, path, taken)
+        _check_folder_free(what, path, uses)
 
 
-def _check_folder_free(output: str, path: Path, taken: Mapping[str, tuple[str, Path]]) -> None:
+def _check_folder_free(output: str, path: Path, uses: Mapping[str, tuple[str, Path]]) -> None:
     """Raise `InputError` if a file is, or lies in, what ``--resume`` would go on with."""
     from groute_py.many.storage.folder import folder_of
 
     folder = os.path.realpath(folder_of(path))
-    for place, (what, name) in taken.items():
+    for place, (what, name) in uses.items():
         if Path(place).is_relative_to(folder):
-            kept = f"part of the unfinished work of {output}"
-            raise InputError(f"{name}: is both {what} and {kept}; name another file")
+            other = f"part of the unfinished work of {output}"
+            raise InputError(f"{name}: is both {what} and {other}; name another file")
 
 
 def _with_companions(files: Files) -> Iterator[tuple[str, Path]]:

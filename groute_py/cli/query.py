@@ -40,7 +40,7 @@ LONGEST_LINE, AT_ONCE = 1 << 20, 1 << 16
 )
 @source_options
 @alike
-def query(graph: str, **given: Any) -> None:
+def query(graph: str, **arguments: Any) -> None:
     """Answer questions about GRAPH: a JSON object on stdin a line, one on stdout for each.
 
     Answers come in the order of the questions, until the end of the input. A question is, for
@@ -48,7 +48,7 @@ def query(graph: str, **given: Any) -> None:
     """
     if place().size > 1:
         raise InputError("query runs on one rank; start it without mpirun")
-    run = Runner("query", graph, given | {"as_json": True})
+    run = Runner("query", graph, arguments | {"as_json": True})
     from groute_py.comm.solo import SoloChannel
     from groute_py.graph.direction import Direction
     from groute_py.jobs.questions import Questions

@@ -41,13 +41,13 @@ class RowsAnswer(NamedTuple):
     output="Save the matrix: .npy .npz .zarr .parquet .csv.",
     memory_limit={"help": MEMORY},
 )
-def matrix(graph: str, sources: str, targets: str, **given: Any) -> None:
+def matrix(graph: str, sources: str, targets: str, **arguments: Any) -> None:
     """Distances in GRAPH from some sources to some targets, saved as a matrix or a table.
 
     Only the columns of the targets are kept, and leave a GPU. What is finished when a run ends
     early stays in OUTPUT.partial, for --resume.
     """
-    run = Runner("matrix", graph, given, {"--from": sources, "--to": targets})
+    run = Runner("matrix", graph, arguments, {"--from": sources, "--to": targets})
     from groute_py.jobs.rows import RowsJob
     from groute_py.many.storage.forms import SUFFIXES, check_output
     from groute_py.results import tables
@@ -74,13 +74,13 @@ def matrix(graph: str, sources: str, targets: str, **given: Any) -> None:
     output="Save all rows: .npy .npz .zarr.",
     memory_limit={"help": MEMORY},
 )
-def apsp(graph: str, sources: str, what: str, **given: Any) -> None:
+def apsp(graph: str, sources: str, what: str, **arguments: Any) -> None:
     """Shortest paths from all vertices of GRAPH, or from many, to all.
 
     Rows are saved as they are found (--output), reduced to a few numbers (--reduce), or only
     counted. What is finished when a run ends early stays in OUTPUT.partial, for --resume.
     """
-    run = Runner("apsp", graph, given, {"--sources": sources})
+    run = Runner("apsp", graph, arguments, {"--sources": sources})
     from groute_py.jobs.rows import RowsJob
 
     begins = None if sources == "all" else run.vertices("--sources", "source")
@@ -145,8 +145,8 @@ def _reduce(
     from groute_py.device.summary import Wanted
     from groute_py.many.reduce import reduce
 
-    wanted = Wanted(sums=what == "sum", histogram=what == "histogram")
-    result = reduce(channel, job, wanted, progress=progress)
+    request = Wanted(sums=what == "sum", histogram=what == "histogram")
+    result = reduce(channel, job, request, progress=progress)
     if result is None:
         return {}
     reduction, label = result

@@ -55,7 +55,7 @@ class Runner:
         self,
         function: str,
         graph: str,
-        given: dict[str, Any],
+        arguments: dict[str, Any],
         named: Mapping[str, str] | None = None,
         **files: str | None,
     ) -> None:
@@ -63,22 +63,22 @@ class Runner:
         from groute_py.engine.options import Options
 
         self.graph, self.function, self._named = graph, function, named or {}
-        self.output: str | None = given.pop("output", None)
-        self.outputs = {"--output": self.output, "--trace": given.pop("trace", None)}
-        self.resumes: bool = given.pop("resume", False)
-        self.as_json: bool = given.pop("as_json")
-        self._verbose: bool = given.pop("verbose", False)
-        self._columns: Columns = given.pop("columns")
-        self._cache = given.pop("cache")
-        self.where: Where = given.pop("where", Where())
+        self.output: str | None = arguments.pop("output", None)
+        self.outputs = {"--output": self.output, "--trace": arguments.pop("trace", None)}
+        self.resumes: bool = arguments.pop("resume", False)
+        self.as_json: bool = arguments.pop("as_json")
+        self._verbose: bool = arguments.pop("verbose", False)
+        self._columns: Columns = arguments.pop("columns")
+        self._cache = arguments.pop("cache")
+        self.where: Where = arguments.pop("where", Where())
         self.ends = NamedVertices(graph, self.where)
-        self._files = files | {"turns": given.get("turns")}
+        self._files = files | {"turns": arguments.get("turns")}
         self._new: dict[str, int] = {}
         try:
-            limit = size_of(given.pop("memory_limit", None))
+            limit = size_of(arguments.pop("memory_limit", None))
         except InputError as problem:
             raise everywhere(problem) from None
-        self.options = Options(**given, memory_limit=limit)
+        self.options = Options(**arguments, memory_limit=limit)
 
     def on_root(self, action: Callable[[], T]) -> T:
         """Run something on rank 0; its result, or its error, is every rank's. Collective."""

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @click.command()
 @graph_argument
 @solve_options("sssp")
-def sssp(graph: str, **given: Any) -> None:
+def sssp(graph: str, **arguments: Any) -> None:
     """Shortest paths from one source to every vertex of GRAPH.
 
     GRAPH is a file (known by its content: DIMACS, Matrix Market, edge lists, METIS, GAPBS, Galois,
@@ -42,19 +42,19 @@ def sssp(graph: str, **given: Any) -> None:
     .gz, .xz, .zst or .bz2), a generated graph (road:WxH, rmat:SCALE[,EDGEFACTOR], random:N,M), or
     one to download (dimacs:NY, snap:web-Google).
     """
-    _solve("sssp", graph, **given)
+    _solve("sssp", graph, **arguments)
 
 
 @click.command()
 @graph_argument
 @no_turns
 @solve_options("bfs", cutoff={"type": click.IntRange(0, 2**62), "metavar": "ARCS"})
-def bfs(graph: str, **given: Any) -> None:
+def bfs(graph: str, **arguments: Any) -> None:
     """Breadth-first search: the least number of arcs from one source to every vertex of GRAPH.
 
     GRAPH is as for sssp; its weights are not looked at.
     """
-    _solve("bfs", graph, algorithm="bfs", hops=True, **given)
+    _solve("bfs", graph, algorithm="bfs", hops=True, **arguments)
 
 
 @click.command()
@@ -113,9 +113,9 @@ def _solve(
     check: bool,
     trials: int,
     telemetry: str | None,
-    **given: Any,
+    **arguments: Any,
 ) -> None:
-    run = Runner(function, graph, given, coordinates=given.get("coordinates"))
+    run = Runner(function, graph, arguments, coordinates=arguments.get("coordinates"))
     from groute_py.graph.direction import Direction
     from groute_py.graph.ids import Positions
     from groute_py.jobs.tree import TreeJob
@@ -132,9 +132,9 @@ def _solve(
         solver = opened.trees
         records.begin("solve")
         begin, ends = run.on_root(lambda: _vertices(opened, source, targets))
-        wanted = [] if output else ends  # a saved answer is complete
+        stops = [] if output else ends  # a saved answer is complete
         brings_tree = bool(output or targets or check)  # else nothing is shown of it
-        job = TreeJob(Positions(begin), Positions(wanted), function, brings_tree)
+        job = TreeJob(Positions(begin), Positions(stops), function, brings_tree)
 
         def solved() -> Result | None:
             try:
@@ -302,13 +302,13 @@ def _show(
         rows[gpu] = ", ".join(f"{name.replace('_', ' ')} {means[name]:,.6g}" for name in means)
     show.timed_answer(rows, seconds, as_json=False, verbose=verbose, aside=aside)
     word = "from" if "reverse" in rows else "to"
-    for found in paths:
-        for line in _path_text(found, word):
+    for path in paths:
+        for line in _path_text(path, word):
             click.echo(printable(line), err=aside)
 
 
-def _path_text(found: dict[str, Any], word: str) -> list[str]:
-    if found["distance"] is None:
-        return [f"no path {word} {found['target']}"]
-    steps = " → ".join(map(str, found["path"]))
-    return [f"path {word} {found['target']}, length {found['distance']}:", f"  {steps}"]
+def _path_text(path: dict[str, Any], word: str) -> list[str]:
+    if path["distance"] is None:
+        return [f"no path {word} {path['target']}"]
+    steps = " → ".join(map(str, path["path"]))
+    return [f"path {word} {path['target']}, length {path['distance']}:", f"  {steps}"]

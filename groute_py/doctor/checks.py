@@ -38,7 +38,7 @@ class Finding:
 
     what: str
     state: str
-    found: str
+    observation: str
     advice: str = ""
     detail: Any = None
 
@@ -137,9 +137,9 @@ def about_the_job(sights: list[job.RankView]) -> Iterator[Finding]:
     if problem := job.hidden(sights):
         what, _, advice = problem.partition("; ")
         yield Finding("GPU binding", "wrong", what, advice)
-    elif taken := list(job.shared_gpus(sights)):
+    elif names := list(job.shared_gpus(sights)):
         advice = "start as many ranks on a host as it has GPUs"
-        yield Finding("GPU binding", "wrong", f"taken several times: {'; '.join(taken)}", advice)
+        yield Finding("GPU binding", "wrong", f"taken several times: {'; '.join(names)}", advice)
     elif all(sight.gpu for sight in sights):
         yield Finding("GPU binding", "good", "a GPU for each rank, seen by all of its host")
     yield Finding("exchange", "good", job.exchange(sights))

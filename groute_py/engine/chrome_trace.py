@@ -88,9 +88,9 @@ def chrome_trace(records: list[Record], clocks: Sequence[RankClock], names: list
 
 
 def _rows(records: list[Record]) -> dict[str, int]:
-    found = {NAMES.get(phase, phase) for record in records for phase, _, _ in record.spans}
-    ordered = [phase for phase in PHASES if phase in found]
-    return {phase: n for n, phase in enumerate([*ordered, *sorted(found - {*PHASES})], start=1)}
+    phases = {NAMES.get(phase, phase) for record in records for phase, _, _ in record.spans}
+    ordered = [phase for phase in PHASES if phase in phases]
+    return {phase: n for n, phase in enumerate([*ordered, *sorted(phases - {*PHASES})], start=1)}
 
 
 def _named(rank: int, name: str, rows: dict[str, int]) -> list[Event]:

@@ -106,8 +106,8 @@ class CycleWatch:
         before = None if best is None else best.distances.copy()
         # more than one a vertex show nothing new, and float distances may sink by rounding for ever
         for _ in range(min(sweeps, sum(counts)) + 1):
-            found = candidates(self._share, weights, own)
-            columns = [channel.collect(column) for column in found]
+            arcs = candidates(self._share, weights, own)
+            columns = [channel.collect(column) for column in arcs]
             if not on_root(channel, partial(self._improve, best, columns)):
                 break
             cuts = np.cumsum(counts)[:-1]
@@ -118,9 +118,9 @@ class CycleWatch:
         assert best is not None
         assert self._numbering is not None
         moved = best.take(map(Candidates._make, zip(*columns, strict=True)))
-        found = best.negative_cycle() if moved else None
-        if found is not None:
-            vertices, weight = found
+        result = best.negative_cycle() if moved else None
+        if result is not None:
+            vertices, weight = result
             in_input = self._order.in_input(np.array(vertices))
             ids = self._numbering.ids_of(in_input).tolist()
             raise NegativeCycleError(in_input.tolist(), weight, ids=ids)
@@ -211,14 +211,14 @@ class Candidates(NamedTuple):
 def candidates(share: Share, weights: NDArray[Any], distances: NDArray[Any]) -> Candidates:
     """Return the best arcs of a share whose owned vertices have these distances."""
     nothing = unreached(distances.dtype)
-    known = np.full(share.local_count, nothing, distances.dtype)
-    known[: share.own_count] = distances
-    tails, arcs = cycle.best_arcs(share.offsets, share.heads, weights, known, nothing)
+    local = np.full(share.local_count, nothing, distances.dtype)
+    local[: share.own_count] = distances
+    tails, arcs = cycle.best_arcs(share.offsets, share.heads, weights, local, nothing)
     heads = np.flatnonzero(tails >= 0)
     tails, weights = tails[heads], weights[arcs[heads]]
     owned = np.arange(share.first, share.first + share.own_count)
     numbers = np.concatenate([owned, share.halo])
-    return Candidates(numbers[heads], known[tails] + weights, numbers[tails], weights)
+    return Candidates(numbers[heads], local[tails] + weights, numbers[tails], weights)
 
 
 class BestTails:

@@ -86,7 +86,7 @@ def about(entry: Field[Any], function: str = "") -> Option:
 def options_of(kind: Any, function: str) -> tuple[tuple[Field[Any], Option], ...]:
     """Return the options that a function takes, with their fields."""
     every = ((entry, about(entry, function)) for entry in fields(kind))
-    return tuple((entry, known) for entry, known in every if function in known.of)
+    return tuple((entry, traits) for entry, traits in every if function in traits.of)
 
 
 @cache
@@ -106,45 +106,45 @@ def alike(options: Any) -> dict[str, Any]:
     return {name: getattr(options, name) for name in _alike_in(kind)}
 
 
-def chosen(kind: type, function: str, given: Mapping[str, Any]) -> dict[str, Any]:
+def chosen(kind: type, function: str, keywords: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of a call; a keyword that the function lacks is a TypeError."""
-    defaults = {entry.name: known.default for entry, known in options_of(kind, function)}
-    for name in given:
+    defaults = {entry.name: traits.default for entry, traits in options_of(kind, function)}
+    for name in keywords:
         if name not in defaults:
             raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
-    return defaults | dict(given)
+    return defaults | dict(keywords)
 
 
 def takes(kind: type, function: str) -> Callable[[F], F]:
     """Show all options in the signature and the docstring of a function of ``**options``."""
 
     def shown(call: F) -> F:
-        signature, taken = inspect.signature(call), list(options_of(kind, function))
+        signature, entries = inspect.signature(call), list(options_of(kind, function))
         *named, _ = signature.parameters.values()  # the last one is **options
         keywords = [
             inspect.Parameter(
                 entry.name,
                 inspect.Parameter.KEYWORD_ONLY,
-                default=known.default,
+                default=traits.default,
                 annotation=entry.type,
             )
-            for entry, known in taken
+            for entry, traits in entries
         ]
         vars(call)["__signature__"] = signature.replace(parameters=[*named, *keywords])
         if call.__doc__ is not None:
-            call.__doc__ = _with_arguments(call.__doc__, [_argument(*entry) for entry in taken])
+            call.__doc__ = _with_arguments(call.__doc__, [_argument(*entry) for entry in entries])
         return call
 
     return shown
 
 
-def _argument(entry: Field[Any], known: Option) -> str:
-    text = f"{entry.name}: {known.text}"
-    if known.choices:
-        text += f" One of {', '.join(known.choices)}."
-    if known.in_python:
-        text += f" {known.in_python}."
-    return f"{text} None: {known.unset}." if known.unset else text
+def _argument(entry: Field[Any], traits: Option) -> str:
+    text = f"{entry.name}: {traits.text}"
+    if traits.choices:
+        text += f" One of {', '.join(traits.choices)}."
+    if traits.in_python:
+        text += f" {traits.in_python}."
+    return f"{text} None: {traits.unset}." if traits.unset else text
 
 
 def _with_arguments(doc: str, arguments: list[str]) -> str:

@@ -301,9 +301,9 @@ class Options:
 
         Raises `SetupError` where rows are to be solved for on a GPU and there is none.
         """
-        for name, known in checks_of(Options, function):
-            if (value := getattr(self, name)) is not known.default:
-                known.refuse(name, value)
+        for name, traits in checks_of(Options, function):
+            if (value := getattr(self, name)) is not traits.default:
+                traits.refuse(name, value)
         if function in MEASURES_TOO:
             self._check_for_rows(function)
         elif self.turns is not None:

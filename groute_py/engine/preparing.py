@@ -78,27 +78,27 @@ def prepare_for(supply: Supply, options: Options, facts: Facts, kind: str) -> Pr
 
     Contraction that was asked for by name is an `InputError` if the graph does not suit.
     """
-    asked = _is_asked_for(options)
-    if (why := None if asked else _other_wish(options)) is not None:
+    is_required = _is_asked_for(options)
+    if (why := None if is_required else _other_wish(options)) is not None:
         return Preparation(why_not=why)
     try:
-        if (known := None if options.hops else supply.hierarchy()) is not None:
-            _refuse_large_levels(known, facts, kind)
-            return _with(known, "asked for" if asked else BEFORE)
+        if (saved := None if options.hops else supply.hierarchy()) is not None:
+            _refuse_large_levels(saved, facts, kind)
+            return _with(saved, "asked for" if is_required else BEFORE)
         graph = supply.graph()
         if options.hops:
             graph = graph.with_unit_weights()
-        prepared, aside = prepare_graph(graph, facts, kind, at_any_length=asked)
+        prepared, aside = prepare_graph(graph, facts, kind, at_any_length=is_required)
         _refuse_large_levels(prepared.hierarchy, facts, kind)
     except UnsuitableError as problem:
-        if asked:
+        if is_required:
             raise refusal(facts.name, problem) from problem
         return Preparation(why_not=str(problem))
-    if kind == "cuda" and not asked and not _core_fits(prepared.hierarchy):
+    if kind == "cuda" and not is_required and not _core_fits(prepared.hierarchy):
         return Preparation(why_not="distances within its core may take more than 62 bits")
     if not options.hops:
         supply.keep(prepared)
-    return _with(prepared.hierarchy, ("asked for" if asked else NOW) + aside)
+    return _with(prepared.hierarchy, ("asked for" if is_required else NOW) + aside)
 
 
 def _refuse_large_levels(hierarchy: Hierarchy, facts: Facts, kind: str) -> None:

@@ -109,9 +109,9 @@ class SourceSolver:
         begin = self._layout.begins(np.array([source], np.int64))
         ends = self._layout.ends(np.array(targets, np.int64))
         own_source, *own = graph.own_of([*begin.tolist(), *ends.tolist()])
-        wanted = np.array([v for v in own if v is not None], np.int64) if targets else None
+        own_targets = np.array([v for v in own if v is not None], np.int64) if targets else None
         deadline = time.monotonic() + graph.plan.time_limit_s
-        query = Query(own_source, wanted, deadline, min(cutoff, graph.plan.cutoff), finds_tree)
+        query = Query(own_source, own_targets, deadline, min(cutoff, graph.plan.cutoff), finds_tree)
         before = channel.bytes_sent.copy()
         channel.gather(None)  # so that no rank's time holds another's last download
         try:

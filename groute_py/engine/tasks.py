@@ -63,8 +63,8 @@ class Relaxing:
         """Return an upper bound of the farthest target's distance; infinite if one is unreached."""
         if self._targets is None:
             return math.inf
-        found = self.farthest()
-        return float(found) if found < EXACT else math.nextafter(found, math.inf)
+        distance = self.farthest()
+        return float(distance) if distance < EXACT else math.nextafter(distance, math.inf)
 
     def farthest(self) -> float:
         """Return the exact distance of this rank's farthest target; infinite if unreached."""

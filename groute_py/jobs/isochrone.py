@@ -252,8 +252,8 @@ def as_limits(limits: Any) -> tuple[float, ...]:
     >>> as_limits([9, 5, 9.0])
     (5, 9)
     """
-    given = plain(limits)
-    values = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+    data = plain(limits)
+    values = list(data) if isinstance(data, Iterable) and not isinstance(data, str) else [data]
     result = [plain(value) for value in values]
     for value in result:
         check_number("limit", value)
@@ -293,19 +293,19 @@ class ArcBegins:
 
     def __init__(self, graph: ExpandedGraph) -> None:
         assert graph.original is not None
-        given, self._places = graph.original
+        original, self._places = graph.original
         self._layout = graph.layout
         if len(self._places.costs) and self._places.costs.min() < 0:
             raise InputError(
-                f"a turn of {quoted(given.name)} has a cost below 0; with such a cost there is no "
-                "part of an arc within a limit"
+                f"a turn of {quoted(original.name)} has a cost below 0; with such a cost there is "
+                "no part of an arc within a limit"
             )
         self._numbers: NDArray[np.int64] | None = None
-        self.roads = given
+        self.roads = original
         if self._layout.is_reversed:
-            self.roads = given.reversed()
-            arcs = np.arange(given.arc_count)
-            self._numbers = transposed(given.offsets, given.heads, arcs)[2]
+            self.roads = original.reversed()
+            arcs = np.arange(original.arc_count)
+            self._numbers = transposed(original.offsets, original.heads, arcs)[2]
 
     def of(self, vertices: NDArray[np.int64], distances: NDArray[Any]) -> NDArray[np.float64]:
         """Return the beginnings of the arcs of ``roads`` that leave some vertices, in their order.

@@ -254,8 +254,8 @@ def swept(
     if time.monotonic() > deadline:
         raise too_late()
     with watch.phase("solve"):
-        turned = Direction(to_facility) is not opened.supplied
-        arrays: Any = on_gpu.solve(by_id(graph, facilities), turned=turned)
+        is_reversed = Direction(to_facility) is not opened.supplied
+        arrays: Any = on_gpu.solve(by_id(graph, facilities), turned=is_reversed)
     if arrays is None:
         return None
     with watch.phase("download"):

@@ -101,16 +101,16 @@ class Questions:
         for members, asks in FORMS:
             if members <= question.keys() <= members | {*asks}:
                 return self._solved(question, {name for name in asks if _is_wanted(question, name)})
-        given = ", ".join(sorted(question)) or "nothing"
+        names = ", ".join(sorted(question)) or "nothing"
         raise InputError(
             "a question has source and target, source and targets, pairs, sources and targets, or "
-            f"sources and limits; this one has {quoted(given)}"
+            f"sources and limits; this one has {quoted(names)}"
         )
 
-    def _solved(self, question: dict[str, Any], wanted: set[str]) -> dict[str, Any]:
-        paths = bool(wanted)
+    def _solved(self, question: dict[str, Any], parts: set[str]) -> dict[str, Any]:
+        paths = bool(parts)
         if "limits" in question:
-            return self._reach(question["sources"], question["limits"], wanted)
+            return self._reach(question["sources"], question["limits"], parts)
         if "sources" in question:
             return self._matrix(question["sources"], question["targets"])
         if "target" in question:
@@ -141,14 +141,14 @@ class Questions:
         assert matrix is not None
         return {"distances": [_shown(row) for row in matrix.distances]}
 
-    def _reach(self, sources: Any, limits: Any, wanted: set[str]) -> dict[str, Any]:
+    def _reach(self, sources: Any, limits: Any, parts: set[str]) -> dict[str, Any]:
         ends = self._ends(_checked_list("sources", sources), "source")
         if isinstance(limits, list) and len(limits) > MOST_LIMITS:
             raise InputError(f"limits must be at most {MOST_LIMITS:,} numbers")
         deadline = deadline_in(self._time_limit_s)
         result = self._solver.isochrone(ends, limits)
         assert result is not None
-        return members_of(result, wanted, deadline)
+        return members_of(result, parts, deadline)
 
     def _ends(self, ends: Any, role: str) -> Locator:
         """Return what finds the vertices of ids and points, of which lists are points."""
@@ -159,12 +159,12 @@ class Questions:
         name = self._solver.facts.name
         indices[~are_points] = self._numbering.indices_of(each[~are_points], role, name)
 
-        def found(graph: Graph) -> NDArray[np.int64]:
+        def find(graph: Graph) -> NDArray[np.int64]:
             if are_points.any():
                 indices[are_points] = self._nearest(as_points(each[are_points].tolist()), graph)
             return indices
 
-        return found
+        return find
 
     def _nearest(self, points: NDArray[np.float64], graph: Graph) -> NDArray[np.int64]:
         if self._places is None:
@@ -186,20 +186,20 @@ def _parsed(line: bytes) -> dict[str, Any]:
 
 
 def _is_wanted(question: dict[str, Any], name: str) -> bool:
-    wanted = question.get(name, False)
-    if not isinstance(wanted, bool):
-        raise InputError(f"{name} must be true or false, not {quote(wanted)}")
-    return wanted
+    value = question.get(name, False)
+    if not isinstance(value, bool):
+        raise InputError(f"{name} must be true or false, not {quote(value)}")
+    return value
 
 
-def _checked_list(name: str, given: Any, of: str = "vertex") -> list[Any]:
-    if not isinstance(given, list) or not given:
-        raise InputError(f"{name} must be a list of at least one {of}, not {quote(given)}")
-    return given
+def _checked_list(name: str, value: Any, of: str = "vertex") -> list[Any]:
+    if not isinstance(value, list) or not value:
+        raise InputError(f"{name} must be a list of at least one {of}, not {quote(value)}")
+    return value
 
 
-def _checked_pairs(given: Any) -> list[tuple[Any, Any]]:
-    pairs = _checked_list("pairs", given, "pair")
+def _checked_pairs(value: Any) -> list[tuple[Any, Any]]:
+    pairs = _checked_list("pairs", value, "pair")
     wrong = next((pair for pair in pairs if not isinstance(pair, list) or len(pair) != 2), None)
     if wrong is not None:
         raise InputError(f"a pair must be a source and a target, not {quote(wrong)}")
@@ -214,7 +214,7 @@ def _shown(distances: NDArray[Any]) -> list[Any]:
     return shown
 
 
-def members_of(result: Isochrones, wanted: Collection[str], deadline: float) -> dict[str, Any]:
+def members_of(result: Isochrones, parts: Collection[str], deadline: float) -> dict[str, Any]:
     """The members of an answer: ``vertices``, ``distances``, and what is asked for."""
     (reach,) = result.reaches
     entries = _added(0, len(reach.vertices))
@@ -222,13 +222,13 @@ def members_of(result: Isochrones, wanted: Collection[str], deadline: float) -> 
         "vertices": result.graph.numbering.ids_of(reach.vertices).tolist(),
         "distances": reach.distances.tolist(),
     }
-    if not wanted:
+    if not parts:
         return members
-    pieces = _pieces(result, reach, entries if "arcs" in wanted else None, deadline)
-    if "arcs" in wanted:
+    pieces = _pieces(result, reach, entries if "arcs" in parts else None, deadline)
+    if "arcs" in parts:
         members["arcs"] = _arcs(result, pieces)
         entries += len(pieces)
-    if "areas" in wanted:
+    if "areas" in parts:
         members["areas"] = _areas(result, reach, pieces, entries, deadline)
     return members
 

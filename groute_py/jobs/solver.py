@@ -260,7 +260,7 @@ class Solver:
         opened = self._opened
         with opened.alone():
             refuse_difference(opened.channel, {"function": "reversed"})
-            forward = at_root(opened.channel, opened.given)
+            forward = at_root(opened.channel, opened.forward)
         return self._opened_anew(forward, opened.direction.other)
 
     def close(self) -> None:
@@ -287,7 +287,7 @@ class Solver:
 
     def _weighed(self, weights: Any) -> Graph:
         opened = self._opened
-        graph = opened.given()
+        graph = opened.forward()
         if isinstance(graph, PreparedGraph):
             return graph.with_weights(weights, device=opened.options.device)
         return graph.with_weights(weights)

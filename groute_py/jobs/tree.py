@@ -54,7 +54,7 @@ class TreeJob:
         numbering, name = opened.trees.numbering, opened.trees.facts.name
         assert numbering is not None
 
-        def found(ends: Any, role: str) -> list[int]:
+        def positions(ends: Any, role: str) -> list[int]:
             if callable(ends):
                 places = ends(opened.graph())
             else:
@@ -62,12 +62,12 @@ class TreeJob:
             return list(map(int, places.reshape(-1)))
 
         is_one = callable(self.source) or isinstance(self.source, Positions)
-        sources = found(self.source if is_one else [self.source], "source")
+        sources = positions(self.source if is_one else [self.source], "source")
         if len(sources) != 1:
             raise InputError(f"{len(sources)} sources; one is expected, and apsp is for several")
         targets: Any = self.targets
         is_list = not (callable(targets) or isinstance(targets, Positions))
-        return sources[0], found(list(targets) if is_list else targets, "target")
+        return sources[0], positions(list(targets) if is_list else targets, "target")
 
     def _drops_weights(self, options: Options) -> bool:
         return self.name == "bfs" and not options.hops

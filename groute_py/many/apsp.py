@@ -126,9 +126,9 @@ class ManySources:
 
     def parts(self, positions: NDArray[np.int64], spans: Spans) -> Iterator[NDArray[np.int64]]:
         """Yield the positions of each rank's block, in the order of the ranks that have one."""
-        for rank, taken in enumerate(spans):
-            if taken is not None:
-                yield self.part(positions, rank, len(spans))[taken[0] : sum(taken)]
+        for rank, block in enumerate(spans):
+            if block is not None:
+                yield self.part(positions, rank, len(spans))[block[0] : sum(block)]
 
     def answer(
         self, distances: NDArray[Any], parents: NDArray[np.int32] | None, label: str

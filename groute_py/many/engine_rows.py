@@ -50,9 +50,9 @@ class EngineRows:
             parents = np.stack(trees).astype(np.int32) if trees else None
             yield RowBlock(first, np.stack([distances for distances, _ in rows]), parents)
 
-    def summaries(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
+    def summaries(self, sources: NDArray[np.int64], request: Wanted) -> Iterator[Summary]:
         def work(position: int, source: int) -> Summary:
-            return summarize(position, self._solve(source).distances, source, wanted)
+            return summarize(position, self._solve(source).distances, source, request)
 
         self._open(len(sources))
         for _, results in by_threads(self._threads, self._row_bytes, sources, work):
@@ -119,10 +119,10 @@ class SingleRows:
                     None if parents is None else parents.astype(np.int32),
                 )
 
-    def summaries(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
+    def summaries(self, sources: NDArray[np.int64], request: Wanted) -> Iterator[Summary]:
         from groute_py.device.cuda.multi_source.summary import ArraySummaries
 
-        reducer = ArraySummaries(wanted)
+        reducer = ArraySummaries(request)
         staying = replace(self._options, predecessors=False, download=False)
         with self._opened(staying) as solver:
             for position, source in enumerate(sources.tolist()):

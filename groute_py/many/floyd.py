@@ -99,8 +99,8 @@ class CpuFloyd:
     ) -> Iterator[RowBlock]:
         yield from blocks_of(self._arcs, sources, targets, self._closed(), self._predecessors)
 
-    def summaries(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
-        yield from summaries_of(self._arcs, sources, self._closed(), wanted)
+    def summaries(self, sources: NDArray[np.int64], request: Wanted) -> Iterator[Summary]:
+        yield from summaries_of(self._arcs, sources, self._closed(), request)
 
     def _closed(self) -> Callable[[int], NDArray[Any]]:
         """Close the matrix; what gives the row of a source."""

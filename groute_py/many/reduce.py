@@ -150,7 +150,7 @@ class RowSums:
 def reduce(
     channel: Channel,
     job: ManySources,
-    wanted: Wanted,
+    request: Wanted,
     *,
     progress: Progress | None = None,
     store: Store | None = None,
@@ -168,7 +168,7 @@ def reduce(
     with collective(channel):
         solving = job.solving(channel)
     work = job.graph.vertex_count + job.graph.arc_count
-    with closing(solving.summaries(job.begins[own], wanted)) as summaries:
+    with closing(solving.summaries(job.begins[own], request)) as summaries:
         rows = RowSums(summaries, own, total, store)
         stops = slices(channel, len(own), store, job.choice.device, work)
         in_slices(channel, rows, stops, (len(own), len(missing), sources), progress, store)

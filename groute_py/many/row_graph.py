@@ -31,7 +31,7 @@ class RowGraph:
 
     graph: Graph  # of one precision, in the direction of the rows, perhaps expanded by turns
     facts: Facts
-    given: np.dtype[Any]  # of weights, before they were of one precision
+    input_type: np.dtype[Any]  # of weights, before they were of one precision
     direction: Direction  # of the rows, in the graph as it was given
     layout: Layout  # of the vertices in ``graph``
     numbering: Numbering
@@ -40,12 +40,12 @@ class RowGraph:
     _apart: dict[str, str | None] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, graph: Graph, direction: Direction, wanted: Direction) -> RowGraph:
+    def of(cls, graph: Graph, direction: Direction, row_direction: Direction) -> RowGraph:
         """Return one for rows in a wanted direction, of a graph with arcs of some direction."""
-        if wanted is not direction:
+        if row_direction is not direction:
             graph = graph.reversed()
         whole = one_precision(solved_form(graph).to_host())
-        about = wanted, layout_of(graph), graph.numbering, graph.attribution
+        about = row_direction, layout_of(graph), graph.numbering, graph.attribution
         return cls(whole, facts_of(whole), graph.weights.dtype, *about)
 
     @cached_property
@@ -62,7 +62,7 @@ class RowGraph:
             return None
         plain = Options(device=options.device, predecessors=False)
         try:
-            return potentials(self.graph, plain, sources, self.given)
+            return potentials(self.graph, plain, sources, self.input_type)
         except NegativeCycleError as error:
             raise self.direction.of_cycle(self.layout.cycle(error)) from None
 

@@ -113,11 +113,11 @@ def solve_each(
 
     Each solve ends when all targets, if there are any, are final.
     """
-    given = None if graph is None else graph.weights.dtype
+    input_type = None if graph is None else graph.weights.dtype
     graph = None if graph is None else one_precision(graph)
     if channel.size == 1 and graph is not None:
         options = placed(graph, options)
-    with SourceSolver(Whole(graph, given), channel, options) as solver:
+    with SourceSolver(Whole(graph, input_type), channel, options) as solver:
         for source in sources:
             result = solver.sssp(int(source), targets)
             yield None if result is None or graph is None else source_first(graph, result)

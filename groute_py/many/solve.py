@@ -95,12 +95,12 @@ class Solving:
             yield self._lifted(block, sources, targets)
 
     def summaries(
-        self, sources: NDArray[np.int64], wanted: Wanted
+        self, sources: NDArray[np.int64], request: Wanted
     ) -> Generator[Summary, None, None]:
         """A few numbers of each row, in the order of their sources."""
-        wanted = replace(wanted, heights=self._height)
+        request = replace(request, heights=self._height)
         try:
-            yield from self._complete(sources, lambda solver, some: solver.summaries(some, wanted))
+            yield from self._complete(sources, lambda solver, some: solver.summaries(some, request))
         except LiftError as problem:
             raise out_of_range(self._graph.name, self._types[-1]) from problem
         except SumError as problem:

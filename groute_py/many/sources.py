@@ -114,8 +114,8 @@ def _lines_of(path: Path) -> list[str]:
     return ids
 
 
-def _drawn(wanted: int, count: int, role: str) -> NDArray[np.int64]:
-    if not 0 < wanted <= count:
-        raise InputError(f"{wanted} {plural(role)} cannot be drawn from {count} vertices")
-    drawn = np.random.default_rng(SEED).choice(count, wanted, replace=False)
+def _drawn(number: int, count: int, role: str) -> NDArray[np.int64]:
+    if not 0 < number <= count:
+        raise InputError(f"{number} {plural(role)} cannot be drawn from {count} vertices")
+    drawn = np.random.default_rng(SEED).choice(count, number, replace=False)
     return np.sort(drawn).astype(np.int64)

@@ -73,8 +73,8 @@ def _nodes_at(
     extreme: Callable[..., Any], graph: BackendGraph, e: Eccentricities | None, weight: Weight
 ) -> list[Node]:
     values = _eccentricities(graph, list(graph), weight) if e is None else e
-    wanted = extreme(values.values())
-    return [node for node, value in values.items() if value == wanted]
+    extremum = extreme(values.values())
+    return [node for node, value in values.items() if value == extremum]
 
 
 @entry

@@ -59,15 +59,15 @@ class Tabular:
 
 
 def _begun(column: Column) -> list[Any]:
-    values, known, _ = column
+    values, valid, _ = column
     some = slice(0, LINES_SHOWN + 1)
-    return column._replace(values=values[some], known=None if known is None else known[some]).shown
+    return column._replace(values=values[some], valid=None if valid is None else valid[some]).shown
 
 
 def table_of(part: Part, name: str | None, attribution: str = "", index: str | None = None) -> Any:
     """A table of a library, as `Tabular.to_frame`; of pandas with a column as its index."""
     if name is None:
-        name = next((known for known in LIBRARIES if known in sys.modules), LIBRARIES[0])
+        name = next((each for each in LIBRARIES if each in sys.modules), LIBRARIES[0])
     check_choice("library", name, LIBRARIES)
     module = library(name, "a table")
     if name == "pandas":
@@ -86,17 +86,17 @@ def table_of(part: Part, name: str | None, attribution: str = "", index: str | N
 
 def _of_pandas(pandas: Any, column: Column) -> Any:
     """Values that are not there are missing; floats are infinite there."""
-    values, known, _ = column
-    if known is None or values.dtype.kind == "f":
+    values, valid, _ = column
+    if valid is None or values.dtype.kind == "f":
         return values
     if values.dtype.kind in "iu":
-        return pandas.arrays.IntegerArray(values, ~known)
-    return pandas.Series(values, dtype="string").mask(~known).array
+        return pandas.arrays.IntegerArray(values, ~valid)
+    return pandas.Series(values, dtype="string").mask(~valid).array
 
 
 def _of_polars(polars: Any, title: str, column: Column) -> Any:
-    values, known, _ = column
+    values, valid, _ = column
     series = polars.Series(title, values.tolist() if values.dtype.kind in "UO" else values)
-    if known is None or known.all():
+    if valid is None or valid.all():
         return series
-    return series.set(polars.Series(np.asarray(~known)), None)
+    return series.set(polars.Series(np.asarray(~valid)), None)

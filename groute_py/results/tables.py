@@ -23,21 +23,21 @@ from groute_py.system.atomic_file import check_writable, replacing, translating_
 
 
 class Column(NamedTuple):
-    """A column of a part of a table; ``known`` says which values there are, None for all.
+    """A column of a part of a table; ``valid`` says which values there are, None for all.
 
     In place of the others a ``.csv`` says ``missing``.
     """
 
     values: NDArray[Any]
-    known: NDArray[np.bool_] | None = None
+    valid: NDArray[np.bool_] | None = None
     missing: str = ""
 
     @property
     def shown(self) -> list[Any]:
         """The values as a ``.csv`` has them."""
         values: list[Any] = self.values.tolist()
-        if self.known is not None:
-            for place in np.flatnonzero(~self.known).tolist():
+        if self.valid is not None:
+            for place in np.flatnonzero(~self.valid).tolist():
                 values[place] = self.missing
         return values
 

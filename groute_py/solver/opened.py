@@ -151,14 +151,14 @@ class Opened:
             self._trees = SourceSolver(supply, self.channel, self.options)
         return self._trees
 
-    def given(self) -> Graph:
+    def forward(self) -> Graph:
         """Return the forward graph, with its own weights; on rank 0, once there is a supply."""
         assert self._supply is not None
         if self.supplied is Direction.FORWARD:
             return self._supply.graph()
         if self.keeps_order:  # and so was opened anew, of a graph
-            forward: Graph = self.source.what
-            return forward
+            graph: Graph = self.source.what
+            return graph
         return self._supply.graph().reversed()
 
     def following(self, forward: Graph | None, options: Options) -> Opened:
@@ -172,10 +172,10 @@ class Opened:
         """Return the whole graph in host memory; on rank 0, once there is a supply."""
         if self._whole is None:
             self._whole = self._read()
-        wanted = self.direction if direction is None else direction
-        if wanted is self.supplied:
+        sense = self.direction if direction is None else direction
+        if sense is self.supplied:
             return self._whole
-        return self.part(f"graph {wanted.name}", self._whole.reversed)
+        return self.part(f"graph {sense.name}", self._whole.reversed)
 
     def place_little(self) -> None:
         """Let one rank solve a small graph on its cores, unless the shares are in place already."""
@@ -215,8 +215,8 @@ class Opened:
         """
         from groute_py.many.row_graph import RowGraph
 
-        wanted = self.direction if direction is None else direction
-        if wanted not in self._rows:
+        row_direction = self.direction if direction is None else direction
+        if row_direction not in self._rows:
             supply = self.supply()
 
             def file() -> PreparedFile | SharedFile | None:
@@ -224,14 +224,14 @@ class Opened:
                 return None if self.options.hops else supply.file()
 
             def make(graph: Graph) -> RowGraph:
-                return RowGraph.of(graph, self.supplied, wanted)
+                return RowGraph.of(graph, self.supplied, row_direction)
 
             seen = on_root(self.channel, file)
             first = at_root(self.channel, lambda: make(self.graph(self.supplied)))
             whole = on_every_rank(self.channel, first, seen, make)
             assert whole is not None
-            self._rows[wanted] = whole
-        return self._rows[wanted]
+            self._rows[row_direction] = whole
+        return self._rows[row_direction]
 
     def from_root(self, name: str, make: Callable[[], Graph], **how: Any) -> Result | None:
         """Solve from the last vertex of a graph that rank 0 makes, without turns. Collective.
@@ -247,10 +247,10 @@ class Opened:
         with SourceSolver(Whole(graph), self.channel, options) as solver:
             return solver.sssp(solver.facts.vertex_count - 1)
 
-    def part(self, name: str, made: Callable[[], T]) -> T:
+    def part(self, name: str, make: Callable[[], T]) -> T:
         """Return a part that a job has left, or make it; the name is that of the job."""
         if name not in self._parts:
-            self._parts[name] = made()
+            self._parts[name] = make()
         part: T = self._parts[name]
         return part
 
@@ -361,13 +361,13 @@ class Opened:
 def opened_by(
     function: str,
     graph: Any,
-    given: Mapping[str, Any],
+    keywords: Mapping[str, Any],
     columns: Columns,
     comm: MPI.Intracomm | None,
     **fixed: Any,
 ) -> Opened:
     """Return a graph for one call of a function of Python; nothing is read yet. Collective."""
-    options, channel = Options(**chosen(Options, function, given), **fixed), connect(comm)
+    options, channel = Options(**chosen(Options, function, keywords), **fixed), connect(comm)
     with collective(channel):
         options.check(function)
     return Opened(source_of(graph, options, columns), channel, options)

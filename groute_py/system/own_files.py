@@ -76,10 +76,10 @@ def replacing_copy(path: Path, source: Path) -> Iterator[BinaryIO]:
     Nobody may read it who may not read ``source``.
     """
     status = source.stat()
-    wanted = 0o600 | status.st_mode & 0o666
+    mode = 0o600 | status.st_mode & 0o666
 
     def new(name: str, flags: int) -> int:
-        return os.open(name, flags | os.O_NOFOLLOW, wanted)
+        return os.open(name, flags | os.O_NOFOLLOW, mode)
 
     draft = draft_beside(path)
     try:

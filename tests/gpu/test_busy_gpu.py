@@ -57,7 +57,7 @@ def test_is_told_in_one_message(solve: Any) -> None:
 def test_the_doctor_says_so() -> None:
     about = {finding.what: finding for finding in examine()}["GPU 0"]
     assert about.state == "wrong"
-    assert "CUDA cannot begin there" in about.found
+    assert "CUDA cannot begin there" in about.observation
     assert "nvidia-smi" in about.advice
     told = run_command("doctor", "--json")
     assert told.exit_code == 0
@@ -67,4 +67,4 @@ def test_the_doctor_says_so() -> None:
 def test_of_others_the_doctor_says_what_is_free() -> None:
     about = {finding.what: finding for finding in examine()}["GPU 0"]
     assert about.state == "good"
-    assert about.found.endswith(" GB free")
+    assert about.observation.endswith(" GB free")

@@ -61,13 +61,13 @@ def test_what_does_not_go_together(what: str, found: list[RankView]) -> None:
 def test_the_hiding_setting_is_named() -> None:
     found = [ONE, replace(TWO, visible=("02",), hidden_by="--gpus-per-task=1")]
     finding = next(f for f in about_the_job(found) if f.what == "GPU binding")
-    assert "rank 1 does not see the GPU of rank 0, which --gpus-per-task=1" in finding.found
+    assert "rank 1 does not see the GPU of rank 0, which --gpus-per-task=1" in finding.observation
     assert "--gpu-bind=none" in finding.advice
 
 
 def test_a_cache_of_each_host() -> None:
     finding = list(about_the_job([ONE, replace(FAR, cache_seen=False)]))[-1]
-    assert finding.found == "each host has its own"
+    assert finding.observation == "each host has its own"
 
 
 def test_without_gpus_nothing_is_said_of_binding() -> None:
@@ -91,7 +91,9 @@ NO_GPU = replace(ONE, gpu=None, uuid=None, visible=())
 )
 def test_how_ranks_will_exchange(found: list[RankView], says: str) -> None:
     assert job.exchange(found).startswith(says)
-    assert says.startswith(next(f.found for f in about_the_job(found) if f.what == "exchange")[:9])
+    assert says.startswith(
+        next(f.observation for f in about_the_job(found) if f.what == "exchange")[:9]
+    )
 
 
 def test_a_kernel_serves_so_many() -> None:
@@ -126,10 +128,10 @@ def test_what_was_measured_between_gpus() -> None:
     near, far = Way(390.0, 1.9), Way(400.0, 2.1)
     ways = {(0, 0): Way(2000.0, 0.5), (0, 1): near, (1, 0): far, (1, 1): Way(2000.0, 0.6)}
     bandwidth, latency = about_ways(ways)
-    assert bandwidth.found == "390 to 400 GB/s"
+    assert bandwidth.observation == "390 to 400 GB/s"
     assert bandwidth.state == latency.state == "good"
     assert bandwidth.detail["0 to 1"] == {"gigabytes_per_s": 390.0, "latency_us": 1.9}
-    assert latency.found == "1.90 to 2.10 µs a load, 0.50 from own memory"
+    assert latency.observation == "1.90 to 2.10 µs a load, 0.50 from own memory"
 
 
 def test_a_slow_way_is_named() -> None:

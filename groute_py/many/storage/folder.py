@@ -54,15 +54,15 @@ class RunFolder:
 
     def __init__(self, path: Path, *, create: bool) -> None:
         self.path = path
-        made = create and _make(path)
+        is_new = create and _make(path)
         self._descriptor = _open(path)
         try:
-            if not made or _names(self._descriptor):
+            if not is_new or _names(self._descriptor):
                 _check_own(path, self._descriptor)
             self._lock = FileLock(self.file(LOCK))
             self._sign()
         except BaseException:
-            if made and not _names(self._descriptor) and self.is_same():
+            if is_new and not _names(self._descriptor) and self.is_same():
                 path.rmdir()
             os.close(self._descriptor)
             raise

@@ -69,8 +69,8 @@ class RowFiles:
     def open(self) -> None:
         kinds = {name: (array.shape, array.dtype) for name, array in self.arrays().items()}
         marks = np.fromfile(self.marker, np.uint8)
-        wanted = {name: (self._shape, kind) for name, kind in self._types.items()}
-        if kinds != wanted or marks.shape != self.complete.shape:
+        layout = {name: (self._shape, kind) for name, kind in self._types.items()}
+        if kinds != layout or marks.shape != self.complete.shape:
             raise ValueError(kinds)
         self.complete[:] = marks == COMPLETE[0]
         self._writer = self._open.enter_context(closing(RowWriter(self._places)))
