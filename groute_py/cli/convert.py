@@ -84,7 +84,8 @@ def convert(
         write_graph(graph, target)
     show.note(f"{graph.vertex_count:,} vertices, {graph.arc_count:,} arcs written to {target}")
     if graph.columns:
-        show.note(f"weights are {graph.column or 'none'} of {', '.join(graph.columns)}")
+        names = ", ".join(graph.columns)
+        show.note(f"weights are {graph.column or 'not among the columns'}; columns: {names}")
     if graph.attribution:
         show.note(graph.attribution)
     if graph.reading is not None and graph.reading.comments:

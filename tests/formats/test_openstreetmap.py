@@ -154,7 +154,7 @@ def test_from_an_extract_to_a_file(tmp_path: Path, run: Run) -> None:
     source = grid(4).write(tmp_path / "city.osm.pbf")
     target, out = tmp_path / "city.csr", tmp_path / "out.csv"
     done = run("convert", source, target, "--profile", "bike")
-    assert "weights are time of length, time" in done.stderr
+    assert "weights are time; columns: length, time" in done.stderr
     assert OSM in done.stderr
     info = as_json(run("info", target, "--json"))
     assert (info["weights"], info["weights_in_use"]) == (["length", "time"], "time")
