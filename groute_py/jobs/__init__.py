@@ -4,8 +4,8 @@ A job is a class with `check`, `alike` and `run`: see `groute_py.solver.opened.J
 function, a method of `Solver` and a command make the same job, and `Opened.answer` runs it. Read
 `tree` first.
 
-- Jobs and their functions: `tree` (``sssp`` and ``bfs``), `rows` (``apsp``), `matrix`, `nearest`,
-  `k_nearest`, `isochrone` and `route`.
+- Jobs: `tree` (of ``sssp`` and ``bfs``), `rows` (of ``apsp``), `matrix`, `nearest`, which leaves
+  ``k > 1`` to `k_nearest`, `isochrone` and `route`. The commands are in `groute_py.cli`.
 - Their answers, where a module of their own holds them: `facilities`, `isochrones` and `routes`.
 - Below `route`: `pairs` shares the sources among ranks, `searches` searches on the cores of one.
 - Above all: `solver`, with a method for each job, and `questions`, the JSON lines of ``query``.

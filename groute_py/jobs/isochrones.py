@@ -30,7 +30,7 @@ class Isochrones(Tabular):
         sources: int64, shape (k,), positions of vertices.
         limits: ascending, in units of weight.
         reaches: one for any of the sources; or one for each of them, in their order.
-        reverse: the distances are those to the sources.
+        reverse: whether the distances are those to the sources.
         places: of the vertices; None where they are not known.
         statistics: of the last solve, see `groute_py.engine.statistics.Statistics`.
         graph: that was solved, without an expansion by turns; with ``reverse`` its arcs are turned

@@ -1,7 +1,7 @@
 """The k nearest facilities of each vertex, from a row for each facility.
 
-Rows come in blocks, and of each vertex the k smallest distances are kept, on rank 0. So the rows
-need no memory, whatever the number of facilities.
+Rows come in blocks, and of each vertex the k smallest distances are kept, on rank 0. So only one
+block at a time needs memory, whatever the number of facilities.
 """
 
 from __future__ import annotations

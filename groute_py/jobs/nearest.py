@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
     from groute_py.device.cuda.hierarchy.nearest import CudaNearest
 
-MOST_SWEPT = 10_000
+MOST_ROOTED_BY_HIERARCHY = 10_000
 """Facilities up to which the solve from a root is by the hierarchy of a prepared graph. Its search
 upward, which one block of a GPU does, visits all that lies above them."""
 
@@ -116,8 +116,7 @@ def nearest(
     with opened_by(
         "nearest", graph, options, Columns(tail, head, weight, ignore=ignore_columns), comm
     ) as opened:
-        stays = not opened.options.download
-        return opened.answer(NearestJob(facilities, k, to_facility, stays))
+        return opened.answer(NearestJob(facilities, k, to_facility))
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +129,6 @@ class NearestJob:
     facilities: Vertices
     k: int = 1
     to_facility: bool = False
-    stays: bool = False
 
     def alike(self) -> dict[str, Any]:
         return {"function": "nearest", "to_facility": self.to_facility, "k": self.k}
@@ -139,7 +137,7 @@ class NearestJob:
         check_whole_number("k", self.k)
         if not 0 < self.k <= MOST_FACILITIES:
             raise InputError(f"k must be at least 1 and at most {MOST_FACILITIES:,}, not {self.k}")
-        if self.stays and self.k > 1:
+        if self.k > 1 and not options.download:
             raise InputError("download=False: with k = 1 only; leave one of them out")
 
     def run(self, opened: Opened, work: Work) -> NearestFacilities | None:
@@ -186,7 +184,7 @@ def _rooted(graph: Graph, facilities: NDArray[np.int64], *, has_cutoff: bool) ->
     needed = bytes_of("nearest", Size(graph.vertex_count, graph.arc_count))
     refuse_beyond(needed, what, "give the job more memory")
     # a cutoff ends a solve early, but not a sweep over a hierarchy
-    sweeps = not has_cutoff and len(facilities) <= MOST_SWEPT
+    sweeps = not has_cutoff and len(facilities) <= MOST_ROOTED_BY_HIERARCHY
     whole = graph if sweeps else without_hierarchy(graph)
     return rooted(whole, layout_of(graph).begins(facilities))
 

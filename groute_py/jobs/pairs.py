@@ -226,7 +226,7 @@ def choose_road(
 def _search_choice(
     facts: Facts, groups: list[Group], ranks: int, *, paths: bool, prepared: bool
 ) -> Choice:
-    """Return the search that cores take for most groups, with its estimate."""
+    """Return the search that cores take, with its estimate."""
     cores, both_ends = len(os.sched_getaffinity(0)), facts.weight_type.kind != "f"
     if prepared and both_ends and not paths:
         ends = len(groups) + sum(len(group.targets) for group in groups)

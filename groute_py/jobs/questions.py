@@ -1,7 +1,7 @@
 """Questions as JSON objects, a line each, and their answers.
 
-A question has the members of one of these, of which those that are true may be left out, and may
-have an ``id``, which its answer repeats:
+A question has the members of one of these, of which flags may be left out (they are false then),
+and may have an ``id``, which its answer repeats:
 
     {"source": 3, "target": 9, "path": true}     {"distance": 8, "path": [3, 5, 9]}
     {"source": 3, "targets": [9, 4]}             {"distances": [8, null]}

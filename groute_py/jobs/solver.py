@@ -40,11 +40,11 @@ class Solver:
     collective, and the calls must come in the same order. With one rank several threads may share
     it; they solve one after another. As a context manager it is closed at the end of the block.
 
-    The device, the direction (``reverse``), ``turns``, ``hops`` and
-    ``time_limit_s`` hold for all methods. Other options are for `sssp` and `bfs`; ``cutoff`` is for
-    `sssp` and `nearest`, and an error of the others. Methods other than `sssp` take the whole graph
-    to all ranks when one of them is first called. What a method has made of the graph, and put on
-    the devices, stays for the next call.
+    The device, the direction (``reverse``), ``turns``, ``hops`` and ``time_limit_s`` hold for all
+    methods. Other options are for `sssp` and `bfs`; ``cutoff`` is for `sssp` and `nearest`, and an
+    error of the others. `apsp`, `matrix`, `route`, and `nearest` with ``k > 1``, take the whole
+    graph to all ranks when one of them is first called. What a method has made of the graph, and
+    put on the devices, stays for the next call.
 
     Args:
         opened: the graph; its shares are loaded.

@@ -248,7 +248,7 @@ class Opened:
             return solver.sssp(solver.facts.vertex_count - 1)
 
     def part(self, name: str, make: Callable[[], T]) -> T:
-        """Return a part that a job has left, or make it; the name is that of the job."""
+        """Return a part that a job has left, or make it; the name is a key."""
         if name not in self._parts:
             self._parts[name] = make()
         part: T = self._parts[name]
