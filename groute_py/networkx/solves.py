@@ -94,8 +94,11 @@ class SourceTree:
 
 
 def options(**choices: Any) -> Options:
-    """Options for the device that the environment names."""
-    return Options(device=settings().device, **choices)
+    """Options for the device that the environment names, checked."""
+    result = Options(device=settings().device, **choices)
+    with networkx_errors():
+        result.check("sssp")
+    return result
 
 
 def vertex_of(graph: BackendGraph, node: Node, role: str = "Source") -> int:

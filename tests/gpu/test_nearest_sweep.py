@@ -132,7 +132,7 @@ def test_one_vertex(facilities: Sequence[int]) -> None:
 def test_ids_decide_ties(solves: list[Graph]) -> None:
     """Vertex 0 has the last id, and vertex 2 is as far from it as from vertex 1."""
     graph = graph_of(3, [(0, 2, 4), (1, 2, 4)]).changed(ids=np.array(["zoo", "pub", "inn"]))
-    found = nearest(prepared(graph), [0, 1], device="cuda")
+    found = nearest(prepared(graph), ["zoo", "pub"], device="cuda")
     assert found is not None
     assert found.facilities.tolist() == [0, 1, 1]
     assert not solves
