@@ -307,18 +307,7 @@ def test_a_rank_that_breaks_before_mpi_ends_all(tmp_path: Path, name: str, rank:
 
 @pytest.mark.slow
 @pytest.mark.mpi
-@pytest.mark.parametrize(
-    "name",
-    [
-        "SIGTERM",
-        pytest.param(
-            "SIGUSR1",
-            marks=pytest.mark.xfail(
-                reason="a known fault: in some rounds the other rank waits for ever", strict=False
-            ),
-        ),
-    ],
-)
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGUSR1"])
 def test_a_signal_while_ranks_start(tmp_path: Path, name: str) -> None:
     """Whenever it comes: while modules are imported, while MPI starts, and a little later."""
     words = [sys.executable, "-m", "groute_py.launch", "-n", "2", "--", *LONG]
