@@ -77,7 +77,7 @@ def _paths_to(
 
 
 def _lengths_and_paths(result: SourceTree, target: Target) -> tuple[Any, Any]:
-    """Those to all nodes, or to a target."""
+    """Return lengths and paths to all nodes, or to a target."""
     if target is None:
         return result.lengths(), result.paths()
     if target not in result:

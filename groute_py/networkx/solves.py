@@ -110,7 +110,7 @@ def vertex_of(graph: BackendGraph, node: Node, role: str = "Source") -> int:
 
 
 def nodes_in(graph: BackendGraph, bunch: Any) -> list[Node]:
-    """Those nodes of the graph that a node or a container names; all for None."""
+    """Return the nodes of the graph that a node or a container names; all for None."""
     if bunch is None:
         return list(graph)
     bare = nx.Graph()

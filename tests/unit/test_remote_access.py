@@ -12,7 +12,7 @@ KERNELS = Path(groute_py.kernels.__file__).parent
 REMOTE = re.compile(
     r"\bmailbox\[(?!peers\.me\]|MAX_PEERS\])|\boutbox\[(?!MAX_PEERS\])|peers\.distances\["
 )
-"""Of a rank's own mailbox any file may read words."""
+"""Words of a rank's own mailbox, which any file may read."""
 
 
 def test_one_file_has_all_access_to_peers() -> None:
