@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import signal
 import sys
 import threading
@@ -89,14 +90,20 @@ def world() -> MPI.Intracomm:
 def _mortal() -> Iterator[None]:
     """While MPI starts, a signal ends this process at once, as it does those without a handler.
 
-    No handler runs within native code: a rank that waits there for a rank that the same signal has
-    ended would wait for ever.
+    No handler of Python runs within native code: a rank that waits there for a rank that the same
+    signal has ended would wait for ever.
+
+    MPICH sets a handler for SIGUSR1 while it starts, which goes on to the one before if that is a
+    function, but drops the signal where it was `SIG_DFL`. So the one before is C's ``_exit``.
     """
     if threading.current_thread() is not threading.main_thread():
         yield  # others cannot change this, and hear no signal
         return
     handled = [name for name in SIGNALS if signal.getsignal(name) is not signal.SIG_IGN]
     before = {name: signal.signal(name, signal.SIG_DFL) for name in handled}
+    if signal.SIGUSR1 in before:
+        process = ctypes.CDLL(None)
+        process.signal(int(signal.SIGUSR1), process._exit)
     try:
         yield
     finally:

@@ -116,6 +116,8 @@ def nearest(
     with opened_by(
         "nearest", graph, options, Columns(tail, head, weight, ignore=ignore_columns), comm
     ) as opened:
+        if k != 1 and not opened.options.download:
+            raise InputError("download=False: with k = 1 only; leave one of them out")
         return opened.answer(NearestJob(facilities, k, to_facility))
 
 
@@ -134,11 +136,10 @@ class NearestJob:
         return {"function": "nearest", "to_facility": self.to_facility, "k": self.k}
 
     def check(self, options: Options) -> None:
+        del options  # any will do
         check_whole_number("k", self.k)
         if not 0 < self.k <= MOST_FACILITIES:
             raise InputError(f"k must be at least 1 and at most {MOST_FACILITIES:,}, not {self.k}")
-        if self.k > 1 and not options.download:
-            raise InputError("download=False: with k = 1 only; leave one of them out")
 
     def run(self, opened: Opened, work: Work) -> NearestFacilities | None:
         if self.k > 1:

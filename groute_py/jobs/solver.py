@@ -136,7 +136,7 @@ class Solver:
 
         ``to_facility`` alone says the direction, whatever that of the solver is. A graph that was
         prepared and lies on one GPU is swept there for the nearest one; any other is loaded once
-        more, with a root before the facilities. The option ``download`` is for ``k=1`` only.
+        more, with a root before the facilities. With ``k > 1`` the answer is downloaded at once.
 
         Raises:
             InputError: a facility is not a vertex.

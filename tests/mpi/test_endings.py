@@ -370,6 +370,24 @@ def test_a_signal_while_mpi_starts(tmp_path: Path) -> None:
         assert run.wait(timeout=WITHIN_S) == -signal.SIGTERM
 
 
+@pytest.mark.mpi
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGUSR1"])
+def test_a_signal_while_mpi_starts_that_it_handles(name: str) -> None:
+    """MPICH takes SIGUSR1 for itself; the command's own handler stood there before."""
+    program = f"""
+import os, signal
+signal.signal(signal.{name}, lambda *_: print("too early"))
+from groute_py.comm.connect import _mortal
+with _mortal():
+    from mpi4py import MPI
+    os.kill(os.getpid(), signal.{name})
+    print("still here")
+"""
+    done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    assert done.returncode != 0
+    assert done.stdout == ""
+
+
 @pytest.mark.parametrize("name", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_while_modules_are_imported(name: signal.Signals, tmp_path: Path) -> None:
     """What a handler raises there may be dropped, and the run goes on; so nothing is raised."""
