@@ -13,6 +13,9 @@ from groute_py.launch.mpirun import command, plan
 Done = subprocess.CompletedProcess[str]
 Job = Callable[..., Done]
 
+LONG_RUN = ["sssp", "road:150x150", "--source", "9000", "--device", "cpu", "--trials", "1000000"]
+"""Arguments of a run that goes on until it is ended."""
+
 
 def run(*words: object, timeout: float = 120, environ: Mapping[str, str] | None = None) -> Done:
     """Run a program to its end, with these variables besides; nothing comes in."""
