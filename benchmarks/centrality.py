@@ -150,7 +150,7 @@ def _of_paths(opened: Opened, sources: Any, case: Case) -> tuple[Callable[[], An
 
 def _of_rows(opened: Opened, sources: Any, case: Case) -> tuple[Callable[[], Any], Any, Any]:
     options = replace(opened.options, predecessors=False)
-    job = opened.rows(lambda: Ends(sources), options)
+    job = opened.many_sources(lambda: Ends(sources), options)
 
     def run() -> Reduced | None:
         found = reduce(opened.channel, job, WANTED[case.measure])
@@ -188,7 +188,7 @@ def _verify(case: Case, graph: Graph, sources: Any, device: str) -> None:
 
 def _verify_rows(graph: Graph, sources: Any, device: str) -> None:
     options = Options(device=device, predecessors=False)
-    job = _opened(SoloChannel(), graph, options).rows(lambda: Ends(sources), options)
+    job = _opened(SoloChannel(), graph, options).many_sources(lambda: Ends(sources), options)
     found = reduce(SoloChannel(), job, Wanted())
     assert found is not None
     for row, source in enumerate(sources.tolist()):

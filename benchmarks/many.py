@@ -135,7 +135,7 @@ def _measure(channel: Channel, case: Case, device: str, repeat: int) -> dict[str
     graph, sources = at_root(channel, case.load) or (None, None)
     options = Options(algorithm=case.method, device=device, predecessors=case.paths)
     opened = Opened(source_of(graph, options), channel, options)
-    job = opened.rows(lambda: Ends(sources), options, destination="memory")
+    job = opened.many_sources(lambda: Ends(sources), options, destination="memory")
     types = distance_types(job.facts)
     kind = types[0] if device == "cuda" else types[-1]
     limit = _limit(case, job, kind)

@@ -10,7 +10,7 @@ from groute_py.arguments import file_path
 from groute_py.comm.agree import at_root, refuse_difference
 from groute_py.comm.connect import connect
 from groute_py.engine.keywords import BfsKeywords, OpenKeywords, SsspKeywords
-from groute_py.engine.option import alike, takes
+from groute_py.engine.option import shared_options, takes
 from groute_py.engine.options import Options
 from groute_py.engine.preparing import read_prepared
 from groute_py.hierarchy.prepared import PreparedGraph
@@ -159,7 +159,7 @@ def open(
     opened = opened_by(
         "open", graph, options, Columns(tail, head, weight, ignore=ignore_columns), comm
     )
-    refuse_difference(opened.channel, {"function": "open"} | alike(opened.options))
+    refuse_difference(opened.channel, {"function": "open"} | shared_options(opened.options))
     return Solver(opened)
 
 

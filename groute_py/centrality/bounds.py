@@ -71,12 +71,12 @@ def bounded_rows(
     if store is not None:
         store.load_into(channel, {} if bounds is None else bounds.arrays)
     while True:
-        positions = channel.broadcast(None if bounds is None else bounds.following())
-        if positions is None or not len(positions):
+        numbers = channel.broadcast(None if bounds is None else bounds.following())
+        if numbers is None or not len(numbers):
             break
         if store is not None:
             store.withdraw()
-        label = deliver(channel, job, positions, bounds)
+        label = deliver(channel, job, numbers, bounds)
         settled = channel.broadcast(0 if bounds is None else len(bounds.settled))
         with collective(channel):  # progress may end the job
             if progress is not None:
@@ -125,9 +125,9 @@ class Bounds:
         chosen: NDArray[np.int64] = np.unique(candidates[np.concatenate([near, far])])
         return chosen
 
-    def take(self, positions: NDArray[np.int64], block: RowBlock) -> None:
+    def take(self, numbers: NDArray[np.int64], block: RowBlock) -> None:
         rows = public_distances(block.distances)
-        for position, row in zip(positions.tolist(), rows, strict=True):
+        for number, row in zip(numbers.tolist(), rows, strict=True):
             there = row != np.iinfo(np.int64).max
             distances = row[there]
             greatest = distances.max()
@@ -135,18 +135,18 @@ class Bounds:
                 self._lower[there], np.maximum(distances, greatest - distances)
             )
             self._upper[there] = np.minimum(self._upper[there], greatest + distances)
-            self._lower[position] = self._upper[position] = greatest
-            self._note(position, row, distances, greatest)
+            self._lower[number] = self._upper[number] = greatest
+            self._note(number, row, distances, greatest)
 
     def rows(self) -> tuple[NDArray[np.int64], Reduction]:
         """The sources that rows were taken of, and what is left of these."""
         (solved,) = np.nonzero(self._reduction.reached > 0)
         return solved, self._reduction.at(solved)
 
-    def _note(self, position: int, row: Any, distances: Any, greatest: Any) -> None:
-        self._reduction.reached[position] = len(distances)
-        self._reduction.greatest[position] = greatest
-        self._reduction.farthest[position] = np.flatnonzero(row == greatest)[0]
+    def _note(self, number: int, row: Any, distances: Any, greatest: Any) -> None:
+        self._reduction.reached[number] = len(distances)
+        self._reduction.greatest[number] = greatest
+        self._reduction.farthest[number] = np.flatnonzero(row == greatest)[0]
 
     def _candidates(self) -> NDArray[np.bool_]:
         """The vertices that may beat those whose rows are known."""

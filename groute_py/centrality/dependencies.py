@@ -124,7 +124,7 @@ def accumulated(
         ends = {"sources": job.sources}
         store.begin(channel, lambda: run_of(job.graph, ends, {}), len(job.sources))
     opened.make_room()
-    result = accumulate(channel, job, opened.ended(work.progress), store)
+    result = accumulate(channel, job, opened.rank_watch(work.progress), store)
     return None if result is None else replace(result, input_graph=opened.graph())
 
 
@@ -222,7 +222,7 @@ def _spread_squares(job: DependencyJob, squares: NDArray[np.float64]) -> NDArray
 class DependencySums:
     """A rank's sums, in the narrowest type that holds every distance; see `many.reduce.Sums`.
 
-    ``missing`` are the positions of the sources that no earlier run has taken, and ``own`` the
+    ``missing`` are the numbers of the sources that no earlier run has taken, and ``own`` the
     rank's sources among them; rank 0 has the sums of all ranks in ``total`` once it gathered them.
     """
 

@@ -137,10 +137,10 @@ def reduced(
     Collective. For ``diameter`` and ``radius`` only some of the sources may be left.
     """
     channel, _ = opened.channel, opened.supply()
-    request, progress = WANTED[measure], opened.ended(work.progress)
+    request, progress = WANTED[measure], opened.rank_watch(work.progress)
 
     def ends() -> Ends:
-        graph = opened.graph(opened.supplied)
+        graph = opened.graph(opened.supply_direction)
         if request.reciprocals and graph.arc_count and graph.weights.min() < 0:
             raise InputError(
                 f"{quoted(graph.name)} has a negative weight, with which harmonic centrality is "
@@ -149,7 +149,7 @@ def reduced(
         return Ends(None if sources is None else indices_in(graph, sources))
 
     options = replace(opened.options, algorithm="auto", predecessors=False)
-    job = opened.rows(ends, options)
+    job = opened.many_sources(ends, options)
     has_bounds = measure in BOUNDED and on_root(channel, lambda: is_bounded(job))
     if not has_bounds:
         with collective(channel):

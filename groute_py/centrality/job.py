@@ -49,7 +49,7 @@ class MeasureJob:
     sources: Vertices | None = None
     endpoints: bool = False
 
-    def alike(self) -> dict[str, Any]:
+    def shared_arguments(self) -> dict[str, Any]:
         return {"function": self.measure, "endpoints": self.endpoints}
 
     def check(self, options: Options) -> None:

@@ -155,7 +155,7 @@ class Runner:
             how = {"cache": self._cache, "progress": progress}
             source = source_of(self.graph, self.options, self._columns, **how)
             self.opened = Opened(source, self.channel, self.options)
-            self.opened.supply(direction or Direction.FORWARD, whole=whole)
+            self.opened.first_supply(direction or Direction.FORWARD, whole=whole)
         records.begin("solve")
 
     def begin(self, job: Job[Any], check: Callable[[], object], **how: bool) -> None:

@@ -129,7 +129,7 @@ def _solve(
     run.read(Direction(options.reverse), whole=check or options.renumbers)
     records.begin("device")
     with run.opened as opened:
-        solver = opened.trees
+        solver = opened.source_solver
         records.begin("solve")
         begin, ends = run.on_root(lambda: _vertices(opened, source, targets))
         stops = [] if output else ends  # a saved answer is complete
@@ -190,7 +190,7 @@ def _check(run: Runner, form: str | None) -> None:
 def _vertices(
     opened: Opened, source: str | None, targets: tuple[str, ...]
 ) -> tuple[int, list[int]]:
-    numbering, facts = opened.trees.numbering, opened.trees.facts
+    numbering, facts = opened.source_solver.numbering, opened.source_solver.facts
     name = facts.name
     assert numbering is not None
     begin = facts.start if source is None else numbering.index_of(source, "source", name)
@@ -217,7 +217,7 @@ def _verify(opened: Opened, result: Result | None) -> None:
     bounds = [b for b in (options.cutoff, result.statistics["bound"]) if b is not None]
     how: dict[str, Any] = {"cutoff": min(bounds, default=None), "hops": options.hops}
     graph = expanded.solved_form(opened.graph())
-    certify(graph, solved_form(result), **how, proves=opened.trees.device.proves)
+    certify(graph, solved_form(result), **how, proves=opened.source_solver.device.proves)
 
 
 def _finish(

@@ -15,7 +15,7 @@ from groute_py.comm.base import Channel
 from groute_py.device.base import Device
 from groute_py.device.registry import choose, kind_of, look_ahead
 from groute_py.engine.mode import Mode, PlannedMode, enter, plan_mode
-from groute_py.engine.option import alike
+from groute_py.engine.option import shared_options
 from groute_py.engine.options import Options
 from groute_py.engine.planning import SolvePlan
 from groute_py.engine.preparing import Preparation, is_wanted, prepare_for
@@ -127,7 +127,7 @@ def load_graph(supply: Supply, channel: Channel, options: Options) -> LoadedGrap
     The options have been checked. Errors are the same on every rank.
     """
     watch, here = Stopwatch(), local_rank(channel.rank)
-    refuse_difference(channel, alike(options))
+    refuse_difference(channel, shared_options(options))
     with clock.phase("device"), collective(channel):
         look_ahead(options.device, here, devices_of(options.algorithm))
     with watch.phase("check"):

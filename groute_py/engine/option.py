@@ -96,14 +96,14 @@ def checks_of(kind: Any, function: str) -> tuple[tuple[str, Option], ...]:
 
 
 @cache
-def _alike_in(kind: Any) -> tuple[str, ...]:
+def _shared_names(kind: Any) -> tuple[str, ...]:
     return tuple(entry.name for entry in fields(kind) if not about(entry).per_rank)
 
 
-def alike(options: Any) -> dict[str, Any]:
+def shared_options(options: Any) -> dict[str, Any]:
     """Return what has to be the same on every rank."""
     kind: Any = type(options)
-    return {name: getattr(options, name) for name in _alike_in(kind)}
+    return {name: getattr(options, name) for name in _shared_names(kind)}
 
 
 def chosen(kind: type, function: str, keywords: Mapping[str, Any]) -> dict[str, Any]:

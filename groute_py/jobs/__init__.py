@@ -1,8 +1,12 @@
 """Jobs: questions about a graph that is open on all ranks.
 
-A job is a class with `check`, `alike` and `run`: see `groute_py.solver.opened.Job`. A public
-function, a method of `Solver` and a command make the same job, and `Opened.answer` runs it. Read
-`tree` first.
+A job is a class with `check`, `shared_arguments` and `run`: see `groute_py.solver.opened.Job`. A
+public function, a method of `Solver` and a command make the same job, and `Opened.answer` runs it.
+Read `tree` first.
+
+Four words: a *position* is a vertex, counted from 0; a *state* is a vertex of the graph that is
+solved, which turns may have expanded; a *number* counts the sources, facilities or pairs of a job,
+from 0; *places* are coordinates.
 
 - Jobs: `tree` (of ``sssp`` and ``bfs``), `rows` (of ``apsp``), `matrix`, `nearest`, which leaves
   ``k > 1`` to `k_nearest`, `isochrone` and `route`. The commands are in `groute_py.cli`.

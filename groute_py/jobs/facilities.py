@@ -49,8 +49,8 @@ class NearestFacilities(Tabular):
         facilities: int64, shape (n,), or (n, k) for k > 1: positions of vertices; −1 where no path
             leads, and where there are no more.
         distances: of the same shape, in the types and units of `groute_py.Result`.
-        next: int64, of the same shape: the vertex beside each on a shortest path between it and the
-            facility; −1 for facilities that are their own, and where there is none.
+        next: int64, of the same shape: the vertex next to each on a shortest path between it and
+            the facility; −1 for facilities that are their own, and where there is none.
         to_facility: the paths lead to the facilities, not from them.
         statistics: of the solve, see `groute_py.engine.statistics.Statistics`.
         numbering: between vertices and the ids of the graph's file.
@@ -129,7 +129,7 @@ class NearestFacilities(Tabular):
 
 
 class DeviceNearest(NearestFacilities):
-    """`NearestFacilities` on a GPU; host arrays are downloaded when they are first asked for.
+    """`NearestFacilities` on a GPU; host arrays are downloaded at their first use.
 
     Args:
         facilities, distances, next: CuPy arrays, types and conventions of `NearestFacilities`.
@@ -182,8 +182,8 @@ class DeviceNearest(NearestFacilities):
         return vars(self)["_next"].on_host  # type: ignore[no-any-return]
 
 
-def left_on_gpu(result: NearestFacilities) -> DeviceNearest:
-    """The same answer with its arrays on the GPU of the only rank."""
+def to_gpu(result: NearestFacilities) -> DeviceNearest:
+    """Copy the arrays of an answer to the GPU of the only rank."""
     from groute_py.device.cuda.runtime.gpu import label_of, own_gpu  # which take CuPy
     from groute_py.device.cuda.runtime.short_memory import within_memory
     from groute_py.device.cuda.runtime.transfer import to_device
@@ -210,14 +210,17 @@ def at_vertices(result: NearestFacilities, layout: Layout) -> NearestFacilities:
         result,
         facilities=layout.vertices(layout.at_ends(result.facilities)),
         distances=layout.at_ends(result.distances),
-        next=beside(result.next, layout),
+        next=next_vertices(result.next, layout),
     )
 
 
-def beside(before: NDArray[Any], layout: Layout) -> NDArray[np.int64]:
-    """The vertex beside each, shape (…, n); −1 where there is none.
+def next_vertices(before: NDArray[Any], layout: Layout) -> NDArray[np.int64]:
+    """The next vertex on a path between each vertex and its facility, (…, n); −1 for none.
 
-    The arc between an arrival and its vertex or a copy is no step.
+    ``before`` has the predecessors of the states of a graph that turns may have expanded. The state
+    where paths to a vertex end, its *arrival*, is another than those where they go on: the vertex
+    and its *copies*, one for each way in. An arc of weight 0 between these is no step of a path;
+    see `groute_py.turns.layout.Layout`.
     """
     result = layout.at_ends(before.T).T
     if layout.is_reversed:
@@ -226,10 +229,10 @@ def beside(before: NDArray[Any], layout: Layout) -> NDArray[np.int64]:
     return layout.vertices(np.where(layout.is_split(), behind, result))
 
 
-def as_given(
+def cycle_of_input(
     error: NegativeCycleError, solved: Graph | None, *, to_facility: bool
 ) -> NegativeCycleError:
-    """The cycle of a solve as one of the graph that was given."""
+    """The error of a solve, with its cycle as one of the graph that the user gave."""
     ids = None
     if solved is not None:
         error = layout_of(solved).cycle(error)

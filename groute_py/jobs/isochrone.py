@@ -83,20 +83,20 @@ def isochrone(
         SetupError, RunError, TimeLimitError: as for `groute_py.sssp`.
 
     >>> path = ([0, 1, 2, 3, 3], [1, 2, 3], [4, 4, 4])
-    >>> found = isochrone(path, [0], [5, 9], device="cpu")
-    >>> found.counts, found.pieces(found.reaches[0]).ends.tolist()
+    >>> answer = isochrone(path, [0], [5, 9], device="cpu")
+    >>> answer.counts, answer.pieces(answer.reaches[0]).ends.tolist()
     ([2, 3], [1.0, 0.25, 1.0, 0.25])
     """
     columns = Columns(tail, head, weight, ignore=ignore_columns)
     with opened_by("isochrone", graph, options, columns, comm, predecessors=False) as opened:
-        find = partial(known_places, coordinates=coordinates, planar=planar, beside=graph)
+        find = partial(find_places, coordinates=coordinates, planar=planar, beside=graph)
         return opened.answer(IsochroneJob(sources, limits, each, planar, find))
 
 
-def known_places(
+def find_places(
     graph: Graph, coordinates: Coordinates, *, planar: bool, beside: object = None
 ) -> Places | None:
-    """Return where the vertices of a graph lie, if that is known; see `places_of`."""
+    """Return the coordinates of the vertices of a graph, if they are known; see `places_of`."""
     if not (planar or has_places(graph, coordinates, beside=beside)):
         return None
     return places_of(graph, coordinates, planar=planar, beside=beside)
@@ -106,7 +106,7 @@ def known_places(
 class IsochroneJob:
     """The vertices and arcs within limits of some sources; fields as for `isochrone`.
 
-    ``places`` finds where the vertices of the graph lie; called on rank 0.
+    ``places`` finds the coordinates of the graph's vertices; called on rank 0.
     """
 
     sources: Vertices
@@ -115,7 +115,7 @@ class IsochroneJob:
     planar: bool = False
     places: Callable[[Graph], Places | None] = lambda _: None
 
-    def alike(self) -> dict[str, Any]:
+    def shared_arguments(self) -> dict[str, Any]:
         return {"function": "isochrone", "each": self.each, "limits": as_limits(self.limits)}
 
     def check(self, options: Options) -> None:
@@ -128,9 +128,9 @@ class IsochroneJob:
         channel, _ = opened.channel, opened.supply()
         start = at_root(channel, lambda: _Start(opened.graph(), self))
         sources = channel.broadcast([] if start is None else start.sources.tolist())
-        opened.place_little()
+        opened.choose_device()
         if self.each:
-            reaches, statistics = self._of_each(opened, start, sources, work)
+            reaches, statistics = self._from_each(opened, start, sources, work)
         else:
             result = self._from_any(opened, start, sources)
             statistics = {} if result is None else result.statistics
@@ -138,13 +138,13 @@ class IsochroneJob:
         if start is None:
             return None
         about = as_limits(self.limits), tuple(reaches), opened.options.reverse
-        return Isochrones(start.sources, *about, start.places, statistics, start.roads)
+        return Isochrones(start.sources, *about, start.places, statistics, start.base)
 
     def _from_any(self, opened: Opened, start: _Start | None, sources: list[int]) -> Result | None:
-        """The distances of all places from the nearest source, on rank 0. Collective."""
+        """Distances from the nearest source to all states, on rank 0. Collective."""
         limit = as_limits(self.limits)[-1]
         if len(sources) == 1:
-            return _in_places(opened.trees.within(sources[0], limit))
+            return _of_states(opened.source_solver.within(sources[0], limit))
 
         def make() -> Graph:
             assert start is not None
@@ -154,7 +154,7 @@ class IsochroneJob:
         result = opened.from_root("isochrone", make, **how)
         return None if result is None else replace(result, distances=result.distances[:-1])
 
-    def _of_each(
+    def _from_each(
         self, opened: Opened, start: _Start | None, sources: list[int], work: Work
     ) -> tuple[list[Reach], dict[str, Any]]:
         """The reach of each source, and statistics of the last solve, on rank 0. Collective."""
@@ -167,36 +167,38 @@ class IsochroneJob:
             choices["reverse"] = opened.options.reverse
             return run_of(solved_form(start.graph), {"sources": start.sources}, choices)
 
-        left, reaches = np.arange(total), dict[int, Reach]()
+        units, reaches = np.arange(total), dict[int, Reach]()
         if keep is not None:
-            left = keep.begin(channel, run, total)
+            units = keep.begin(channel, run, total)
             reaches = _reaches_in(keep.parts, sources)
-        progress = opened.until(opened.deadline(), work.progress)
-        if progress is not None and len(left) < total:
-            progress(total - len(left), total)  # else they would count as fast ones
+        progress = opened.collective_watch(opened.deadline(), work.progress)
+        if progress is not None and len(units) < total:
+            # the displayed rate leaves out what an earlier run did
+            progress(total - len(units), total)
         statistics: dict[str, Any] = {"devices": []}
-        for done, place in enumerate(left.tolist(), total - len(left) + 1):
-            result = _in_places(opened.trees.within(sources[place], limits[-1]))
+        for done, unit in enumerate(units.tolist(), total - len(units) + 1):
+            result = _of_states(opened.source_solver.within(sources[unit], limits[-1]))
             if result is not None and start is not None:
-                reaches[place] = start.reach(sources[place], result.distances)
+                reaches[unit] = start.reach(sources[unit], result.distances)
                 statistics = result.statistics
             if keep is not None:
-                on_root(channel, partial(_keep, keep, place, reaches))
+                on_root(channel, partial(_save, keep, unit, reaches))
             if progress is not None:
                 progress(done, total)
-        return [reaches[place] for place in range(len(reaches))], statistics
+        return [reaches[unit] for unit in range(len(reaches))], statistics
 
 
-def _in_places(result: Result | None) -> Result | None:
+def _of_states(result: Result | None) -> Result | None:
+    """Return distances of the states of the solved graph, which turns may have expanded."""
     return None if result is None else solved_result(result)
 
 
-def _keep(keep: Store, place: int, reaches: dict[int, Reach]) -> None:
-    """Keep a reach; counts of arcs are −1 without turns, and else those of ``arc_begins``."""
-    reach = reaches[place]
+def _save(keep: Store, unit: int, reaches: dict[int, Reach]) -> None:
+    """Save the reach of a source, by its number; without turns ``arc_counts`` is −1."""
+    reach = reaches[unit]
     begins = np.empty(0) if reach.arc_begins is None else reach.arc_begins
     keep.add(
-        np.array([place]),
+        np.array([unit]),
         counts=np.array([len(reach.vertices)]),
         vertices=reach.vertices,
         distances=reach.distances,
@@ -206,22 +208,22 @@ def _keep(keep: Store, place: int, reaches: dict[int, Reach]) -> None:
 
 
 def _reaches_in(parts: Sequence[Part], sources: Sequence[int]) -> dict[int, Reach]:
-    """The reaches of some parts, by the places of their sources among all."""
+    """The reaches that an earlier run saved, by the numbers of their sources."""
     reaches = {}
     for part in parts:
         ends, arcs = np.cumsum(part["counts"])[:-1], part["arc_counts"]
         rows = np.split(part["vertices"], ends), np.split(part["distances"], ends)
         begins = np.split(part["arc_begins"], np.cumsum(np.maximum(arcs, 0))[:-1])
-        with_turns, places = (arcs >= 0).tolist(), part[UNITS].tolist()
-        for place, near, far, some, has in zip(places, *rows, begins, with_turns, strict=True):
-            reaches[place] = Reach(sources[place], near, far, some if has else None)
+        with_turns, units = (arcs >= 0).tolist(), part[UNITS].tolist()
+        for unit, near, far, some, has in zip(units, *rows, begins, with_turns, strict=True):
+            reaches[unit] = Reach(sources[unit], near, far, some if has else None)
     return reaches
 
 
 class _Start:
     """The sources in the graph as it is solved, perhaps expanded by turns; on rank 0.
 
-    ``places`` are those of the vertices, if known; ``roads`` is the graph without its expansion.
+    ``places`` are the vertices' coordinates, if known; ``base`` is the graph without its expansion.
     """
 
     def __init__(self, graph: Graph, job: IsochroneJob) -> None:
@@ -229,8 +231,8 @@ class _Start:
         self.sources = vertices_in(graph, job.sources)
         self.places = job.places(graph)
         self._begins = ArcBegins(graph) if isinstance(graph, ExpandedGraph) else None
-        self.roads = graph if self._begins is None else self._begins.roads
-        _refuse_negative(self.roads)
+        self.base = graph if self._begins is None else self._begins.base
+        _refuse_negative(self.base)
         _refuse_memory(solved_form(graph), has_root=not job.each and len(self.sources) > 1)
 
     def rooted(self) -> Graph:
@@ -239,7 +241,7 @@ class _Start:
         return rooted(solved, self._layout.begins(self.sources))
 
     def reach(self, source: int, distances: NDArray[Any]) -> Reach:
-        """Return the reach, by the distances of all places."""
+        """Return the reach, by the distances of all states."""
         of_vertices = self._layout.at_ends(distances)
         vertices = np.flatnonzero(reached_in(of_vertices))
         begins = None if self._begins is None else self._begins.of(vertices, distances)
@@ -287,45 +289,45 @@ class ArcBegins:
 
     An arc is begun at the cost of the path to its tail and of the turn to it, which is paid at the
     tail; of several ways to begin it the cheapest counts. Towards the sources an arc is followed by
-    turns from it, so the place to which it leads in the expansion says what is left behind it.
-    ``roads`` is the graph without its expansion, turned round if the expansion is.
+    turns from it, so the state to which it leads in the expansion has the distance behind it.
+    ``base`` is the graph without its expansion, reversed if the expansion is.
     """
 
     def __init__(self, graph: ExpandedGraph) -> None:
         assert graph.original is not None
-        original, self._places = graph.original
+        original, self._states = graph.original
         self._layout = graph.layout
-        if len(self._places.costs) and self._places.costs.min() < 0:
+        if len(self._states.costs) and self._states.costs.min() < 0:
             raise InputError(
                 f"a turn of {quoted(original.name)} has a cost below 0; with such a cost there is "
                 "no part of an arc within a limit"
             )
         self._numbers: NDArray[np.int64] | None = None
-        self.roads = original
+        self.base = original
         if self._layout.is_reversed:
-            self.roads = original.reversed()
+            self.base = original.reversed()
             arcs = np.arange(original.arc_count)
             self._numbers = transposed(original.offsets, original.heads, arcs)[2]
 
     def of(self, vertices: NDArray[np.int64], distances: NDArray[Any]) -> NDArray[np.float64]:
-        """Return the beginnings of the arcs of ``roads`` that leave some vertices, in their order.
+        """Return the beginnings of the arcs of ``base`` that leave some vertices, in their order.
 
-        Vertices are ascending, and distances those of all places; infinity where no path goes on
+        Vertices are ascending, and distances those of all states; infinity where no path goes on
         to the arc, float64.
         """
-        of_places = np.where(reached_in(distances), distances.astype(np.float64), np.inf)
-        firsts = self.roads.offsets[vertices]
-        counts = self.roads.offsets[vertices + 1] - firsts
+        of_states = np.where(reached_in(distances), distances.astype(np.float64), np.inf)
+        firsts = self.base.offsets[vertices]
+        counts = self.base.offsets[vertices + 1] - firsts
         shifts = firsts - np.cumsum(counts) + counts
         arcs = np.arange(int(counts.sum())) + np.repeat(shifts, counts)
         if self._numbers is not None:
-            behind: NDArray[np.float64] = of_places[self._places.heads[self._numbers[arcs]]]
+            behind: NDArray[np.float64] = of_states[self._states.heads[self._numbers[arcs]]]
             return behind
-        result = of_places[np.repeat(vertices, counts)]
+        result = of_states[np.repeat(vertices, counts)]
         if not len(arcs):
             return result
-        at = np.minimum(np.searchsorted(arcs, self._places.arcs), len(arcs) - 1)
-        some = np.flatnonzero(arcs[at] == self._places.arcs)
-        begun = of_places[self._places.copies[some]] + self._places.costs[some]
+        at = np.minimum(np.searchsorted(arcs, self._states.arcs), len(arcs) - 1)
+        some = np.flatnonzero(arcs[at] == self._states.arcs)
+        begun = of_states[self._states.copies[some]] + self._states.costs[some]
         np.minimum.at(result, at[some], begun)
         return result

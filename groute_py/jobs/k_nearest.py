@@ -1,6 +1,6 @@
 """The k nearest facilities of each vertex, from a row for each facility.
 
-Rows come in blocks, and of each vertex the k smallest distances are kept, on rank 0. So only one
+Rows come in blocks, and rank 0 keeps the k smallest distances of each vertex. So only one
 block at a time needs memory, whatever the number of facilities.
 """
 
@@ -19,7 +19,7 @@ from groute_py.engine.options import Options
 from groute_py.graph.direction import Direction
 from groute_py.graph.facts import facts_of
 from groute_py.graph.size import Size
-from groute_py.jobs.facilities import NearestFacilities, beside, by_id
+from groute_py.jobs.facilities import NearestFacilities, by_id, next_vertices
 from groute_py.many.apsp import Ends, ManySources, deliver
 from groute_py.many.sources import Vertices, vertices_in
 from groute_py.many.storage.folder import run_of
@@ -35,15 +35,17 @@ def k_nearest(
 ) -> NearestFacilities | None:
     """Answer `groute_py.nearest` with ``k`` > 1 on rank 0; None elsewhere. Collective.
 
-    Facilities that an earlier run has taken in are not solved for.
+    Facilities whose rows an earlier run saved in ``work.keep`` are left out.
     """
     channel, options, direction = opened.channel, opened.options, Direction(to_facility)
     deadline = opened.deadline()
-    rows = Options(device=options.device, predecessors=True, memory_limit=options.memory_limit)
+    row_options = Options(
+        device=options.device, predecessors=True, memory_limit=options.memory_limit
+    )
     opened.supply()
 
     def ends() -> Ends:
-        graph = opened.graph(opened.supplied)
+        graph = opened.graph(opened.supply_direction)
         options.check_against(facts_of(graph))
         some = vertices_in(graph, facilities, "facility")
         count = layout_of(graph).vertex_count
@@ -51,20 +53,22 @@ def k_nearest(
         refuse_beyond(needed, f"{k:,} facilities of each of {count:,} vertices", "ask for fewer")
         return Ends(by_id(graph, some))
 
-    job = replace(opened.rows(ends, rows, direction), by_place=True)
+    many = replace(opened.many_sources(ends, row_options, direction), by_state=True)
 
     def run() -> dict[str, Any]:
         cutoff = None if options.cutoff == math.inf else options.cutoff
         choices = {"job": "nearest", "k": k, "to_facility": to_facility, "cutoff": cutoff}
-        return run_of(job.whole.digest, {"facilities": job.begins}, choices)
+        return run_of(many.whole.digest, {"facilities": many.begins}, choices)
 
-    missing = np.arange(len(job.sources))
+    missing = np.arange(len(many.sources))
     if work.keep is not None:
         missing = work.keep.begin(channel, run, len(missing))
-    smallest = Smallest(job, k, work.keep) if channel.rank == 0 else None
+    smallest = Smallest(many, k, work.keep) if channel.rank == 0 else None
     if work.keep is not None:
         work.keep.load_into(channel, {} if smallest is None else smallest.columns)
-    label = deliver(channel, job, missing, smallest, opened.until(deadline, work.progress))
+    label = deliver(
+        channel, many, missing, smallest, opened.collective_watch(deadline, work.progress)
+    )
     if smallest is None:
         return None
     return smallest.answer(label, cutoff=options.cutoff, to_facility=to_facility)
@@ -73,13 +77,13 @@ def k_nearest(
 class Smallest:
     """The k smallest entries of each column of the rows; see `groute_py.many.apsp.Sink`."""
 
-    def __init__(self, job: ManySources, k: int, keep: Store | None = None) -> None:
-        self._layout, self._job, self._keep = job.layout, job, keep
-        shape, is_float = (self._layout.vertex_count, k), job.graph.weights.dtype.kind == "f"
+    def __init__(self, many: ManySources, k: int, keep: Store | None = None) -> None:
+        self._layout, self._many, self._keep = many.layout, many, keep
+        shape, is_float = (self._layout.vertex_count, k), many.graph.weights.dtype.kind == "f"
         self._nothing = unreached(np.dtype(np.float64 if is_float else np.int64))
         self._distances = np.full(shape, self._nothing)
         self._owners, self._before = np.full((2, *shape), -1, np.int32)
-        self._is_taken = np.ones(len(job.sources), np.bool_)
+        self._is_taken = np.ones(len(many.sources), np.bool_)
         if keep is not None:
             self._is_taken[keep.missing] = False
 
@@ -89,34 +93,34 @@ class Smallest:
         arrays = self._distances, self._owners, self._before
         return dict(zip(("distances", "owners", "before"), arrays, strict=True))
 
-    def take(self, positions: NDArray[np.int64], block: RowBlock) -> None:
+    def take(self, numbers: NDArray[np.int64], block: RowBlock) -> None:
         from groute_py.kernels.cpu.owners import keep_smallest  # which compiles
 
         assert block.predecessors is not None
         rows = public_distances(block.distances)
         parents: NDArray[Any] = block.predecessors
         if self._layout.is_expanded:
-            rows, parents = self._layout.at_ends(rows.T).T, beside(parents, self._layout)
+            rows, parents = self._layout.at_ends(rows.T).T, next_vertices(parents, self._layout)
         rows = rows.astype(self._distances.dtype, copy=False)
         if self._keep is not None:
             self._keep.withdraw()
-        keep_smallest(rows, parents, positions, self._nothing, *self.columns.values())
-        self._is_taken[positions] = True
+        keep_smallest(rows, parents, numbers, self._nothing, *self.columns.values())
+        self._is_taken[numbers] = True
         if self._keep is not None:
             self._keep.replace(np.flatnonzero(self._is_taken), **self.columns)
 
     def answer(self, label: str, *, cutoff: float | None, to_facility: bool) -> NearestFacilities:
         """Return the nearest of all rows, up to a cutoff."""
-        kind = self._job.graph.weights.dtype
+        kind = self._many.graph.weights.dtype
         distances: NDArray[Any] = self._distances
         distances = distances.astype(kind, copy=False) if kind.kind == "f" else distances
         has_owner = self._owners >= 0
         if cutoff is not None:
             has_owner &= distances <= bound_within(cutoff, distances.dtype)
-        facilities = np.where(has_owner, self._job.sources[self._owners], -1)
+        facilities = np.where(has_owner, self._many.sources[self._owners], -1)
         statistics = {
-            "algorithm": self._job.choice.algorithm,
-            "reason": self._job.choice.reason,
+            "algorithm": self._many.choice.algorithm,
+            "reason": self._many.choice.reason,
             "devices": [label],
         }
         return NearestFacilities(
@@ -125,6 +129,6 @@ class Smallest:
             np.where(has_owner, self._before, -1).astype(np.int64),
             to_facility,
             statistics,
-            self._job.whole.numbering,
-            self._job.whole.attribution,
+            self._many.whole.numbering,
+            self._many.whole.attribution,
         )

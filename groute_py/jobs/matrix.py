@@ -1,4 +1,4 @@
-"""The distances between some sources and some targets; other columns are not kept."""
+"""The distances between some sources and some targets; other columns of the rows are dropped."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ class Matrix(Tabular):
     def part(self, some: slice) -> Part:
         """See `Tabular.part`; a line for each source and target."""
         before = None if self.predecessors is None else self.predecessors[some]
-        rows = self.sources[some], self.targets, self.distances[some], before
-        return of_pairs(self.numbering, *rows)
+        ends = self.sources[some], self.targets
+        return of_pairs(self.numbering, *ends, self.distances[some], before)
 
 
 @takes(Options, "matrix")
@@ -125,8 +125,8 @@ class MatrixJob:
     predecessors: bool = False
     output: str | os.PathLike[str] | None = None
 
-    def alike(self) -> dict[str, Any]:
-        return self._rows.alike() | {"output": self._path}
+    def shared_arguments(self) -> dict[str, Any]:
+        return self._rows.shared_arguments() | {"output": self._path}
 
     def check(self, options: Options) -> None:
         self._rows.check(options)
@@ -150,14 +150,14 @@ class MatrixJob:
         return RowsJob("matrix", self.sources, self._deliver, self.targets, **how)
 
     def _deliver(
-        self, channel: Channel, job: ManySources, progress: Progress | None
+        self, channel: Channel, many: ManySources, progress: Progress | None
     ) -> Matrix | None:
         if self._path is None:
-            rows = collect(channel, job, progress)
+            rows = collect(channel, many, progress)
         else:
-            rows = save(channel, job, self._path, progress)
+            rows = save(channel, many, self._path, progress)
         if rows is None:
             return None
-        assert job.targets is not None
+        assert many.targets is not None
         how = rows.statistics, rows.reverse, rows.attribution, rows.numbering
-        return Matrix(job.sources, job.targets, rows.distances, rows.predecessors, *how)
+        return Matrix(many.sources, many.targets, rows.distances, rows.predecessors, *how)

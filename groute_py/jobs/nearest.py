@@ -5,7 +5,7 @@
 The solve begins at the root, an extra vertex with an arc of weight 0 to each facility. The owner of
 a vertex, its nearest facility, follows from the distances alone: see
 `groute_py.kernels.cpu.owners`. A prepared graph on one GPU is swept from all facilities, without a
-root: see `swept`.
+root: see `sweep_from`.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ from groute_py.io.tables.columns import Columns
 from groute_py.jobs.facilities import (
     DeviceNearest,
     NearestFacilities,
-    as_given,
     at_vertices,
     by_id,
-    left_on_gpu,
+    cycle_of_input,
+    to_gpu,
 )
 from groute_py.jobs.k_nearest import k_nearest
-from groute_py.many.choose import placed
+from groute_py.many.choose import with_device
 from groute_py.many.rooted import origins_of, rooted
 from groute_py.many.sources import Vertices, vertices_in
 from groute_py.memory.host import bytes_of, refuse_beyond
@@ -132,7 +132,7 @@ class NearestJob:
     k: int = 1
     to_facility: bool = False
 
-    def alike(self) -> dict[str, Any]:
+    def shared_arguments(self) -> dict[str, Any]:
         return {"function": "nearest", "to_facility": self.to_facility, "k": self.k}
 
     def check(self, options: Options) -> None:
@@ -143,18 +143,18 @@ class NearestJob:
 
     def run(self, opened: Opened, work: Work) -> NearestFacilities | None:
         if self.k > 1:
-            way, k = self.to_facility, int(self.k)
-            return k_nearest(opened, self.facilities, work, k=k, to_facility=way)
+            to_facility, k = self.to_facility, int(self.k)
+            return k_nearest(opened, self.facilities, work, k=k, to_facility=to_facility)
         channel, _ = opened.channel, opened.supply()
         facilities = at_root(channel, lambda: self._facilities_in(opened))
         if channel.size == 1 and facilities is not None:
-            answer = swept(opened, facilities, to_facility=self.to_facility)
+            answer = sweep_from(opened, facilities, to_facility=self.to_facility)
             if answer is not None:
                 return answer
         return self._from_root(opened, facilities)
 
     def _facilities_in(self, opened: Opened) -> NDArray[np.int64]:
-        return vertices_in(opened.graph(opened.supplied), self.facilities, "facility")
+        return vertices_in(opened.graph(opened.supply_direction), self.facilities, "facility")
 
     def _from_root(
         self, opened: Opened, facilities: NDArray[np.int64] | None
@@ -162,7 +162,7 @@ class NearestJob:
         """Answer by a solve from a root before all facilities, which rank 0 has."""
         channel, how = opened.channel, {"to_facility": self.to_facility}
         graph = at_root(channel, lambda: opened.graph(Direction(self.to_facility)))
-        trees = channel.broadcast(graph is not None and _may_sink(graph))
+        needs_tree = channel.broadcast(graph is not None and _needs_tree(graph))
 
         def make() -> Graph:
             assert graph is not None
@@ -170,13 +170,13 @@ class NearestJob:
             return _rooted(graph, facilities, has_cutoff=opened.options.cutoff is not None)
 
         try:
-            result = opened.from_root("nearest", make, predecessors=trees)
+            result = opened.from_root("nearest", make, predecessors=needs_tree)
         except NegativeCycleError as error:
-            raise as_given(error, graph, **how) from None
+            raise cycle_of_input(error, graph, **how) from None
         if result is None or graph is None or facilities is None:
             return None
         answer = on_facilities(graph, facilities, result, **how)
-        return answer if opened.options.download else left_on_gpu(answer)
+        return answer if opened.options.download else to_gpu(answer)
 
 
 def _rooted(graph: Graph, facilities: NDArray[np.int64], *, has_cutoff: bool) -> Graph:
@@ -193,7 +193,7 @@ def _rooted(graph: Graph, facilities: NDArray[np.int64], *, has_cutoff: bool) ->
 def on_facilities(
     graph: Graph, facilities: NDArray[np.int64], result: Result, *, to_facility: bool
 ) -> NearestFacilities:
-    """The answer from that of the root."""
+    """The answer from the result of a solve from the root, the last vertex."""
     root, distances = graph.vertex_count, result.distances[:-1]
     owners, before = np.full((2, root), -1)
     if result.predecessors is not None:
@@ -225,23 +225,27 @@ def _assign(
     assign_owners(*arcs, distances, nothing, roots, owners, before, queue)
 
 
-def _may_sink(graph: Graph) -> bool:
-    """Return whether rounding may part distances from tight arcs: then the solve's tree counts."""
+def _needs_tree(graph: Graph) -> bool:
+    """Return whether facilities must be read from the solve's tree, not from tight arcs.
+
+    An arc is tight if it attains the distance of its head. Sums of floats with negative weights
+    round, so that a vertex may have no tight arc.
+    """
     return graph.weights.dtype.kind == "f" and bool((graph.weights < 0).any())
 
 
-def swept(
+def sweep_from(
     opened: Opened, facilities: NDArray[np.int64], *, to_facility: bool
 ) -> NearestFacilities | None:
     """Answer `groute_py.nearest` by a sweep; None where the graph or its distances do not suit.
 
-    One rank has the graph on a GPU, prepared, for 32-bit distances. What the sweep needs there
-    stays for the next one.
+    One rank has the graph on a GPU, prepared, for 32-bit distances. The arrays of the sweep stay
+    there for the next call.
     """
-    graph, options = opened.graph(opened.supplied), opened.options
+    graph, options = opened.graph(opened.supply_direction), opened.options
     if options.cutoff is not None or layout_of(graph).is_expanded or hierarchy_of(graph) is None:
         return None
-    if kind_of(placed(graph, options).device) != "cuda" or not _is_narrow(graph):
+    if kind_of(with_device(graph, options).device) != "cuda" or not _is_narrow(graph):
         return None
     if options.download:
         what = f"the facilities of {graph.vertex_count:,} vertices"
@@ -253,7 +257,7 @@ def swept(
     if time.monotonic() > deadline:
         raise too_late()
     with watch.phase("solve"):
-        is_reversed = Direction(to_facility) is not opened.supplied
+        is_reversed = Direction(to_facility) is not opened.supply_direction
         arrays: Any = on_gpu.solve(by_id(graph, facilities), turned=is_reversed)
     if arrays is None:
         return None
@@ -269,8 +273,8 @@ def swept(
 def _on_gpu(opened: Opened, graph: Graph) -> CudaNearest:
     from groute_py.device.cuda.hierarchy.nearest import CudaNearest
 
-    place = local_rank(opened.channel.rank)
-    return CudaNearest(graph, place, opened.device(opened.supplied))
+    local = local_rank(opened.channel.rank)
+    return CudaNearest(graph, local, opened.device(opened.supply_direction))
 
 
 def _is_narrow(graph: Graph) -> bool:

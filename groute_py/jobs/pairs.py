@@ -1,6 +1,6 @@
-"""Distances and paths of many pairs of vertices: one query object, and the choice of its road.
+"""Distances and paths of many pairs of vertices: one query object, and the choice of its method.
 
-Pairs of one source are found together, and the ranks share the sources. Cores search from each
+Pairs of one source are solved together, and the ranks share the sources. Cores search from each
 source (`groute_py.jobs.searches`); a GPU solves for rows from hundreds of sources at once.
 """
 
@@ -30,7 +30,7 @@ from groute_py.graph.direction import Direction
 from groute_py.graph.facts import Facts
 from groute_py.hierarchy.prepared import hierarchy_of
 from groute_py.jobs.routes import Routes
-from groute_py.jobs.searches import Group, Searches, SourcePairs, grouped
+from groute_py.jobs.searches import Group, Searches, SourcePairs, groups_of
 from groute_py.many.apsp import Progress
 from groute_py.many.choose import READY_S, Choice, choose
 from groute_py.many.estimates import CPU_CLIMB_S, estimates
@@ -44,7 +44,7 @@ from groute_py.solver.opened import Work
 BY_ROWS = "routes are found row by row"
 """Why no matrix of all pairs is made for them."""
 
-SEARCHED = {"search": 0.5, "two-sided search": 0.3}
+SEARCH_SHARE = {"search": 0.5, "two-sided search": 0.3}
 """Share of a whole solve that a search takes, on the mean of random pairs of roads."""
 
 SOURCES_AT_ONCE = 1 << 14
@@ -73,38 +73,38 @@ class PairQuery:
     ) -> Routes | None:
         """Answer pairs, shape (k, 2), of ``graph``, which rank 0 has; None elsewhere. Collective.
 
-        The sources of which ``work`` has the routes already are left out.
+        Sources whose routes an earlier run saved in ``work.keep`` are left out.
         """
-        begun, keep, layout = time.monotonic(), work.keep, self._whole.layout
+        start_s, keep, layout = time.monotonic(), work.keep, self._whole.layout
         ends = layout.begins(pairs[:, 0]), layout.ends(pairs[:, 1])
-        left = groups = grouped(np.stack(ends, axis=1))
+        remaining = groups = groups_of(np.stack(ends, axis=1))
         height = self._height(groups)
         if keep is not None:
             run = partial(self._run, pairs, paths=paths)
-            left = [groups[unit] for unit in keep.begin(self._channel, run, len(groups))]
+            remaining = [groups[unit] for unit in keep.begin(self._channel, run, len(groups))]
         with collective(self._channel):
             choice = self._choice(groups, paths=paths)
-            find, label = self._road(choice, height, paths=paths)
-            own = left[self._channel.rank :: self._channel.size]
+            find, label = self._method(choice, height, paths=paths)
+            own = remaining[self._channel.rank :: self._channel.size]
             parts = find(own, paths=paths, deadline=deadline)
         with closing(parts):
             take = None if keep is None else partial(_keep, keep, groups)
-            every = self._gather(parts, len(left), len(groups), take, work.progress)
+            every = self._gather(parts, len(remaining), len(groups), take, work.progress)
         if every is None or graph is None:
             return None
         if keep is not None:
-            every += [_found_in(part, paths=paths) for part in keep.parts]
+            every += [_restored(part, paths=paths) for part in keep.parts]
         statistics = {
             "algorithm": choice.algorithm,
             "reason": choice.reason,
             "device": label(),
             "sources": len(groups),
-            "seconds": time.monotonic() - begun,
+            "seconds": time.monotonic() - start_s,
         }
-        return self._joined(pairs, every, graph, statistics)
+        return self._routes(pairs, every, graph, statistics)
 
     def _run(self, pairs: NDArray[np.int64], *, paths: bool) -> dict[str, Any]:
-        """Return the record that kept routes belong to."""
+        """Return the record that identifies saved routes."""
         ends = {"sources": pairs[:, 0], "targets": pairs[:, 1]}
         choices = {"job": "route", "paths": paths, "reverse": self._reverse}
         return run_of(self._whole.digest, ends, choices)
@@ -122,16 +122,16 @@ class PairQuery:
 
     def _choice(self, groups: list[Group], *, paths: bool) -> Choice:
         options = replace(self._options, predecessors=paths)
-        return choose_road(
+        return choose_method(
             options,
             self._whole.facts,
             groups,
             self._channel.size,
             prepared=hierarchy_of(self._whole.graph) is not None,
-            in_place=self._whole.in_place(options),
+            resident=self._whole.resident(options),
         )
 
-    def _road(
+    def _method(
         self, choice: Choice, height: NDArray[Any] | None, *, paths: bool
     ) -> tuple[Callable[..., Generator[SourcePairs, None, None]], Callable[[], str]]:
         """Return the function that finds groups' routes, and one for what it has run on."""
@@ -147,21 +147,22 @@ class PairQuery:
     def _gather(
         self,
         parts: Iterator[SourcePairs],
-        left: int,
+        remaining: int,
         total: int,
         take: Callable[[list[SourcePairs]], None] | None,
         progress: Progress | None,
     ) -> list[SourcePairs] | None:
-        """Return what all ranks find of the sources that are left, on rank 0. Collective.
+        """Return the results of all ranks for the remaining sources, on rank 0. Collective.
 
-        With ``take``, which keeps it on rank 0, in rounds of all ranks; else in one.
+        Ranks work in rounds, after each of which rank 0 saves the results by ``take``; without
+        it in one round.
         """
         channel, results = self._channel, list[SourcePairs]()
-        done, count = total - left, left if take is None else FIRST_COUNT
+        done, count = total - remaining, remaining if take is None else FIRST_COUNT
         if progress is not None and done:
-            progress(done, total)  # else they would count as fast ones
+            progress(done, total)  # the displayed rate leaves out what an earlier run did
         while done < total:
-            begun, own = time.monotonic(), []
+            start_s, own = time.monotonic(), []
             with collective(channel):
                 for part in islice(parts, count):
                     own.append(part)
@@ -171,53 +172,53 @@ class PairQuery:
             done += len(some)
             results += some if channel.rank == 0 else []
             if take is not None:
-                count = on_root(channel, partial(_next_count, take, some, count, begun))
+                count = on_root(channel, partial(_next_count, take, some, count, start_s))
         return results if channel.rank == 0 else None
 
-    def _joined(
+    def _routes(
         self,
         pairs: NDArray[np.int64],
         every: Iterable[SourcePairs],
         graph: Graph,
         statistics: dict[str, Any],
     ) -> Routes:
-        """Return what all ranks have found in the order of the pairs."""
+        """Return the routes of all pairs in their order, from the results of all ranks."""
         kind = self._whole.facts.weight_type
         distances: NDArray[Any] = np.empty(len(pairs), kind if kind.kind == "f" else np.int64)
         paths: list[Any] = [None] * len(pairs)
         for part in every:
-            distances[part.places] = part.distances
-            for place, path in zip(part.places.tolist(), part.paths or (), strict=False):
+            distances[part.numbers] = part.distances
+            for number, path in zip(part.numbers.tolist(), part.paths or (), strict=False):
                 path = self._whole.layout.path(path)
-                paths[place] = path[::-1] if self._reverse else path
+                paths[number] = path[::-1] if self._reverse else path
         has_paths = paths[0] is not None
         about = statistics, graph.numbering, graph, self._reverse
         return Routes(pairs, distances, paths if has_paths else None, *about)
 
 
-def choose_road(
+def choose_method(
     options: Options,
     facts: Facts,
     groups: list[Group],
     ranks: int,
     *,
     prepared: bool,
-    in_place: Choice | None,
+    resident: Choice | None,
 ) -> Choice:
-    """Return searches on cores, or rows on a GPU: the road with the shorter estimate.
+    """Return searches on cores, or rows on a GPU, whichever has the shorter estimate.
 
-    ``prepared`` says that the graph has a hierarchy; ``in_place`` is the method of an earlier job
-    whose graph is on the device still.
+    ``prepared`` says that the graph has a hierarchy; ``resident`` is the method of an earlier job
+    whose graph the device still holds.
     """
     search = _search_choice(facts, groups, ranks, paths=options.predecessors, prepared=prepared)
     if options.device == "cpu" or gpu_problem() is not None:
         return search
-    how: dict[str, Any] = {"prepared": prepared, "in_place": in_place}
+    how: dict[str, Any] = {"prepared": prepared, "resident": resident}
     on_gpu = replace(options, device="cuda")
     rows = choose(on_gpu, facts, len(groups), ranks, BY_ROWS, **how)
     if options.device == "cuda":
         return rows
-    ready = in_place is not None and in_place.device == "cuda"
+    ready = resident is not None and resident.device == "cuda"
     seconds = rows.seconds + (0 if ready else READY_S)
     reason = f"{search.reason} on cores, {rows.algorithm} {seconds:.2g} s on a GPU"
     return replace(search if search.seconds < seconds else rows, reason=reason)
@@ -235,7 +236,7 @@ def _search_choice(
         single = both_ends and all(len(group.targets) == 1 for group in groups)
         name = "two-sided search" if single else "search"
         share = math.ceil(len(groups) / ranks)
-        seconds = SEARCHED[name] * estimates(facts, share, None)["heap"]
+        seconds = SEARCH_SHARE[name] * estimates(facts, share, None)["heap"]
     return Choice(name, "cpu", f"estimates: {name} {seconds:.2g} s", seconds)
 
 
@@ -249,13 +250,13 @@ def by_rows(
         columns = None if paths else np.unique(np.concatenate([g.targets for g in some]))
         with closing(solving.blocks(sources, columns)) as blocks:
             for block in blocks:
-                yield from _picked(block, some, columns)
+                yield from _pairs_in(block, some, columns)
                 done = start + block.first + block.count
                 if done < len(groups) and time.monotonic() > deadline:
                     raise too_late()
 
 
-def _picked(
+def _pairs_in(
     block: RowBlock, groups: list[Group], columns: NDArray[np.int64] | None
 ) -> Iterator[SourcePairs]:
     """Yield the routes of the groups whose rows a block has."""
@@ -265,11 +266,11 @@ def _picked(
         paths = None
         if columns is None and block.predecessors is not None:
             parents = block.predecessors[row]
-            paths = [_walked(parents, group.source, target) for target in targets.tolist()]
-        yield SourcePairs(group.places, public_distances(block.distances[row, where]), paths)
+            paths = [_path_to(parents, group.source, target) for target in targets.tolist()]
+        yield SourcePairs(group.numbers, public_distances(block.distances[row, where]), paths)
 
 
-def _walked(parents: NDArray[np.int32], source: int, target: int) -> NDArray[np.int64]:
+def _path_to(parents: NDArray[np.int32], source: int, target: int) -> NDArray[np.int64]:
     """Return the vertices of a path; none if none leads there."""
     if target != source and parents[target] < 0:
         return np.empty(0, np.int64)
@@ -280,28 +281,28 @@ def _walked(parents: NDArray[np.int32], source: int, target: int) -> NDArray[np.
 
 
 def _next_count(
-    take: Callable[[list[SourcePairs]], None], some: list[SourcePairs], count: int, begun: float
+    take: Callable[[list[SourcePairs]], None], some: list[SourcePairs], count: int, start_s: float
 ) -> int:
-    """Keep what a round has found, and return how many sources of each rank the next one has."""
+    """Save the results of a round, and return how many sources of each rank the next one has."""
     take(some)
-    return max(int(count * min(2, ROUND_S / max(time.monotonic() - begun, 1e-9))), 1)
+    return max(int(count * min(2, ROUND_S / max(time.monotonic() - start_s, 1e-9))), 1)
 
 
 def _keep(keep: Store, groups: list[Group], results: list[SourcePairs]) -> None:
-    """Keep the routes of some groups, at least one; a group is known by its first pair."""
-    units = {int(group.places[0]): unit for unit, group in enumerate(groups)}
+    """Save the routes of some groups, at least one; its first pair identifies a group."""
+    units = {int(group.numbers[0]): unit for unit, group in enumerate(groups)}
     paths = [path for some in results for path in some.paths or ()]
     keep.add(
-        np.array([units[int(some.places[0])] for some in results]),
-        places=np.concatenate([some.places for some in results]),
+        np.array([units[int(some.numbers[0])] for some in results]),
+        numbers=np.concatenate([some.numbers for some in results]),
         distances=np.concatenate([some.distances for some in results]),
         lengths=np.array([len(path) for path in paths], np.int64),
         vertices=np.concatenate([np.empty(0, np.int64), *paths]),
     )
 
 
-def _found_in(part: Part, *, paths: bool) -> SourcePairs:
-    """Return the routes of a part."""
+def _restored(part: Part, *, paths: bool) -> SourcePairs:
+    """Return the routes of a part that an earlier run saved."""
     ends = np.cumsum(part["lengths"])[:-1]
     routes = np.split(part["vertices"], ends) if paths else None
-    return SourcePairs(part["places"], part["distances"], routes)
+    return SourcePairs(part["numbers"], part["distances"], routes)

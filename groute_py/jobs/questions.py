@@ -78,36 +78,36 @@ class Questions:
         if self._numbering.ids is not None:
             _ = self._numbering.order  # for many questions
         self._beside, self._places = beside, cast("Places | None", None)
-        whom = solver.attribution
-        self._attribution = {"attribution": whom} if whom else {}
+        credit = solver.attribution
+        self._attribution = {"attribution": credit} if credit else {}
 
     def answer(self, line: bytes) -> dict[str, Any]:
         """The answer to a line; of one that cannot be answered its ``error`` and the ``kind``.
 
-        Errors that a signal brings are raised.
+        Raises the error of a signal.
         """
-        named: dict[str, Any] = {}
+        identity: dict[str, Any] = {}
         try:
-            question = _parsed(line)
+            question = _parse(line)
             if "id" in question:
-                named["id"] = question.pop("id")
-            return named | self._answered(question) | self._attribution
+                identity["id"] = question.pop("id")
+            return identity | self._answer(question) | self._attribution
         except GrouteError as error:
             if error.by_signal:
                 raise
-            return named | problem(error)
+            return identity | problem(error)
 
-    def _answered(self, question: dict[str, Any]) -> dict[str, Any]:
+    def _answer(self, question: dict[str, Any]) -> dict[str, Any]:
         for members, asks in FORMS:
             if members <= question.keys() <= members | {*asks}:
-                return self._solved(question, {name for name in asks if _is_wanted(question, name)})
+                return self._solve(question, {name for name in asks if _is_wanted(question, name)})
         names = ", ".join(sorted(question)) or "nothing"
         raise InputError(
             "a question has source and target, source and targets, pairs, sources and targets, or "
             f"sources and limits; this one has {quoted(names)}"
         )
 
-    def _solved(self, question: dict[str, Any], parts: set[str]) -> dict[str, Any]:
+    def _solve(self, question: dict[str, Any], parts: set[str]) -> dict[str, Any]:
         paths = bool(parts)
         if "limits" in question:
             return self._reach(question["sources"], question["limits"], parts)
@@ -118,8 +118,8 @@ class Questions:
             one = {"distance": result["distances"][0]}
             return one | ({"path": result["paths"][0]} if paths else {})
         if "pairs" in question:
-            return self._routes(_checked_pairs(question["pairs"]), paths=paths)
-        ends = _checked_list("targets", question["targets"])
+            return self._routes(_pairs_in(question["pairs"]), paths=paths)
+        ends = _list_in("targets", question["targets"])
         return self._routes([(question["source"], target) for target in ends], paths=paths)
 
     def _routes(self, pairs: list[tuple[Any, Any]], *, paths: bool) -> dict[str, Any]:
@@ -127,22 +127,22 @@ class Questions:
         ends = self._ends(sources, "source"), self._ends(targets, "target")
         routes = self._solver.route(ends, paths=paths)
         assert routes is not None
-        result: dict[str, Any] = {"distances": _shown(routes.distances)}
+        result: dict[str, Any] = {"distances": _json_values(routes.distances)}
         if routes.paths is not None:
             result["paths"] = [self._numbering.ids_of(path).tolist() for path in routes.paths]
         return result
 
     def _matrix(self, sources: Any, targets: Any) -> dict[str, Any]:
         ends = (
-            self._ends(_checked_list("sources", sources), "source"),
-            self._ends(_checked_list("targets", targets), "target"),
+            self._ends(_list_in("sources", sources), "source"),
+            self._ends(_list_in("targets", targets), "target"),
         )
         matrix = self._solver.matrix(*ends)
         assert matrix is not None
-        return {"distances": [_shown(row) for row in matrix.distances]}
+        return {"distances": [_json_values(row) for row in matrix.distances]}
 
     def _reach(self, sources: Any, limits: Any, parts: set[str]) -> dict[str, Any]:
-        ends = self._ends(_checked_list("sources", sources), "source")
+        ends = self._ends(_list_in("sources", sources), "source")
         if isinstance(limits, list) and len(limits) > MOST_LIMITS:
             raise InputError(f"limits must be at most {MOST_LIMITS:,} numbers")
         deadline = deadline_in(self._time_limit_s)
@@ -178,7 +178,7 @@ def problem(error: GrouteError) -> dict[str, Any]:
     return {"error": str(error), "kind": type(error).__name__}
 
 
-def _parsed(line: bytes) -> dict[str, Any]:
+def _parse(line: bytes) -> dict[str, Any]:
     try:
         return json_object(line)
     except ValueError as wrong:
@@ -192,32 +192,32 @@ def _is_wanted(question: dict[str, Any], name: str) -> bool:
     return value
 
 
-def _checked_list(name: str, value: Any, of: str = "vertex") -> list[Any]:
+def _list_in(name: str, value: Any, of: str = "vertex") -> list[Any]:
     if not isinstance(value, list) or not value:
         raise InputError(f"{name} must be a list of at least one {of}, not {quote(value)}")
     return value
 
 
-def _checked_pairs(value: Any) -> list[tuple[Any, Any]]:
-    pairs = _checked_list("pairs", value, "pair")
+def _pairs_in(value: Any) -> list[tuple[Any, Any]]:
+    pairs = _list_in("pairs", value, "pair")
     wrong = next((pair for pair in pairs if not isinstance(pair, list) or len(pair) != 2), None)
     if wrong is not None:
         raise InputError(f"a pair must be a source and a target, not {quote(wrong)}")
     return [(source, target) for source, target in pairs]
 
 
-def _shown(distances: NDArray[Any]) -> list[Any]:
+def _json_values(distances: NDArray[Any]) -> list[Any]:
     """Return distances as JSON has them: null where no path leads."""
-    shown: list[Any] = distances.tolist()
-    for place in np.flatnonzero(~reached_in(distances)).tolist():
-        shown[place] = None
-    return shown
+    values: list[Any] = distances.tolist()
+    for number in np.flatnonzero(~reached_in(distances)).tolist():
+        values[number] = None
+    return values
 
 
 def members_of(result: Isochrones, parts: Collection[str], deadline: float) -> dict[str, Any]:
     """The members of an answer: ``vertices``, ``distances``, and what is asked for."""
     (reach,) = result.reaches
-    entries = _added(0, len(reach.vertices))
+    entries = _sum_of_entries(0, len(reach.vertices))
     members: dict[str, Any] = {
         "vertices": result.graph.numbering.ids_of(reach.vertices).tolist(),
         "distances": reach.distances.tolist(),
@@ -239,7 +239,7 @@ def _pieces(result: Isochrones, reach: Reach, entries: int | None, deadline: flo
     def watch(count: int) -> None:
         _refuse_late(deadline)
         if entries is not None:
-            _added(entries, count)
+            _sum_of_entries(entries, count)
         elif count > MOST_PIECES:
             raise InputError(
                 f"{MOST_PIECES:,} parts of arcs and more are within reach; ask for fewer limits"
@@ -270,7 +270,7 @@ def _areas(
 
     def watch(count: int) -> None:
         _refuse_late(deadline)
-        _added(entries, count)
+        _sum_of_entries(entries, count)
 
     areas = result.areas(reach, pieces=pieces, watch=watch)
     planar = result.places is not None and result.places.planar
@@ -289,7 +289,7 @@ def _refuse_late(deadline: float) -> None:
         raise too_late()
 
 
-def _added(entries: int, more: int) -> int:
+def _sum_of_entries(entries: int, more: int) -> int:
     """The entries of an answer with some more."""
     if entries + more > MOST_ENTRIES:
         raise InputError(

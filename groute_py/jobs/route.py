@@ -34,7 +34,7 @@ Pairs = (
     | Locator
     | tuple[Locator, Locator]
 )
-"""A source and a target each, shape (k, 2), or what finds them, or both sides, in the graph."""
+"""Pairs of a source and a target, shape (k, 2); or functions that find them, or each side."""
 
 
 @takes(Options, "route")
@@ -91,7 +91,7 @@ class RouteJob:
     pairs: Pairs
     paths: bool = False
 
-    def alike(self) -> dict[str, Any]:
+    def shared_arguments(self) -> dict[str, Any]:
         return {"function": "route", "paths": self.paths}
 
     def check(self, options: Options) -> None:
@@ -100,8 +100,10 @@ class RouteJob:
 
     def run(self, opened: Opened, work: Work) -> Routes | None:
         channel, _ = opened.channel, opened.supply()
-        pairs = on_root(channel, lambda: as_pairs(self.pairs, opened.graph(opened.supplied)))
-        whole = opened.everywhere()
+        pairs = on_root(
+            channel, lambda: as_pairs(self.pairs, opened.graph(opened.supply_direction))
+        )
+        whole = opened.row_graph()
         query = opened.part("route", lambda: PairQuery(channel, whole, opened.options))
         graph = opened.graph() if channel.rank == 0 else None
         how: dict[str, Any] = {"paths": self.paths, "deadline": opened.deadline()}

@@ -102,7 +102,7 @@ class Routes(Tabular):
         self.save_lines(target, places_of(self.graph, coordinates, planar=planar))
 
     def save_lines(self, path: Path, places: Places) -> None:
-        """Write the lines of paths over the places of vertices, as `save` does for ``.geojson``."""
+        """Write paths as lines between coordinates, as `save` does for ``.geojson``."""
         assert self.graph is not None
         how: dict[str, Any] = {"reverse": self.reverse, "attribution": self.attribution}
         write_lines(path, self._lines(), self.graph, places, **how)
@@ -127,9 +127,9 @@ class Routes(Tabular):
             "distance": of_distances(self.distances[some]),
         }
         if self.paths is not None:
-            shown = [self._shown(path) for path in self.paths[some]]
-            part["path"] = Column(np.array(shown, object))  # not all as long as the longest
+            texts = [self._json(path) for path in self.paths[some]]
+            part["path"] = Column(np.array(texts, object))  # not all as long as the longest
         return part
 
-    def _shown(self, path: NDArray[np.int64]) -> str:
+    def _json(self, path: NDArray[np.int64]) -> str:
         return json.dumps(self.numbering.ids_of(path).tolist(), ensure_ascii=False)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 Deliver = Callable[[Channel, ManySources, Progress | None], T]
-"""Solves for the rows of a job, and takes them where they are wanted; collective."""
+"""Solves for rows, and brings them to their destination; collective."""
 
 
 @takes(Options, "apsp")
@@ -93,7 +93,7 @@ class RowsJob(Generic[T]):
     destination: str = "nowhere"
     more: Mapping[str, Any] = field(default_factory=dict)
 
-    def alike(self) -> dict[str, Any]:
+    def shared_arguments(self) -> dict[str, Any]:
         how = {"algorithm": self.algorithm, "predecessors": self.predecessors}
         return {"function": self.name, **self.more, **how}
 
@@ -105,7 +105,7 @@ class RowsJob(Generic[T]):
         opened.supply()
 
         def ends() -> Ends:
-            graph, sources, targets = opened.graph(opened.supplied), None, None
+            graph, sources, targets = opened.graph(opened.supply_direction), None, None
             if self.sources is not None:
                 sources = indices_in(graph, self.sources)
             if self.targets is not None:
@@ -113,8 +113,10 @@ class RowsJob(Generic[T]):
             return Ends(sources, targets)
 
         deadline = opened.deadline()
-        job = opened.rows(ends, self._options(opened.options), destination=self.destination)
-        return self.deliver(opened.channel, job, opened.until(deadline, work.progress))
+        many = opened.many_sources(
+            ends, self._options(opened.options), destination=self.destination
+        )
+        return self.deliver(opened.channel, many, opened.collective_watch(deadline, work.progress))
 
     def _options(self, options: Options) -> Options:
         return replace(options, algorithm=self.algorithm, predecessors=self.predecessors)

@@ -34,25 +34,25 @@ from groute_py.results.result import public_distances
 
 
 class Group(NamedTuple):
-    """The pairs of one source: their places among all pairs, shape (t,), and their targets."""
+    """The pairs of one source: their numbers among all pairs, from 0, and targets, shape (t,)."""
 
     source: int
-    places: NDArray[np.int64]
+    numbers: NDArray[np.int64]
     targets: NDArray[np.int64]
 
 
 class SourcePairs(NamedTuple):
-    """Distances of pairs at some places, in public types, and their paths if these are wanted."""
+    """Results of the pairs of some numbers: distances in public types, and paths if requested."""
 
-    places: NDArray[np.int64]
+    numbers: NDArray[np.int64]
     distances: NDArray[Any]
     paths: list[NDArray[np.int64]] | None
 
 
-def grouped(pairs: NDArray[np.int64]) -> list[Group]:
+def groups_of(pairs: NDArray[np.int64]) -> list[Group]:
     """Return pairs, shape (k, 2), as groups in ascending order of their sources.
 
-    >>> [group.source for group in grouped(np.array([[3, 1], [0, 2], [3, 0]]))]
+    >>> [group.source for group in groups_of(np.array([[3, 1], [0, 2], [3, 0]]))]
     [0, 3]
     """
     order = np.argsort(pairs[:, 0], kind="stable")
@@ -114,7 +114,7 @@ class Searches:
         if self._height is not None:
             rows, source = distances[np.newaxis], np.array([group.source])
             distances = lifted(rows, self._height, source, self._graph.name, group.targets)[0]
-        return SourcePairs(group.places, distances, routes)
+        return SourcePairs(group.numbers, distances, routes)
 
     def _pool_for(self, group: Group, *, paths: bool) -> _Pool:
         if not self._by_both_ends:

@@ -19,7 +19,7 @@ from groute_py.graph.facts import Facts
 from groute_py.graph.ids import Numbering
 from groute_py.hierarchy.prepared import PreparedGraph
 from groute_py.jobs.facilities import NearestFacilities
-from groute_py.jobs.isochrone import IsochroneJob, known_places
+from groute_py.jobs.isochrone import IsochroneJob, find_places
 from groute_py.jobs.isochrones import Isochrones
 from groute_py.jobs.matrix import Matrix, MatrixJob
 from groute_py.jobs.nearest import NearestJob
@@ -55,27 +55,27 @@ class Solver:
 
     def __init__(self, opened: Opened) -> None:
         self._opened = opened
-        _ = opened.trees  # which loads the shares
+        _ = opened.source_solver  # which loads the shares
 
     @property
     def facts(self) -> Facts:
         """Counts and weights of the graph."""
-        return self._opened.trees.facts
+        return self._opened.source_solver.facts
 
     @property
     def numbering(self) -> Numbering | None:
         """The ids of the vertices on rank 0, None elsewhere."""
-        return self._opened.trees.numbering
+        return self._opened.source_solver.numbering
 
     @property
     def attribution(self) -> str:
         """The credit that answers have to show, on rank 0; "" for none."""
-        return self._opened.trees.attribution
+        return self._opened.source_solver.attribution
 
     @property
     def gpu(self) -> str | None:
         """The UUID of this rank's GPU, None on a CPU."""
-        return self._opened.trees.device.uuid
+        return self._opened.source_solver.device.uuid
 
     def sssp(self, source: Vertex, targets: Vertices = ()) -> Result | None:
         """Shortest paths from ``source``; see `groute_py.sssp`.
@@ -173,7 +173,7 @@ class Solver:
         opened = self._opened
         coordinates = opened.options.coordinates
         places = partial(
-            known_places, coordinates=coordinates, planar=planar, beside=opened.source.what
+            find_places, coordinates=coordinates, planar=planar, beside=opened.source.what
         )
         return opened.answer(IsochroneJob(sources, limits, each, planar, places))
 
@@ -245,8 +245,8 @@ class Solver:
         with opened.alone():
             refuse_difference(opened.channel, {"function": "with_weights"})
             on_root(opened.channel, lambda: opened.options.refuse_turns("with_weights"))
-            forward = at_root(opened.channel, lambda: self._weighed(weights))
-        return self._opened_anew(forward, opened.direction)
+            forward = at_root(opened.channel, lambda: self._with_weights(weights))
+        return self._reopen(forward, opened.direction)
 
     def reversed(self) -> Solver:
         """A solver of the other direction: with ``reverse`` if this one is without; collective.
@@ -261,7 +261,7 @@ class Solver:
         with opened.alone():
             refuse_difference(opened.channel, {"function": "reversed"})
             forward = at_root(opened.channel, opened.forward)
-        return self._opened_anew(forward, opened.direction.other)
+        return self._reopen(forward, opened.direction.other)
 
     def close(self) -> None:
         """Free the devices when no other thread solves any more. Nothing can be solved afterwards.
@@ -279,13 +279,13 @@ class Solver:
     ) -> None:
         self._opened.__exit__(kind, error, trace)
 
-    def _opened_anew(self, forward: Graph | None, direction: Direction) -> Solver:
+    def _reopen(self, forward: Graph | None, direction: Direction) -> Solver:
         """Return a solver with the same options, of a graph that rank 0 has; collective."""
         opened = self._opened
         options = replace(opened.options, reverse=direction is Direction.BACKWARD)
         return Solver(opened.following(forward, options))
 
-    def _weighed(self, weights: Any) -> Graph:
+    def _with_weights(self, weights: Any) -> Graph:
         opened = self._opened
         graph = opened.forward()
         if isinstance(graph, PreparedGraph):

@@ -19,14 +19,14 @@ from groute_py.source.whole import Whole
 
 @dataclass(frozen=True, eq=False)
 class TreeJob:
-    """Shortest paths from a source; with ``brings_tree`` predecessors come to the answer."""
+    """Shortest paths from a source; with ``brings_tree`` the answer has predecessors."""
 
     source: Vertex
     targets: Vertices = ()
     name: str = "sssp"
     brings_tree: bool = True
 
-    def alike(self) -> dict[str, Any]:
+    def shared_arguments(self) -> dict[str, Any]:
         source: Any = repr(self.source) if isinstance(self.source, Positions) else self.source
         source = None if callable(source) else source
         return {"function": self.name, "source": source, "targets": _comparable(self.targets)}
@@ -41,7 +41,7 @@ class TreeJob:
             options.refuse_cutoff(self.name)
 
     def run(self, opened: Opened, work: Work) -> Result | None:
-        solver = opened.trees
+        solver = opened.source_solver
         if self._drops_weights(opened.options):
             on_root(opened.channel, lambda: opened.options.refuse_turns(self.name))
             opened.make_room()
@@ -51,15 +51,15 @@ class TreeJob:
 
     def _ends(self, opened: Opened) -> tuple[int, list[int]]:
         """The positions of the source and the targets, on rank 0."""
-        numbering, name = opened.trees.numbering, opened.trees.facts.name
+        numbering, name = opened.source_solver.numbering, opened.source_solver.facts.name
         assert numbering is not None
 
         def positions(ends: Any, role: str) -> list[int]:
             if callable(ends):
-                places = ends(opened.graph())
+                numbers = ends(opened.graph())
             else:
-                places = numbering.indices_of(ends, role, name)
-            return list(map(int, places.reshape(-1)))
+                numbers = numbering.indices_of(ends, role, name)
+            return list(map(int, numbers.reshape(-1)))
 
         is_one = callable(self.source) or isinstance(self.source, Positions)
         sources = positions(self.source if is_one else [self.source], "source")

@@ -47,8 +47,8 @@ Spans = list[tuple[int, int] | None]
 class Sink(Protocol):
     """A destination of rows, on rank 0."""
 
-    def take(self, positions: NDArray[np.int64], block: RowBlock) -> None:
-        """Take the rows of the sources at some positions."""
+    def take(self, numbers: NDArray[np.int64], block: RowBlock) -> None:
+        """Take the rows of the sources of some numbers."""
 
 
 class Ends(NamedTuple):
@@ -68,7 +68,7 @@ class ManySources:
     targets: NDArray[np.int64] | None  # (t,), whose columns are wanted; None for all vertices
     choice: Choice
     height: NDArray[Any] | None  # Johnson's potentials where weights may be negative
-    by_place: bool = False  # whole rows have a column for each place of an expansion by turns
+    by_state: bool = False  # whole rows have a column for each place of an expansion by turns
 
     @property
     def graph(self) -> Graph:
@@ -95,21 +95,21 @@ class ManySources:
         """The places whose columns of the rows are wanted, shape (width,); None for all."""
         if self.targets is not None:
             return self.layout.ends(self.targets)
-        return self.layout.all_ends() if self.layout.is_expanded and not self.by_place else None
+        return self.layout.all_ends() if self.layout.is_expanded and not self.by_state else None
 
     @property
     def width(self) -> int:
         """Entries of a row."""
         if self.targets is not None:
             return len(self.targets)
-        return self.graph.vertex_count if self.by_place else self.layout.vertex_count
+        return self.graph.vertex_count if self.by_state else self.layout.vertex_count
 
     def solving(self, channel: Channel) -> Solving:
         """Return the solver of the method, which may be in place already."""
         return self.whole.solving(self.height, self.options, self.choice, channel)
 
-    def part(self, positions: NDArray[np.int64], rank: int, ranks: int) -> NDArray[np.int64]:
-        """Return those of some positions whose sources a rank solves for.
+    def part(self, numbers: NDArray[np.int64], rank: int, ranks: int) -> NDArray[np.int64]:
+        """Return those of some numbers whose sources a rank solves for.
 
         In turn; those whose rows of one matrix it has; or as many as the others one after the
         other, where all sources take equally long, so that a rank's rows lie together in a file.
@@ -117,18 +117,18 @@ class ManySources:
         if self.choice.algorithm == "floyd" and ranks > 1:
             from groute_py.device.cuda.multi_source.floyd.ranks import owner_of
 
-            owners = owner_of(self.begins[positions], self.graph.vertex_count, ranks)
-            part: NDArray[np.int64] = positions[owners == rank]
+            owners = owner_of(self.begins[numbers], self.graph.vertex_count, ranks)
+            part: NDArray[np.int64] = numbers[owners == rank]
             return part
         if self.choice.algorithm == "sweep":
-            return np.array_split(positions, ranks)[rank]
-        return positions[rank::ranks]
+            return np.array_split(numbers, ranks)[rank]
+        return numbers[rank::ranks]
 
-    def parts(self, positions: NDArray[np.int64], spans: Spans) -> Iterator[NDArray[np.int64]]:
-        """Yield the positions of each rank's block, in the order of the ranks that have one."""
+    def parts(self, numbers: NDArray[np.int64], spans: Spans) -> Iterator[NDArray[np.int64]]:
+        """Yield the numbers of each rank's block, in the order of the ranks that have one."""
         for rank, block in enumerate(spans):
             if block is not None:
-                yield self.part(positions, rank, len(spans))[block[0] : sum(block)]
+                yield self.part(numbers, rank, len(spans))[block[0] : sum(block)]
 
     def answer(
         self, distances: NDArray[Any], parents: NDArray[np.int32] | None, label: str
@@ -164,7 +164,7 @@ def prepare(
         choice = choose(
             *(options, whole.facts, len(sources), channel.size, apart),
             prepared=hierarchy_of(whole.graph) is not None,
-            in_place=whole.in_place(options),
+            resident=whole.resident(options),
             destination=destination,
         )
         if why:
@@ -206,21 +206,21 @@ class Collected:
         self.distances: NDArray[Any] = np.empty(shape, kind)
         self.parents = np.empty(shape, np.int32) if job.options.predecessors else None
 
-    def take(self, positions: NDArray[np.int64], block: RowBlock) -> None:
-        self.distances[positions] = public_distances(block.distances)
+    def take(self, numbers: NDArray[np.int64], block: RowBlock) -> None:
+        self.distances[numbers] = public_distances(block.distances)
         if self.parents is not None:
             assert block.predecessors is not None
-            self.parents[positions] = block.predecessors
+            self.parents[numbers] = block.predecessors
 
 
 def deliver(
     channel: Channel,
     job: ManySources,
-    positions: NDArray[np.int64],
+    numbers: NDArray[np.int64],
     sink: Sink | None,
     progress: Progress | None = None,
 ) -> str:
-    """Give the rows of the sources at some positions to rank 0's sink. Collective.
+    """Give the rows of the sources of some numbers to rank 0's sink. Collective.
 
     Returns what they were solved on.
     """
@@ -230,25 +230,25 @@ def deliver(
             rows = _gathered(channel, block, job.width, predecessors=job.options.predecessors)
         with collective(channel), span("write"):
             if sink is not None:
-                for some, theirs in zip(job.parts(positions, spans), rows, strict=True):
+                for some, theirs in zip(job.parts(numbers, spans), rows, strict=True):
                     sink.take(some, theirs)
 
-    return in_rounds(channel, job, positions, hand_over, progress)
+    return in_rounds(channel, job, numbers, hand_over, progress)
 
 
 def in_rounds(
     channel: Channel,
     job: ManySources,
-    positions: NDArray[np.int64],
+    numbers: NDArray[np.int64],
     hand_over: Callable[[RowBlock | None, Spans], None],
     progress: Progress | None,
 ) -> str:
-    """Solve from the sources at some positions, each rank for its part, a block at a time.
+    """Solve from the sources of some numbers, each rank for its part, a block at a time.
 
     Collective, and so is ``hand_over``, which is given this rank's block, if it has one more, and
     the spans of all ranks. Returns what they were solved on.
     """
-    own = job.part(positions, channel.rank, channel.size)
+    own = job.part(numbers, channel.rank, channel.size)
     with collective(channel):
         solving = job.solving(channel)
     done = 0
@@ -265,7 +265,7 @@ def in_rounds(
             done += sum(span[1] for span in spans if span is not None)
             count("rows", done)
             if progress is not None:
-                progress(done, len(positions))
+                progress(done, len(numbers))
 
 
 def _gathered(

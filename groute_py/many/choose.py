@@ -48,13 +48,13 @@ def choose(
     apart: str | None = None,
     *,
     prepared: bool = False,
-    in_place: Choice | None = None,
+    resident: Choice | None = None,
     destination: str = "nowhere",
 ) -> Choice:
     """The method for ``count`` sources of a graph."""
     device = options.device
     if device == "auto":
-        device = _device(options, facts, count, ranks, in_place)
+        device = _device(options, facts, count, ranks, resident)
     problem = apart or _floyd_problem(options, facts, device, ranks)
     if options.algorithm != "auto":
         if options.algorithm == "single" and device == "cpu":
@@ -67,12 +67,12 @@ def choose(
         return Choice(options.algorithm, device, "asked for")
     gpu = own_figures(options.memory_limit, facts) if device == "cuda" else None
     trees = options.predecessors
-    stays = in_place.algorithm if in_place is not None and in_place.device == device else None
+    stays = resident.algorithm if resident is not None and resident.device == device else None
     seconds = estimates(
         *(facts, count, gpu, ranks, destination),
         predecessors=trees,
         prepared=prepared,
-        in_place=stays,
+        resident=stays,
     )
     shown = ", ".join(f"{name} {s:.2g} s" for name, s in seconds.items())
     reason = f"estimates: {shown}" + (f" ({stays} is in place)" if stays else "")
@@ -83,14 +83,14 @@ def choose(
     return Choice(fastest, device, reason, seconds[fastest])
 
 
-def _device(options: Options, facts: Facts, count: int, ranks: int, in_place: Choice | None) -> str:
+def _device(options: Options, facts: Facts, count: int, ranks: int, resident: Choice | None) -> str:
     """Return the GPU where there is one, but the CPU for what it does before a GPU is ready."""
     problem = gpu_problem()
     if options.algorithm == "single" and problem is not None:
         raise SetupError(f"single is a method for GPUs, and none can be used: {problem}")
     if problem is not None:
         return "cpu"
-    if options.algorithm == "single" or (in_place is not None and in_place.device == "cuda"):
+    if options.algorithm == "single" or (resident is not None and resident.device == "cuda"):
         return "cuda"
     seconds = estimates(facts, count, None)
     on_cpu = seconds.get(options.algorithm, min(seconds.values()))
@@ -139,7 +139,7 @@ SMALL = 1 << 18
 """Arcs up to which the CPU has an answer before a GPU has the graph: some ten milliseconds."""
 
 
-def placed(graph: Graph, options: Options) -> Options:
+def with_device(graph: Graph, options: Options) -> Options:
     """The options of one rank, with the device chosen by the graph where they say ``auto``.
 
     An answer that is to stay on a GPU is made there.

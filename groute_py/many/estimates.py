@@ -79,19 +79,19 @@ def estimates(
     *,
     predecessors: bool = False,
     prepared: bool = False,
-    in_place: str | None = None,
+    resident: str | None = None,
 ) -> dict[str, float]:
     """Seconds by method, on all ranks together."""
     share = math.ceil(count / ranks)
     device = "cpu" if gpu is None else "cuda"
     solving = _on_cpu(facts, share) if gpu is None else _on_gpu(facts, share, gpu)
-    swept = in_place == "sweep"
+    swept = resident == "sweep"
     if why_not(facts) is None and (
         gpu is None or swept or _sweeps_fit(facts, gpu, prepared=prepared)
     ):
         solving["sweep"] = _sweep(facts, share, device, prepared=prepared)
-    if in_place is not None:
-        solving[in_place] -= _opening(in_place, facts, device, prepared=prepared)
+    if resident is not None:
+        solving[resident] -= _opening(resident, facts, device, prepared=prepared)
     solving["floyd"] = _floyd(facts, device) / ranks
     entry_bytes = (4 if facts.weight_type.name == "float32" else 8) + 4 * predecessors
     delivery = count * facts.vertex_count * entry_bytes / DELIVERY_RATE[destination]

@@ -22,7 +22,7 @@ from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.errors import NegativeCycleError, RunError
 from groute_py.graph.csr import Graph
-from groute_py.many.choose import placed
+from groute_py.many.choose import with_device
 from groute_py.many.rooted import rooted
 from groute_py.many.rows import SourceRows, solve_rows
 from groute_py.source.whole import Whole
@@ -56,7 +56,9 @@ def potentials(
     whole = rooted(graph, heads)
     plain = replace(options, algorithm="auto", predecessors=False, cutoff=None)
     try:
-        with SourceSolver(Whole(whole, rounded_to), SoloChannel(), placed(whole, plain)) as solver:
+        with SourceSolver(
+            Whole(whole, rounded_to), SoloChannel(), with_device(whole, plain)
+        ) as solver:
             result = solver.sssp(graph.vertex_count)
     except NegativeCycleError as error:  # the graph with the root knows no ids
         ids = graph.numbering.ids_of(np.array(error.cycle)).tolist()

@@ -80,24 +80,24 @@ class Reduction:
         """All arrays by name; not copied."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
-    def take(self, positions: NDArray[np.int64], summary: Summary) -> None:
-        """Take the summary of the rows of the sources at some positions."""
-        self.reached[positions], self.sums[positions] = summary.reached, summary.sums
-        self.farthest[positions], self.greatest[positions] = summary.farthest, summary.greatest
+    def take(self, numbers: NDArray[np.int64], summary: Summary) -> None:
+        """Take the summary of the rows of the sources of some numbers."""
+        self.reached[numbers], self.sums[numbers] = summary.reached, summary.sums
+        self.farthest[numbers], self.greatest[numbers] = summary.farthest, summary.greatest
         if summary.histogram is not None:
             self.counts += summary.histogram
         if summary.reciprocals is not None:
-            self.reciprocals[positions] = summary.reciprocals
+            self.reciprocals[numbers] = summary.reciprocals
 
-    def at(self, positions: NDArray[np.int64]) -> Reduction:
-        """Return the entries at some positions, with a copy of the counts."""
-        some = {name: getattr(self, name)[positions] for name in OF_ROWS}
+    def at(self, numbers: NDArray[np.int64]) -> Reduction:
+        """Return the entries of some numbers, with a copy of the counts."""
+        some = {name: getattr(self, name)[numbers] for name in OF_ROWS}
         return Reduction(counts=self.counts.copy(), **some)
 
-    def add(self, positions: NDArray[np.int64], other: Reduction) -> None:
-        """Take another rank's entries of the sources at some positions."""
+    def add(self, numbers: NDArray[np.int64], other: Reduction) -> None:
+        """Take another rank's entries of the sources of some numbers."""
         for name in OF_ROWS:
-            getattr(self, name)[positions] = getattr(other, name)
+            getattr(self, name)[numbers] = getattr(other, name)
         self.counts += other.counts
 
 
@@ -112,16 +112,16 @@ class Sums(Protocol):
 
 
 class RowSums:
-    """The rows of a rank's sources, at some positions, reduced in place as they come."""
+    """The rows of a rank's sources reduced in place as they come."""
 
     def __init__(
         self,
         summaries: Iterator[Summary],
-        positions: NDArray[np.int64],
+        numbers: NDArray[np.int64],
         total: Reduction,
         store: Store | None,
     ) -> None:
-        self._summaries, self._positions, self._total = summaries, positions, total
+        self._summaries, self._numbers, self._total = summaries, numbers, total
         self._store, self._done, self._sent = store, 0, 0
 
     def advance(self, stop: int | None) -> Iterator[int]:
@@ -132,13 +132,13 @@ class RowSums:
             if summary is None:
                 return
             self._done = summary.first + summary.count
-            self._total.take(self._positions[summary.first : self._done], summary)
+            self._total.take(self._numbers[summary.first : self._done], summary)
             yield self._done
 
     def gather(self, channel: Channel) -> tuple[NDArray[np.int64], dict[str, NDArray[Any]]]:
         total, own = self._total, None
         if channel.rank > 0:
-            some = self._positions[self._sent : self._done]
+            some = self._numbers[self._sent : self._done]
             self._sent, own = self._done, (some, total.at(some))
             total.counts.fill(0)
         for part in channel.gather(own):

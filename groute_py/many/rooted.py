@@ -13,7 +13,7 @@ from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.graph.csr import Graph
 from groute_py.hierarchy.prepared import PreparedGraph, hierarchy_of
-from groute_py.many.choose import placed
+from groute_py.many.choose import with_device
 from groute_py.many.rows import source_first
 from groute_py.source.whole import Whole
 
@@ -52,7 +52,7 @@ def solve_nearest(graph: Graph, sources: NDArray[Any], options: Options) -> Near
     """Solve from all sources at once, in this process."""
     root = graph.vertex_count
     whole = rooted(graph, sources)
-    choices = placed(whole, replace(options, predecessors=True))
+    choices = with_device(whole, replace(options, predecessors=True))
     with SourceSolver(Whole(whole), SoloChannel(), choices) as solver:
         result = solver.sssp(root)
     assert result is not None

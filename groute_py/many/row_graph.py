@@ -72,7 +72,7 @@ class RowGraph:
             self._apart[options.device] = why_apart(channel, options)
         return self._apart[options.device]
 
-    def in_place(self, options: Options) -> Choice | None:
+    def resident(self, options: Options) -> Choice | None:
         """Return the method that is ready to solve as for an earlier job, if one is."""
         if self._solving is None or not self._solving[2].is_open:
             return None

@@ -15,7 +15,7 @@ from groute_py.engine.solver import SourceSolver
 from groute_py.errors import InputError, quoted
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Numbering, Positions
-from groute_py.many.choose import placed
+from groute_py.many.choose import with_device
 from groute_py.many.precision import one_precision
 from groute_py.results.frame import Tabular
 from groute_py.results.result import Result
@@ -116,7 +116,7 @@ def solve_each(
     input_type = None if graph is None else graph.weights.dtype
     graph = None if graph is None else one_precision(graph)
     if channel.size == 1 and graph is not None:
-        options = placed(graph, options)
+        options = with_device(graph, options)
     with SourceSolver(Whole(graph, input_type), channel, options) as solver:
         for source in sources:
             result = solver.sssp(int(source), targets)

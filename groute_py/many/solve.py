@@ -120,7 +120,7 @@ class Solving:
             return
         done = 0
         solvers: list[Callable[[], RowSolver]] = [
-            partial(self._in_place, number) for number in range(self._narrowest, len(self._types))
+            partial(self._resident, number) for number in range(self._narrowest, len(self._types))
         ]
         for opened in (*solvers, self._judging):
             begun = done
@@ -170,7 +170,7 @@ class Solving:
         on_gpus = self._choice.device == "cuda" and self._choice.algorithm == "floyd"
         return on_gpus and self._channel.size > 1
 
-    def _in_place(self, number: int) -> RowSolver:
+    def _resident(self, number: int) -> RowSolver:
         """The method with the graph in place, in the type of this number."""
         if self._open is not None and self._open[0] == number:
             return self._open[1]

@@ -43,14 +43,14 @@ class StoredRows:
         total = len(self._job.sources)
         self._store.begin(channel, lambda: _run(self._job), total, self._files)
 
-    def take(self, positions: NDArray[np.int64], block: RowBlock) -> None:
+    def take(self, numbers: NDArray[np.int64], block: RowBlock) -> None:
         with self._store.writing():
-            self._files.take(positions, block)
+            self._files.take(numbers, block)
 
-    def mark(self, positions: NDArray[np.int64]) -> None:
+    def mark(self, numbers: NDArray[np.int64]) -> None:
         """Write down that rows which other ranks have written are complete."""
         with self._store.writing():
-            self._files.mark(positions)
+            self._files.mark(numbers)
 
     def places(self) -> list[ArrayPlace]:
         """Return where other ranks of the host find the files."""

@@ -25,8 +25,8 @@ class TurnResult(Result):
     def positions_to(self, vertex: int | str | Positions) -> list[int]:
         """See `Result.positions_to`; a path may pass a vertex more than once."""
         (end,) = self.layout.ends(np.array([self.numbering.index_of(vertex)])).tolist()
-        places = np.array(self.solved.positions_to(Positions(end)), np.int64)
-        path: list[int] = self.layout.path(places).tolist()
+        states = np.array(self.solved.positions_to(Positions(end)), np.int64)
+        path: list[int] = self.layout.path(states).tolist()
         return path
 
 

@@ -18,7 +18,7 @@ from groute_py.comm.agree import all_leave, at_root, collective, on_root, refuse
 from groute_py.comm.base import Channel
 from groute_py.comm.connect import connect
 from groute_py.device.registry import kind_of
-from groute_py.engine.option import alike, chosen
+from groute_py.engine.option import chosen, shared_options
 from groute_py.engine.options import Options
 from groute_py.engine.preparing import BEFORE, UnsuitableError, contract
 from groute_py.engine.solver import SourceSolver
@@ -28,7 +28,7 @@ from groute_py.graph.direction import Direction
 from groute_py.graph.size import Size
 from groute_py.hierarchy.prepared import PreparedFile
 from groute_py.io.tables.columns import BY_TITLE, Columns
-from groute_py.many.choose import placed
+from groute_py.many.choose import with_device
 from groute_py.memory.gpus import estimate, free_gpu_bytes
 from groute_py.source.base import Supply
 from groute_py.source.graph_source import GraphSource
@@ -54,21 +54,26 @@ T = TypeVar("T")
 
 
 class Work(NamedTuple):
-    """The progress that watches a job, and the store that keeps its parts for the next run."""
+    """A function that takes a job's progress, and the store that saves its parts for --resume."""
 
     progress: Progress | None = None
     keep: Store | None = None
 
 
 NOTHING = Work()
-"""Nobody watches, and nothing is kept."""
+"""No progress is reported, and nothing is saved."""
 
 
 class Job(Protocol[T_co]):
     """A question about an open graph."""
 
-    def alike(self) -> dict[str, Any]:
-        """Return what has to be the same on every rank, the name of the job first."""
+    def shared_arguments(self) -> dict[str, Any]:
+        """Return the arguments that every rank has to pass alike, by their names in messages.
+
+        Ranks that differ would wait for each other for ever, so `Opened.answer` refuses such a call
+        first. ``function`` comes first, with the name of the public function. Arguments that only
+        rank 0 reads, such as lists of vertices, are left out.
+        """
 
     def check(self, options: Options) -> None:
         """Raise `InputError` for what is wrong whatever the graph is."""
@@ -92,10 +97,10 @@ class Opened:
         self._file: MappedFile | None = None
         self._is_watched = False
         self._supply: Supply | None = None
-        self.supplied = self.direction
-        self._trees: SourceSolver | None = None
+        self.supply_direction = self.direction
+        self._source_solver: SourceSolver | None = None
         self._whole: Graph | None = None
-        self._rows: dict[Direction, RowGraph] = {}
+        self._row_graphs: dict[Direction, RowGraph] = {}
         self._parts: dict[str, Any] = {}
 
     @property
@@ -113,7 +118,7 @@ class Opened:
         with self.alone():
             with collective(self.channel):
                 job.check(self.options)
-            refuse_difference(self.channel, job.alike() | alike(self.options))
+            refuse_difference(self.channel, job.shared_arguments() | shared_options(self.options))
             return job.run(self, work)
 
     @contextmanager
@@ -126,35 +131,42 @@ class Opened:
             yield
             self._check_file()
 
-    def supply(self, direction: Direction = Direction.FORWARD, *, whole: bool = True) -> Supply:
-        """Return where the ranks get the graph from; it is found once. Collective."""
+    def supply(self) -> Supply:
+        """Return the graph's supply; a first call takes the forward graph. Collective."""
+        return self.first_supply(Direction.FORWARD, whole=True)
+
+    def first_supply(self, direction: Direction, *, whole: bool) -> Supply:
+        """Return the supply of the first call, whatever a later one asks for. Collective."""
         if self._supply is None:
             if not self._is_watched:
                 self._file = self.source.watched(self.channel)
                 self._is_watched = self.channel.broadcast(self._file is not None)
-            source = self.source  # of which another one would look into its file anew
+            source = self.source  # a copy would look into its file anew
             if direction is not source.direction:
                 source = replace(source, direction=direction)
-            self._supply, self.supplied = source.supply(self.channel, whole=whole), direction
+            self._supply, self.supply_direction = (
+                source.supply(self.channel, whole=whole),
+                direction,
+            )
         return self._supply
 
     @property
-    def trees(self) -> SourceSolver:
+    def source_solver(self) -> SourceSolver:
         """The shares of all ranks, for solves from one source; collective when first used."""
-        if self._trees is None:
+        if self._source_solver is None:
             renumbers = self.options.renumbers
-            supply = self.supply(self.direction, whole=renumbers)
-            if self.supplied is not self.direction:
+            supply = self.first_supply(self.direction, whole=renumbers)
+            if self.supply_direction is not self.direction:
                 supply = on_root(self.channel, lambda: Whole(self.graph(self.direction)))
             if self.channel.size > 1 or renumbers:
                 self.options = self.options.with_coordinates(self.source.what)
-            self._trees = SourceSolver(supply, self.channel, self.options)
-        return self._trees
+            self._source_solver = SourceSolver(supply, self.channel, self.options)
+        return self._source_solver
 
     def forward(self) -> Graph:
         """Return the forward graph, with its own weights; on rank 0, once there is a supply."""
         assert self._supply is not None
-        if self.supplied is Direction.FORWARD:
+        if self.supply_direction is Direction.FORWARD:
             return self._supply.graph()
         if self.keeps_order:  # and so was opened anew, of a graph
             graph: Graph = self.source.what
@@ -173,82 +185,82 @@ class Opened:
         if self._whole is None:
             self._whole = self._read()
         sense = self.direction if direction is None else direction
-        if sense is self.supplied:
+        if sense is self.supply_direction:
             return self._whole
         return self.part(f"graph {sense.name}", self._whole.reversed)
 
-    def place_little(self) -> None:
-        """Let one rank solve a small graph on its cores, unless the shares are in place already."""
-        if self._trees is None and self.channel.size == 1:
-            self.options = placed(self.graph(), self.options)
+    def choose_device(self) -> None:
+        """Let one rank solve a small graph on its cores, unless the shares are loaded already."""
+        if self._source_solver is None and self.channel.size == 1:
+            self.options = with_device(self.graph(), self.options)
 
     def device(self, direction: Direction) -> Device | None:
-        """Return the device that has the shares of a direction, if they are in place."""
-        if self._trees is None or direction is not self.direction:
+        """Return the device that has the shares of a direction, if they are loaded."""
+        if self._source_solver is None or direction is not self.direction:
             return None
-        return self._trees.device
+        return self._source_solver.device
 
-    def rows(
+    def many_sources(
         self,
         ends: Callable[[], Ends],
         options: Options,
         direction: Direction | None = None,
         destination: str = "nowhere",
     ) -> ManySources:
-        """Choose how rows are solved for between the ends that rank 0 gives. Collective."""
+        """Choose the method for rows between the ends that rank 0 has. Collective."""
         from groute_py.many.apsp import prepare
 
         with span("method"):
-            rows = self._rows.get(self.direction if direction is None else direction)
-            in_place = rows is not None and rows.in_place(options) is not None
-            if not all(self.channel.gather(in_place)):
+            rows = self._row_graphs.get(self.direction if direction is None else direction)
+            resident = rows is not None and rows.resident(options) is not None
+            if not all(self.channel.gather(resident)):
                 self.make_room()
-            rows = self.everywhere(direction)
+            rows = self.row_graph(direction)
             why = "; ".join(filter(None, (self.why_prepared, self._released)))
             self._released = ""
             return prepare(self.channel, rows, ends, options, destination, why)
 
-    def everywhere(self, direction: Direction | None = None) -> RowGraph:
-        """Return the whole graph as rows are solved on it, on every rank. Collective.
+    def row_graph(self, direction: Direction | None = None) -> RowGraph:
+        """Return the whole graph on every rank, in the form for solves of rows. Collective.
 
         A graph in a native or a prepared file is mapped by the ranks that see it.
         """
         from groute_py.many.row_graph import RowGraph
 
         row_direction = self.direction if direction is None else direction
-        if row_direction not in self._rows:
+        if row_direction not in self._row_graphs:
             supply = self.supply()
 
             def file() -> PreparedFile | SharedFile | None:
-                self.graph(self.supplied)  # whose file may have changed with it
+                self.graph(self.supply_direction)  # whose file may have changed with it
                 return None if self.options.hops else supply.file()
 
             def make(graph: Graph) -> RowGraph:
-                return RowGraph.of(graph, self.supplied, row_direction)
+                return RowGraph.of(graph, self.supply_direction, row_direction)
 
             seen = on_root(self.channel, file)
-            first = at_root(self.channel, lambda: make(self.graph(self.supplied)))
+            first = at_root(self.channel, lambda: make(self.graph(self.supply_direction)))
             whole = on_every_rank(self.channel, first, seen, make)
             assert whole is not None
-            self._rows[row_direction] = whole
-        return self._rows[row_direction]
+            self._row_graphs[row_direction] = whole
+        return self._row_graphs[row_direction]
 
     def from_root(self, name: str, make: Callable[[], Graph], **how: Any) -> Result | None:
         """Solve from the last vertex of a graph that rank 0 makes, without turns. Collective.
 
-        That vertex is a root before several places. ``how`` are options that differ from those of
-        the function of this name.
+        That vertex is a root with arcs of weight 0 to several others. ``how`` are options that
+        differ from those of the function of this name.
         """
         self.make_room()
         graph = at_root(self.channel, make)
         options = replace(self.options.restricted(name), turns=None, **how)
         if self.channel.size == 1 and graph is not None:
-            options = placed(graph, options)
+            options = with_device(graph, options)
         with SourceSolver(Whole(graph), self.channel, options) as solver:
             return solver.sssp(solver.facts.vertex_count - 1)
 
     def part(self, name: str, make: Callable[[], T]) -> T:
-        """Return a part that a job has left, or make it; the name is a key."""
+        """Return what an earlier job made under a name, or make it."""
         if name not in self._parts:
             self._parts[name] = make()
         part: T = self._parts[name]
@@ -258,8 +270,8 @@ class Opened:
         """Return `time.monotonic` at which a job that begins now is to give up."""
         return deadline_in(self.options.time_limit_s)
 
-    def ended(self, progress: Progress | None = None) -> Progress:
-        """Return what ends a job that begins now at its deadline, each rank by itself."""
+    def rank_watch(self, progress: Progress | None = None) -> Progress:
+        """Return a progress function that ends a job at its deadline, each rank by itself."""
         deadline = self.deadline()
 
         def watch(done: int, total: int) -> None:
@@ -269,8 +281,10 @@ class Opened:
 
         return watch
 
-    def until(self, deadline: float, progress: Progress | None = None) -> Progress | None:
-        """Return a watch that ends a job at the deadline, between blocks; both are collective."""
+    def collective_watch(
+        self, deadline: float, progress: Progress | None = None
+    ) -> Progress | None:
+        """Return a progress function that ends a job at the deadline; both are collective."""
         if not any(self.channel.gather(math.isfinite(deadline))):
             return progress
 
@@ -288,24 +302,24 @@ class Opened:
             self._closed = True
             self.drop()
             self._file = None
-            if self._trees is not None:
-                self._trees.close()  # collective: an error of another rank may come of it
+            if self._source_solver is not None:
+                self._source_solver.close()  # collective: an error of another rank may come of it
 
     def make_room(self) -> None:
-        """Let go of what jobs have left if there is no room for one more graph. Collective.
+        """Drop what earlier jobs made if there is no room for one more graph. Collective.
 
         The graph itself, the hierarchy and the shares stay.
         """
-        if not any(self.channel.gather(bool(self._rows or self._parts))):
+        if not any(self.channel.gather(bool(self._row_graphs or self._parts))):
             return
-        size = on_root(self.channel, lambda: _size_of(self.graph(self.supplied)))
+        size = on_root(self.channel, lambda: _size_of(self.graph(self.supply_direction)))
         if any(self.channel.gather(_is_short_of(size, self.options, self.channel.rank))):
             self._released = "what earlier jobs had left made room"
             self.drop()
 
     def drop(self) -> None:
         """Keep nothing but the graph and the shares. Collective."""
-        parts, self._rows, self._parts = self._parts, {}, {}
+        parts, self._row_graphs, self._parts = self._parts, {}, {}
         for part in parts.values():
             if isinstance(part, SourceSolver):
                 part.close()
@@ -318,7 +332,7 @@ class Opened:
             return graph.with_unit_weights()
         if not self.options.keeps_prepared or layout_of(graph).is_expanded:
             return graph.to_host()
-        if self._trees is None:  # else its loading has tried
+        if self._source_solver is None:  # else its loading has tried
             kind = kind_of(self.options.device, contraction.ALGORITHM.devices)
             try:
                 limit = self.options.memory_limit

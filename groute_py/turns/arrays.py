@@ -34,11 +34,11 @@ class Copies(NamedTuple):
         return cls(vias[begins], before[begins], np.cumsum(begins) - 1)
 
 
-class ArcPlaces(NamedTuple):
-    """Places of a graph's m arcs in its expansion, beside those that leave their tails."""
+class ArcStates(NamedTuple):
+    """States of a graph's m arcs in its expansion, beside those that leave their tails."""
 
-    heads: NDArray[Any]  # (m,): the place to which each arc leads
-    copies: NDArray[np.int64]  # (s,): the place that each arc of a copy leaves
+    heads: NDArray[Any]  # (m,): the state to which each arc leads
+    copies: NDArray[np.int64]  # (s,): the state that each arc of a copy leaves
     arcs: NDArray[np.int64]  # (s,): the number of this arc
     costs: NDArray[Any]  # (s,): of the turn to it
 
@@ -48,13 +48,13 @@ class _Slots(NamedTuple):
 
     copies: NDArray[np.int64]  # (s,): which copy each leaves
     arcs: NDArray[np.int64]  # (s,)
-    heads: NDArray[Any]  # (s,): places
+    heads: NDArray[Any]  # (s,): states
     weights: NDArray[Any]  # (s,), with the costs of turns
 
 
 def expanded_arrays(
     graph: Graph, rules: Rules, copies: Copies, split: NDArray[np.int64]
-) -> tuple[dict[str, NDArray[Any]], ArcPlaces]:
+) -> tuple[dict[str, NDArray[Any]], ArcStates]:
     """The rows of vertices, of arrivals (which are empty) and of copies, and where arcs lie."""
     count = graph.vertex_count
     heads = _redirected(graph, rules, copies, count + len(split))
@@ -69,7 +69,7 @@ def expanded_arrays(
     arrivals = count + np.arange(len(split), dtype=heads.dtype)
     own = arrivals[np.searchsorted(split, copies.vias)]
     costs = slots.weights - graph.weights[slots.arcs].astype(slots.weights.dtype)
-    places = ArcPlaces(heads, count + len(split) + slots.copies, slots.arcs, costs)
+    states = ArcStates(heads, count + len(split) + slots.copies, slots.arcs, costs)
     all_heads = np.insert(heads, row_ends, arrivals), np.insert(slots.heads, slot_ends, own)
     weights = np.insert(graph.weights, row_ends, 0), np.insert(slots.weights, slot_ends, 0)
     arrays = {
@@ -77,11 +77,11 @@ def expanded_arrays(
         "heads": np.concatenate(all_heads),
         "weights": np.concatenate([some.astype(kind, copy=False) for some in weights]),
     }
-    return arrays, places
+    return arrays, states
 
 
 def _redirected(graph: Graph, rules: Rules, copies: Copies, first: int) -> NDArray[Any]:
-    """The heads of all arcs; those with turns lead to copies, the places from ``first`` on."""
+    """The heads of all arcs; those with turns lead to copies, the states from ``first`` on."""
     count = graph.vertex_count
     heads = graph.heads.astype(index_type(first + len(copies.vias)))
     is_via = np.zeros(count, np.bool_)
@@ -100,7 +100,7 @@ def _redirected(graph: Graph, rules: Rules, copies: Copies, first: int) -> NDArr
 
 
 def _slots(graph: Graph, rules: Rules, copies: Copies, heads: NDArray[Any]) -> _Slots:
-    """The arcs that leave copies; ``heads`` has the places that the graph's arcs lead to."""
+    """The arcs that leave copies; ``heads`` has the states that the graph's arcs lead to."""
     which, arcs = _arcs_of(graph, copies.vias)
     span = rules.keys.span
     turns = _where(
@@ -138,7 +138,7 @@ def _sums(rules: Rules, weights: NDArray[Any], turns: NDArray[np.int64]) -> NDAr
 def _arcs_of(
     graph: Graph, vertices: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """All arcs that leave some vertices: the place of the vertex, and the number of the arc."""
+    """All arcs that leave some vertices: the state of the vertex, and the number of the arc."""
     firsts = graph.offsets[vertices]
     degrees = graph.offsets[vertices + 1] - firsts
     check_room(ARC_BYTES * int(degrees.sum()), f"{graph.name} with turns")

@@ -5,12 +5,12 @@ costs the weights of its arcs and the costs of its turns (a₁, a₂), …, (a�
 that is forbidden. Turns that are not listed cost 0, U-turns too. So to leave the source and to
 arrive at the target is no turn, and the distance to a vertex is the least cost of all walks there.
 
-**The expansion** keeps the n vertices, and adds places for those *split* vertices v that have
+**The expansion** keeps the n vertices, and adds states for those *split* vertices v that have
 turns listed: a *copy* v_t for each tail t of listed turns (t, v, ·), and one *arrival* v*.
 
 * All arcs (t, v) lead to v_t instead of v. Other arcs to v still lead to v.
 * The arcs that leave v leave v_t too, but for those behind a forbidden turn (t, v, h); those behind
-  one with a cost weigh so much more. All copies of an arc (v, h) lead to the same place, h or h_v,
+  one with a cost weigh so much more. All copies of an arc (v, h) lead to the same state, h or h_v,
   and so do all parallel arcs.
 * Arcs of weight 0 lead from v and from each copy to v*, which no arc leaves.
 
@@ -21,8 +21,8 @@ It grows by the in-arcs and out-arcs of split vertices alone, not to a line grap
 
 **Distances.** Walks from s to v are the paths of the expansion from s itself to v*, or to v if that
 is not split, at the same cost. By induction on k: the walk a₁ … aₖ with its last arc (t, v) is a
-path to v_t if that is there, else to v, and to no other place of v; for k = 0 the place is s. The
-arcs that leave this place are those that the walk may go on with, at their weights and the costs of
+path to v_t if that is there, else to v, and to no other state of v; for k = 0 the state is s. The
+arcs that leave this state are those that the walk may go on with, at their weights and the costs of
 the turns: from v_t by the second rule; from v itself all at their weights, as no turn (t, v, ·) is
 listed. So the least distance of v and its copies, which is that of v*, is the distance of v.
 Weights may be negative: a closed walk whose cost with all its turns is negative, that into its
@@ -32,7 +32,7 @@ cost of the turn before it are one number, so float sums are those of the walk f
 **Reversed.** The arcs of the expansion turned round solve for distances to a vertex: there a path
 begins at v* and ends at the vertex itself.
 
-**Trees.** Each place has a predecessor; a vertex has none in general. The shortest walk to h by way
+**Trees.** Each state has a predecessor; a vertex has none in general. The shortest walk to h by way
 of v may come to v by a copy that is not the nearest one, as that may not turn to h. Then no tree in
 the vertices of the graph has all shortest paths, and so answers have paths but no predecessors.
 """
@@ -49,23 +49,23 @@ from numpy.typing import NDArray
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Numbering
 from groute_py.system.memory_limits import check_room
-from groute_py.turns.arrays import ArcPlaces, Copies, expanded_arrays
+from groute_py.turns.arrays import ArcStates, Copies, expanded_arrays
 from groute_py.turns.layout import Layout
 from groute_py.turns.rules import rules_of
 
 Way = tuple[Any, Any]
-"""The cost to come to a place, and how: the last arc and the way before it, or None."""
+"""The cost to come to a state, and how: the last arc and the way before it, or None."""
 
 
 class Original(NamedTuple):
     """A graph that was expanded, and where its arcs are in the expansion."""
 
     graph: Graph
-    places: ArcPlaces
+    states: ArcStates
 
 
 class ExpandedGraph(Graph):
-    """The expansion of a graph. Its rows are of places; ids and coordinates are of vertices."""
+    """The expansion of a graph. Its rows are of states; ids and coordinates are of vertices."""
 
     solved: Graph
     layout: Layout
@@ -99,14 +99,14 @@ class ExpandedGraph(Graph):
 
 
 def layout_of(graph: Graph) -> Layout:
-    """Places of a user's vertices in a graph."""
+    """States of a user's vertices in a graph."""
     if isinstance(graph, ExpandedGraph):
         return graph.layout
     return Layout(graph.vertex_count, graph.arc_count)
 
 
 def solved_form(graph: Graph) -> Graph:
-    """The graph whose vertices are places."""
+    """The graph whose vertices are states."""
     return graph.solved if isinstance(graph, ExpandedGraph) else graph
 
 
@@ -127,13 +127,13 @@ def expanded(graph: Graph, turns: Any) -> ExpandedGraph:
     split = np.unique(copies.vias)
     layout = Layout(host.vertex_count, host.arc_count, split, copies.vias, is_expanded=True)
     vertices = layout.vertices(np.arange(host.vertex_count + len(split) + len(copies.vias)))
-    arrays, places = expanded_arrays(host, rules, copies, split)
+    arrays, states = expanded_arrays(host, rules, copies, split)
     solved = host.changed(
         **arrays,
         ids=host.numbering.ids_of(vertices),
         coordinates=None if host.coordinates is None else host.coordinates[vertices],
     )
-    return ExpandedGraph(solved, layout, host.numbering, Original(host, places))
+    return ExpandedGraph(solved, layout, host.numbering, Original(host, states))
 
 
 def arcs_along(original: Original, vertices: Sequence[int]) -> list[int]:
@@ -153,26 +153,26 @@ def arcs_along(original: Original, vertices: Sequence[int]) -> list[int]:
 
 
 def _onward(original: Original, ways: dict[int, Way], tail: int, head: int) -> dict[int, Way]:
-    """The cheapest ways to the places of a vertex, by its place, from those to the one before."""
-    graph, places = original
+    """The cheapest ways to the states of a vertex, by its state, from those to the one before."""
+    graph, states = original
     onward: dict[int, Way] = {}
-    for place, (cost, way) in ways.items():
-        for arc, turn in _leaving(original, place, tail, head):
-            total, at = cost + graph.weights[arc].item() + turn, int(places.heads[arc])
+    for state, (cost, way) in ways.items():
+        for arc, turn in _leaving(original, state, tail, head):
+            total, at = cost + graph.weights[arc].item() + turn, int(states.heads[arc])
             if at not in onward or total < onward[at][0]:
                 onward[at] = total, (arc, way)
     return onward
 
 
-def _leaving(original: Original, place: int, tail: int, head: int) -> list[tuple[int, Any]]:
-    """The arcs from a place of a vertex to another vertex, and the costs of the turns to them."""
-    graph, places = original
+def _leaving(original: Original, state: int, tail: int, head: int) -> list[tuple[int, Any]]:
+    """The arcs from a state of a vertex to another vertex, and the costs of the turns to them."""
+    graph, states = original
     arcs: NDArray[np.int64]
-    if place == tail:  # no turn is listed from the arc that led here, if any
+    if state == tail:  # no turn is listed from the arc that led here, if any
         arcs = np.arange(*graph.offsets[tail : tail + 2])
         costs: Any = np.zeros(len(arcs), np.int64)
     else:
-        some = slice(*np.searchsorted(places.copies, [place, place + 1]))
-        arcs, costs = places.arcs[some], places.costs[some]
+        some = slice(*np.searchsorted(states.copies, [state, state + 1]))
+        arcs, costs = states.arcs[some], states.costs[some]
     is_there = graph.heads[arcs] == head
     return list(zip(arcs[is_there].tolist(), costs[is_there].tolist(), strict=True))

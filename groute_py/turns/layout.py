@@ -1,4 +1,4 @@
-"""Places of a graph's vertices in its expansion by turns, and back."""
+"""States of a graph's vertices in its expansion by turns, and back."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def _none() -> NDArray[np.int64]:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """The vertices of a graph in the graph that is solved, where they are called places.
+    """The vertices of a graph in the graph that is solved, where they are called states.
 
-    The first n places are the vertices. Those that have turns are *split*: place n + i is the
-    *arrival* of the i-th of them, and the last places are its *copies*. Of a graph without turns
-    each vertex is its own place.
+    The first n states are the vertices. Those that have turns are *split*: state n + i is the
+    *arrival* of the i-th of them, and the last states are its *copies*. Of a graph without turns
+    each vertex is its own state.
     """
 
     vertex_count: int
@@ -33,19 +33,19 @@ class Layout:
     is_reversed: bool = False  # the arcs of the expansion are turned round
 
     def begins(self, vertices: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Places at which paths from vertices begin."""
+        """States at which paths from vertices begin."""
         return self._arrivals(vertices) if self.is_reversed else vertices
 
     def ends(self, vertices: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Places at which paths to vertices end."""
+        """States at which paths to vertices end."""
         return vertices if self.is_reversed else self._arrivals(vertices)
 
     def all_ends(self) -> NDArray[np.int64]:
-        """Places at which paths to each vertex end, shape (n,)."""
+        """States at which paths to each vertex end, shape (n,)."""
         return self.at_ends(np.arange(self.vertex_count + len(self.split)))
 
     def at_ends(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Values of all places, shape (places, …), where paths to each vertex end, (n, …)."""
+        """Values of all states, shape (states, …), where paths to each vertex end, (n, …)."""
         of_vertices = values[: self.vertex_count]
         if self.is_reversed or not len(self.split):
             return of_vertices
@@ -59,24 +59,24 @@ class Layout:
         mask[self.split] = True
         return mask
 
-    def vertices(self, places: NDArray[Any]) -> NDArray[np.int64]:
-        """The vertices that places are of; −1 stays."""
-        added, beyond = np.concatenate([self.split, self.copied]), places - self.vertex_count
+    def vertices(self, states: NDArray[Any]) -> NDArray[np.int64]:
+        """The vertices that states are of; −1 stays."""
+        added, beyond = np.concatenate([self.split, self.copied]), states - self.vertex_count
         if not len(added):
-            return places.astype(np.int64, copy=False)
-        return np.where(beyond < 0, places, added[np.maximum(beyond, 0)])
+            return states.astype(np.int64, copy=False)
+        return np.where(beyond < 0, states, added[np.maximum(beyond, 0)])
 
-    def are_arrivals(self, places: NDArray[Any]) -> NDArray[np.bool_]:
-        """Mask of the places that are arrivals, where nothing but the end of a path is."""
-        beyond = places - self.vertex_count
+    def are_arrivals(self, states: NDArray[Any]) -> NDArray[np.bool_]:
+        """Mask of the states that are arrivals, where nothing but the end of a path is."""
+        beyond = states - self.vertex_count
         return np.asarray((beyond >= 0) & (beyond < len(self.split)))
 
-    def path(self, places: NDArray[Any]) -> NDArray[np.int64]:
+    def path(self, states: NDArray[Any]) -> NDArray[np.int64]:
         """The vertices of a path."""
-        return self.vertices(places[~self.are_arrivals(places)])
+        return self.vertices(states[~self.are_arrivals(states)])
 
     def cycle(self, error: NegativeCycleError) -> NegativeCycleError:
-        """A cycle of places as one of vertices."""
+        """A cycle of states as one of vertices."""
         if not self.is_expanded:
             return error
         cycle = self.vertices(np.array(error.cycle, np.int64)).tolist()

@@ -59,13 +59,13 @@ def test_every_method_refuses(method: str, suffix: str, tmp_path: Path) -> None:
 def test_a_change_during_a_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = line(1, tmp_path / "line.csr")
     with groute_py.open(path, device="cpu") as solver:
-        solve = solver._opened.trees._solving.solve
+        solve = solver._opened.source_solver._solving.solve
 
         def late(*arguments: object) -> object:
             os.utime(path, ns=(0, 0))
             return solve(*arguments)
 
-        monkeypatch.setattr(solver._opened.trees._solving, "solve", late)
+        monkeypatch.setattr(solver._opened.source_solver._solving, "solve", late)
         with pytest.raises(RunError, match="was changed"):
             solver.sssp(0)
 

@@ -71,7 +71,7 @@ def test_each_rank_maps_a_native_file(
                 replace_file()
             armed.set()
         assert armed.wait(60)
-        return opened.rows(lambda: Ends(SOURCES), options).graph
+        return opened.many_sources(lambda: Ends(SOURCES), options).graph
 
     def map_late(file: Path) -> Contents:
         if not armed.is_set():
@@ -150,7 +150,7 @@ def test_ranks_get_a_hierarchy_that_no_file_keeps(
         opened = Opened(source_of(path, options, cache=tmp_path / "cache"), channel, options)
         with Solver(opened) as solver:
             rows = solver.apsp([7, 300])
-            return isinstance(opened.everywhere().graph, PreparedGraph), rows
+            return isinstance(opened.row_graph().graph, PreparedGraph), rows
 
     are_prepared, rows = zip(*on_ranks(3, work), strict=True)
     assert are_prepared == (True, True, True)

@@ -166,12 +166,12 @@ def test_what_is_in_place_for_the_next_matrix() -> None:
     road, options = groute_py.generate("road:9x9"), Options(device="cpu", predecessors=False)
     swept = Choice("sweep", "cpu", "")
     kept = RowGraph.of(road, Direction.FORWARD, Direction.FORWARD)
-    assert kept.in_place(options) is None
+    assert kept.resident(options) is None
     solving = kept.solving(None, options, swept, SoloChannel())
-    assert kept.in_place(options) is None
+    assert kept.resident(options) is None
     list(solving.blocks(np.array([3])))
-    assert kept.in_place(options) == swept
-    assert kept.in_place(replace(options, predecessors=not options.predecessors)) is None
+    assert kept.resident(options) == swept
+    assert kept.resident(replace(options, predecessors=not options.predecessors)) is None
 
 
 def test_what_takes_over_from_sweeps_is_not_in_place_as_these(
@@ -188,7 +188,7 @@ def test_what_takes_over_from_sweeps_is_not_in_place_as_these(
     swept = Choice("sweep", "cpu", "")
     solving = kept.solving(None, options, swept, SoloChannel())
     list(solving.blocks(np.array([3])))
-    assert kept.in_place(options) is None
+    assert kept.resident(options) is None
     assert kept.solving(None, options, swept, SoloChannel()) is solving
 
 

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 import groute_py
 from groute_py import InputError, RunError, VerificationError
 from groute_py.cli.main import commands
-from groute_py.engine.option import alike
+from groute_py.engine.option import shared_options
 from groute_py.engine.options import Options
 
 GRAPH = groute_py.generate("road:20x20")
@@ -83,9 +83,9 @@ def test_what_is_local_is_dropped_though_another_rank_fails(
 
     solver = groute_py.open(GRAPH, device="cpu")
     assert solver.apsp([0]) is not None
-    rows = weakref.ref(solver._opened.everywhere())
+    rows = weakref.ref(solver._opened.row_graph())
     assert rows() is not None
-    monkeypatch.setattr(solver._opened.trees, "close", fail)
+    monkeypatch.setattr(solver._opened.source_solver, "close", fail)
     with pytest.raises(RunError, match="rank 1 failed"):
         solver.close()
     assert rows() is None
@@ -142,7 +142,7 @@ class TestPrepare:
         assert json.loads(done.stdout)["statistics"] == figures(prepare=True)
 
     def test_ranks_must_agree(self) -> None:
-        assert alike(Options(prepare=True))["prepare"]
+        assert shared_options(Options(prepare=True))["prepare"]
 
     def test_bfs_does_not_take_it(self) -> None:
         done = CliRunner().invoke(commands, ["bfs", "road:20x20", "--prepare"])

@@ -155,7 +155,7 @@ def test_closing_waits_for_a_solve_of_another_thread() -> None:
                 solver.close()
             begun.set()
             assert ends.wait(60)
-            return solver._opened.trees.sssp(5)
+            return solver._opened.source_solver.sssp(5)
 
     with ThreadPoolExecutor(2) as pool:
         solving = pool.submit(solve)
@@ -176,7 +176,7 @@ def test_a_closed_solver_holds_nothing_but_the_graph() -> None:
     solver.route([(5, 9)])
     opened: Any = solver._opened
     router = opened.part("route", None)
-    held = [weakref.ref(opened.trees.device.parts.answer), weakref.ref(router)]
+    held = [weakref.ref(opened.source_solver.device.parts.answer), weakref.ref(router)]
     del router
     solver.close()
     gc.collect()
@@ -222,7 +222,7 @@ def test_a_closed_solver_drops_its_graph(device: str) -> None:
     with groute_py.open(ROAD, device=device) as solver:
         assert solver.sssp(7) is not None
     with pytest.raises(AssertionError):
-        _ = solver._opened.trees.device.parts  # type: ignore[attr-defined]
+        _ = solver._opened.source_solver.device.parts  # type: ignore[attr-defined]
     with pytest.raises(RunError, match="is closed"):
         solver.sssp(7)
 

@@ -33,4 +33,4 @@ def job_on(
     """Rows from some vertices, or from all, as `groute_py.apsp` would solve for them."""
     opened = opened_on(channel, graph, **{"predecessors": False, **options})
     ends = Ends(sources, targets)
-    return opened.rows(lambda: ends, opened.options, destination=destination)
+    return opened.many_sources(lambda: ends, opened.options, destination=destination)

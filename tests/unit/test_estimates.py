@@ -15,7 +15,7 @@ from groute_py import InputError
 from groute_py.engine.options import Options
 from groute_py.graph.facts import Facts
 from groute_py.jobs import pairs
-from groute_py.jobs.searches import grouped
+from groute_py.jobs.searches import groups_of
 from groute_py.many import choose as many_choose
 from groute_py.many.choose import Choice, choose
 from groute_py.many.estimates import GpuRates, estimates
@@ -102,15 +102,15 @@ def test_what_is_in_place_need_not_be_opened(monkeypatch: pytest.MonkeyPatch) ->
     """Few sources then stay with the hierarchy on the GPU, even where there is no room for one."""
     road = facts(264_346, 733_846)
     swept, cored = Choice("sweep", "cuda", ""), GpuRates(132, 1)
-    anew, again = (estimates(road, 3, H100, in_place=place) for place in (None, "sweep"))
+    anew, again = (estimates(road, 3, H100, resident=place) for place in (None, "sweep"))
     assert again["sweep"] < 1e-3 < 0.1 < anew["sweep"]
-    assert "sweep" in estimates(road, 3, cored, in_place="sweep")
-    assert estimates(road, 3, None, in_place="sweep")["sweep"] < 0.1
+    assert "sweep" in estimates(road, 3, cored, resident="sweep")
+    assert estimates(road, 3, None, resident="sweep")["sweep"] < 0.1
     monkeypatch.setattr(many_choose, "gpu_problem", lambda: None)
     monkeypatch.setattr(many_choose, "gpu_bytes", lambda limit: H100.free_bytes)
     monkeypatch.setattr(many_choose, "own_figures", lambda *_: H100)
     assert choose(Options(predecessors=False), road, 3).device == "cpu"
-    found = choose(Options(predecessors=False), road, 3, in_place=swept)
+    found = choose(Options(predecessors=False), road, 3, resident=swept)
     assert (found.algorithm, found.device) == ("sweep", "cuda")
     assert "(sweep is in place)" in found.reason
 
@@ -118,22 +118,22 @@ def test_what_is_in_place_need_not_be_opened(monkeypatch: pytest.MonkeyPatch) ->
 def test_roads_of_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Cores search while a GPU gets ready, upward in a hierarchy; many sources are the GPU's."""
     road, none = facts(264_346, 733_846), Options(predecessors=False)
-    few, many = (grouped(np.array([[v, v + 1] for v in range(count)])) for count in (5, 20_000))
-    how: dict[str, Any] = {"prepared": False, "in_place": None}
-    assert pairs.choose_road(none, road, many, 1, **how).algorithm == "two-sided search"
+    few, many = (groups_of(np.array([[v, v + 1] for v in range(count)])) for count in (5, 20_000))
+    how: dict[str, Any] = {"prepared": False, "resident": None}
+    assert pairs.choose_method(none, road, many, 1, **how).algorithm == "two-sided search"
     monkeypatch.setattr(pairs, "gpu_problem", lambda: None)
     monkeypatch.setattr(many_choose, "gpu_bytes", lambda limit: H100.free_bytes)
     monkeypatch.setattr(many_choose, "own_figures", lambda *_: H100)
-    assert pairs.choose_road(none, road, few, 1, **how).device == "cpu"
-    upward = pairs.choose_road(none, road, few, 1, prepared=True, in_place=None)
+    assert pairs.choose_method(none, road, few, 1, **how).device == "cpu"
+    upward = pairs.choose_method(none, road, few, 1, prepared=True, resident=None)
     assert (upward.algorithm, upward.device) == ("upward search", "cpu")
     with_paths = replace(none, predecessors=True)
-    ways = pairs.choose_road(with_paths, road, few, 1, prepared=True, in_place=None)
+    ways = pairs.choose_method(with_paths, road, few, 1, prepared=True, resident=None)
     assert ways.algorithm == "two-sided search"
-    rows = pairs.choose_road(none, road, many, 1, **how)
+    rows = pairs.choose_method(none, road, many, 1, **how)
     assert (rows.algorithm, rows.device) == ("sweep", "cuda")
     assert re.match(r"estimates: two-sided search .* on cores, sweep .* on a GPU", rows.reason)
-    on_gpu = pairs.choose_road(replace(none, device="cuda"), road, few, 1, **how)
+    on_gpu = pairs.choose_method(replace(none, device="cuda"), road, few, 1, **how)
     assert on_gpu.device == "cuda"
 
 

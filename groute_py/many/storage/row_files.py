@@ -92,18 +92,18 @@ class RowFiles:
             places.append(ArrayPlace(name, self.path(name), kind, arrays[name].offset, same))
         return places
 
-    def take(self, positions: NDArray[np.int64], block: RowBlock) -> None:
+    def take(self, numbers: NDArray[np.int64], block: RowBlock) -> None:
         """Write rows of each array, some at a time, and then that they are complete."""
         trees = block.predecessors
-        for first in range(0, len(positions), ROWS_AT_ONCE):
+        for first in range(0, len(numbers), ROWS_AT_ONCE):
             some = slice(first, first + ROWS_AT_ONCE)
             part = None if trees is None else trees[some]
-            self._writer.take(positions[some], RowBlock(first, block.distances[some], part))
-            self.mark(positions[some])
+            self._writer.take(numbers[some], RowBlock(first, block.distances[some], part))
+            self.mark(numbers[some])
 
-    def mark(self, positions: NDArray[np.int64]) -> None:
+    def mark(self, numbers: NDArray[np.int64]) -> None:
         """Write that some rows are complete, which they are."""
-        for first, count in runs(np.sort(positions)):
+        for first, count in runs(np.sort(numbers)):
             write_at(self._marks, first, COMPLETE * count)
             self.complete[first : first + count] = True
 
