@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +15,8 @@ from groute_py.device.summary import Wanted
 from groute_py.errors import InputError, RunError, quoted
 from groute_py.graph.size import Size
 from groute_py.many.apsp import Ends, ManySources
-from groute_py.many.precision import rounding_of
 from groute_py.many.reduce import Reduction, reduce
 from groute_py.many.sources import Vertices, indices_in
-from groute_py.many.storage.folder import run_of
 from groute_py.memory.host import bytes_of, refuse_beyond
 from groute_py.solver.opened import NOTHING, Opened, Work
 
@@ -156,7 +153,7 @@ def reduced(
             _refuse_memory(job, -(-len(job.sources) // channel.size))
     store = work.keep
     if store is not None:
-        store.begin(channel, lambda: _run(job), len(job.sources))
+        store.begin(channel, job.run, len(job.sources))
     if has_bounds:
         bounded = bounded_rows(channel, job, measure, progress, store)
         return None if bounded is None else Reduced(job, *bounded[1:], bounded[0])
@@ -177,11 +174,3 @@ def _refuse_memory(job: ManySources, sources: int) -> None:
     needed = bytes_of(method, size, sources, threads=solving)
     what = f"rows of {quoted(job.facts.name)} by {threads} threads"
     refuse_beyond(needed, what, "let the job have fewer cores, as by taskset")
-
-
-def _run(job: ManySources) -> dict[str, Any]:
-    """Return the record that numbers of rows belong to."""
-    choices = {}
-    if job.graph.weights.dtype.kind == "f":
-        choices["rounding of sums"] = rounding_of(job.choice.algorithm)
-    return run_of(job.whole.digest, {"sources": job.sources}, choices)

@@ -70,12 +70,7 @@ class ArcScores(Tabular):
 
 def row_scores(result: Reduced, values: NDArray[Any]) -> Scores:
     """The scores of the sources, from a value for each row."""
-    statistics = {
-        "algorithm": result.job.choice.algorithm,
-        "reason": result.job.choice.reason,
-        "device": result.label,
-        "complete": result.complete,
-    }
+    statistics = result.job.statistics(result.label) | {"complete": result.complete}
     return Scores(result.sources, values, None, statistics, result.job.whole.numbering)
 
 

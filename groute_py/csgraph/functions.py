@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.arguments import check_choice, check_number, vertex_number
-from groute_py.comm.solo import SoloChannel
 from groute_py.csgraph.conversion import (
     NOBODY,
     distances_out,
@@ -198,7 +197,7 @@ def johnson(
     [0.0, 2.0, 1.0]
     """
     graph, sources = _inputs(csgraph, directed, unweighted, indices)
-    solve = solve_johnson if _has_negative(graph) else _one_by_one
+    solve = solve_johnson if _has_negative(graph) else solve_rows
     answer = _each(graph, sources, _options(return_predecessors), solve)
     return tuple(answer) if return_predecessors else answer[0]
 
@@ -278,17 +277,11 @@ def _has_negative(graph: Graph) -> bool:
     return bool(graph.weights.min(initial=0) < 0)
 
 
-def _one_by_one(graph: Graph, sources: Vertices, options: Options) -> SourceRows:
-    rows = solve_rows(graph, sources, options, SoloChannel())
-    assert rows is not None
-    return rows
-
-
 def _each(
     graph: Graph,
     sources: Vertices,
     options: Options,
-    solve: Callable[[Graph, Vertices, Options], SourceRows] = _one_by_one,
+    solve: Callable[[Graph, Vertices, Options], SourceRows] = solve_rows,
 ) -> list[NDArray[Any]]:
     """Distances, and predecessors if asked for: a row for each source."""
     shape = (*sources.shape, graph.vertex_count)

@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from groute_py.comm.base import Buffer, Channel
 from groute_py.comm.team import Team
 from groute_py.device.base import Device, Linked
-from groute_py.engine.loop import Pace
-from groute_py.engine.tasks import Relaxing, counts_of
+from groute_py.engine.loop import Pace, Relaxing, counts_of
 from groute_py.errors import RunError, everywhere, too_late
 from groute_py.system.trace import count
 

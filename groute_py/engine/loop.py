@@ -1,5 +1,7 @@
 """The main loop of a solve in rounds: merge arrivals, relax a slice, send improvements, vote.
 
+It runs two tasks on a device: relaxing, and assigning predecessors.
+
 No rank waits for all others. It continues as long as it has work up to the limit, while messages
 and the vote are in flight. The limit is shared: it lies a *lead* above the smallest distance that
 any rank still had to work on in the last vote. So no rank works far ahead of the others on
@@ -15,15 +17,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from groute_py.comm.base import Buffer, Channel
 from groute_py.comm.team import Team
 from groute_py.comm.termination import Ballot, Coordinator, Verdict
+from groute_py.device.base import Device
 from groute_py.errors import GrouteError, everywhere, too_late
 from groute_py.system.clock import Record
 from groute_py.system.trace import recorder
 
 PATIENCE, NAP_S = 100, 5e-5
 """Polls of a rank without work before it pauses between polls, and the pause."""
+
+EXACT = 2.0**53
+"""From here on float64 does not hold every integer, and one may have been rounded down."""
 
 
 class Task(Protocol):
@@ -139,3 +148,86 @@ def _recorded(record: Record, begun: float, task: Task, channel: Channel) -> Non
     counts["bytes sent"] = counts.get("bytes sent", 0) + by_messages
     for counter, value in counts.items():
         record.count(counter, end, value)
+
+
+def counts_of(device: Device) -> dict[str, int]:
+    """Return the counters of a device since the solve began, by their names in a trace."""
+    counters = device.counters
+    lists = dict(zip(("near", "far"), counters.worklists or (), strict=False))
+    return lists | {"relaxations": counters.relaxations, "bytes sent": sum(counters.sent)}
+
+
+class Relaxing:
+    """Improves distances.
+
+    Args:
+        targets: that this rank owns, in local numbers; None if all vertices are wanted.
+        width: of its steps towards targets, if the device has no bucket.
+    """
+
+    def __init__(
+        self,
+        device: Device,
+        targets: NDArray[np.int64] | None = None,
+        width: float = math.inf,
+    ) -> None:
+        self._device, self._targets, self._width = device, targets, width
+        self._done = False
+        self.memory = device.memory
+        self.outgoing = device.outgoing
+
+    def merge(self, message: Buffer) -> None:
+        self._done = False
+        self._device.merge(message)
+
+    def work(self, limit: float) -> float:
+        """Relax a slice, unless the last one left no work and no message has come since."""
+        floor = math.inf if self._done else self._device.relax(limit)
+        self._done = math.isinf(floor)
+        return floor
+
+    def relaxations(self) -> int:
+        return self._device.counters.relaxations
+
+    def counts(self) -> dict[str, int]:
+        return counts_of(self._device)
+
+    def bucket_width(self) -> float:
+        return min(self._device.bucket_width(), self._width)
+
+    def goal(self) -> float:
+        """Return an upper bound of the farthest target's distance; infinite if one is unreached."""
+        if self._targets is None:
+            return math.inf
+        distance = self.farthest()
+        return float(distance) if distance < EXACT else math.nextafter(distance, math.inf)
+
+    def farthest(self) -> float:
+        """Return the exact distance of this rank's farthest target; infinite if unreached."""
+        assert self._targets is not None
+        return self._device.farthest(self._targets) if len(self._targets) else -math.inf
+
+
+class Claiming:
+    """Assigns predecessors; a claim has no distance, so no limit applies."""
+
+    def __init__(self, device: Device) -> None:
+        self._device = device
+        self.memory = device.memory
+        self.merge = device.merge_claims
+        self.outgoing = device.outgoing_claims
+
+    def work(self, limit: float) -> float:
+        return 0.0 if self._device.claim() else math.inf
+
+    def relaxations(self) -> int:
+        return 0
+
+    def counts(self) -> dict[str, int]:
+        return counts_of(self._device)
+
+    def bucket_width(self) -> float:
+        return math.inf
+
+    def goal(self) -> float:
+        return math.inf

@@ -58,7 +58,13 @@ class SourceSolver:
         return self._graph.device
 
     def sssp(
-        self, source: int, targets: Sequence[int] = (), *, brings_tree: bool = True
+        self,
+        source: int,
+        targets: Sequence[int] = (),
+        *,
+        brings_tree: bool = True,
+        finds_tree: bool = True,
+        cutoff: float = math.inf,
     ) -> Result | None:
         """Return shortest paths from ``source`` on rank 0, None elsewhere.
 
@@ -67,7 +73,9 @@ class SourceSolver:
             targets: vertices; the solve ends when all of them are final, and leaves vertices
                 farther than the farthest of them unreached. With negative weights no early end is
                 possible, and all vertices are solved.
-            brings_tree: whether predecessors that are found are brought to the result too.
+            brings_tree: whether predecessors come to the result, not to the devices alone.
+            finds_tree: whether to find them, if the options want them.
+            cutoff: vertices beyond it stay unreached, as beyond that of the options.
 
         Raises:
             InputError: the source or a target is not a vertex, or differs between ranks.
@@ -75,34 +83,6 @@ class SourceSolver:
             TimeLimitError: the time limit passed.
             RunError: a distance does not fit in 64 bits.
         """
-        return self._solve(source, targets, brings_tree=brings_tree)
-
-    def within(self, source: int, limit: float) -> Result | None:
-        """Solve as `sssp`, without a tree; vertices beyond a limit stay unreached."""
-        return self._solve(source, (), brings_tree=False, cutoff=limit, finds_tree=False)
-
-    def close(self) -> None:
-        """Free the devices; nothing can be solved afterwards. Collective."""
-        self._graph.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, _kind: object, error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
-        if all_leave(error, self._channel):
-            self.close()
-
-    def _solve(
-        self,
-        source: int,
-        targets: Sequence[int],
-        *,
-        brings_tree: bool,
-        cutoff: float = math.inf,
-        finds_tree: bool = True,
-    ) -> Result | None:
         graph, channel, watch = self._graph, self._channel, Stopwatch()
         if graph.mode.linked is not None:
             graph.mode.linked.wake()
@@ -120,11 +100,24 @@ class SourceSolver:
             cycle = self._layout.cycle(error)
             raise (cycle.reversed() if graph.plan.options.reverse else cycle) from None
         sent = channel.bytes_sent - before
-        tree = brings_tree and graph.plan.options.predecessors
+        tree = brings_tree and finds_tree and graph.plan.options.predecessors
         result = report(graph, begin.item(), outcome, watch, sent, predecessors=tree)
         if result is None or self.numbering is None:
             return None
         return in_vertices(result, self._layout, source, self.numbering)
+
+    def close(self) -> None:
+        """Free the devices; nothing can be solved afterwards. Collective."""
+        self._graph.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, _kind: object, error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        if all_leave(error, self._channel):
+            self.close()
 
 
 def _vertices_in(supply: Supply, graph: LoadedGraph) -> tuple[Layout, Numbering | None]:

@@ -14,11 +14,10 @@ from groute_py.device.overflow import leads_beyond
 from groute_py.engine import fused
 from groute_py.engine.fused import Together
 from groute_py.engine.loading import LoadedGraph
-from groute_py.engine.loop import Pace, run
+from groute_py.engine.loop import Claiming, Pace, Relaxing, run
 from groute_py.engine.negative_cycle import ChangeWatch, CycleWatch, SinkingError
 from groute_py.engine.planning import LEAD_BUCKETS
 from groute_py.engine.statistics import Stopwatch
-from groute_py.engine.tasks import Claiming, Relaxing
 from groute_py.engine.tree_solve import TreeSolver
 from groute_py.errors import RunError, everywhere
 from groute_py.graph.array_like import host_array

@@ -144,7 +144,7 @@ class IsochroneJob:
         """Distances from the nearest source to all states, on rank 0. Collective."""
         limit = as_limits(self.limits)[-1]
         if len(sources) == 1:
-            return _of_states(opened.source_solver.within(sources[0], limit))
+            return _distances_within(opened, sources[0], limit)
 
         def make() -> Graph:
             assert start is not None
@@ -177,7 +177,7 @@ class IsochroneJob:
             progress(total - len(units), total)
         statistics: dict[str, Any] = {"devices": []}
         for done, unit in enumerate(units.tolist(), total - len(units) + 1):
-            result = _of_states(opened.source_solver.within(sources[unit], limits[-1]))
+            result = _distances_within(opened, sources[unit], limits[-1])
             if result is not None and start is not None:
                 reaches[unit] = start.reach(sources[unit], result.distances)
                 statistics = result.statistics
@@ -188,8 +188,9 @@ class IsochroneJob:
         return [reaches[unit] for unit in range(len(reaches))], statistics
 
 
-def _of_states(result: Result | None) -> Result | None:
-    """Return distances of the states of the solved graph, which turns may have expanded."""
+def _distances_within(opened: Opened, source: int, limit: float) -> Result | None:
+    """Solve from a source up to a limit; return the distances of all states. Collective."""
+    result = opened.source_solver.sssp(source, finds_tree=False, cutoff=limit)
     return None if result is None else solved_result(result)
 
 

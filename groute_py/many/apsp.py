@@ -23,10 +23,12 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
 from groute_py.hierarchy.prepared import hierarchy_of
 from groute_py.many.choose import Choice, choose
+from groute_py.many.precision import rounding_of
 from groute_py.many.row_graph import RowGraph
 from groute_py.many.rows import SourceRows
 from groute_py.many.solve import Solving
 from groute_py.many.sources import checked
+from groute_py.many.storage.folder import run_of
 from groute_py.memory.host import refuse_beyond
 from groute_py.results.result import public_distances
 from groute_py.system.trace import count, span
@@ -134,14 +136,23 @@ class ManySources:
         self, distances: NDArray[Any], parents: NDArray[np.int32] | None, label: str
     ) -> SourceRows:
         """Return the answer from rows that were solved on what ``label`` says."""
-        statistics = {
-            "algorithm": self.choice.algorithm,
-            "reason": self.choice.reason,
-            "device": label,
-        }
         whole = self.whole
         about = bool(whole.direction.value), whole.attribution, whole.numbering
-        return SourceRows(self.sources, distances, parents, statistics, *about)
+        return SourceRows(self.sources, distances, parents, self.statistics(label), *about)
+
+    def statistics(self, label: str) -> dict[str, Any]:
+        """Return the method and why, and what the rows were solved on."""
+        algorithm, reason = self.choice.algorithm, self.choice.reason
+        return {"algorithm": algorithm, "reason": reason, "device": label}
+
+    def run(self, **choices: Any) -> dict[str, Any]:
+        """Return the record of a run that saves what these rows give; see `run_of`."""
+        if self.graph.weights.dtype.kind == "f":
+            choices["rounding of sums"] = rounding_of(self.choice.algorithm)
+        ends = {"sources": self.sources}
+        if self.targets is not None:
+            ends["targets"] = self.targets
+        return run_of(self.whole.digest, ends, choices)
 
 
 def prepare(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from queue import SimpleQueue
 from typing import Any
 
@@ -82,53 +81,42 @@ class SingleRows:
     """See `groute_py.device.rows.RowSolver`: all of the GPU works on each source."""
 
     def __init__(self, graph: Graph, *, predecessors: bool) -> None:
-        self._graph = graph
-        self._options = Options(device="cuda", predecessors=predecessors)
+        self._graph, self._predecessors = graph, predecessors
         self.label = "cuda: one source at a time"
 
     def blocks(
         self, sources: NDArray[np.int64], targets: NDArray[np.int64] | None = None
     ) -> Iterator[RowBlock]:
-        if targets is not None:
-            yield from self._columns(sources, targets)
-            return
-        with self._opened(self._options) as solver:
-            for position, source in enumerate(sources.tolist()):
-                result = solver.sssp(source)
-                assert result is not None
-                tree = result.predecessors
-                parents = None if tree is None else tree[np.newaxis].astype(np.int32)
-                yield RowBlock(position, result.distances[np.newaxis], parents)
+        columns = self._columns(targets)
+        for number, result in self._answers(sources, predecessors=self._predecessors):
+            tree = result.predecessors_device
+            parents = None if tree is None else columns(tree).astype(np.int32)
+            yield RowBlock(number, columns(result.distances_device), parents)
 
-    def _columns(
-        self, sources: NDArray[np.int64], targets: NDArray[np.int64]
-    ) -> Iterator[RowBlock]:
-        """Yield the targets' columns of each row, gathered on the GPU."""
+    def _columns(self, targets: NDArray[np.int64] | None) -> Callable[[Any], NDArray[Any]]:
+        """Return a function that downloads the targets' columns of a row, shape (1, t)."""
         from groute_py.device.cuda.multi_source.columns import TargetColumns
+        from groute_py.device.cuda.runtime.transfer import to_host
 
+        if targets is None:
+            return lambda row: to_host(row)[np.newaxis]
         columns = TargetColumns(targets)
-        with self._opened(replace(self._options, download=False)) as solver:
-            for position, source in enumerate(sources.tolist()):
-                result = solver.sssp(source)
-                assert isinstance(result, DeviceResult)
-                tree = result.predecessors_device
-                parents = None if tree is None else columns.of(tree[np.newaxis]).get()
-                yield RowBlock(
-                    position,
-                    columns.of(result.distances_device[np.newaxis]).get(),
-                    None if parents is None else parents.astype(np.int32),
-                )
+        return lambda row: columns.of(row[np.newaxis]).get()
 
     def summaries(self, sources: NDArray[np.int64], request: Wanted) -> Iterator[Summary]:
         from groute_py.device.cuda.multi_source.summary import ArraySummaries
 
         reducer = ArraySummaries(request)
-        staying = replace(self._options, predecessors=False, download=False)
-        with self._opened(staying) as solver:
-            for position, source in enumerate(sources.tolist()):
+        for number, result in self._answers(sources, predecessors=False):
+            yield reducer.of(number, result.distances_device, int(sources[number]))
+
+    def _answers(
+        self, sources: NDArray[np.int64], *, predecessors: bool
+    ) -> Iterator[tuple[int, DeviceResult]]:
+        """Yield the number of each source, and its answer on the GPU."""
+        options = Options(device="cuda", predecessors=predecessors, download=False)
+        with SourceSolver(Whole(self._graph), SoloChannel(), options) as solver:
+            for number, source in enumerate(sources.tolist()):
                 result = solver.sssp(source)
                 assert isinstance(result, DeviceResult)
-                yield reducer.of(position, result.distances_device, source)
-
-    def _opened(self, options: Options) -> SourceSolver:
-        return SourceSolver(Whole(self._graph), SoloChannel(), options)
+                yield number, result

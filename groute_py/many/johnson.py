@@ -9,7 +9,6 @@ Johnson, "Efficient algorithms for shortest paths in sparse networks" (1977).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -28,16 +27,13 @@ from groute_py.many.rows import SourceRows, solve_rows
 from groute_py.source.whole import Whole
 
 
-def solve_johnson(
-    graph: Graph, sources: Sequence[int] | NDArray[Any], options: Options
-) -> SourceRows:
-    """Solve as `solve_rows` in this process, for graphs in which weights may be negative.
+def solve_johnson(graph: Graph, sources: NDArray[np.int64], options: Options) -> SourceRows:
+    """Solve as `solve_rows`, for graphs in which weights may be negative.
 
     `NegativeCycleError` for a cycle, reachable or not.
     """
     height = potentials(graph, options)
-    rows = solve_rows(reweighted(graph, height), sources, options, SoloChannel())
-    assert rows is not None
+    rows = solve_rows(reweighted(graph, height), sources, options)
     return replace(rows, distances=lifted(rows.distances, height, rows.sources, graph.name))
 
 

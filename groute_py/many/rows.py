@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.comm.base import Channel
+from groute_py.comm.solo import SoloChannel
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.errors import InputError, quoted
@@ -66,10 +66,10 @@ class SourceRows(Tabular):
             raise InputError("paths need predecessors; solve with predecessors=True")
         begin = self.numbering.index_of(source, "source")
         end = self.numbering.index_of(target, "target")
-        (places,) = np.nonzero(self.sources == begin)
-        if not len(places):
+        (rows,) = np.nonzero(self.sources == begin)
+        if not len(rows):
             raise InputError(f"vertex {quoted(source)} is none of the sources")
-        parents = self.predecessors[places[0]]
+        parents = self.predecessors[rows[0]]
         if end != begin and parents[end] < 0:
             return []
         vertices = [end]
@@ -79,48 +79,36 @@ class SourceRows(Tabular):
         return ids if self.reverse else ids[::-1]
 
 
-def solve_rows(
-    graph: Graph | None,
-    sources: Sequence[int] | NDArray[Any],
-    options: Options,
-    channel: Channel,
-) -> SourceRows | None:
-    """Solve from each source in turn; the graph is cut and loaded once. Collective.
-
-    Where several shortest paths lead to a vertex and one of them is a single arc from the source,
-    the source is the predecessor, as in SciPy and NetworkX.
-    """
-    rows: SourceRows | None = None
-    for row, result in enumerate(solve_each(graph, sources, options, channel)):
-        if result is None:
-            continue
-        if rows is None:
-            rows = _empty(sources, result)
-        rows.distances[row] = result.distances
-        if rows.predecessors is not None and result.predecessors is not None:
-            rows.predecessors[row] = result.predecessors
-    return rows
+def solve_rows(graph: Graph, sources: NDArray[np.int64], options: Options) -> SourceRows:
+    """Return the answers from one source or more, by `solve_each`."""
+    distances = parents = np.empty(0)
+    for row, result in enumerate(solve_each(graph, sources.tolist(), options)):
+        if row == 0:
+            shape = len(sources), len(result.distances)
+            distances, parents = np.empty(shape, result.distances.dtype), np.empty(shape, np.int32)
+        distances[row] = result.distances
+        if result.predecessors is not None:
+            parents[row] = result.predecessors
+    trees = parents if options.predecessors else None
+    return SourceRows(sources, distances, trees, numbering=graph.numbering)
 
 
 def solve_each(
-    graph: Graph | None,
-    sources: Iterable[int],
-    options: Options,
-    channel: Channel,
-    targets: Sequence[int] = (),
-) -> Iterator[Result | None]:
-    """Yield answers as `solve_rows`, one after the other; None on ranks other than 0.
+    graph: Graph, sources: Iterable[int], options: Options, targets: Sequence[int] = ()
+) -> Iterator[Result]:
+    """Yield the answer from each source, in this process; the graph is loaded once.
 
-    Each solve ends when all targets, if there are any, are final.
+    Where several shortest paths lead to a vertex and one of them is a single arc from the source,
+    the source is the predecessor, as in SciPy and NetworkX. Each solve ends when all targets, if
+    there are any, are final.
     """
-    input_type = None if graph is None else graph.weights.dtype
-    graph = None if graph is None else one_precision(graph)
-    if channel.size == 1 and graph is not None:
-        options = with_device(graph, options)
-    with SourceSolver(Whole(graph, input_type), channel, options) as solver:
+    whole = one_precision(graph)
+    supply, choices = Whole(whole, graph.weights.dtype), with_device(whole, options)
+    with SourceSolver(supply, SoloChannel(), choices) as solver:
         for source in sources:
-            result = solver.sssp(int(source), targets)
-            yield None if result is None or graph is None else source_first(graph, result)
+            result = solver.sssp(source, targets)
+            assert result is not None
+            yield source_first(whole, result)
 
 
 def source_first(graph: Graph, result: Result) -> Result:
@@ -134,14 +122,3 @@ def source_first(graph: Graph, result: Result) -> Result:
     predecessors = result.predecessors.copy()
     predecessors[direct] = result.source
     return replace(result, predecessors=predecessors)
-
-
-def _empty(sources: Sequence[int] | NDArray[Any], result: Result) -> SourceRows:
-    shape = (len(sources), len(result.distances))
-    return SourceRows(
-        np.asarray(sources, np.int64),
-        np.empty(shape, result.distances.dtype),
-        None if result.predecessors is None else np.empty(shape, np.int32),
-        attribution=result.attribution,
-        numbering=result.numbering,
-    )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,7 @@ from groute_py.comm.agree import collective, on_root
 from groute_py.comm.base import Channel
 from groute_py.device.rows import RowBlock
 from groute_py.many.apsp import ManySources, Progress, Spans, deliver, in_rounds
-from groute_py.many.precision import rounding_of
 from groute_py.many.rows import SourceRows
-from groute_py.many.storage.folder import run_of
 from groute_py.many.storage.forms import Points, write_output
 from groute_py.many.storage.row_files import RowFiles
 from groute_py.many.storage.row_writer import ArrayPlace, MappedRowWriter
@@ -40,8 +38,9 @@ class StoredRows:
 
     def begin(self, channel: Channel) -> None:
         """Lay out the rows, or go on with them. Collective."""
-        total = len(self._job.sources)
-        self._store.begin(channel, lambda: _run(self._job), total, self._files)
+        job, options = self._job, self._job.options
+        run = partial(job.run, algorithm=options.algorithm, paths=options.predecessors)
+        self._store.begin(channel, run, len(job.sources), self._files)
 
     def take(self, numbers: NDArray[np.int64], block: RowBlock) -> None:
         with self._store.writing():
@@ -94,16 +93,6 @@ def save_rows(
     with span("finish"):
         on_root(channel, rows.finish)
     return label
-
-
-def _run(job: ManySources) -> dict[str, Any]:
-    choices = {"algorithm": job.options.algorithm, "paths": job.options.predecessors}
-    if job.graph.weights.dtype.kind == "f":
-        choices["rounding of sums"] = rounding_of(job.choice.algorithm)
-    ends = {"sources": job.sources}
-    if job.targets is not None:
-        ends["targets"] = job.targets
-    return run_of(job.whole.digest, ends, choices)
 
 
 def _write_rows(

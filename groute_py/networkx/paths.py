@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import networkx as nx
+import numpy as np
 
 from groute_py.engine.options import Options
 from groute_py.many.johnson import potentials, solve_johnson
@@ -317,7 +318,7 @@ def johnson(G: BackendGraph, weight: Weight) -> dict[Node, Paths]:
     if not len(G):
         return {}
     with networkx_errors():
-        rows = solve_johnson(G.arcs(weight), range(len(G)), options())
+        rows = solve_johnson(G.arcs(weight), np.arange(len(G)), options())
     assert rows.predecessors is not None
     every = zip(G, rows.distances, rows.predecessors, strict=True)
     return {node: SourceTree(G, lengths, parents).paths() for node, lengths, parents in every}

@@ -152,10 +152,9 @@ def trees(
     vertices = [vertex_of(graph, node) for node in nodes]
 
     def solved() -> Iterator[tuple[Node, SourceTree]]:
-        results = solve_each(arcs, vertices, choices, SoloChannel(), targets) if nodes else ()
+        results = solve_each(arcs, vertices, choices, targets) if nodes else ()
         with networkx_errors():
             for node, result in zip(nodes, results, strict=True):
-                assert result is not None
                 yield node, SourceTree(graph, result.distances, result.predecessors)
 
     every = solved()

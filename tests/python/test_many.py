@@ -1,18 +1,14 @@
-"""Several sources: rows at every rank count, the nearest, potentials."""
+"""Several sources in one process: rows, the nearest, potentials."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.graphs import graph_of, graphs, random_graph, scipy_distances
-from support.local_ranks import on_ranks
 
 from groute_py import UNREACHED, Graph, NegativeCycleError, Result, RunError, apsp, verify
-from groute_py.comm.solo import SoloChannel
 from groute_py.engine.options import METHODS, Options
 from groute_py.many.johnson import potentials, solve_johnson
 from groute_py.many.rooted import solve_nearest
@@ -28,20 +24,15 @@ def check_rows(graph: Graph, rows: SourceRows) -> None:
         verify(graph, Result(int(source), distances, parents))
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
-def test_rows(device: str, ranks: int) -> None:
-    graph = random_graph(200, 900, seed=ranks, greatest=30)
-    sources = [5, 199, 5, 0]
-
-    def work(channel: Any) -> SourceRows | None:
-        whole = graph if channel.rank == 0 else None
-        return solve_rows(whole, sources, Options(device=device), channel)
-
-    rows, *others = on_ranks(ranks, work)
-    assert rows is not None
-    assert rows.sources.tolist() == sources
+def test_rows(device: str) -> None:
+    graph = random_graph(200, 900, seed=1, greatest=30)
+    sources = np.array([5, 199, 5, 0])
+    rows = solve_rows(graph, sources, Options(device=device))
+    assert rows.sources is sources
     check_rows(graph, rows)
-    assert others == [None] * (ranks - 1)
+    distances = solve_rows(graph, sources, Options(device=device, predecessors=False))
+    assert distances.predecessors is None
+    np.testing.assert_array_equal(distances.distances, rows.distances)
 
 
 @settings(max_examples=40)
@@ -62,7 +53,7 @@ def test_nearest(device: str, graph: Graph, data: st.DataObject) -> None:
 @given(graph=graphs(least=-3, greatest=12))
 def test_johnson(device: str, graph: Graph) -> None:
     try:
-        rows = solve_johnson(graph, range(graph.vertex_count), Options(device=device))
+        rows = solve_johnson(graph, np.arange(graph.vertex_count), Options(device=device))
     except NegativeCycleError as error:
         cycle = error
     else:
@@ -82,7 +73,7 @@ def test_potentials_beyond_64_bits(device: str) -> None:
     low = -(2**62)
     graph = graph_of(4, [(0, 1, low), (1, 2, low + 2), (3, 0, 2**62)], "int64")
     with pytest.raises(RunError, match="do not fit"):
-        solve_johnson(graph, [0], Options(device=device))
+        solve_johnson(graph, np.array([0]), Options(device=device))
 
 
 def test_distances_beyond_64_bits(device: str) -> None:
@@ -90,7 +81,7 @@ def test_distances_beyond_64_bits(device: str) -> None:
     great = 2**62
     graph = graph_of(4, [(3, 0, -100), (0, 1, great), (1, 2, great)], "int64")
     with pytest.raises(RunError, match="does not fit in int64"):
-        solve_johnson(graph, [0], Options(device=device))
+        solve_johnson(graph, np.array([0]), Options(device=device))
     methods = [method for method in METHODS if (device, method) != ("cpu", "single")]
     for method in methods:
         with pytest.raises(RunError, match="does not fit in int64"):
@@ -105,8 +96,7 @@ def test_distances_beyond_64_bits(device: str) -> None:
 
 def test_an_arc_from_the_source_is_preferred(device: str) -> None:
     graph = graph_of(4, [(3, 0, 1), (3, 1, 2), (0, 1, 1), (1, 3, 0)])
-    rows = solve_rows(graph, [3], Options(device=device), SoloChannel())
-    assert rows is not None
+    rows = solve_rows(graph, np.array([3]), Options(device=device))
     assert rows.predecessors is not None
     assert rows.predecessors.tolist() == [[3, 3, -1, -1]]
 
@@ -114,8 +104,7 @@ def test_an_arc_from_the_source_is_preferred(device: str) -> None:
 def test_rows_of_floats_widen_together(device: str) -> None:
     great = float(np.finfo(np.float32).max)
     graph = graph_of(3, [(0, 1, great), (1, 2, great)], "float32")
-    rows = solve_rows(graph, [1, 0, 2], Options(device=device), SoloChannel())
-    assert rows is not None
+    rows = solve_rows(graph, np.array([1, 0, 2]), Options(device=device))
     assert rows.distances.dtype == np.float64
     assert rows.distances.tolist() == [
         [np.inf, 0, great],

@@ -9,7 +9,7 @@ import numpy as np
 
 from groute_py.comm.base import host_memory
 from groute_py.device.base import Device
-from groute_py.engine.tasks import Relaxing
+from groute_py.engine.loop import Relaxing
 
 
 class Counted:
