@@ -72,7 +72,7 @@ class DependencyJob:
     @property
     def size(self) -> Size:
         """The size of the graph."""
-        return Size(self.graph.vertex_count, self.graph.arc_count)
+        return Size.of(self.graph)
 
     @property
     def sum_count(self) -> int:

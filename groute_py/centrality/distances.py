@@ -168,7 +168,7 @@ def _refuse_memory(job: ManySources, sources: int) -> None:
     """
     if job.choice.device != "cpu":
         return
-    size = Size(job.graph.vertex_count, job.graph.arc_count)
+    size = Size.of(job.graph)
     threads = 1 if job.choice.algorithm == "sweep" else len(os.sched_getaffinity(0))
     method, solving = f"rows by {job.choice.algorithm}", min(threads, sources)
     needed = bytes_of(method, size, sources, threads=solving)

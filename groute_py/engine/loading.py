@@ -212,7 +212,7 @@ def _refuse_what_cannot_fit(
         assert mode.team is not None
         team = min(channel.gather(mode.team.channel.size))
         remedy = "use --mode rounds, more GPUs or GPUs with more memory"
-    size = Size(facts.vertex_count, facts.arc_count)
+    size = Size.of(facts)
     refuse_what_cannot_fit(facts.name, size, plan.types[0], rooms, remedy, team)
 
 

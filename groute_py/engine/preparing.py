@@ -18,14 +18,9 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
 from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.hierarchy.prepared import PreparedGraph
-from groute_py.hierarchy.problems import DenseError, NarrowError
+from groute_py.hierarchy.problems import DenseError, NarrowError, UnsuitableError
 from groute_py.hierarchy.suits import cannot, why_not
-from groute_py.memory.contraction import (
-    NoRoomError,
-    on_host,
-    place_for,
-    refuse_large_levels,
-)
+from groute_py.memory.contraction import on_host, place_for, refuse_large_levels
 from groute_py.source.base import Supply
 from groute_py.source.graph_source import GraphSource
 from groute_py.system.clock import phase
@@ -83,13 +78,13 @@ def prepare_for(supply: Supply, options: Options, facts: Facts, kind: str) -> Pr
         return Preparation(why_not=why)
     try:
         if (saved := None if options.hops else supply.hierarchy()) is not None:
-            _refuse_large_levels(saved, facts, kind)
-            return _with(saved, "asked for" if is_required else BEFORE)
+            refuse_large_levels(saved, facts, kind)
+            return Preparation("asked for" if is_required else BEFORE, "", saved, saved.type)
         graph = supply.graph()
         if options.hops:
             graph = graph.with_unit_weights()
         prepared, aside = prepare_graph(graph, facts, kind, at_any_length=is_required)
-        _refuse_large_levels(prepared.hierarchy, facts, kind)
+        refuse_large_levels(prepared.hierarchy, facts, kind)
     except UnsuitableError as problem:
         if is_required:
             raise refusal(facts.name, problem) from problem
@@ -98,29 +93,14 @@ def prepare_for(supply: Supply, options: Options, facts: Facts, kind: str) -> Pr
         return Preparation(why_not="distances within its core may take more than 62 bits")
     if not options.hops:
         supply.keep(prepared)
-    return _with(prepared.hierarchy, ("asked for" if is_required else NOW) + aside)
-
-
-def _refuse_large_levels(hierarchy: Hierarchy, facts: Facts, kind: str) -> None:
-    """Raise `UnsuitableError` if a GPU has no room for it and its graph."""
-    try:
-        refuse_large_levels(hierarchy, facts, kind)
-    except NoRoomError as problem:
-        raise UnsuitableError(str(problem)) from problem
+    reason, hierarchy = "asked for" if is_required else NOW, prepared.hierarchy
+    return Preparation(reason + aside, "", hierarchy, hierarchy.type)
 
 
 def _core_fits(hierarchy: Hierarchy) -> bool:
     weights = hierarchy.core_weights
     greatest = float(weights.max()) if len(weights) else 0.0
     return surely_fits(hierarchy.core_count, greatest, np.dtype(np.int64))
-
-
-def _with(hierarchy: Hierarchy, reason: str) -> Preparation:
-    return Preparation(reason, "", hierarchy, hierarchy.type)
-
-
-class UnsuitableError(Exception):
-    """A graph is not contracted, and why."""
 
 
 def refusal(name: str, problem: UnsuitableError) -> InputError:
@@ -194,7 +174,7 @@ def prepare_graph(
         core = facts.vertex_count if at_any_length and not place.why else None
         prepared = PreparedGraph(graph, _hierarchy(graph, facts, "cpu", core))
         return prepared, f"; on the host: {place.why}" if place.why else ""
-    except (DenseError, NoRoomError) as problem:
+    except DenseError as problem:
         raise UnsuitableError(str(problem)) from problem
     except NarrowError as problem:
         raise UnsuitableError("a shortcut weighs more than fits in 64 bits") from problem

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Size(NamedTuple):
@@ -10,3 +10,8 @@ class Size(NamedTuple):
 
     vertices: int
     arcs: int
+
+    @classmethod
+    def of(cls, graph: Any) -> Size:
+        """Return the size of a graph, or of one with some `Facts`."""
+        return cls(graph.vertex_count, graph.arc_count)

@@ -17,3 +17,7 @@ class DenseError(Exception):
 
 class NarrowError(Exception):
     """The weight of a shortcut does not fit in the type that was tried."""
+
+
+class UnsuitableError(Exception):
+    """A graph is not contracted, or not swept, and why."""

@@ -269,7 +269,7 @@ def as_limits(limits: Any) -> tuple[float, ...]:
 
 def _refuse_memory(graph: Graph, *, has_root: bool) -> None:
     """Refuse what takes too much memory, however small a reach is."""
-    size = Size(graph.vertex_count, graph.arc_count)
+    size = Size.of(graph)
     needed = bytes_of("isochrone without a reach" if has_root else "isochrones", size, 0)
     copy = ", and a copy of the arcs," if has_root else ""
     what = f"the distances of {size.vertices:,} vertices{copy}"

@@ -182,7 +182,7 @@ class NearestJob:
 def _rooted(graph: Graph, facilities: NDArray[np.int64], *, has_cutoff: bool) -> Graph:
     """Return a graph, perhaps expanded by turns, with a root before its facilities."""
     what = f"the facilities of {graph.vertex_count:,} vertices, and a copy of the arcs,"
-    needed = bytes_of("nearest", Size(graph.vertex_count, graph.arc_count))
+    needed = bytes_of("nearest", Size.of(graph))
     refuse_beyond(needed, what, "give the job more memory")
     # a cutoff ends a solve early, but not a sweep over a hierarchy
     sweeps = not has_cutoff and len(facilities) <= MOST_ROOTED_BY_HIERARCHY
@@ -249,7 +249,7 @@ def sweep_from(
         return None
     if options.download:
         what = f"the facilities of {graph.vertex_count:,} vertices"
-        needed = bytes_of("nearest by sweep", Size(graph.vertex_count, graph.arc_count))
+        needed = bytes_of("nearest by sweep", Size.of(graph))
         refuse_beyond(needed, what, "give the job more memory")
     deadline, watch = opened.deadline(), Stopwatch()
     with watch.phase("upload"):

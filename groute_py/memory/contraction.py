@@ -15,14 +15,11 @@ from groute_py.device.cuda.hierarchy.memory_plan import (
 from groute_py.graph.facts import Facts
 from groute_py.graph.size import Size
 from groute_py.hierarchy.hierarchy import Hierarchy
+from groute_py.hierarchy.problems import UnsuitableError
 from groute_py.hierarchy.suits import MOST_NEIGHBOURS
 from groute_py.memory.gpus import estimate, free_gpu_bytes
 from groute_py.memory.host import bytes_of
 from groute_py.system.memory_limits import available_bytes
-
-
-class NoRoomError(Exception):
-    """Contraction or a sweep does not fit, with the numbers."""
 
 
 class PreparedEstimate(NamedTuple):
@@ -64,7 +61,7 @@ class ContractionPlace(NamedTuple):
 
 
 def place_for(facts: Facts, kind: str, memory_limit: int | None = None) -> ContractionPlace:
-    """Return where a graph is contracted: on the host if a GPU is full, or `NoRoomError`."""
+    """Return where a graph is contracted: on the host if a GPU is full, or `UnsuitableError`."""
     if kind == "cpu":
         return on_host(facts, "")
     takes, free = contraction_bytes(facts.arc_count), free_gpu_bytes(memory_limit)
@@ -75,24 +72,24 @@ def place_for(facts: Facts, kind: str, memory_limit: int | None = None) -> Contr
 
 
 def on_host(facts: Facts, why: str) -> ContractionPlace:
-    """Return the host, and why no GPU contracts; `NoRoomError` if the graph does not fit."""
-    takes, free = _host_bytes(_size(facts), facts.weight_type), available_bytes()
+    """Return the host, and why no GPU contracts; `UnsuitableError` if the graph does not fit."""
+    takes, free = _host_bytes(Size.of(facts), facts.weight_type), available_bytes()
     if free is None or takes <= free:
         return ContractionPlace("cpu", why)
-    raise NoRoomError(
+    raise UnsuitableError(
         f"{why + '; ' if why else ''}contraction takes {_of(takes, 'host', free)} are free"
     )
 
 
 def refuse_large_levels(hierarchy: Hierarchy, facts: Facts, kind: str) -> None:
-    """Raise `NoRoomError` if a GPU has no room for a graph, its hierarchy and a tree from it."""
+    """Raise `UnsuitableError` if a GPU has no room for a graph, its hierarchy and a tree."""
     if kind != "cuda":
         return
     takes = levels_bytes_in(hierarchy, hierarchy.type)
-    takes += estimate(_size(facts), 1, hierarchy.type).tight
+    takes += estimate(Size.of(facts), 1, hierarchy.type).tight
     free = free_gpu_bytes()
     if takes > free:
-        raise NoRoomError(f"a sweep takes {_of(takes, 'GPU', free)} are free")
+        raise UnsuitableError(f"a sweep takes {_of(takes, 'GPU', free)} are free")
 
 
 def _host_bytes(size: Size, weight_type: np.dtype[Any]) -> int:
@@ -100,9 +97,5 @@ def _host_bytes(size: Size, weight_type: np.dtype[Any]) -> int:
     return bytes_of("contraction of 64 bits" if wide else "contraction", size)
 
 
-def _size(facts: Facts) -> Size:
-    return Size(facts.vertex_count, facts.arc_count)
-
-
-def _of(takes: int, place: str, free: int) -> str:
-    return f"{takes / 1e9:,.1f} GB of the {place}, {free / 1e9:,.1f}"
+def _of(takes: int, memory: str, free: int) -> str:
+    return f"{takes / 1e9:,.1f} GB of the {memory}, {free / 1e9:,.1f}"

@@ -20,13 +20,14 @@ from groute_py.comm.connect import connect
 from groute_py.device.registry import kind_of
 from groute_py.engine.option import chosen, shared_options
 from groute_py.engine.options import Options
-from groute_py.engine.preparing import BEFORE, UnsuitableError, contract
+from groute_py.engine.preparing import BEFORE, contract
 from groute_py.engine.solver import SourceSolver
 from groute_py.errors import RunError, everywhere, too_late
 from groute_py.graph.csr import Graph
 from groute_py.graph.direction import Direction
 from groute_py.graph.size import Size
 from groute_py.hierarchy.prepared import PreparedFile
+from groute_py.hierarchy.problems import UnsuitableError
 from groute_py.io.tables.columns import BY_TITLE, Columns
 from groute_py.many.choose import with_device
 from groute_py.memory.gpus import estimate, free_gpu_bytes
@@ -312,7 +313,7 @@ class Opened:
         """
         if not any(self.channel.gather(bool(self._row_graphs or self._parts))):
             return
-        size = on_root(self.channel, lambda: _size_of(self.graph(self.supply_direction)))
+        size = on_root(self.channel, lambda: Size.of(self.graph(self.supply_direction)))
         if any(self.channel.gather(_is_short_of(size, self.options, self.channel.rank))):
             self._released = "what earlier jobs had left made room"
             self.drop()
@@ -393,10 +394,6 @@ def source_of(
     """Return how a graph is read for some options; ``more`` are fields of `GraphSource`."""
     how = {"turns": options.turns, "prepare": options.keeps_prepared}
     return GraphSource(graph, columns, Direction(options.reverse), **how, **more)
-
-
-def _size_of(graph: Graph) -> Size:
-    return Size(graph.vertex_count, graph.arc_count)
 
 
 def _is_short_of(size: Size, options: Options, rank: int) -> bool:

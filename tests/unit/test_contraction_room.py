@@ -19,15 +19,15 @@ from groute_py import prepare, write_graph
 from groute_py.comm.solo import SoloChannel
 from groute_py.device.cuda.hierarchy.memory_plan import levels_bytes_in, rows_bytes_in
 from groute_py.device.registry import CONTRACTION
-from groute_py.engine.preparing import UnsuitableError, prepare_graph
+from groute_py.engine.preparing import prepare_graph
 from groute_py.errors import InputError
 from groute_py.graph.facts import facts_of
 from groute_py.graph.size import Size
 from groute_py.hierarchy.hierarchy import Hierarchy
+from groute_py.hierarchy.problems import UnsuitableError
 from groute_py.many.choose import own_figures
 from groute_py.memory import contraction
 from groute_py.memory.contraction import (
-    NoRoomError,
     place_for,
     prepared_estimate,
     refuse_large_levels,
@@ -57,7 +57,8 @@ def test_where_it_is_contracted(
 def test_what_fits_nowhere_is_refused_with_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     room(monkeypatch, 10**3, 10**3)
     facts = facts_of(ROAD)
-    with pytest.raises(NoRoomError, match=r"of the GPU, 0\.0 are free; .* of the host, 0\.0 are"):
+    said = r"of the GPU, 0\.0 are free; .* of the host, 0\.0 are"
+    with pytest.raises(UnsuitableError, match=said):
         place_for(facts, "cuda")
     with pytest.raises(UnsuitableError, match=r"^contraction takes .* GB of the host"):
         prepare_graph(ROAD, facts, "cpu")
@@ -150,7 +151,7 @@ def test_a_hierarchy_that_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
         room(monkeypatch, free, None)
         refuse_large_levels(town.hierarchy, facts, kind)
     room(monkeypatch, takes - 1, None)
-    with pytest.raises(NoRoomError, match=r"a sweep takes .* GB of the GPU"):
+    with pytest.raises(UnsuitableError, match=r"a sweep takes .* GB of the GPU"):
         refuse_large_levels(town.hierarchy, facts, "cuda")
 
 
