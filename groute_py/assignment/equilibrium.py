@@ -8,7 +8,7 @@ of now, and moves the flows some part of the way to there.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from groute_py.assignment.demand import Trips
 from groute_py.assignment.directions import Flows, FrankWolfe, TargetRule
 from groute_py.assignment.link_costs import LinkTimes
-from groute_py.device.cpu.loading import CpuLoading
+from groute_py.assignment.ranks import Loads
 
 STEP_ACCURACY = 1e-12
 """Accuracy of the part of the way, beyond which a line search looks no further."""
@@ -61,34 +61,38 @@ class Equilibrium:
     """Flows on their way to the equilibrium.
 
     Args:
-        loading: has the hierarchy of the network.
-        times: of its links.
+        times: of the links.
         classes: of travellers.
         direction: how to move.
+        start: flows to begin at; None for a loading of the empty network.
         is_average: whether the k-th step goes 1 / (k + 1) of the way, as successive averages do;
             otherwise to the least objective.
-        start: flows to begin at; None for a loading of the empty network.
 
     Attributes:
         flows: shape (c, m).
         lost: trips without a path, shape (c,).
+        history: of the iterations.
     """
 
     def __init__(
         self,
-        loading: CpuLoading,
         times: LinkTimes,
         classes: Classes,
         direction: TargetRule,
+        start: Flows | None = None,
         *,
-        is_average: bool,
-        start: Flows | None,
+        is_average: bool = False,
     ) -> None:
-        self._loading, self._times, self._classes = loading, times, classes
-        self._direction, self._is_average = direction, is_average
+        self._times, self._classes = times, classes
+        self._direction, self._is_average, self._has_begun = (
+            direction,
+            is_average,
+            start is not None,
+        )
         self._begun = time.monotonic()
         self.lost = np.zeros(len(classes.pce))
-        self.flows = start if start is not None else self._load(self._costs(0 * classes.fixed))[0]
+        self.flows = np.zeros_like(classes.fixed) if start is None else start
+        self.history: list[Iteration] = []
 
     @property
     def volumes(self) -> NDArray[np.float64]:
@@ -102,18 +106,35 @@ class Equilibrium:
 
     def iterate(
         self, most: int, gap: float, is_over: Callable[[], bool], note: Callable[[Iteration], Any]
-    ) -> list[Iteration]:
-        """Move until the gap is small enough, so many iterations are made, or time is over."""
-        history: list[Iteration] = []
+    ) -> Generator[Flows, Loads, None]:
+        """Move until the gap is small enough, so many iterations are made, or time is over.
+
+        Yields costs of links by class, shape (c, m), and is sent the loading for them.
+        """
+        if not self._has_begun:
+            self.flows = (yield self._costs(self.flows)).flows
         while True:
             costs = self._costs(self.flows)
-            target, least = self._load(costs)
-            state = self._state(len(history) + 1, costs, least)
-            history.append(state)
+            loads = yield costs
+            self.lost = loads.lost
+            state = self._state(
+                len(self.history) + 1, costs, float(self._classes.pce @ loads.costs)
+            )
+            self.history.append(state)
             note(state)
-            if state.gap <= gap or len(history) >= most or is_over():
-                return history
-            self._move(target, len(history))
+            if state.gap <= gap or len(self.history) >= most or is_over():
+                return
+            self._move(loads.flows, len(self.history))
+
+    def rows(self) -> NDArray[np.float64]:
+        """Return the history, shape (iterations, 5)."""
+        return np.array(self.history, np.float64)
+
+    def resume(self, flows: Flows, history: NDArray[np.float64]) -> None:
+        """Go on from the flows of the last iteration of a history, which is made again."""
+        self.flows, self._has_begun = flows, True
+        self.history = [Iteration(int(row[0]), *row[1:].tolist()) for row in history[:-1]]
+        self._begun -= history[-1, 1]
 
     def _state(self, number: int, costs: Flows, least: float) -> Iteration:
         pce = self._classes.pce
@@ -128,16 +149,6 @@ class Equilibrium:
             saving / loaded if loaded else 0.0,
             self.objective(),
         )
-
-    def _load(self, costs: Flows) -> tuple[Flows, float]:
-        """All trips on the shortest paths, and what they cost."""
-        loads = [
-            self._loading.load(own, trips.origins)
-            for own, trips in zip(costs, self._classes.trips, strict=True)
-        ]
-        self.lost = np.array([load.lost for load in loads])
-        least = float(self._classes.pce @ np.array([load.cost for load in loads]))
-        return np.stack([load.flows for load in loads]), least
 
     def _move(self, loading: Flows, number: int) -> None:
         slopes = self._times.slopes(self.volumes)

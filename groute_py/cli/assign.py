@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from groute_py.cli import records, show
-from groute_py.cli.options import graph_argument, reading_options
-from groute_py.cli.outputs import check_outputs_apart
+from groute_py.cli.options import graph_argument, reading_options, resume_option
+from groute_py.cli.outputs import check_outputs_apart, stored
 from groute_py.cli.phase_line import free_terminal
-from groute_py.cli.ranks import on_rank_0, read_graph
+from groute_py.cli.ranks import connected, read_graph
 from groute_py.errors import InputError, quote
-from groute_py.system.clock import phase
 from groute_py.system.environment import place
 
 if TYPE_CHECKING:
@@ -55,14 +54,15 @@ if TYPE_CHECKING:
     help="No path leads through vertices below ID.  [as GRAPH says]",
 )
 @click.option("--time-limit", type=float, metavar="SECONDS", help="End with the flows of then.")
+@resume_option
 @reading_options
-@on_rank_0
 def assign(
     graph: str,
     trips: str,
     output: str,
     factors: tuple[str, ...],
     time_limit: float | None,
+    resume: bool,
     columns: Columns,
     cache: Any,
     as_json: bool,
@@ -72,28 +72,38 @@ def assign(
     """Assign TRIPS to the links of GRAPH so that no traveller has a cheaper way.
 
     GRAPH is a network with the columns free_flow_time and capacity (TNTP); TRIPS is a TNTP file, or
-    a .csv with columns origin, destination, trips. Runs on the CPU.
+    a .csv with columns origin, destination, trips. Runs on the CPU. Flows are saved now and then in
+    OUTPUT.partial, for --resume.
     """
-    from groute_py.assignment.assign import assign as assigned
+    records.begin("import")
     from groute_py.assignment.demand import UserClass
+    from groute_py.assignment.job import AssignmentJob, Work
+    from groute_py.comm.agree import at_root, on_root
+    from groute_py.many.storage.folder import check_folder
     from groute_py.results.tables import check_table
+    from groute_py.source.graph_source import GraphSource
 
-    costs = dict(map(_factor, factors))
-    check_outputs_apart({"GRAPH": graph, "TRIPS": trips}, {"--output": output})
-    check_table(Path(output))
-    network = read_graph(graph, columns, cache)
-    with phase("solve"), _gaps() as progress:
-        answer = assigned(
-            network,
-            {"all": UserClass(trips, costs)},
-            time_limit_s=time_limit,
-            progress=progress,
-            **options,
-        )
-    with phase("write"):
-        answer.save(output)
-    rows = {**answer.summary(), "output": output}
-    show.timed_answer(rows, records.own_seconds(), as_json=as_json, verbose=verbose)
+    def checked() -> dict[str, UserClass]:
+        demand = {"all": UserClass(trips, dict(map(_factor, factors)))}
+        check_outputs_apart({"GRAPH": graph, "TRIPS": trips}, {"--output": output})
+        check_table(Path(output))
+        check_folder(Path(output))
+        return demand
+
+    channel = connected()
+    job = AssignmentJob(on_root(channel, checked), time_limit_s=time_limit, **options)
+    records.begin("read")
+    network = at_root(channel, lambda: read_graph(graph, columns, cache))
+    records.begin("solve")
+    with stored(channel, Path(output), "iterations", resume=resume) as keep:
+        with _gaps() as progress:
+            answer = job.run(GraphSource(network), channel, Work(progress, keep))
+        records.begin("write")
+        on_root(channel, lambda: None if answer is None else answer.save(output))
+    seconds = records.seconds_of(channel)
+    if answer is not None:
+        rows = {**answer.summary(), "output": output}
+        show.timed_answer(rows, seconds, as_json=as_json, verbose=verbose)
 
 
 def _factor(text: str) -> tuple[str, float]:

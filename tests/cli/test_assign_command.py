@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import csv
+import re
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.command import as_json, run_command
 
-from groute_py import FormatError, GraphError, InputError
+from groute_py import FormatError, GraphError, InputError, InterruptedRun
+from groute_py.errors import signalled
+from groute_py.many.storage.store import Store
 
 pytest.importorskip("pymetis")
 
@@ -30,6 +38,9 @@ TRIPS = """<NUMBER OF ZONES> 2
 Origin 1
 2 : 8.0;
 """
+
+STEEP = NETWORK.replace("20 1 1", "20 1 4")
+"""So that no equilibrium is reached to the last bit."""
 
 
 @pytest.fixture
@@ -73,6 +84,57 @@ def test_trips_of_a_table(town: Path) -> None:
     (town / "trips.csv").write_text("from,to,purpose,trips\n1,2,work,6\n1,2,school,2\n")
     run_command("assign", "town_net.tntp", "trips.csv", "-o", "flows.csv", "--gap", 1e-8)
     assert volumes(town / "flows.csv") == [5, 3, 5, 3]
+
+
+def test_an_interrupted_run_goes_on(town: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Averages depend on flows and the iteration: the file is the one that one run would make."""
+    (town / "town_net.tntp").write_text(STEEP)
+    words = ("assign", "town_net.tntp", "town_trips.tntp", "--method", "msa", "--gap", 0)
+    words = (*words, "--iterations", 6, "-o")
+    run_command(*words, "alone.csv")
+    save = Store.replace
+
+    def interrupted(store: Store, units: Any, **arrays: Any) -> None:
+        save(store, units, **arrays)
+        if len(units) == 3:
+            raise signalled(InterruptedRun("interrupted; nothing was written"))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "replace", interrupted)
+        state = "3 of 6 iterations are complete in flows.csv.partial; go on with --resume"
+        with pytest.raises(InterruptedRun, match=f"interrupted; {state}"):
+            run_command(*words, "flows.csv")
+    assert not (town / "flows.csv").exists()
+    with pytest.raises(InputError, match="a run in which costs, trips differed"):
+        run_command(*words, "flows.csv", "--resume", "--factor", "toll=1")
+    rows = as_json(run_command(*words, "flows.csv", "--resume", "--json"))
+    assert rows["iterations"] == 6
+    assert (town / "flows.csv").read_text() == (town / "alone.csv").read_text()
+    assert not (town / "flows.csv.partial").exists()
+
+
+@pytest.mark.parametrize("ranks", [1, pytest.param(3, marks=pytest.mark.mpi)])
+def test_a_signal_keeps_the_last_flows(town: Path, ranks: int) -> None:
+    """The run would never end by itself: its gap stays above 0."""
+    (town / "town_net.tntp").write_text(STEEP)
+    words = ["assign", "town_net.tntp", "town_trips.tntp", "--method", "msa", "--gap", "0"]
+    words += ["--iterations", "10000000", "-o", "flows.csv"]
+    command = [sys.executable, "-m", "groute_py"]
+    launch = [*command[:2], "groute_py.launch", "-n", str(ranks), "--"] if ranks > 1 else command
+    folder, end = town / "flows.csv.partial", time.monotonic() + 90
+    with subprocess.Popen([*launch, *words], stderr=subprocess.PIPE, text=True) as running:
+        while time.monotonic() < end and running.poll() is None:
+            if any(parts.stat().st_size for parts in folder.glob("parts-*")):
+                break
+            time.sleep(0.05)
+        running.send_signal(signal.SIGINT)
+        _, err = running.communicate(timeout=60)
+    assert running.returncode != 0
+    assert "Traceback" not in err
+    if ranks == 1:
+        assert re.search(r"interrupted; [\d,]+ of 10,000,000 iterations are complete", err), err
+    rows = as_json(run_command(*words, "--resume", "--time-limit", 0, "--json"))
+    assert rows["iterations"] > 1
 
 
 @pytest.mark.parametrize(

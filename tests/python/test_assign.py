@@ -200,6 +200,46 @@ def test_a_warm_start() -> None:
         assign(graph, trips, times=times, start=[1.0])
 
 
+ON_RANKS = """
+import sys
+import numpy as np
+from groute_py import BPR, InputError, assign, generate
+
+graph = generate("road:25x25")
+trips = np.random.default_rng(3).random((250, 250))
+times = BPR(graph.weights + 1.0, np.full(graph.arc_count, 400.0))
+demand = {"cars": trips, "trucks": trips.T.copy()}
+answer = assign(graph, demand, times=times, gap=0, iterations=4)
+late = assign(graph, trips, times=times, gap=0, time_limit_s=0)
+trips[3, 4] = -1
+try:
+    assign(graph, trips, times=times)
+except InputError as error:
+    assert error.on_all_ranks and "trips from 3 to 4 are -1.0" in str(error)
+else:
+    raise AssertionError
+if answer is not None:
+    assert len(late.history) == 1 and late.volumes.sum() > 0
+    np.save(sys.argv[1], answer.class_flows)
+else:
+    assert late is None
+"""
+
+
+@pytest.mark.mpi
+def test_the_same_flows_at_any_number_of_ranks(script: Any, tmp_path: Path) -> None:
+    """To the last bit; and ranks agree about a time limit and an error."""
+    flows = []
+    for ranks in (1, 2, 3, 4):
+        path = tmp_path / f"{ranks}.npy"
+        done = script(ON_RANKS, ranks, path)
+        assert done.returncode == 0, done.stderr
+        flows.append(np.load(path))
+    assert flows[0].shape[0] == 2
+    assert flows[0].min(axis=0).max() > 0
+    assert all((flows[0] == other).all() for other in flows[1:])
+
+
 def test_trips_without_a_way_and_within_zones(tmp_path: Path) -> None:
     graph = Graph.from_arrays([0, 1, 1, 1], [1], [1])
     answer = assign(graph, ([0, 0, 1, 1], [1, 2, 1, 0], [3.0, 4, 5, 0]), times=BPR([2.0], 10))

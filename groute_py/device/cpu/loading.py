@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +26,14 @@ class Load(NamedTuple):
     flows: NDArray[np.float64]  # float64, (m,), by arc of the graph
     cost: float  # the sum of trips times their distance
     lost: float  # trips whose destination cannot be reached
+
+
+class SlotLengths(NamedTuple):
+    """A customized hierarchy."""
+
+    own: NDArray[np.float64]  # float64, (2 a,): of the graph's arcs, infinite without one
+    lightest: NDArray[np.int32]  # int32, (2 a,): the arc of that length
+    lengths: NDArray[np.float64]  # float64, (2 a,): of the shortest ways
 
 
 class Origins(NamedTuple):
@@ -53,31 +62,52 @@ class CpuLoading:
 
     def load(self, costs: NDArray[np.float64], trips: Origins) -> Load:
         """Load trips on the shortest paths for these costs, shape (m,)."""
-        hierarchy, numbers = self._hierarchy, self._hierarchy.numbers
+        lengths = self.customize(costs)
+        return self.unpack(lengths, self.parts(lengths, trips, range(PARTS)))
+
+    def customize(self, costs: NDArray[np.float64]) -> SlotLengths:
+        """Give the slots lengths for these costs, shape (m,)."""
+        hierarchy = self._hierarchy
         own = np.full(2 * hierarchy.arc_count, np.inf)
         lightest = np.full(len(own), -1, np.int32)
         loading.fold_costs(hierarchy.slots, costs, own, lightest)
         lengths = own.copy()
         customization.customize(hierarchy.offsets, self._starts, self._tops, lengths)
-        rows = hierarchy.offsets, hierarchy.heads, self._tails, lengths
-        origins, destinations = numbers[trips.origins], numbers[trips.destinations]
+        return SlotLengths(own, lightest, lengths)
 
-        def sweep(part: slice) -> tuple[NDArray[np.float64], float, float]:
-            flows, cost, lost = np.zeros(len(own)), 0.0, 0.0
-            for begin in range(part.start * LANES, len(origins), PARTS * LANES):
+    def parts(
+        self, lengths: SlotLengths, trips: Origins, numbers: Sequence[int]
+    ) -> NDArray[np.float64]:
+        """Load the trips of some of the `PARTS`, each that of every so many blocks of origins.
+
+        Returns float64, shape (k, 2 a + 2): the flow of each slot, then the sum of trips times
+        their distance, and the trips without a path.
+        """
+        hierarchy = self._hierarchy
+        rows = hierarchy.offsets, hierarchy.heads, self._tails, lengths.lengths
+        origins = hierarchy.numbers[trips.origins]
+        destinations = hierarchy.numbers[trips.destinations]
+        sums = np.zeros((len(numbers), 2 * hierarchy.arc_count + 2))
+
+        def sweep(place: slice) -> None:
+            own = sums[place.start]
+            for begin in range(numbers[place.start] * LANES, len(origins), PARTS * LANES):
                 starts = trips.starts[begin : min(begin + LANES, len(origins)) + 1]
                 some = slice(starts[0], starts[-1])
                 ends = starts - starts[0], destinations[some], trips.trips[some]
                 block = origins[begin : begin + LANES]
-                sums = loading.load_trips(block, *ends, *rows, flows)
-                cost, lost = cost + sums[0], lost + sums[1]
-            return flows, cost, lost
+                own[-2:] += loading.load_trips(block, *ends, *rows, own[:-2])
 
-        parts = in_slices(min(PARTS, -(-len(origins) // LANES)), 1, sweep)
-        flows = sum((part[0] for part in parts), np.zeros(len(own)))
-        by_slot = np.zeros(len(own))
-        loading.hand_down(hierarchy.offsets, self._starts, self._tops, own, lengths, flows, by_slot)
+        in_slices(len(numbers), 1, sweep)
+        return sums
+
+    def unpack(self, lengths: SlotLengths, parts: NDArray[np.float64]) -> Load:
+        """Add all `PARTS` in their order, and hand their flows to the arcs of the graph."""
+        sums = parts.sum(axis=0)
+        by_slot, hierarchy = np.zeros(len(lengths.own)), self._hierarchy
+        rows = hierarchy.offsets, self._starts, self._tops, lengths.own, lengths.lengths
+        loading.hand_down(*rows, sums[:-2], by_slot)
         slots = np.flatnonzero(by_slot)
-        answer = np.zeros(len(costs))
-        answer[lightest[slots]] = by_slot[slots]
-        return Load(answer, sum(part[1] for part in parts), sum(part[2] for part in parts))
+        flows = np.zeros(len(hierarchy.slots))
+        flows[lengths.lightest[slots]] = by_slot[slots]
+        return Load(flows, float(sums[-2]), float(sums[-1]))

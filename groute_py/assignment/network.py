@@ -1,0 +1,123 @@
+"""The network and the classes of travellers of an assignment, from what a user gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.assignment.answer import Assignment
+from groute_py.assignment.demand import Trips, UserClass, trips_of
+from groute_py.assignment.equilibrium import Classes
+from groute_py.assignment.link_costs import LinkTimes, bpr_of, checked_values
+from groute_py.errors import GraphError, InputError, quote, quoted
+from groute_py.graph.csr import Graph
+
+BALANCE = 1e-6
+"""Share of all trips by which flows to begin at may miss the trips at a vertex."""
+
+
+class Network(NamedTuple):
+    """A network with travellers."""
+
+    graph: Graph  # of m arcs
+    through: Graph  # of the same arcs, where paths begin and end at two vertices of each zone
+    times: LinkTimes
+    names: list[str]  # of the classes
+    classes: Classes  # with trips between vertices of ``through``
+
+
+def network_of(
+    graph: Graph, demand: Any, times: LinkTimes | None, first_through: int | None
+) -> Network:
+    """Return the network of the arguments of `groute_py.assign`, which lists the errors."""
+    times = bpr_of(graph) if times is None else times
+    names, classes = _classes(demand, graph)
+    zones = _zones(graph, first_through)
+    through, classes = _without_through_zones(graph, classes, zones)
+    return Network(graph, through, times, names, classes)
+
+
+def _classes(demand: Any, graph: Graph) -> tuple[list[str], Classes]:
+    """The classes of travellers and their names."""
+    by_name = demand if isinstance(demand, Mapping) else {"all": demand}
+    if not by_name:
+        raise InputError("there is no class of travellers")
+    classes = [
+        some if isinstance(some, UserClass) else UserClass(some) for some in by_name.values()
+    ]
+    fixed = np.zeros((len(classes), graph.arc_count))
+    for name, some, costs in zip(by_name, classes, fixed, strict=True):
+        if not (np.isfinite(some.pce) and some.pce > 0):
+            raise InputError(f"class {quote(str(name))}: pce must be positive, not {some.pce}")
+        for title, factor in some.factors.items():
+            if title not in graph.columns:
+                raise GraphError(f"{quoted(graph.name)} has no column {quote(title)}")
+            costs += checked_values(
+                f"{title} times {factor}", factor * graph.columns[title], len(costs)
+            )
+    trips = [trips_of(some.demand, graph) for some in classes]
+    return list(map(str, by_name)), Classes(trips, fixed, np.array([some.pce for some in classes]))
+
+
+def _zones(graph: Graph, first_through: int | None) -> int:
+    """Return how many vertices from 0 are zones that no path leads through."""
+    if first_through is None:
+        first_through = graph.reading.first_through if graph.reading is not None else None
+    if first_through is None:
+        return 0
+    if graph.ids is not None or not 0 <= first_through - graph.first_id <= graph.vertex_count:
+        raise InputError(f"first_through: {first_through} is no vertex that counts from the first")
+    return first_through - graph.first_id
+
+
+def _without_through_zones(graph: Graph, classes: Classes, zones: int) -> tuple[Graph, Classes]:
+    """A graph of the same arcs where zones are two vertices, of which paths end at the second."""
+    if not zones:
+        return graph, classes
+    heads, count = graph.heads.astype(np.int64), graph.vertex_count
+    offsets = np.append(graph.offsets, np.full(zones, graph.arc_count))
+    split = Graph.from_arrays(
+        offsets, np.where(heads < zones, heads + count, heads), graph.weights, name=graph.name
+    )
+    return split, classes._replace(trips=[_ending_at(some, zones, count) for some in classes.trips])
+
+
+def _ending_at(trips: Trips, zones: int, count: int) -> Trips:
+    ends = trips.origins.destinations
+    return replace(
+        trips,
+        origins=trips.origins._replace(destinations=np.where(ends < zones, ends + count, ends)),
+    )
+
+
+def start_of(start: Any, classes: Classes, graph: Graph) -> NDArray[np.float64]:
+    """Flows to begin at, shape (c, m).
+
+    Raises:
+        InputError: they are not those of the trips.
+    """
+    flows = start.class_flows if isinstance(start, Assignment) else np.asarray(start, np.float64)
+    flows = np.atleast_2d(flows)
+    if flows.shape != classes.fixed.shape:
+        raise InputError(f"start: flows have shape {flows.shape}, not {classes.fixed.shape}")
+    if not (np.isfinite(flows) & (flows >= 0)).all():
+        raise InputError("start: a flow is negative, missing or infinite")
+    for own, trips in zip(flows, classes.trips, strict=True):
+        count = graph.vertex_count
+        some = trips.origins
+        ends = np.where(some.destinations >= count, some.destinations - count, some.destinations)
+        balance = np.bincount(ends, some.trips, count)
+        balance -= np.bincount(some.origins, np.add.reduceat(some.trips, some.starts[:-1]), count)
+        balance += np.bincount(graph.tails(), own, count) - np.bincount(graph.heads, own, count)
+        worst = int(np.abs(balance).argmax())
+        if abs(balance[worst]) > BALANCE * max(some.trips.sum(), 1.0):
+            vertex = graph.numbering.id_of(worst)
+            raise InputError(
+                f"start: flows at vertex {quoted(vertex)} miss the trips by {balance[worst]:g}; "
+                "flows begin at those of the same trips"
+            )
+    return flows
