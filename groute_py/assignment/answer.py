@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.assignment.equilibrium import Iteration
+from groute_py.assignment.matrices import check_matrices, write_matrices
+from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
 from groute_py.results.tables import Column, Part, check_table, write_table
 
@@ -32,6 +34,10 @@ class Assignment:
         trips: of all classes.
         unassigned: those among them whose destination cannot be reached.
         within_zones: those among them from a zone to itself, which use no link.
+        selected: by name of a selection, flows of its trips on all links, float64, shape (m,); the
+            names end in ``_CLASS`` if there are several classes, as those of matrices do.
+        zones: ids of the vertices where trips begin or end, shape (z,).
+        matrices: by name of a skim, or ``trips_SELECTION``: float64, shape (z, z).
     """
 
     graph: Graph
@@ -45,6 +51,9 @@ class Assignment:
     trips: float
     unassigned: float
     within_zones: float
+    selected: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    zones: NDArray[Any] = field(default_factory=lambda: np.empty(0, np.int64))
+    matrices: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
 
     @property
     def gap(self) -> float:
@@ -76,8 +85,8 @@ class Assignment:
     def save(self, path: str | Path) -> None:
         """Write a table of the links, ``.csv`` or ``.parquet``, atomically.
 
-        Columns: tail, head, volume, time, saturation, and the flow of each class if there are
-        several.
+        Columns: tail, head, volume, time, saturation; the flow of each class if there are several;
+        and the flow through each selection.
 
         Raises:
             InputError: the suffix is unknown, or no file can be written there.
@@ -85,6 +94,19 @@ class Assignment:
         """
         check_table(Path(path))
         write_table(Path(path), self._parts(), self.graph.attribution)
+
+    def save_matrices(self, path: str | Path) -> None:
+        """Write the matrices and the ids of their zones, ``.npz`` or ``.omx``, atomically.
+
+        Raises:
+            InputError: the suffix is unknown, no file can be written there, or there are none.
+            RunError: the disk is full.
+            SetupError: openmatrix is not installed.
+        """
+        if not self.matrices:
+            raise InputError("there are no matrices; name skims or selections")
+        check_matrices(Path(path))
+        write_matrices(Path(path), self.zones, self.matrices)
 
     def _parts(self) -> Iterator[Part]:
         ids = self.graph.numbering
@@ -99,6 +121,7 @@ class Assignment:
         if len(self.names) > 1:
             flows = zip(self.names, self.class_flows, strict=True)
             columns |= {f"flow_{name}": flow for name, flow in flows}
+        columns |= {f"through_{name}": flow for name, flow in self.selected.items()}
         for first in range(0, max(len(heads), 1), ROWS_AT_ONCE):
             rows = slice(first, first + ROWS_AT_ONCE)
             yield {title: Column(values[rows]) for title, values in columns.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from groute_py.assignment.answer import Assignment
 from groute_py.assignment.equilibrium import Iteration
-from groute_py.assignment.job import AssignmentJob, Work
+from groute_py.assignment.job import AssignmentJob
 from groute_py.assignment.link_costs import LinkTimes
 from groute_py.comm.connect import connect
 from groute_py.interop.graph_like import GraphLike
@@ -30,6 +30,8 @@ def assign(
     iterations: int = 1000,
     first_through: int | None = None,
     start: NDArray[np.float64] | Assignment | None = None,
+    skims: Sequence[str] = (),
+    select: Mapping[str, Any] | None = None,
     time_limit_s: float | None = None,
     progress: Callable[[Iteration], Any] | None = None,
     comm: MPI.Intracomm | None = None,
@@ -43,9 +45,10 @@ def assign(
 
     Args:
         graph: the network; a TNTP file has what else is needed.
-        demand: a file of trips (TNTP; ``.csv`` with columns origin, destination, trips), three
-            lists (ids of origins and destinations, trips), or a square matrix of the first
-            vertices; or a mapping of names of classes to such demands or to `UserClass`.
+        demand: a file of trips (TNTP; ``.csv`` with columns origin, destination, trips; ``.omx``,
+            or ``FILE.omx:NAME`` if it has several matrices), three lists (ids of origins and
+            destinations, trips), or a square matrix of the first vertices; or a mapping of names of
+            classes to such demands or to `UserClass`.
         times: of the links by their volume, `BPR` or `Conical`; None for the columns
             free_flow_time, capacity, b and power of the graph.
         method: ``bfw``, bi-conjugate Frank–Wolfe (Mitradjieva and Lindberg, 2013); ``cfw``,
@@ -55,6 +58,10 @@ def assign(
         first_through: the id of the first vertex that is no zone: no path leads through those
             below. None for what the file says.
         start: flows to begin at, shape (m,) or (c, m), of the same trips.
+        skims: names of matrices between zones, along the paths that travellers use: ``cost``,
+            ``time``, and columns of the graph, such as ``length``.
+        select: links by name of a selection, as pairs (tail, head) of ids; the answer has the
+            flows and the trips through any of them.
         time_limit_s: then the flows of that time are the answer.
         progress: called after each iteration, on rank 0.
         comm: an MPI communicator; None for all ranks that the launcher started.
@@ -73,5 +80,16 @@ def assign(
     >>> even.volumes.round(3).tolist(), even.times.round(3).tolist()
     ([5.0, 3.0], [35.0, 35.0])
     """
-    job = AssignmentJob(demand, times, method, gap, iterations, first_through, start, time_limit_s)
-    return job.run(GraphSource(graph), connect(comm), Work(progress))
+    job = AssignmentJob(
+        demand,
+        times,
+        method,
+        gap,
+        iterations,
+        first_through,
+        start,
+        time_limit_s,
+        tuple(skims),
+        select or {},
+    )
+    return job.run(GraphSource(graph), connect(comm), progress)

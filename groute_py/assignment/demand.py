@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.assignment.matrices import read_omx
 from groute_py.device.cpu.loading import Origins
 from groute_py.errors import FormatError, InputError, quote, quoted
 from groute_py.graph.csr import Graph
@@ -24,6 +26,9 @@ TITLES = {
     "trips": ("trips", "volume", "flow", "demand"),
 }
 """Titles of a table of trips, in lower case."""
+
+OMX = re.compile(r"(?s)(.*\.omx)(?::(.+))?")
+"""The path of an OMX file, and the name of a matrix in it."""
 
 ROW_BYTES = 200
 """Bytes of a row of trips in memory, at least, while it is read."""
@@ -60,6 +65,20 @@ class Trips:
     within_zones: float
 
 
+class Classes(NamedTuple):
+    """Additions of the classes of travellers to a network.
+
+    Attributes:
+        trips: of each class.
+        fixed: costs besides the time, float64, shape (c, m).
+        pce: shape (c,): the volume of a trip.
+    """
+
+    trips: list[Trips]
+    fixed: NDArray[np.float64]
+    pce: NDArray[np.float64]
+
+
 def trips_of(demand: Any, graph: Graph) -> Trips:
     """Trips by origin.
 
@@ -91,6 +110,13 @@ def _triples(
     demand: Any, numbering: Numbering, graph: str
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Origins and destinations as vertices, shape (2, k), and trips, shape (k,)."""
+    if isinstance(demand, str | Path) and (omx := OMX.fullmatch(str(demand))):
+        ids, matrix = read_omx(Path(omx[1]), omx[2])
+        if ids is None:
+            return _triples(matrix, numbering, graph)
+        places = np.nonzero(matrix)
+        named = [[ids[place] for place in some.tolist()] for some in places]
+        return _vertices(named, numbering, graph), matrix[places]
     if isinstance(demand, str | Path):
         ids, trips = _read(Path(demand))
         return _vertices(ids, numbering, graph), trips
@@ -132,7 +158,9 @@ def _read(path: Path) -> tuple[list[list[Any]], NDArray[np.float64]]:
         table = read_trips(path)
         return [table.origins.tolist(), table.destinations.tolist()], table.flows
     if not {".csv", ".tsv"} & set(path.suffixes):
-        raise InputError(f"{path}: unknown suffix {quote(path.suffix)}; trips are .tntp .csv .tsv")
+        raise InputError(
+            f"{path}: unknown suffix {quote(path.suffix)}; trips are .tntp .csv .tsv .omx"
+        )
     rows = csv_rows(path, "trips", ROW_BYTES, "\t" if ".tsv" in path.suffixes else ",;")
     line, titles = next(rows, (1, []))
     columns = _columns(path, [title.strip().lower() for title in titles], line)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.assignment.demand import Trips
+from groute_py.assignment.demand import Classes
 from groute_py.assignment.directions import Flows, FrankWolfe, TargetRule
 from groute_py.assignment.link_costs import LinkTimes
 from groute_py.assignment.ranks import Loads
@@ -43,20 +43,6 @@ class Iteration(NamedTuple):
     objective: float
 
 
-class Classes(NamedTuple):
-    """Additions of the classes of travellers to a network.
-
-    Attributes:
-        trips: of each class.
-        fixed: costs besides the time, float64, shape (c, m).
-        pce: shape (c,): the volume of a trip.
-    """
-
-    trips: list[Trips]
-    fixed: Flows
-    pce: NDArray[np.float64]
-
-
 class Equilibrium:
     """Flows on their way to the equilibrium.
 
@@ -67,10 +53,12 @@ class Equilibrium:
         start: flows to begin at; None for a loading of the empty network.
         is_average: whether the k-th step goes 1 / (k + 1) of the way, as successive averages do;
             otherwise to the least objective.
+        figures: how many a loading has behind its flows.
 
     Attributes:
-        flows: shape (c, m).
+        flows: shape (c, m), and the figures of `groute_py.assignment.figures` behind.
         lost: trips without a path, shape (c,).
+        least: as in `Loads`.
         history: of the iterations.
     """
 
@@ -82,6 +70,7 @@ class Equilibrium:
         start: Flows | None = None,
         *,
         is_average: bool = False,
+        figures: int = 0,
     ) -> None:
         self._times, self._classes = times, classes
         self._direction, self._is_average, self._has_begun = (
@@ -91,7 +80,9 @@ class Equilibrium:
         )
         self._begun = time.monotonic()
         self.lost = np.zeros(len(classes.pce))
-        self.flows = np.zeros_like(classes.fixed) if start is None else start
+        count, self._links = classes.fixed.shape
+        self.flows = np.zeros((count, self._links + figures)) if start is None else start
+        self.least = np.empty((count, 0))
         self.history: list[Iteration] = []
 
     @property
@@ -101,7 +92,9 @@ class Equilibrium:
 
     def objective(self) -> float:
         """Beckmann's objective for the flows of now."""
-        fixed = float(self._classes.pce @ (self._classes.fixed * self.flows).sum(axis=1))
+        fixed = float(
+            self._classes.pce @ (self._classes.fixed * self._of_links(self.flows)).sum(axis=1)
+        )
         return float(self._times.integrals(self.volumes).sum()) + fixed
 
     def iterate(
@@ -116,7 +109,7 @@ class Equilibrium:
         while True:
             costs = self._costs(self.flows)
             loads = yield costs
-            self.lost = loads.lost
+            self.lost, self.least = loads.lost, loads.least
             state = self._state(
                 len(self.history) + 1, costs, float(self._classes.pce @ loads.costs)
             )
@@ -138,7 +131,7 @@ class Equilibrium:
 
     def _state(self, number: int, costs: Flows, least: float) -> Iteration:
         pce = self._classes.pce
-        cost = float(pce @ (costs * self.flows).sum(axis=1))
+        cost = float(pce @ (costs * self._of_links(self.flows)).sum(axis=1))
         trips = [float(some.origins.trips.sum()) for some in self._classes.trips]
         loaded = float(pce @ (np.array(trips) - self.lost))
         saving = max(cost - least, 0.0)
@@ -172,7 +165,7 @@ class Equilibrium:
         """
         pce, way = self._classes.pce, target - self.flows
         volumes, change = self.volumes, self._volumes(way)
-        fixed = float(pce @ (self._classes.fixed * way).sum(axis=1))
+        fixed = float(pce @ (self._classes.fixed * self._of_links(way)).sum(axis=1))
         low, high, step = 0.0, 1.0, 0.0
         for _ in range(MOST_TRIALS):
             now = volumes + step * change
@@ -200,4 +193,7 @@ class Equilibrium:
         return self._times.times(self._volumes(flows)) + self._classes.fixed
 
     def _volumes(self, flows: Flows) -> NDArray[np.float64]:
-        return np.asarray(self._classes.pce @ flows)
+        return np.asarray(self._classes.pce @ self._of_links(flows))
+
+    def _of_links(self, flows: Flows) -> Flows:
+        return flows[:, : self._links]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from groute_py.assignment.answer import Assignment
 from groute_py.assignment.directions import METHODS, Flows
 from groute_py.assignment.equilibrium import Equilibrium, Iteration
+from groute_py.assignment.figures import PathFigures, figures_of, matrices_of
 from groute_py.assignment.link_costs import LinkTimes
-from groute_py.assignment.network import Network, network_of, start_of
+from groute_py.assignment.network import TrafficNetwork, network_of, start_of
 from groute_py.assignment.ranks import Loads, RankLoading
 from groute_py.comm.agree import at_root, collective, on_root, refuse_difference
 from groute_py.comm.base import Channel
@@ -26,17 +27,6 @@ from groute_py.many.storage.folder import run_of
 from groute_py.many.storage.store import Store
 from groute_py.solver.opened import deadline_in
 from groute_py.source.graph_source import GraphSource
-
-
-class Work(NamedTuple):
-    """The progress that watches an assignment, and the store of its flows for the next run."""
-
-    progress: Callable[[Iteration], Any] | None = None
-    keep: Store | None = None
-
-
-NOTHING = Work()
-"""Nobody watches, and nothing is stored."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,10 +41,12 @@ class AssignmentJob:
     first_through: int | None = None
     start: Any = None
     time_limit_s: float | None = None
+    skims: Sequence[str] = ()
+    select: Mapping[str, Any] = field(default_factory=dict)
 
     def alike(self) -> dict[str, Any]:
         """Return what has to be the same on every rank."""
-        names = ("method", "gap", "iterations", "first_through", "time_limit_s")
+        names = ("method", "gap", "iterations", "first_through", "time_limit_s", "skims", "select")
         return {"function": "assign"} | {name: getattr(self, name) for name in names}
 
     def check(self) -> None:
@@ -66,27 +58,40 @@ class AssignmentJob:
                 "gap must not be negative, and iterations must be at least 1: "
                 f"{self.gap}, {self.iterations}"
             )
+        if self.start is not None and (self.skims or self.select):
+            raise InputError(
+                "start: the paths of these flows are not known; leave out skims, select"
+            )
 
-    def run(self, source: GraphSource, channel: Channel, work: Work = NOTHING) -> Assignment | None:
-        """Answer on rank 0; None elsewhere. Collective."""
+    def run(
+        self,
+        source: GraphSource,
+        channel: Channel,
+        progress: Callable[[Iteration], Any] | None = None,
+        keep: Store | None = None,
+    ) -> Assignment | None:
+        """Answer on rank 0; None elsewhere; keep the flows of now for the next run. Collective."""
         refuse_difference(channel, self.alike())
         with collective(channel):
             self.check()
         over = deadline_in(self.time_limit_s)
-        network = cast("Network", at_root(channel, lambda: self._network(source)))
+        network = cast("TrafficNetwork", at_root(channel, lambda: self._network(source)))
+        figures = on_root(channel, lambda: self._figures(network))
         hierarchy, trips = on_root(channel, lambda: _to_load(network))
         with collective(channel):
-            loading = RankLoading(channel, hierarchy, trips)
-        equilibrium = cast("Equilibrium", at_root(channel, lambda: self._equilibrium(network)))
-        if work.keep is not None:
-            self._resume(channel, work.keep, network, equilibrium)
+            loading = RankLoading(channel, hierarchy, trips, figures)
+        equilibrium = cast(
+            "Equilibrium", at_root(channel, lambda: self._equilibrium(network, figures))
+        )
+        if keep is not None:
+            self._resume(channel, keep, network, equilibrium)
 
         def note(state: Iteration) -> None:
-            if work.keep is not None:
+            if keep is not None:
                 units = np.arange(state.iteration)
-                work.keep.replace(units, flows=equilibrium.flows, history=equilibrium.rows())
-            if work.progress is not None:
-                work.progress(state)
+                keep.replace(units, flows=equilibrium.flows, history=equilibrium.rows())
+            if progress is not None:
+                progress(state)
 
         def is_over() -> bool:
             return time.monotonic() >= over
@@ -95,20 +100,30 @@ class AssignmentJob:
             channel, lambda: equilibrium.iterate(self.iterations, self.gap, is_over, note)
         )
         _exhaust(steps, loading, channel)
-        return at_root(channel, lambda: self._answer(network, equilibrium))
+        return at_root(channel, lambda: self._answer(network, equilibrium, figures))
 
-    def _network(self, source: GraphSource) -> Network:
+    def _network(self, source: GraphSource) -> TrafficNetwork:
         graph = source.graph().to_host()
         return network_of(graph, self.demand, self.times, self.first_through)
 
-    def _equilibrium(self, network: Network) -> Equilibrium:
+    def _figures(self, network: TrafficNetwork) -> PathFigures | None:
+        return figures_of(network.graph, network.through, network.classes, self.skims, self.select)
+
+    def _equilibrium(self, network: TrafficNetwork, figures: PathFigures | None) -> Equilibrium:
         classes, start = network.classes, self.start
         flows = None if start is None else start_of(start, classes, network.graph)
         rule = METHODS[self.method]()
-        return Equilibrium(network.times, classes, rule, flows, is_average=self.method == "msa")
+        return Equilibrium(
+            network.times,
+            classes,
+            rule,
+            flows,
+            is_average=self.method == "msa",
+            figures=0 if figures is None else figures.width,
+        )
 
     def _resume(
-        self, channel: Channel, keep: Store, network: Network, equilibrium: Equilibrium
+        self, channel: Channel, keep: Store, network: TrafficNetwork, equilibrium: Equilibrium
     ) -> None:
         """Begin where an earlier run has ended, if there is one. Collective."""
         missing = keep.begin(channel, lambda: self._record(network), self.iterations)
@@ -121,7 +136,7 @@ class AssignmentJob:
         if saved:
             equilibrium.resume(**saved)
 
-    def _record(self, network: Network) -> dict[str, Any]:
+    def _record(self, network: TrafficNetwork) -> dict[str, Any]:
         """The record of what the iterations depend on."""
         times, classes = network.times, network.classes
         values = [times.times(np.full(network.graph.arc_count, volume)) for volume in (0.0, 1e3)]
@@ -134,16 +149,19 @@ class AssignmentJob:
             "origins, destinations": np.concatenate(ends),
         }
         choices = {"job": "assign", "method": self.method, "iterations": self.iterations}
+        choices |= {"skims": list(self.skims), "select": repr(dict(self.select))}
         return run_of(network.through, whole, choices)
 
-    def _answer(self, network: Network, equilibrium: Equilibrium) -> Assignment:
+    def _answer(
+        self, network: TrafficNetwork, equilibrium: Equilibrium, figures: PathFigures | None
+    ) -> Assignment:
         volumes, history, trips = equilibrium.volumes, equilibrium.history, network.classes.trips
         capacities = np.asarray(getattr(network.times, "capacities", np.inf))
         with np.errstate(divide="ignore", invalid="ignore"):
             saturation = np.where(capacities > 0, volumes / capacities, 0.0)
         return Assignment(
             network.graph,
-            equilibrium.flows,
+            equilibrium.flows[:, : network.graph.arc_count],
             volumes,
             network.times.times(volumes),
             saturation,
@@ -153,10 +171,27 @@ class AssignmentJob:
             sum(some.total for some in trips),
             float(equilibrium.lost.sum()),
             sum(some.within_zones for some in trips),
+            *self._of_paths(network, equilibrium, figures),
         )
 
+    def _of_paths(
+        self, network: TrafficNetwork, equilibrium: Equilibrium, figures: PathFigures | None
+    ) -> tuple[Any, ...]:
+        """Return flows through selections, zones, and matrices between them."""
+        if figures is None:
+            return ()
+        m, names = network.graph.arc_count, network.names
+        whole = equilibrium.flows[:, m : m + figures.selections.size].reshape(len(names), -1, m)
+        selected = {
+            title if len(names) == 1 else f"{title}_{name}": flows
+            for name, rows in zip(names, whole, strict=True)
+            for title, flows in zip(self.select, rows, strict=True)
+        }
+        how = names, self.skims, self.select, equilibrium.flows, equilibrium.least
+        return selected, network.graph.numbering.ids_of(figures.zones), matrices_of(figures, *how)
 
-def _to_load(network: Network) -> tuple[CustomizableHierarchy, list[Origins]]:
+
+def _to_load(network: TrafficNetwork) -> tuple[CustomizableHierarchy, list[Origins]]:
     """Return all that ranks need to load trips."""
     return customizable(network.through), [some.origins for some in network.classes.trips]
 

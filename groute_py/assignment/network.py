@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.assignment.answer import Assignment
-from groute_py.assignment.demand import Trips, UserClass, trips_of
-from groute_py.assignment.equilibrium import Classes
+from groute_py.assignment.demand import Classes, Trips, UserClass, trips_of
 from groute_py.assignment.link_costs import LinkTimes, bpr_of, checked_values
 from groute_py.errors import GraphError, InputError, quote, quoted
 from groute_py.graph.csr import Graph
@@ -20,7 +19,7 @@ BALANCE = 1e-6
 """Share of all trips by which flows to begin at may miss the trips at a vertex."""
 
 
-class Network(NamedTuple):
+class TrafficNetwork(NamedTuple):
     """A network with travellers."""
 
     graph: Graph  # of m arcs
@@ -32,13 +31,13 @@ class Network(NamedTuple):
 
 def network_of(
     graph: Graph, demand: Any, times: LinkTimes | None, first_through: int | None
-) -> Network:
+) -> TrafficNetwork:
     """Return the network of the arguments of `groute_py.assign`, which lists the errors."""
     times = bpr_of(graph) if times is None else times
     names, classes = _classes(demand, graph)
     zones = _zones(graph, first_through)
     through, classes = _without_through_zones(graph, classes, zones)
-    return Network(graph, through, times, names, classes)
+    return TrafficNetwork(graph, through, times, names, classes)
 
 
 def _classes(demand: Any, graph: Graph) -> tuple[list[str], Classes]:

@@ -19,7 +19,9 @@ from groute_py.errors import InputError, quote
 from groute_py.system.environment import place
 
 if TYPE_CHECKING:
+    from groute_py.assignment.answer import Assignment
     from groute_py.assignment.equilibrium import Iteration
+    from groute_py.graph.csr import Graph
     from groute_py.io.tables.columns import Columns
 
 
@@ -54,6 +56,18 @@ if TYPE_CHECKING:
     help="No path leads through vertices below ID.  [as GRAPH says]",
 )
 @click.option("--time-limit", type=float, metavar="SECONDS", help="End with the flows of then.")
+@click.option(
+    "--select",
+    "selections",
+    multiple=True,
+    metavar="NAME=TAIL:HEAD,…",
+    help="Also give the flows and trips through any of these links. May be repeated.",
+)
+@click.option(
+    "--matrices",
+    metavar="FILE",
+    help="Write cost, time, length, toll and selected trips between zones: .npz .omx.",
+)
 @resume_option
 @reading_options
 def assign(
@@ -61,6 +75,8 @@ def assign(
     trips: str,
     output: str,
     factors: tuple[str, ...],
+    selections: tuple[str, ...],
+    matrices: str | None,
     time_limit: float | None,
     resume: bool,
     columns: Columns,
@@ -77,33 +93,65 @@ def assign(
     """
     records.begin("import")
     from groute_py.assignment.demand import UserClass
-    from groute_py.assignment.job import AssignmentJob, Work
+    from groute_py.assignment.job import AssignmentJob
+    from groute_py.assignment.matrices import check_matrices
     from groute_py.comm.agree import at_root, on_root
     from groute_py.many.storage.folder import check_folder
     from groute_py.results.tables import check_table
     from groute_py.source.graph_source import GraphSource
 
-    def checked() -> dict[str, UserClass]:
+    def checked() -> dict[str, Any]:
         demand = {"all": UserClass(trips, dict(map(_factor, factors)))}
-        check_outputs_apart({"GRAPH": graph, "TRIPS": trips}, {"--output": output})
+        outputs = {"--output": output, "--matrices": matrices}
+        check_outputs_apart({"GRAPH": graph, "TRIPS": trips}, outputs)
         check_table(Path(output))
         check_folder(Path(output))
-        return demand
+        if matrices is not None:
+            check_matrices(Path(matrices))
+        return {"demand": demand, "select": dict(map(_selection, selections))}
 
     channel = connected()
-    job = AssignmentJob(on_root(channel, checked), time_limit_s=time_limit, **options)
+    options |= on_root(channel, checked)
     records.begin("read")
     network = at_root(channel, lambda: read_graph(graph, columns, cache))
+    if matrices is not None:
+        options["skims"] = on_root(channel, lambda: _skims(network))
+    job = AssignmentJob(time_limit_s=time_limit, **options)
     records.begin("solve")
     with stored(channel, Path(output), "iterations", resume=resume) as keep:
         with _gaps() as progress:
-            answer = job.run(GraphSource(network), channel, Work(progress, keep))
+            answer = job.run(GraphSource(network), channel, progress, keep)
         records.begin("write")
-        on_root(channel, lambda: None if answer is None else answer.save(output))
+        on_root(channel, lambda: _save(answer, output, matrices))
     seconds = records.seconds_of(channel)
     if answer is not None:
         rows = {**answer.summary(), "output": output}
+        rows |= {"matrices": matrices} if matrices is not None else {}
         show.timed_answer(rows, seconds, as_json=as_json, verbose=verbose)
+
+
+def _save(answer: Assignment | None, output: str, matrices: str | None) -> None:
+    assert answer is not None
+    answer.save(output)
+    if matrices is not None:
+        answer.save_matrices(matrices)
+
+
+def _skims(network: Graph | None) -> tuple[str, ...]:
+    """The names of the matrices of a network."""
+    assert network is not None
+    return ("cost", "time", *(name for name in ("length", "toll") if name in network.columns))
+
+
+def _selection(text: str) -> tuple[str, list[tuple[Any, Any]]]:
+    """The name of a selection, and the ends of its links."""
+    name, _, links = text.partition("=")
+    ends = [link.partition(":") for link in links.split(",")]
+    if not name or not all(tail and head for tail, _, head in ends):
+        raise InputError(
+            f"--select {quote(text)}: expected NAME=TAIL:HEAD, such as bridge=10:16,16:10"
+        )
+    return name, [(tail, head) for tail, _, head in ends]
 
 
 def _factor(text: str) -> tuple[str, float]:

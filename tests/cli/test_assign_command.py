@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from support.command import as_json, run_command
 
@@ -86,6 +87,23 @@ def test_trips_of_a_table(town: Path) -> None:
     assert volumes(town / "flows.csv") == [5, 3, 5, 3]
 
 
+def test_trips_through_a_link(town: Path) -> None:
+    words = ("--gap", 1e-8, "--select", "near=1:3", "--select", "any=1:3,1:4")
+    rows = assigned(*words, "--matrices", "skims.npz")
+    assert rows["matrices"] == "skims.npz"
+    with (town / "flows.csv").open() as file:
+        table = list(csv.DictReader(file))
+    near, every = ([round(float(row[f"through_{n}"]), 3) for row in table] for n in ("near", "any"))
+    assert (near, every) == ([5, 0, 5, 0], [5, 3, 5, 3])
+    with np.load(town / "skims.npz") as saved:
+        assert saved["zones"].tolist() == [1, 2]
+        assert saved["trips_near"].round(3).tolist() == [[0, 5], [0, 0]]
+        assert saved["trips_any"].round(3).tolist() == [[0, 8], [0, 0]]
+        assert saved["time"].round(3).tolist() == [[0, 35], [np.inf, 0]]
+        assert saved["length"].round(3).tolist() == [[0, 2], [np.inf, 0]]
+        assert saved["toll"].round(3)[0, 1] == round(3 / 8 * 5, 3)
+
+
 def test_an_interrupted_run_goes_on(town: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Averages depend on flows and the iteration: the file is the one that one run would make."""
     (town / "town_net.tntp").write_text(STEEP)
@@ -154,6 +172,26 @@ def test_a_signal_keeps_the_last_flows(town: Path, ranks: int) -> None:
             ("town_net.tntp", "town_trips.tntp", "-o", "f.csv", "--factor", "toll"),
             InputError,
             "expected COLUMN=COST",
+        ),
+        (
+            ("town_net.tntp", "town_trips.tntp", "-o", "f.csv", "--select", "1:3"),
+            InputError,
+            "expected NAME=TAIL:HEAD",
+        ),
+        (
+            ("town_net.tntp", "town_trips.tntp", "-o", "f.csv", "--select", "x=3:1"),
+            InputError,
+            "select 'x': no link leads from 3 to 1",
+        ),
+        (
+            ("town_net.tntp", "town_trips.tntp", "-o", "f.csv", "--matrices", "f.csv"),
+            InputError,
+            "is both --output and --matrices",
+        ),
+        (
+            ("town_net.tntp", "town_trips.tntp", "-o", "f.csv", "--matrices", "f.txt"),
+            InputError,
+            "matrices are .npz, .omx",
         ),
     ],
 )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,20 +83,41 @@ class CpuLoading:
         Returns float64, shape (k, 2 a + 2): the flow of each slot, then the sum of trips times
         their distance, and the trips without a path.
         """
-        hierarchy = self._hierarchy
-        rows = hierarchy.offsets, hierarchy.heads, self._tails, lengths.lengths
-        origins = hierarchy.numbers[trips.origins]
-        destinations = hierarchy.numbers[trips.destinations]
-        sums = np.zeros((len(numbers), 2 * hierarchy.arc_count + 2))
+        sums = np.zeros((len(numbers), 2 * self._hierarchy.arc_count + 2))
 
         def sweep(place: slice) -> None:
             own = sums[place.start]
-            for begin in range(numbers[place.start] * LANES, len(origins), PARTS * LANES):
-                starts = trips.starts[begin : min(begin + LANES, len(origins)) + 1]
-                some = slice(starts[0], starts[-1])
-                ends = starts - starts[0], destinations[some], trips.trips[some]
-                block = origins[begin : begin + LANES]
-                own[-2:] += loading.load_trips(block, *ends, *rows, own[:-2])
+            for some, block, *ends in self._blocks(trips, numbers[place.start]):
+                rows = self._rows(lengths)
+                own[-2:] += loading.load_trips(block, *ends, trips.trips[some], *rows, own[:-2])
+
+        in_slices(len(numbers), 1, sweep)
+        return sums
+
+    def sums(
+        self,
+        lengths: SlotLengths,
+        pairs: Origins,
+        values: NDArray[np.float64],
+        numbers: Sequence[int],
+    ) -> NDArray[np.float64]:
+        """Add values of arcs, shape (q, m), along the paths that trips of some pairs take.
+
+        Returns float64, shape (q, d): 0 for pairs of other parts, and infinity without a path.
+        """
+        hierarchy, has_arc = self._hierarchy, lengths.lightest >= 0
+        own = np.zeros((len(values), len(lengths.own)))
+        own[:, has_arc] = values[:, lengths.lightest[has_arc]]
+        for row in own:
+            slots = hierarchy.offsets, self._starts, self._tops, lengths.own, lengths.lengths
+            loading.lift_values(*slots, row)
+        sums = np.zeros((len(values), len(pairs.destinations)))
+
+        def sweep(place: slice) -> None:
+            for some, block, *ends in self._blocks(pairs, numbers[place.start]):
+                part = np.empty((len(values), len(ends[1])))
+                loading.sum_values(block, *ends, *self._rows(lengths), own, part)
+                sums[:, some] = part
 
         in_slices(len(numbers), 1, sweep)
         return sums
@@ -111,3 +132,16 @@ class CpuLoading:
         flows = np.zeros(len(hierarchy.slots))
         flows[lengths.lightest[slots]] = by_slot[slots]
         return Load(flows, float(sums[-2]), float(sums[-1]))
+
+    def _rows(self, lengths: SlotLengths) -> tuple[NDArray[Any], ...]:
+        hierarchy = self._hierarchy
+        return hierarchy.offsets, hierarchy.heads, self._tails, lengths.lengths
+
+    def _blocks(self, trips: Origins, number: int) -> Iterator[tuple[Any, ...]]:
+        """Yield the places, origins, starts and destinations of the blocks of a part."""
+        origins = self._hierarchy.numbers[trips.origins]
+        for begin in range(number * LANES, len(origins), PARTS * LANES):
+            starts = trips.starts[begin : min(begin + LANES, len(origins)) + 1]
+            some = slice(starts[0], starts[-1])
+            ends = self._hierarchy.numbers[trips.destinations[some]]
+            yield some, origins[begin : begin + LANES], starts - starts[0], ends

@@ -49,22 +49,7 @@ def load_trips(
     customized. Returns the sum of trips times their distance, and of the trips that no path serves.
     """
     count, lanes = len(offsets) - 1, len(origins)
-    reach = np.full((count, lanes), np.inf)
-    via = np.full((count, lanes), -1, np.int32)
-    for lane in range(lanes):
-        _climb(origins[lane], lane, offsets, heads, lengths, reach, via)
-    rises = via.copy()  # before a way from above takes an ancestor's place
-    for low in range(count):
-        for arc in range(offsets[low], offsets[low + 1]):
-            slot = 2 * arc + 1
-            length, head = lengths[slot], heads[arc]
-            if length == np.inf:
-                continue
-            for lane in range(lanes):
-                through = reach[head, lane] + length
-                if through < reach[low, lane]:
-                    reach[low, lane] = through
-                    via[low, lane] = slot
+    reach, via, rises = _ways(origins, offsets, heads, lengths)
     load = np.zeros((count, lanes))
     cost = lost = 0.0
     for lane in range(lanes):
@@ -85,6 +70,88 @@ def load_trips(
     for lane in range(lanes):
         _descend(origins[lane], lane, offsets, heads, tails, rises, load, flows)
     return cost, lost
+
+
+@kernel
+def lift_values(offsets: Any, starts: Any, tops: Any, own: Any, lengths: Any, values: Any) -> None:
+    """Give values (2 a,) to the slots that bridge two others: the sum of the values of these.
+
+    The slots of the graph's arcs have theirs. Each slot bridges those that `hand_down` chooses: its
+    own arc, or else the two that go over the highest vertex.
+    """
+    for low in range(len(offsets) - 2, -1, -1):
+        triangle, stop = starts[low], offsets[low + 1]
+        for first in range(offsets[low], stop):
+            up, down = lengths[2 * first], lengths[2 * first + 1]
+            for second in range(first + 1, stop):
+                top = 2 * tops[triangle]
+                triangle += 1
+                if own[top] != lengths[top] and lengths[top] == down + lengths[2 * second]:
+                    values[top] = values[2 * first + 1] + values[2 * second]
+                top += 1
+                if own[top] != lengths[top] and lengths[top] == lengths[2 * second + 1] + up:
+                    values[top] = values[2 * second + 1] + values[2 * first]
+
+
+@kernel
+def sum_values(
+    origins: Any,
+    starts: Any,
+    destinations: Any,
+    offsets: Any,
+    heads: Any,
+    tails: Any,
+    lengths: Any,
+    values: Any,
+    sums: Any,
+) -> None:
+    """Fill sums (q, d) of q values of the slots, (q, 2 a), along the paths that `load_trips` takes.
+
+    A sum is infinite without a path.
+    """
+    count, lanes = len(offsets) - 1, len(origins)
+    reach, via, rises = _ways(origins, offsets, heads, lengths)
+    for kind in range(len(values)):
+        total = np.zeros((count, lanes))
+        for lane in range(lanes):
+            vertex = origins[lane]
+            while offsets[vertex] < offsets[vertex + 1]:
+                vertex = heads[offsets[vertex]]
+                slot = rises[vertex, lane]
+                if slot >= 0:
+                    total[vertex, lane] = total[tails[slot // 2], lane] + values[kind, slot]
+        for low in range(count):
+            for lane in range(lanes):
+                slot = via[low, lane]
+                if slot >= 0 and slot % 2:
+                    total[low, lane] = total[heads[slot // 2], lane] + values[kind, slot]
+        for lane in range(lanes):
+            for place in range(starts[lane], starts[lane + 1]):
+                end = destinations[place]
+                sums[kind, place] = total[end, lane] if reach[end, lane] < np.inf else np.inf
+
+
+@kernel
+def _ways(origins: Any, offsets: Any, heads: Any, lengths: Any) -> tuple[Any, Any, Any]:
+    """Distances from k origins, (n, k), the last slots of the ways, and those of ways upward."""
+    count, lanes = len(offsets) - 1, len(origins)
+    reach = np.full((count, lanes), np.inf)
+    via = np.full((count, lanes), -1, np.int32)
+    for lane in range(lanes):
+        _climb(origins[lane], lane, offsets, heads, lengths, reach, via)
+    rises = via.copy()  # before a way from above takes an ancestor's place
+    for low in range(count):
+        for arc in range(offsets[low], offsets[low + 1]):
+            slot = 2 * arc + 1
+            length, head = lengths[slot], heads[arc]
+            if length == np.inf:
+                continue
+            for lane in range(lanes):
+                through = reach[head, lane] + length
+                if through < reach[low, lane]:
+                    reach[low, lane] = through
+                    via[low, lane] = slot
+    return reach, via, rises
 
 
 @kernel

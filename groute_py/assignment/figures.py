@@ -1,0 +1,157 @@
+"""Figures of the paths that travellers use: skims, and trips through selected links.
+
+They are sums over paths, and so are linear in the loadings. The method moves them as it moves the
+flows of links, and they belong to the very paths that the flows are made of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.assignment.demand import Classes
+from groute_py.device.cpu.loading import Origins
+from groute_py.errors import GraphError, InputError, quote, quoted
+from groute_py.graph.csr import Graph
+from groute_py.system.memory_limits import check_room
+
+OWN = ("cost", "time")
+"""Names of skims that are no columns of the graph."""
+
+COPIES = 8
+"""Arrays of all figures at once: flows, targets, loadings, and what lies between them."""
+
+
+class PathFigures(NamedTuple):
+    """Figures that a loading of c classes has besides the flows of m links.
+
+    A loading has, behind these flows: s times those through a selection, s times the trips through
+    it between z zones, and q sums of values of links along the paths between zones.
+    """
+
+    zones: NDArray[np.int64]  # int64, (z,): vertices of the graph, ascending
+    pairs: Origins  # of all zones, without trips
+    places: list[NDArray[np.int64]]  # by class, of each of its trips in (z, z), flat
+    selections: NDArray[np.float64]  # float64, (s, m): 1 for the links of each
+    values: NDArray[np.float64]  # float64, (c, q, m): fixed costs, then columns
+
+    @property
+    def width(self) -> int:
+        """The number of figures of a class."""
+        matrices = len(self.selections) + self.values_a_link
+        return self.selections.size + len(self.zones) ** 2 * matrices
+
+    @property
+    def values_a_link(self) -> int:
+        """The number of values of a link, q."""
+        return int(self.values.shape[1])
+
+
+def figures_of(
+    graph: Graph,
+    through: Graph,
+    classes: Classes,
+    skims: Sequence[str],
+    select: Mapping[str, Any],
+) -> PathFigures | None:
+    """Return the figures that are asked for, if any.
+
+    ``through`` is the graph whose zones are two vertices, if no path may lead through zones.
+
+    Raises:
+        GraphError: there is no column of a name.
+        InputError: there is no link between two vertices, or a vertex.
+    """
+    if not skims and not select:
+        return None
+    count, split = graph.vertex_count, through.vertex_count - graph.vertex_count
+    ends = [(some.origins.origins, some.origins.destinations) for some in classes.trips]
+    whole = [np.where(place >= count, place - count, place) for both in ends for place in both]
+    zones = np.unique(np.concatenate(whole))
+    columns = [_column(graph, name) for name in skims if name not in OWN]
+    selections = np.array([_links(graph, name, some) for name, some in select.items()])
+    selections = selections.reshape(-1, graph.arc_count)
+    values = [np.stack([fixed, *columns]) for fixed in classes.fixed[: len(ends) if skims else 0]]
+    z = len(zones)
+    figures = PathFigures(
+        zones,
+        Origins(
+            zones,
+            np.arange(z + 1) * z,
+            np.tile(np.where(zones < split, zones + count, zones), z),
+            np.empty(0),
+        ),
+        [_places(zones, some.origins, count) for some in classes.trips],
+        selections,
+        np.array(values).reshape(len(ends), -1, graph.arc_count),
+    )
+    check_room(8 * COPIES * len(ends) * figures.width, f"figures of {z:,} zones")
+    return figures
+
+
+def _column(graph: Graph, name: str) -> NDArray[np.float64]:
+    if name not in graph.columns:
+        known = ", ".join([*OWN, *graph.columns])
+        raise GraphError(f"{quoted(graph.name)} has no column {quote(name)}; skims are {known}")
+    return np.asarray(graph.columns[name], np.float64)
+
+
+def _links(graph: Graph, name: str, ends: Any) -> NDArray[np.float64]:
+    """Return 1 for the links between pairs of ids, shape (m,)."""
+    try:
+        pairs = [(tail, head) for tail, head in ends]
+    except (TypeError, ValueError):
+        raise InputError(
+            f"select {quote(name)}: links are pairs (tail, head), not {quote(ends)}"
+        ) from None
+    chosen = np.zeros(graph.arc_count)
+    for pair in pairs:
+        tail, head = graph.numbering.indices_of(list(pair), f"select {name}: end", graph.name)
+        row = slice(graph.offsets[tail], graph.offsets[tail + 1])
+        if not (is_there := graph.heads[row] == head).any():
+            names = " to ".join(quoted(end) for end in pair)
+            raise InputError(f"select {quote(name)}: no link leads from {names}")
+        chosen[row][is_there] = 1
+    return chosen
+
+
+def _places(zones: NDArray[np.int64], trips: Origins, count: int) -> NDArray[np.int64]:
+    """The place of each pair of ends in a flat matrix of zones."""
+    ends = np.where(trips.destinations >= count, trips.destinations - count, trips.destinations)
+    rows = np.repeat(np.searchsorted(zones, trips.origins), np.diff(trips.starts))
+    return np.asarray(rows * len(zones) + np.searchsorted(zones, ends), np.int64)
+
+
+def matrices_of(
+    figures: PathFigures,
+    names: Sequence[str],
+    skims: Sequence[str],
+    select: Mapping[str, Any],
+    flows: NDArray[np.float64],
+    least: NDArray[np.float64],
+) -> dict[str, NDArray[np.float64]]:
+    """Return matrices of zones by name, from the flows with their figures, shape (c, …).
+
+    ``least`` are the costs of the cheapest paths, shape (c, z²).
+    """
+    z, matrices = len(figures.zones), dict[str, NDArray[np.float64]]()
+    m = figures.selections.shape[1]
+    columns = [name for name in skims if name not in OWN]
+    for name, row, costs in zip(names, flows, least, strict=True):
+        end = f"_{name}" if len(names) > 1 else ""
+        sums = row[m + figures.selections.size :].reshape(-1, z, z)
+        for place, title in enumerate(select):
+            matrices[f"trips_{title}{end}"] = sums[place]
+        if not skims:
+            continue
+        fixed, *values = sums[len(select) :]
+        cost = costs.reshape(z, z)
+        known = {"cost": cost, "time": cost - fixed, **dict(zip(columns, values, strict=True))}
+        for title in skims:
+            skim = np.where(np.isfinite(cost), known[title], np.inf)
+            np.fill_diagonal(skim, 0)
+            matrices[f"{title}{end}"] = skim
+    return matrices
