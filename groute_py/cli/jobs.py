@@ -12,7 +12,6 @@ from groute_py.cli import show
 from groute_py.cli.options import MEMORY, NAMED, job_options, number
 from groute_py.cli.runner import Runner
 from groute_py.errors import InputError, everywhere, quote
-from groute_py.system.clock import phase
 
 if TYPE_CHECKING:
     from groute_py.graph.csr import Graph
@@ -26,6 +25,16 @@ if TYPE_CHECKING:
     "nearest",
     click.option("--facilities", required=True, metavar="WHICH", help=f"The facilities: {NAMED}."),
     click.option(
+        *("--from", "sources"),
+        metavar="WHICH",
+        help="Answer for these vertices, from which paths lead to the facilities.  [all]",
+    ),
+    click.option(
+        *("--to", "targets"),
+        metavar="WHICH",
+        help="Answer for these vertices, to which paths lead from the facilities.  [all]",
+    ),
+    click.option(
         "-k",
         default=1,
         show_default=True,
@@ -37,37 +46,55 @@ if TYPE_CHECKING:
     ),
     output="Save the answer: .npz .csv .parquet.",
 )
-def nearest(graph: str, facilities: str, k: int, to_facility: bool, **arguments: Any) -> None:
-    """The nearest of several facilities for each vertex of GRAPH.
+def nearest(
+    graph: str,
+    facilities: str,
+    sources: str | None,
+    targets: str | None,
+    k: int,
+    to_facility: bool,
+    **arguments: Any,
+) -> None:
+    """The nearest of several facilities for each vertex of GRAPH, or for some.
 
     Saved are the facility, its distance, and the next vertex on the path. Of facilities that are
     equally near, the one with the lowest id is taken. With -k what is finished when a run ends
     early stays in OUTPUT.partial, for --resume.
     """
-    run = Runner("nearest", graph, arguments, {"--facilities": facilities})
+    named = {"--facilities": facilities, "--from": sources, "--to": targets}
+    run = Runner("nearest", graph, arguments, named)
     from groute_py.jobs.nearest import NearestJob
     from groute_py.results.tables import check_table
 
     def check() -> None:
+        if targets is not None and (sources is not None or to_facility):
+            raise InputError(
+                "--to is for paths from the facilities; drop it, or what leads to them"
+            )
         check_table(Path(output), (".npz",))
         if k == 1:
             run.refuse_resume("-k")
 
     output = str(run.output)
-    job = NearestJob(run.vertices("--facilities", "facility"), k, to_facility)
+    flag = "--from" if targets is None else "--to"
+    some = None if sources is targets is None else run.vertices(flag, "vertex")
+    is_to_facility = to_facility or sources is not None
+    job = NearestJob(run.vertices("--facilities", "facility"), k, is_to_facility, some)
     run.begin(job, check, keeps=k > 1)
     unit = "facilities" if k > 1 else ""
     answer = run.answer(job, lambda answer: answer.save(output), unit, "facilities")
 
     def rows() -> dict[str, Any]:
         nearest = answer.reached if answer.reached.ndim == 1 else answer.reached[:, 0]
+        distances = answer.distances[answer.reached]
         figures = {
             "facilities": run.ends.counts["facility"],
+            **({"answers": len(nearest)} if some is not None else {}),
             "to_facility": answer.to_facility,
             "reached": int(nearest.sum()),
-            "greatest_distance": answer.distances[answer.reached].max().item(),
+            "greatest_distance": distances.max().item() if len(distances) else None,
         }
-        return _rows(run, answer, len(answer.distances), figures)
+        return _rows(run, answer, answer.numbering.count, figures)
 
     run.show(rows)
 
@@ -77,21 +104,34 @@ def nearest(graph: str, facilities: str, k: int, to_facility: bool, **arguments:
     "route",
     click.option(
         "--pairs",
-        required=True,
         metavar="FILE",
         help="The pairs: .p2p, or .csv of sources and targets, by their ids or as points.",
+    ),
+    click.option(
+        *("--from", "sources"), metavar="WHICH", help=f"Instead of pairs, the sources: {NAMED}."
+    ),
+    click.option(
+        *("--to", "targets"), metavar="WHICH", help="The targets, to each of them from each source."
     ),
     click.option("--paths", is_flag=True, help="Find the paths too."),
     output="Save a line for each pair: .csv .parquet .geojson.",
     memory_limit={"help": MEMORY},
 )
-def route(graph: str, pairs: str, paths: bool, **arguments: Any) -> None:
+def route(
+    graph: str,
+    pairs: str | None,
+    sources: str | None,
+    targets: str | None,
+    paths: bool,
+    **arguments: Any,
+) -> None:
     """Shortest paths in GRAPH between many pairs of vertices: distances, and paths on request.
 
     What is finished when a run ends early stays in OUTPUT.partial, for --resume.
     """
-    run = Runner("route", graph, arguments, pairs=pairs)
-    from groute_py.io.pairs import check_pairs_file, read_pairs_in
+    run = Runner("route", graph, arguments, {"--from": sources, "--to": targets}, pairs=pairs)
+    from groute_py.cli.pairs import EveryPair, FilePairs
+    from groute_py.io.pairs import check_pairs_file
     from groute_py.jobs.route import RouteJob
     from groute_py.results.tables import check_table
 
@@ -99,16 +139,11 @@ def route(graph: str, pairs: str, paths: bool, **arguments: Any) -> None:
     is_drawn = output.suffix == ".geojson"  # as lines on a map
 
     def check() -> None:
-        check_pairs_file(Path(pairs))
+        if pairs is not None:
+            check_pairs_file(Path(pairs))
+        if [pairs is None] * 2 != [sources is not None, targets is not None]:
+            raise InputError("give --pairs FILE, or both --from and --to")
         check_table(output, (".geojson",))
-
-    def pairs_in(whole: Graph) -> Any:
-        with phase("read"):
-            if is_drawn:
-                run.ends.places(whole)  # of which an error comes before the work
-            if run.ends.has_point_pairs:
-                return run.ends.pairs(whole)
-            return read_pairs_in(Path(pairs), whole.numbering, whole.name)
 
     def write(routes: Routes) -> None:
         if is_drawn:
@@ -116,8 +151,12 @@ def route(graph: str, pairs: str, paths: bool, **arguments: Any) -> None:
         else:
             routes.save(output)
 
-    job = RouteJob(pairs_in, paths or is_drawn)
+    begins, ends = run.vertices("--from", "source"), run.vertices("--to", "target")
+    named: Any = FilePairs(run.ends, Path(pairs)) if pairs is not None else EveryPair(begins, ends)
+    job = RouteJob(named, paths or is_drawn)
     run.begin(job, check, keeps=True, draws=is_drawn)
+    if is_drawn:  # of which an error comes before the work
+        run.on_root(lambda: run.ends.places(run.opened.graph()))
     routes = run.answer(job, write, "sources", "routes, by sources")
 
     def rows() -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from groute_py.comm.base import Channel
     from groute_py.many.apsp import ManySources, Progress
     from groute_py.many.storage.store import Store
+    from groute_py.results.attributes import Attributes
 
 Files = Mapping[str, str | Path | None]
 """Files by what they are for."""
@@ -101,11 +102,11 @@ def save_rows(
     path: Path,
     resume: bool,
     progress: Progress | None,
-    points: Mapping[str, Sequence[str]] | None = None,
+    attributes: Attributes | None = None,
 ) -> dict[str, Any]:
     """Let rows stream to a file, and return what the answer says of them. Collective."""
     from groute_py.many import to_file
 
     with stored(channel, path, to_file.UNIT, resume=resume) as store:
-        label = to_file.save_rows(channel, job, store, progress, points)
+        label = to_file.save_rows(channel, job, store, progress, attributes)
     return {"on": label, "output": str(path), "solved_now": len(store.missing)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from groute_py.graph.csr import Graph
-    from groute_py.io.points import FilePoints
+    from groute_py.io.points import FilePoints, PointPairs
     from groute_py.maps.places import Places
     from groute_py.maps.snap import Snaps
 
@@ -30,7 +31,8 @@ class NamedVertices:
         self._graph, self._where = graph, where
         self.counts: dict[str, int] = {}
         self._places: Places | None = None
-        self._read: dict[str, tuple[FilePoints, ...]] = {}
+        self._read: dict[str, FilePoints] = {}
+        self._pairs: PointPairs | None = None
         self._snapped: dict[str, list[dict[str, Any]]] = {}
 
     def check(self, named: Mapping[str, str], pairs: str | None = None, *, draws: bool) -> None:
@@ -38,20 +40,21 @@ class NamedVertices:
 
         Places are of use without points only to a command that draws.
         """
-        from groute_py.io.points import is_points_file, read_point_pairs, read_points
+        from groute_py.io.points import is_points_file, points_in, read_point_pairs, read_points
         from groute_py.maps.snap import check_within
         from groute_py.system.paths import is_file_there
 
         check_within(self._where.within)
         for flag, text in named.items():
             if is_points_file(text):
-                self._read[flag] = (read_points(Path(text)),)
+                self._read[flag] = read_points(Path(text))
+            elif (points := points_in(text)) is not None:
+                self._read[flag] = points
         if pairs is not None and is_points_file(pairs) and is_file_there(pairs):  # no pipe
-            ends = read_point_pairs(Path(pairs))
-            if ends is not None:
-                self._read["--pairs"] = ends
-        for points in self._read.values():
-            self._check_titles(points[0])
+            self._pairs = read_point_pairs(Path(pairs))
+        sides = () if self._pairs is None else (self._pairs.sources,)
+        for points in (*self._read.values(), *sides):
+            self._check_titles(points)
         self._check_use(draws=draws)
 
     def inputs(self, named: Mapping[str, str], **files: str | None) -> dict[str, str | None]:
@@ -63,29 +66,36 @@ class NamedVertices:
             **{f"--{name}": file for name, file in files.items()},
         }
 
-    @property
-    def has_point_pairs(self) -> bool:
-        """Pairs are points."""
-        return "--pairs" in self._read
+    def attributes(self, flag: str) -> Mapping[str, NDArray[Any]]:
+        """Return the attributes of the points that an option names, by titles."""
+        return self._read[flag].attributes if flag in self._read else {}
 
     def vertices(self, flag: str, text: str, role: str, whole: Graph) -> NDArray[Any]:
         """Return the vertices that an option names, int64, shape (k,)."""
         from groute_py.many.sources import sources_of
 
         if flag in self._read:
-            vertices = self._snap(role, self._read[flag][0], whole)
+            vertices = self._snap(role, self._read[flag], whole)
         else:
             vertices = sources_of(text, whole.numbering, whole.name, role)
         self.counts[role] = len(vertices)
         return vertices
 
-    def pairs(self, whole: Graph) -> NDArray[Any]:
-        """Return the vertices of pairs of points, int64, shape (k, 2)."""
+    def pairs(self, whole: Graph) -> NDArray[Any] | None:
+        """Return the vertices of pairs of points, int64, shape (k, 2), if the pairs are points."""
         import numpy as np
 
-        roles = ("source", "target")
-        points = zip(roles, self._read["--pairs"], strict=True)
-        return np.stack([self._snap(role, some, whole) for role, some in points], axis=1)
+        if self._pairs is None:
+            return None
+        sides = {"source": self._pairs.sources, "target": self._pairs.targets}
+        return np.stack([self._snap(*side, whole) for side in sides.items()], axis=1)
+
+    def pair_attributes(self) -> dict[str, Mapping[str, NDArray[Any]]]:
+        """Return the attributes of pairs of points, and of their ends, by role and title."""
+        if self._pairs is None:
+            return {}
+        sources, targets, pairs = self._pairs
+        return {"source": sources.attributes, "target": targets.attributes, "pair": pairs}
 
     def places(self, whole: Graph) -> Places:
         """Return the places of the vertices."""
@@ -112,11 +122,6 @@ class NamedVertices:
             f"{max(snap['distance'] for snap in snaps):,.6g}{unit} from their vertices"
             for role, snaps in self._snapped.items()
         }
-
-    @property
-    def points(self) -> dict[str, list[str]]:
-        """The names of the points that stand for vertices, by ``source`` and the like."""
-        return {role: [snap["point"] for snap in some] for role, some in self._snapped.items()}
 
     def _snap(self, role: str, points: FilePoints, whole: Graph) -> NDArray[Any]:
         from groute_py.maps.places import Places
@@ -151,7 +156,7 @@ class NamedVertices:
             break
 
     def _check_titles(self, points: FilePoints) -> None:
-        titles = ",".join(points.titles)
+        titles = ",".join(points.titles or ())
         if self._where.planar and titles == "lon,lat":
             raise InputError("--planar is for points x,y; these are lon,lat")
         if not self._where.planar and titles == "x,y":
@@ -163,7 +168,27 @@ class NamedVertices:
         from groute_py.io.optional_libraries import library
         from groute_py.maps.snap import SNAPPING
 
-        if self._read:
+        if self._read or self._pairs is not None:
             library("scipy.spatial", SNAPPING, "maps")
         elif self._where.within is not None or (not draws and self._where != Where()):
-            raise InputError("--coordinates, --planar and --snap-within are for points FILE.csv")
+            raise InputError(
+                "--coordinates, --planar and --snap-within are for points FILE.csv or lon,lat"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class OptionVertices:
+    """Finds the vertices that an option names, once the graph is there."""
+
+    ends: NamedVertices
+    flag: str
+    text: str
+    role: str
+
+    def __call__(self, whole: Graph) -> NDArray[Any]:
+        return self.ends.vertices(self.flag, self.text, self.role, whole)
+
+    @property
+    def attributes(self) -> Mapping[str, NDArray[Any]]:
+        """The attributes of points, by titles."""
+        return self.ends.attributes(self.flag)

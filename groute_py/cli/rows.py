@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from groute_py.comm.base import Channel
     from groute_py.many.apsp import ManySources, Progress
     from groute_py.many.reduce import Reduction
+    from groute_py.many.sources import Vertices
 
 
 class RowsAnswer(NamedTuple):
@@ -54,7 +55,8 @@ def matrix(graph: str, sources: str, targets: str, **arguments: Any) -> None:
 
     output, suffixes = Path(str(run.output)), (*SUFFIXES, *tables.SUFFIXES)
     begins, ends = run.vertices("--from", "source"), run.vertices("--to", "target")
-    job = RowsJob("matrix", begins, _with_bar(partial(_save, run)), ends, **run.options.of_rows())
+    save = partial(_save, run, {"source": begins, "target": ends})
+    job = RowsJob("matrix", begins, _with_bar(save), ends, **run.options.of_rows())
     predecessors = run.options.predecessors
     run.begin(job, lambda: check_output(output, predecessors=predecessors, suffixes=suffixes))
     answer = run.plan(job)
@@ -85,7 +87,7 @@ def apsp(graph: str, sources: str, what: str, **arguments: Any) -> None:
 
     begins = None if sources == "all" else run.vertices("--sources", "source")
     is_saved = run.output is not None and what == "none"
-    deliver = _with_bar(partial(_save, run) if is_saved else partial(_reduce, what))
+    deliver = _with_bar(partial(_save, run, {}) if is_saved else partial(_reduce, what))
     destination = "nowhere" if run.output is None else "file"
     job = RowsJob("apsp", begins, deliver, destination=destination, **run.options.of_rows())
     run.begin(job, lambda: _check(run, what))
@@ -133,10 +135,16 @@ def _with_bar(
 
 
 def _save(
-    run: Runner, channel: Channel, job: ManySources, progress: Progress | None
+    run: Runner,
+    ends: Mapping[str, Vertices],
+    channel: Channel,
+    job: ManySources,
+    progress: Progress | None,
 ) -> dict[str, Any]:
+    from groute_py.results.attributes import attributes_of
+
     path = Path(str(run.output))
-    return save_rows(channel, job, path, run.resumes, progress, run.ends.points)
+    return save_rows(channel, job, path, run.resumes, progress, attributes_of(**ends))
 
 
 def _reduce(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,7 +12,7 @@ import click
 from groute_py.cli import records, show
 from groute_py.cli.options import Where, size_of
 from groute_py.cli.outputs import check_outputs_apart, stored
-from groute_py.cli.places import NamedVertices
+from groute_py.cli.places import NamedVertices, OptionVertices
 from groute_py.cli.ranks import connected
 from groute_py.errors import GrouteError, InputError, everywhere
 from groute_py.system.environment import local_rank, place
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from groute_py.comm.base import Channel
     from groute_py.graph.direction import Direction
     from groute_py.io.tables.columns import Columns
-    from groute_py.many.sources import Vertices
     from groute_py.many.storage.store import Store
     from groute_py.solver.opened import Job, Opened
 
@@ -56,13 +54,14 @@ class Runner:
         function: str,
         graph: str,
         arguments: dict[str, Any],
-        named: Mapping[str, str] | None = None,
+        named: Mapping[str, str | None] | None = None,
         **files: str | None,
     ) -> None:
         records.begin("import")
         from groute_py.engine.options import Options
 
-        self.graph, self.function, self._named = graph, function, named or {}
+        self.graph, self.function = graph, function
+        self._named = {flag: text for flag, text in (named or {}).items() if text is not None}
         self.output: str | None = arguments.pop("output", None)
         self.outputs = {"--output": self.output, "--trace": arguments.pop("trace", None)}
         self.resumes: bool = arguments.pop("resume", False)
@@ -86,9 +85,9 @@ class Runner:
 
         return on_root(self.channel, action)
 
-    def vertices(self, flag: str, role: str) -> Vertices:
+    def vertices(self, flag: str, role: str) -> OptionVertices:
         """Return the finder of the vertices that an option names, once the graph is there."""
-        return partial(self.ends.vertices, flag, self._named[flag], role)
+        return OptionVertices(self.ends, flag, self._named.get(flag, "all"), role)
 
     def refuse_resume(self, without: str) -> None:
         """Raise `InputError` for ``--resume`` without an option, by which the job is one solve."""

@@ -131,10 +131,13 @@ def _roles(table: Any, columns: Columns) -> Roles:
     def is_numeric(name: Any) -> bool:
         return _column(table, name).dtype.kind in "iuf"
 
-    return roles_of(_names(table), is_numeric, lambda name: _column(table, name).tolist(), columns)
+    return roles_of(
+        titles_of(table), is_numeric, lambda name: _column(table, name).tolist(), columns
+    )
 
 
-def _names(table: Any) -> list[Any]:
+def titles_of(table: Any) -> list[Any]:
+    """Return the titles of the columns of a table."""
     if isinstance(table, dict):
         return list(table)
     return list(table.column_names if hasattr(table, "column_names") else table.columns)

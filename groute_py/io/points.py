@@ -3,8 +3,8 @@
 name,lon,lat                   source_lon,source_lat,target_lon,target_lat
 depot,-73.99,40.73             -73.99,40.73,-73.95,40.78
 
-The titles of coordinates are those of `groute_py.io.tables.titles.places_in`; other columns are
-ignored, but for ``name``.
+The titles of coordinates are those of `groute_py.io.tables.titles.places_in`; other columns, such
+as ``name``, are attributes of the points.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,9 @@ from groute_py.io.text.lines import DELIMITERS, csv_rows
 
 SUFFIX = re.compile(r"[^@,][^,]*\.[ct]sv(\.\w+)?")  # of files of points, which may be compressed
 
+PLACE = r"[+-]?\d+\.\d*,[+-]?\d+(\.\d*)?|[+-]?\d+,[+-]?\d+\.\d*"  # no ids: it has a decimal point
+PLACES = re.compile(f"({PLACE})(;({PLACE}))*")
+
 POINT_BYTES = 200  # of a point in memory, at least
 
 
@@ -32,8 +35,21 @@ class FilePoints(NamedTuple):
     """Points of a file."""
 
     coordinates: NDArray[np.float64]  # shape (k, 2)
-    names: list[str]  # of each point; its number, from 1, without names
-    titles: tuple[str, str]  # ``lon`` and ``lat``, or ``x`` and ``y``
+    titles: tuple[str, str] | None  # ``lon`` and ``lat``, or ``x`` and ``y``; None where unsaid
+    attributes: dict[str, NDArray[Any]]  # by titles, shape (k,)
+
+    @property
+    def names(self) -> list[str]:
+        """The name of each point; its number, from 1, where they have none."""
+        return [str(name) for name in self.attributes["name"].tolist()]
+
+
+class PointPairs(NamedTuple):
+    """Pairs of points of a file, and attributes of the pairs by titles."""
+
+    sources: FilePoints
+    targets: FilePoints
+    attributes: dict[str, NDArray[Any]]
 
 
 def is_points_file(text: str) -> bool:
@@ -45,6 +61,19 @@ def is_points_file(text: str) -> bool:
     return SUFFIX.fullmatch(text) is not None
 
 
+def points_in(text: str) -> FilePoints | None:
+    """Return points ``lon,lat;lon,lat`` of a command line, or ``x,y``; None for other texts.
+
+    >>> points_in("24.94,60.17").coordinates.tolist(), points_in("24,60"), points_in("@ids")
+    ([[24.94, 60.17]], None, None)
+    """
+    if not PLACES.fullmatch(text):
+        return None
+    words = text.split(";")
+    coordinates = np.array([word.split(",") for word in words], np.float64)
+    return FilePoints(coordinates, None, {"name": np.array(words, object)})
+
+
 def read_points(path: Path) -> FilePoints:
     """Read a file of points."""
     lines = _Lines(path)
@@ -53,17 +82,14 @@ def read_points(path: Path) -> FilePoints:
     if len(places) != 1:
         lines.fail(f"expected the titles lon,lat or x,y, got {lines.shown_titles}", line=1)
     columns = [lines.column(title) for title in (places[0].x, places[0].y)]
-    name = lines.column("name") if "name" in lines.titles else None
-    rows: list[tuple[float, ...]] = []
-    names: list[str] = []
-    for fields in lines.rows():
-        rows.append(lines.numbers(fields, columns))
-        names.append(str(len(rows)) if name is None else fields[name].strip())
-    return FilePoints(lines.stacked(rows, 2), names, _titles(places[0]))
+    points, attributes = lines.table(columns)
+    if "name" not in attributes:
+        attributes = {"name": np.arange(1, len(points) + 1), **attributes}
+    return FilePoints(points, _titles(places[0]), attributes)
 
 
-def read_point_pairs(path: Path) -> tuple[FilePoints, FilePoints] | None:
-    """Read pairs of points, sources and targets; None if its titles are not of coordinates."""
+def read_point_pairs(path: Path) -> PointPairs | None:
+    """Read pairs of points; None if the titles are not of coordinates."""
     lines = _Lines(path)
     places = [place for place in places_in(lines.titles) if place.of]
     pairs = [
@@ -74,10 +100,12 @@ def read_point_pairs(path: Path) -> tuple[FilePoints, FilePoints] | None:
     if len(pairs) != 1:
         return None
     columns = [lines.column(title) for place in pairs[0] for title in (place.x, place.y)]
-    rows = [lines.numbers(fields, columns) for fields in lines.rows()]
-    names = [str(number + 1) for number in range(len(rows))]
-    ends, titles = lines.stacked(rows, 4), _titles(pairs[0][0])
-    return FilePoints(ends[:, :2], names, titles), FilePoints(ends[:, 2:], names, titles)
+    ends, attributes = lines.table(columns)
+    titles = _titles(pairs[0][0])
+    numbers = {"name": np.arange(1, len(ends) + 1)}
+    sides = ends[:, :2], ends[:, 2:]
+    sources, targets = (FilePoints(side, titles, numbers) for side in sides)
+    return PointPairs(sources, targets, attributes)
 
 
 def _titles(place: PlaceTitles) -> tuple[str, str]:
@@ -116,10 +144,25 @@ class _Lines:
         """The coordinates of a line."""
         return tuple(self._number(fields[column], self.titles[column]) for column in columns)
 
-    def stacked(self, rows: list[tuple[float, ...]], width: int) -> NDArray[np.float64]:
-        if not rows:
+    def table(self, columns: list[int]) -> tuple[NDArray[np.float64], dict[str, NDArray[Any]]]:
+        """The coordinates of all lines, of some columns, and the other columns by their titles."""
+        others = [
+            self.column(title)
+            for place, title in enumerate(self.titles)
+            if title and place not in columns
+        ]
+        numbers: list[tuple[float, ...]] = []
+        texts: list[list[str]] = [[] for _ in others]
+        for fields in self.rows():
+            numbers.append(self.numbers(fields, columns))
+            for values, column in zip(texts, others, strict=True):
+                values.append(fields[column].strip())
+        if not numbers:
             raise InputError(f"{self._path}: has no points")
-        return np.array(rows, np.float64).reshape(-1, width)
+        attributes = {
+            self.titles[column]: _values(texts[place]) for place, column in enumerate(others)
+        }
+        return np.array(numbers, np.float64), attributes
 
     def fail(self, problem: str, line: int | None = None) -> None:
         raise FormatError(self._path, problem, line=line or self._line)
@@ -132,3 +175,20 @@ class _Lines:
         if not math.isfinite(number):
             self.fail(f"expected a number as {title}, got {quote(field)}")
         return number
+
+
+def _values(texts: list[str]) -> NDArray[Any]:
+    """Texts as numbers, if all of them are written as these are; else as they are.
+
+    >>> _values(["7", "12"]).dtype.kind, _values(["007", "12"]).tolist(), _values(["0.5", "2.0"])
+    ('i', ['007', '12'], array([0.5, 2. ]))
+    """
+    for kind in (int, float):
+        try:
+            values = [kind(text) for text in texts]
+        except ValueError:
+            continue
+        is_exact = [str(value) for value in values] == texts
+        if is_exact and all(abs(value) < 2**63 for value in values):
+            return np.array(values)
+    return np.array(texts, object)

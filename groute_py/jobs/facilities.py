@@ -16,6 +16,8 @@ from groute_py.errors import NegativeCycleError
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Numbering
 from groute_py.io.npz import save_arrays
+from groute_py.results.attributes import Attributes, numbers_of
+from groute_py.results.attributes import beside as beside_ends
 from groute_py.results.frame import Tabular
 from groute_py.results.result import reached_in
 from groute_py.results.tables import (
@@ -55,6 +57,10 @@ class NearestFacilities(Tabular):
         statistics: of the solve, see `groute_py.engine.statistics.Statistics`.
         numbering: between vertices and the ids of the graph's file.
         attribution: the credit to show with the answer, "" for none.
+        vertices: int64, shape (n,): positions of those that were asked for; None for all.
+        candidates: int64, shape (f,): positions of all facilities, as they were named; None where
+            they have no attributes.
+        attributes: other columns of `groute_py.Points` by role (``facility``) and title.
     """
 
     facilities: NDArray[np.int64]
@@ -64,6 +70,9 @@ class NearestFacilities(Tabular):
     statistics: dict[str, Any] = field(default_factory=dict)
     numbering: Numbering = field(default_factory=lambda: Numbering(0))
     attribution: str = ""
+    vertices: NDArray[np.int64] | None = None
+    candidates: NDArray[np.int64] | None = None
+    attributes: Attributes = field(default_factory=dict)
 
     @property
     def reached(self) -> NDArray[np.bool_]:
@@ -73,8 +82,8 @@ class NearestFacilities(Tabular):
     def save(self, path: str | Path) -> None:
         """Write the answer; the file is complete or absent.
 
-        ``.npz`` holds the arrays by name, with ``to_facility``, ``first_id``, and perhaps ``ids``
-        and ``attribution``.
+        ``.npz`` holds the arrays by name, with ``to_facility``, ``first_id``, and perhaps ``ids``,
+        ``vertices`` and ``attribution``.
         ``.csv`` and ``.parquet`` are tables in the file's ids: ``vertex``, ``facility``,
         ``distance``, ``next``; of k facilities with the column ``rank``, from 1, behind ``vertex``.
 
@@ -99,18 +108,24 @@ class NearestFacilities(Tabular):
     def part(self, some: slice) -> Part:
         """See `Tabular.part`; a line for each vertex and facility."""
         numbering, distances = self.numbering, self.distances[some]
-        vertices = np.arange(len(self.distances))[some]
+        rows = np.arange(len(self.distances))[some]
         ranks: dict[str, Column] = {}
         if distances.ndim == 2:
             count, each = distances.shape
-            vertices = np.repeat(vertices, each)
+            rows = np.repeat(rows, each)
             ranks["rank"] = Column(np.tile(np.arange(1, each + 1), count))
+        facilities, ends = self.facilities[some].reshape(-1), {"vertex": rows}
+        if self.candidates is not None:
+            ends["facility"] = numbers_of(facilities, self.candidates)
         return {
-            "vertex": Column(numbering.ids_of(vertices)),
+            "vertex": Column(
+                numbering.ids_of(rows if self.vertices is None else self.vertices[rows])
+            ),
             **ranks,
-            "facility": of_vertices(self.facilities[some].reshape(-1), numbering),
+            "facility": of_vertices(facilities, numbering),
             "distance": of_distances(distances.reshape(-1)),
             "next": of_vertices(self.next[some].reshape(-1), numbering),
+            **beside_ends(self.attributes, **ends),
         }
 
     def _arrays(self) -> dict[str, Any]:
@@ -123,6 +138,8 @@ class NearestFacilities(Tabular):
         }
         if self.numbering.ids is not None:
             arrays["ids"] = self.numbering.ids
+        if self.vertices is not None:
+            arrays["vertices"] = self.vertices
         if self.attribution:
             arrays["attribution"] = np.array(self.attribution)
         return arrays
@@ -148,6 +165,7 @@ class DeviceNearest(NearestFacilities):
     ) -> None:
         vars(self).update(to_facility=to_facility, statistics=statistics)
         vars(self).update(numbering=numbering, attribution=attribution)
+        vars(self).update(vertices=None, candidates=None, attributes={})
         vars(self).update(_facilities=Mirrored(facilities), _next=Mirrored(next))
         vars(self).update(_distances=Mirrored(distances))
 

@@ -35,6 +35,7 @@ from groute_py.many.storage.store import UNITS, Part, Store
 from groute_py.maps.places import Coordinates, Places, has_places, places_of
 from groute_py.maps.reach import Reach
 from groute_py.memory.host import bytes_of, refuse_beyond
+from groute_py.results.attributes import attributes_of
 from groute_py.results.result import Result, reached_in
 from groute_py.results.with_turns import solved_form as solved_result
 from groute_py.solver.opened import Opened, Work, opened_by
@@ -138,7 +139,8 @@ class IsochroneJob:
         if start is None:
             return None
         about = as_limits(self.limits), tuple(reaches), opened.options.reverse
-        return Isochrones(start.sources, *about, start.places, statistics, start.base)
+        more = attributes_of(source=self.sources)
+        return Isochrones(start.sources, *about, start.places, statistics, start.base, more)
 
     def _from_any(self, opened: Opened, start: _Start | None, sources: list[int]) -> Result | None:
         """Distances from the nearest source to all states, on rank 0. Collective."""

@@ -18,6 +18,7 @@ from groute_py.maps.areas import Polygon
 from groute_py.maps.pieces import Pieces, Watch
 from groute_py.maps.places import FARTHEST, Places
 from groute_py.maps.reach import Reach, ReachView
+from groute_py.results.attributes import Attributes
 from groute_py.results.frame import Tabular
 from groute_py.results.tables import Part
 
@@ -35,6 +36,7 @@ class Isochrones(Tabular):
         statistics: of the last solve, see `groute_py.engine.statistics.Statistics`.
         graph: that was solved, without an expansion by turns; with ``reverse`` its arcs are turned
             round.
+        attributes: other columns of `groute_py.Points` by role (``source``) and title.
     """
 
     sources: NDArray[np.int64]
@@ -44,6 +46,7 @@ class Isochrones(Tabular):
     places: Places | None
     statistics: dict[str, Any] = field(repr=False)
     graph: Graph = field(repr=False)
+    attributes: Attributes = field(default_factory=dict, repr=False)
 
     @property
     def attribution(self) -> str:

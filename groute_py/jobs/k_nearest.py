@@ -21,7 +21,6 @@ from groute_py.graph.facts import facts_of
 from groute_py.graph.size import Size
 from groute_py.jobs.facilities import NearestFacilities, by_id, next_vertices
 from groute_py.many.apsp import Ends, ManySources, deliver
-from groute_py.many.sources import Vertices, vertices_in
 from groute_py.many.storage.folder import run_of
 from groute_py.many.storage.store import Store
 from groute_py.memory.host import bytes_of, refuse_beyond
@@ -31,27 +30,31 @@ from groute_py.turns.expanded import layout_of
 
 
 def k_nearest(
-    opened: Opened, facilities: Vertices, work: Work, *, k: int, to_facility: bool
+    opened: Opened,
+    facilities: NDArray[np.int64] | None,
+    work: Work,
+    *,
+    k: int,
+    to_facility: bool,
 ) -> NearestFacilities | None:
     """Answer `groute_py.nearest` with ``k`` > 1 on rank 0; None elsewhere. Collective.
 
-    Facilities whose rows an earlier run saved in ``work.keep`` are left out.
+    Rank 0 has the facilities. Those whose rows an earlier run saved in ``work.keep`` are left out.
     """
     channel, options, direction = opened.channel, opened.options, Direction(to_facility)
     deadline = opened.deadline()
     row_options = Options(
         device=options.device, predecessors=True, memory_limit=options.memory_limit
     )
-    opened.supply()
 
     def ends() -> Ends:
         graph = opened.graph(opened.supply_direction)
         options.check_against(facts_of(graph))
-        some = vertices_in(graph, facilities, "facility")
+        assert facilities is not None
         count = layout_of(graph).vertex_count
         needed = bytes_of("k nearest", Size(count, graph.arc_count), k)
         refuse_beyond(needed, f"{k:,} facilities of each of {count:,} vertices", "ask for fewer")
-        return Ends(by_id(graph, some))
+        return Ends(by_id(graph, facilities))
 
     many = replace(opened.many_sources(ends, row_options, direction), by_state=True)
 

@@ -25,6 +25,7 @@ from groute_py.many.apsp import ManySources, Progress, collect
 from groute_py.many.sources import Vertices
 from groute_py.many.storage.forms import check_output
 from groute_py.many.to_file import save
+from groute_py.results.attributes import Attributes, attributes_of, beside_pairs
 from groute_py.results.frame import Tabular
 from groute_py.results.tables import Part, of_pairs
 from groute_py.solver.opened import Opened, Work, opened_by
@@ -49,6 +50,7 @@ class Matrix(Tabular):
             each predecessor is the vertex behind the target.
         attribution: the credit to show with the answer, "" for none.
         numbering: between positions and the graph's own ids.
+        attributes: other columns of `groute_py.Points` by role (``source``) and title.
     """
 
     sources: NDArray[np.int64]
@@ -59,12 +61,15 @@ class Matrix(Tabular):
     reverse: bool = False
     attribution: str = ""
     numbering: Numbering = field(default_factory=lambda: Numbering(0))
+    attributes: Attributes = field(default_factory=dict)
 
     def part(self, some: slice) -> Part:
         """See `Tabular.part`; a line for each source and target."""
         before = None if self.predecessors is None else self.predecessors[some]
         ends = self.sources[some], self.targets
-        return of_pairs(self.numbering, *ends, self.distances[some], before)
+        numbers = np.arange(len(self.sources))[some]
+        beside = beside_pairs(self.attributes, numbers, len(self.targets))
+        return of_pairs(self.numbering, *ends, self.distances[some], before) | beside
 
 
 @takes(Options, "matrix")
@@ -160,4 +165,5 @@ class MatrixJob:
             return None
         assert many.targets is not None
         how = rows.statistics, rows.reverse, rows.attribution, rows.numbering
-        return Matrix(many.sources, many.targets, rows.distances, rows.predecessors, *how)
+        more = attributes_of(source=self.sources, target=self.targets)
+        return Matrix(many.sources, many.targets, rows.distances, rows.predecessors, *how, more)

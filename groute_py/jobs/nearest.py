@@ -48,6 +48,7 @@ from groute_py.many.choose import with_device
 from groute_py.many.rooted import origins_of, rooted
 from groute_py.many.sources import Vertices, vertices_in
 from groute_py.memory.host import bytes_of, refuse_beyond
+from groute_py.results.attributes import attributes_of
 from groute_py.results.result import Result
 from groute_py.solver.opened import Opened, Work, opened_by
 from groute_py.system.environment import local_rank
@@ -71,6 +72,7 @@ def nearest(
     graph: GraphLike,
     facilities: Vertices,
     *,
+    vertices: Vertices | None = None,
     k: int = 1,
     to_facility: bool = False,
     tail: Any = None,
@@ -92,6 +94,7 @@ def nearest(
     Args:
         graph: as for `groute_py.sssp`; rank 0 holds the whole graph.
         facilities: ids of vertices, shape (f,).
+        vertices: ids of those to answer for, shape (n,), in any order; None for all.
         k: how many facilities of each vertex. With more than one, every rank that solves holds the
             whole graph, and ``partition`` and ``mode`` have no effect.
         to_facility: whether paths lead from the vertices to the facilities, instead of from these.
@@ -116,9 +119,9 @@ def nearest(
     with opened_by(
         "nearest", graph, options, Columns(tail, head, weight, ignore=ignore_columns), comm
     ) as opened:
-        if k != 1 and not opened.options.download:
-            raise InputError("download=False: with k = 1 only; leave one of them out")
-        return opened.answer(NearestJob(facilities, k, to_facility))
+        if (k != 1 or vertices is not None) and not opened.options.download:
+            raise InputError("download=False: with k = 1 only, and of all vertices; leave it out")
+        return opened.answer(NearestJob(facilities, k, to_facility, vertices))
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +134,7 @@ class NearestJob:
     facilities: Vertices
     k: int = 1
     to_facility: bool = False
+    vertices: Vertices | None = None
 
     def shared_arguments(self) -> dict[str, Any]:
         return {"function": "nearest", "to_facility": self.to_facility, "k": self.k}
@@ -142,19 +146,58 @@ class NearestJob:
             raise InputError(f"k must be at least 1 and at most {MOST_FACILITIES:,}, not {self.k}")
 
     def run(self, opened: Opened, work: Work) -> NearestFacilities | None:
+        channel, _ = opened.channel, opened.supply()
+        ends = at_root(channel, lambda: self._ends_in(opened))
+        facilities, vertices = (None, None) if ends is None else ends
+        answer = self._of_every_vertex(opened, facilities, work)
+        if answer is None or facilities is None:
+            return None
+        return self._of_some(answer, facilities, vertices)
+
+    def _of_every_vertex(
+        self, opened: Opened, facilities: NDArray[np.int64] | None, work: Work
+    ) -> NearestFacilities | None:
+        """Answer for all vertices, from the facilities that rank 0 has. Collective."""
         if self.k > 1:
             to_facility, k = self.to_facility, int(self.k)
-            return k_nearest(opened, self.facilities, work, k=k, to_facility=to_facility)
-        channel, _ = opened.channel, opened.supply()
-        facilities = at_root(channel, lambda: self._facilities_in(opened))
+            return k_nearest(opened, facilities, work, k=k, to_facility=to_facility)
+        channel = opened.channel
         if channel.size == 1 and facilities is not None:
             answer = sweep_from(opened, facilities, to_facility=self.to_facility)
             if answer is not None:
                 return answer
         return self._from_root(opened, facilities)
 
-    def _facilities_in(self, opened: Opened) -> NDArray[np.int64]:
-        return vertices_in(opened.graph(opened.supply_direction), self.facilities, "facility")
+    def _ends_in(self, opened: Opened) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
+        graph = opened.graph(opened.supply_direction)
+        facilities = vertices_in(graph, self.facilities, "facility")
+        some = None if self.vertices is None else vertices_in(graph, self.vertices, "vertex")
+        return facilities, some
+
+    def _of_some(
+        self,
+        answer: NearestFacilities,
+        facilities: NDArray[np.int64],
+        vertices: NDArray[np.int64] | None,
+    ) -> NearestFacilities:
+        """Return the answer for the vertices that were asked for, with what points bring along."""
+        attributes = attributes_of(facility=self.facilities, vertex=self.vertices)
+        stays_arrays = isinstance(answer, DeviceNearest) or not any(attributes.values())
+        if vertices is None and stays_arrays:
+            return answer
+        rows: Any = slice(None) if vertices is None else vertices
+        return NearestFacilities(
+            answer.facilities[rows],
+            answer.distances[rows],
+            answer.next[rows],
+            answer.to_facility,
+            answer.statistics,
+            answer.numbering,
+            answer.attribution,
+            vertices,
+            facilities if attributes["facility"] else None,
+            attributes,
+        )
 
     def _from_root(
         self, opened: Opened, facilities: NDArray[np.int64] | None

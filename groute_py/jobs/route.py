@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -22,6 +22,7 @@ from groute_py.io.tables.columns import Columns
 from groute_py.jobs.pairs import PairQuery
 from groute_py.jobs.routes import Routes
 from groute_py.many.sources import Locator, indices_in
+from groute_py.results.attributes import Attributes, attributes_of
 from groute_py.solver.opened import Opened, Work, opened_by
 
 if TYPE_CHECKING:
@@ -107,7 +108,14 @@ class RouteJob:
         query = opened.part("route", lambda: PairQuery(channel, whole, opened.options))
         graph = opened.graph() if channel.rank == 0 else None
         how: dict[str, Any] = {"paths": self.paths, "deadline": opened.deadline()}
-        return query.run(pairs, graph, **how, work=work)
+        routes = query.run(pairs, graph, **how, work=work)
+        return None if routes is None else replace(routes, attributes=_attributes(self.pairs))
+
+
+def _attributes(pairs: Pairs) -> Attributes:
+    if isinstance(pairs, tuple) and all(map(callable, pairs)):
+        return attributes_of(source=pairs[0], target=pairs[1])
+    return getattr(pairs, "attributes", {})
 
 
 def as_pairs(pairs: Pairs, graph: Graph) -> NDArray[np.int64]:

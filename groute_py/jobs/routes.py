@@ -17,9 +17,17 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Numbering
 from groute_py.maps.geojson import SUFFIX, write_lines
 from groute_py.maps.places import Coordinates, Places, places_of
+from groute_py.results.attributes import Attributes, beside
 from groute_py.results.frame import Tabular
 from groute_py.results.result import reached_in
-from groute_py.results.tables import Column, Part, check_table, of_distances, write_table
+from groute_py.results.tables import (
+    Column,
+    Part,
+    check_table,
+    of_distances,
+    records,
+    write_table,
+)
 
 PAIRS_AT_ONCE = 1 << 16
 """Lines that are made in one go."""
@@ -40,6 +48,7 @@ class Routes(Tabular):
         graph: that was solved.
         reverse: the arcs of ``graph`` are turned round (``reverse=True``), and paths lead against
             them.
+        attributes: other columns of `groute_py.Points` by role (``source``) and title.
     """
 
     pairs: NDArray[np.int64]
@@ -49,6 +58,7 @@ class Routes(Tabular):
     numbering: Numbering = field(default_factory=lambda: Numbering(0))
     graph: Graph | None = field(default=None, repr=False)
     reverse: bool = False
+    attributes: Attributes = field(default_factory=dict)
 
     @property
     def reached(self) -> NDArray[np.bool_]:
@@ -109,11 +119,9 @@ class Routes(Tabular):
 
     def _lines(self) -> Iterator[tuple[dict[str, Any], NDArray[np.int64]]]:
         assert self.paths is not None
-        ids = self.numbering.ids_of(self.pairs).tolist()
-        rows = zip(ids, self.distances.tolist(), self.reached.tolist(), self.paths, strict=True)
-        for (source, target), distance, has_path, path in rows:
-            length = distance if has_path else None
-            yield {"source": source, "target": target, "distance": length}, path
+        for start in range(0, len(self.pairs), PAIRS_AT_ONCE):
+            some = slice(start, start + PAIRS_AT_ONCE)
+            yield from zip(records(self._ends(some)), self.paths[some], strict=True)
 
     def _parts(self) -> Iterator[Part]:
         for start in range(0, len(self.pairs), PAIRS_AT_ONCE):
@@ -121,15 +129,20 @@ class Routes(Tabular):
 
     def part(self, some: slice) -> Part:
         """See `Tabular.part`; a line for each pair."""
-        part = {
-            "source": Column(self.numbering.ids_of(self.pairs[some, 0])),
-            "target": Column(self.numbering.ids_of(self.pairs[some, 1])),
-            "distance": of_distances(self.distances[some]),
-        }
+        part = self._ends(some)
         if self.paths is not None:
             texts = [self._json(path) for path in self.paths[some]]
             part["path"] = Column(np.array(texts, object))  # not all as long as the longest
         return part
+
+    def _ends(self, some: slice) -> Part:
+        rows = np.arange(len(self.pairs))[some]
+        return {
+            "source": Column(self.numbering.ids_of(self.pairs[some, 0])),
+            "target": Column(self.numbering.ids_of(self.pairs[some, 1])),
+            "distance": of_distances(self.distances[some]),
+            **beside(self.attributes, source=rows, target=rows, pair=rows),
+        }
 
     def _json(self, path: NDArray[np.int64]) -> str:
         return json.dumps(self.numbering.ids_of(path).tolist(), ensure_ascii=False)

@@ -130,20 +130,26 @@ class Solver:
         return self._opened.answer(job)
 
     def nearest(
-        self, facilities: Vertices, *, k: int = 1, to_facility: bool = False
+        self,
+        facilities: Vertices,
+        *,
+        vertices: Vertices | None = None,
+        k: int = 1,
+        to_facility: bool = False,
     ) -> NearestFacilities | None:
-        """The nearest facilities of each vertex; see `groute_py.nearest`.
+        """The nearest facilities of each vertex, or of some; see `groute_py.nearest`.
 
         ``to_facility`` alone says the direction, whatever that of the solver is. A graph that was
         prepared and lies on one GPU is swept there for the nearest one; any other is loaded once
-        more, with a root before the facilities. With ``k > 1`` the answer is downloaded at once.
+        more, with a root before the facilities. With ``k > 1``, or for some vertices, the answer is
+        downloaded at once.
 
         Raises:
             InputError: a facility is not a vertex.
             NegativeCycleError: one can be reached from a facility.
             TimeLimitError, RunError: as for `apsp`.
         """
-        return self._opened.answer(NearestJob(facilities, k, to_facility))
+        return self._opened.answer(NearestJob(facilities, k, to_facility, vertices))
 
     def route(self, pairs: Pairs, *, paths: bool = False) -> Routes | None:
         """Shortest paths between many pairs; see `groute_py.route`.

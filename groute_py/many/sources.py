@@ -81,9 +81,11 @@ def vertices_in(graph: Graph, values: Vertices, role: str = "source") -> NDArray
 def plural(role: str) -> str:
     """Return the plural of a role.
 
-    >>> plural("target"), plural("facility")
-    ('targets', 'facilities')
+    >>> plural("target"), plural("facility"), plural("vertex")
+    ('targets', 'facilities', 'vertices')
     """
+    if role == "vertex":
+        return "vertices"
     return f"{role[:-1]}ies" if role.endswith("y") else f"{role}s"
 
 

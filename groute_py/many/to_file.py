@@ -14,10 +14,11 @@ from groute_py.comm.base import Channel
 from groute_py.device.rows import RowBlock
 from groute_py.many.apsp import ManySources, Progress, Spans, deliver, in_rounds
 from groute_py.many.rows import SourceRows
-from groute_py.many.storage.forms import Points, write_output
+from groute_py.many.storage.forms import write_output
 from groute_py.many.storage.row_files import RowFiles
 from groute_py.many.storage.row_writer import ArrayPlace, MappedRowWriter
 from groute_py.many.storage.store import Store
+from groute_py.results.attributes import Attributes
 from groute_py.system.trace import span
 
 UNIT = "rows"
@@ -27,14 +28,14 @@ UNIT = "rows"
 class StoredRows:
     """The rows of an output, whose files are rank 0's; a `Sink` there."""
 
-    def __init__(self, job: ManySources, store: Store, points: Points) -> None:
+    def __init__(self, job: ManySources, store: Store, attributes: Attributes) -> None:
         types = {"distances": job.graph.weights.dtype}
         if types["distances"].kind != "f":
             types["distances"] = np.dtype(np.int64)
         if job.options.predecessors:
             types["predecessors"] = np.dtype(np.int32)
         self._files = RowFiles(store.path, types, (len(job.sources), job.width))
-        self._job, self._store, self._points = job, store, points
+        self._job, self._store, self._attributes = job, store, attributes
 
     def begin(self, channel: Channel) -> None:
         """Lay out the rows, or go on with them. Collective."""
@@ -60,7 +61,7 @@ class StoredRows:
         """Make the output of the rows, and remove the folder."""
         with self._store.writing():
             self._files.close()  # some disks say only now that they are full; NFS keeps open files
-            write_output(self._files, self._job, self._points)
+            write_output(self._files, self._job, self._attributes)
         self._store.finish()
 
 
@@ -80,13 +81,13 @@ def save_rows(
     job: ManySources,
     store: Store,
     progress: Progress | None = None,
-    points: Points | None = None,
+    attributes: Attributes | None = None,
 ) -> str:
     """Solve from the sources whose rows are missing, and make the output of all rows. Collective.
 
     Returns what they were solved on. ``store`` is of `UNIT` and has not begun.
     """
-    rows = StoredRows(job, store, points or {})
+    rows = StoredRows(job, store, attributes or {})
     with span("lay out"):
         rows.begin(channel)
     label = _write_rows(channel, job, store, rows, progress)

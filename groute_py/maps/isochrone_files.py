@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -18,8 +17,9 @@ from groute_py.maps.lines import segments_of
 from groute_py.maps.page import write_page
 from groute_py.maps.pieces import Pieces
 from groute_py.maps.reach import Reach, Reaches, ReachView
+from groute_py.results.attributes import beside
 from groute_py.results.tables import SUFFIXES as TABLES
-from groute_py.results.tables import Column, Part, check_table, write_table
+from groute_py.results.tables import Column, Part, check_table, records, write_table
 from groute_py.system.atomic_file import replacing, translating_errors
 
 MAPS = {".html": write_page, ".png": write_picture}
@@ -128,10 +128,12 @@ def _arc_columns(view: ReachView, reach: Reach, pieces: Pieces) -> Part:
 
 
 def _source(view: ReachView, reach: Reach, count: int) -> Part:
-    """The column of the source, where each has a reach of its own."""
+    """The columns of the source, where each has a reach of its own."""
     if reach.source < 0:
         return {}
-    return {"source": Column(view.graph.numbering.ids_of(np.full(count, reach.source)))}
+    ids = Column(view.graph.numbering.ids_of(np.full(count, reach.source)))
+    rows = np.repeat(view.rows_of(reach), count)
+    return {"source": ids, **beside(view.answer.attributes, source=rows)}
 
 
 def _features(
@@ -147,8 +149,7 @@ def _features(
 
 def _bands(view: ReachView, reach: Reach, margin: float | None) -> Iterator[Feature]:
     """The areas, the greatest first, so that a map shows all of them."""
-    name, planar = view.name_of(reach), view.places.planar
-    source = {} if name is None else {"source": name}
+    planar, source = view.places.planar, next(records(_source(view, reach, 1)), {})
     areas = view.areas(reach, margin)
     for limit, polygons in reversed(list(zip(view.limits, areas, strict=True))):
         shape = [
@@ -163,7 +164,7 @@ def _points(view: ReachView, reach: Reach) -> Iterator[Feature]:
     places, part = view.places, _vertex_rows(view, reach)
     points = np.stack([part.pop(title).values for title in places.titles], axis=1)
     shapes = coordinates_in(points, planar=places.planar)
-    for shape, row in zip(shapes, _rows(part), strict=True):
+    for shape, row in zip(shapes, records(part), strict=True):
         yield "Point", shape, row
 
 
@@ -173,12 +174,7 @@ def _lines(view: ReachView, reach: Reach) -> Iterator[Feature]:
     segments = segments_of(pieces, view.ground)
     corners = coordinates_in(segments.ends, planar=view.places.planar)
     firsts = [*segments.firsts().tolist(), len(corners)]
-    rows = _rows(_arc_columns(view, reach, pieces))
+    rows = records(_arc_columns(view, reach, pieces))
     for (first, stop), row in zip(pairwise(firsts), rows, strict=True):
         some = corners[first:stop]
         yield "LineString", [some[0][0], *(end for _, end in some)], row
-
-
-def _rows(part: Part) -> Iterator[dict[str, Any]]:
-    columns = (column.values.tolist() for column in part.values())
-    return (dict(zip(part, row, strict=True)) for row in zip(*columns, strict=True))

@@ -14,9 +14,12 @@ from groute_py.maps.areas import Polygon
 from groute_py.maps.lines import Floats, Ground, beelines, segments_of
 from groute_py.maps.pieces import Pieces, whole_arcs
 from groute_py.maps.raster import Frame
-from groute_py.maps.reach import Reach, Reaches, ReachView
+from groute_py.maps.reach import Reach, ReachView
 from groute_py.maps.sheet import Sheet
 from groute_py.maps.style import GROUND, LONGEST, band_colours, styled
+
+MOST_NAMED = 3
+"""Sources that a title names."""
 
 EDGE = 0.03
 """The edge around the areas, by their longer side."""
@@ -57,16 +60,16 @@ def map_of(view: ReachView, reaches: Iterable[Reach], margin: float | None) -> I
         segments = segments_of(pieces, ground)
         bands = pieces.bands[segments.pieces]
         parts = [segments.ends[bands == band] for band in range(count)]
-        name = view.name_of(reach)
-        sources = view.answer.sources if name is None else np.array([reach.source])
-        text = "" if name is None else str(name)
+        some = view.rows_of(reach)
+        text = "" if reach.source < 0 else str(*view.names(some))
+        sources = view.answer.sources[some]
         layers.append(Layer(text, ground.points[sources], parts, view.areas(reach, margin)))
     low, high = _corners(layers)
     roads = _roads(view.graph, ground, low, high)
     lines = segments_of(roads, ground).ends
     is_inside = np.all((lines >= low) & (lines <= high), axis=(1, 2))
     return IsochroneMap(
-        title=_title(view.answer),
+        title=_title(view),
         labels=[f"{limit:,.12g}" for limit in view.limits],
         colours=band_colours(count),
         low=low,
@@ -128,11 +131,10 @@ def _first_of_each(columns: list[NDArray[np.int64]]) -> NDArray[np.int64]:
     return order[differs]
 
 
-def _title(answer: Reaches) -> str:
-    ids = answer.graph.numbering.ids_of(answer.sources[:3]).tolist()
-    few = len(answer.sources) <= len(ids)
-    named = ", ".join(map(str, ids)) if few else f"{len(answer.sources):,} vertices"
-    return f"{answer.graph.name}: within reach {'to' if answer.reverse else 'from'} {named}"
+def _title(view: ReachView) -> str:
+    count, way = len(view.answer.sources), "to" if view.answer.reverse else "from"
+    few = ", ".join(map(str, view.names(np.arange(count)))) if count <= MOST_NAMED else ""
+    return f"{view.graph.name}: within reach {way} {few or f'{count:,} vertices'}"
 
 
 def _corners(layers: list[Layer]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

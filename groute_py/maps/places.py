@@ -16,14 +16,14 @@ from groute_py.graph.array_like import host_array
 from groute_py.graph.csr import Graph
 from groute_py.graph.geography import EARTH_RADIUS_M
 from groute_py.graph.shapes import Shapes
-from groute_py.interop.tables import is_table
+from groute_py.interop.tables import is_table, titles_of
 from groute_py.io.coordinates import (
     MICRODEGREE,
     coordinates_beside,
     coordinates_for,
     read_coordinates,
 )
-from groute_py.io.tables.titles import places_in
+from groute_py.io.tables.titles import PlaceTitles, places_in
 from groute_py.io.tables.vertices import SUFFIX as TABLE
 from groute_py.source.graph_source import GraphSource
 
@@ -184,14 +184,45 @@ def as_points(values: Any, what: str = "points") -> NDArray[np.float64]:
 
 def _columns_of(table: Any, what: str) -> Any:
     """Two columns of coordinates; a table without titles is left as it is."""
-    titles = list(getattr(table, "column_names", getattr(table, "columns", table)))
+    titles = titles_of(table)
     if titles == [0, 1]:
         return table
-    places = places_in(titles)
-    places = [place for place in places if not place.of] or places
+    places = _place_titles(titles)
     if len(places) != 1:
         raise InputError(f"{what} of a table need columns lon,lat or x,y; it has {quote(titles)}")
     return np.stack([host_array(table[places[0].x]), host_array(table[places[0].y])], axis=1)
+
+
+def _place_titles(titles: list[Any]) -> list[PlaceTitles]:
+    places = places_in(titles)
+    return [place for place in places if not place.of] or places
+
+
+def attributes_in(points: Any, count: int) -> dict[str, NDArray[Any]]:
+    """The columns of a table of ``count`` points beside their coordinates; of no table none."""
+    if not is_table(points):
+        return {}
+    titles = titles_of(points)
+    if hasattr(points, "geometry"):
+        taken = {points.geometry.name}
+    else:
+        taken = {title for place in _place_titles(titles) for title in (place.x, place.y)}
+    attributes = {
+        str(t): _attribute(points[t]) for t in titles if t not in taken and titles != [0, 1]
+    }
+    wrong = next((title for title, values in attributes.items() if len(values) != count), None)
+    if wrong is not None:
+        raise InputError(f"column {quote(wrong)} has {len(attributes[wrong])} of {count} values")
+    return attributes
+
+
+def _attribute(column: Any) -> NDArray[Any]:
+    """The values of a column: numbers, text, or objects of which None is none."""
+    values = np.asarray(column)
+    if values.dtype.kind == "O":
+        entries = [None if value != value else value for value in values.tolist()]
+        values = np.array([*entries, None], object)[:-1]  # one dimension, whatever they are
+    return values if values.dtype.kind in "biufUO" else values.astype(str)
 
 
 def check_places(places: Places, what: str, name_of: Any) -> None:

@@ -15,6 +15,7 @@ from groute_py.maps.areas import Polygon, areas_of
 from groute_py.maps.lines import Floats, Ground, beelines, segments_of
 from groute_py.maps.pieces import Pieces, Watch, pieces_of
 from groute_py.maps.places import Places, Plane, plane_of, shapes_at
+from groute_py.results.attributes import Attributes
 
 USUAL_MARGIN = 100.0
 """The margin of areas about no arc at all."""
@@ -49,6 +50,8 @@ class Reaches(Protocol):
     def places(self) -> Places | None: ...
     @property
     def graph(self) -> Graph: ...
+    @property
+    def attributes(self) -> Attributes: ...
 
 
 class ReachView:
@@ -90,9 +93,22 @@ class ReachView:
             shapes = shapes.turned_round() if self.answer.reverse else shapes  # as pieces are
         return Ground(placed(self.places.coordinates), shapes, scale)
 
-    def name_of(self, reach: Reach) -> int | str | None:
-        """The id of a reach's source; None for that of any source."""
-        return None if reach.source < 0 else self.graph.numbering.id_of(reach.source)
+    def names(self, rows: NDArray[np.int64]) -> list[Any]:
+        """The names of some sources, by their numbers: those of points, or else ids."""
+        names = self.answer.attributes.get("source", {}).get("name")
+        if names is None:
+            names = self.graph.numbering.ids_of(self.answer.sources)
+        return list(names[rows].tolist())
+
+    def rows_of(self, reach: Reach) -> NDArray[np.int64]:
+        """The numbers of the sources of a reach: of its own, or of all."""
+        if reach.source < 0:
+            return np.arange(len(self.answer.sources))
+        return np.array([self._numbers[id(reach)]])
+
+    @cached_property
+    def _numbers(self) -> dict[int, int]:
+        return {id(reach): number for number, reach in enumerate(self.answer.reaches)}
 
     def pieces(self, reach: Reach, watch: Watch | None = None) -> Pieces:
         """The parts of arcs within each limit; with ``reverse`` each part ends at its head."""

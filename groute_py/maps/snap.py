@@ -25,6 +25,7 @@ from groute_py.maps.places import (
     Places,
     Plane,
     as_points,
+    attributes_in,
     check_places,
     places_of,
     shapes_at,
@@ -129,6 +130,10 @@ class Points:
         points, within, planar, connected: as for `snap`.
         coordinates: of the graph's vertices, as for `snap`; None for those that the graph holds.
 
+    Attributes:
+        attributes: the other columns of a table of points by their titles, such as ``name``; the
+            tables of answers have them with the role of the points before: ``source_name``.
+
     Raises:
         InputError: as for `snap`.
 
@@ -152,6 +157,7 @@ class Points:
         check_truth("connected", connected)
         check_within(within)
         self._points, self._within = Places(as_points(points), planar), within
+        self.attributes = attributes_in(points, len(self._points.coordinates))
         self._coordinates, self._connected = coordinates, connected
 
     def __call__(self, graph: Graph) -> NDArray[np.int64]:

@@ -30,7 +30,7 @@ class Column(NamedTuple):
 
     values: NDArray[Any]
     valid: NDArray[np.bool_] | None = None
-    missing: str = ""
+    missing: str | None = ""
 
     @property
     def shown(self) -> list[Any]:
@@ -44,6 +44,12 @@ class Column(NamedTuple):
 
 Part = dict[str, Column]
 """Some lines of a table: the columns by their titles, the same ones in each part."""
+
+
+def records(part: Part) -> Iterator[dict[str, Any]]:
+    """Yield the lines as JSON has them, None where there is no value."""
+    columns = (column._replace(missing=None).shown for column in part.values())
+    return (dict(zip(part, row, strict=True)) for row in zip(*columns, strict=True))
 
 
 def check_table(path: Path, others: tuple[str, ...] = ()) -> None:

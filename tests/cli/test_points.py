@@ -43,7 +43,7 @@ def test_a_matrix(place: Path) -> None:
     np.testing.assert_allclose(metres, [111.195, 222.390], rtol=1e-5)
     assert "target_points" not in found
     assert (place / "out.csv").read_text().splitlines() == [
-        "source,target,distance,source_point",
+        "source,target,distance,source_name",
         "1,3,7,home",
         "1,1,0,home",
         "4,3,11,zoo",
@@ -63,20 +63,66 @@ def test_a_matrix_of_points_with_one_vertex(place: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     run("matrix", "it.gr", "--from", "doors.csv", "--to", "points.csv", "-o", "out.parquet")
     table = parquet.read_table(place / "out.parquet").to_pydict()
-    assert table["source_point"] == ["front", "front", "back", "back"]
-    assert table["target_point"] == ["home", "zoo"] * 2
+    assert table["source_name"] == ["front", "front", "back", "back"]
+    assert table["target_name"] == ["home", "zoo"] * 2
 
 
 def test_nearest_facilities(place: Path) -> None:
     words = ["--facilities", "points.csv", "--snap-within", "300", "-o", "out.csv"]
     found = run("nearest", "it.gr", *words, "--coordinates", "it.co")
     assert [snap["vertex"] for snap in found["facility_points"]] == [1, 4]
-    assert (place / "out.csv").read_text().splitlines()[1:] == [
-        "1,1,0,",
-        "2,1,5,1",
-        "3,1,7,2",
-        "4,4,0,",
+    assert (place / "out.csv").read_text().splitlines() == [
+        "vertex,facility,distance,next,facility_name",
+        "1,1,0,,home",
+        "2,1,5,1,home",
+        "3,1,7,2,home",
+        "4,4,0,,zoo",
     ]
+
+
+HOMES = "street,lon,lat,people\nHill,0.9,0.001,7\nLane,5,0.001,12\nBay,0.001,0.001,3\n"
+
+
+def nearest(place: Path, *words: str) -> list[str]:
+    (place / "homes.csv").write_text(HOMES)
+    found = run("nearest", "it.gr", *words, "--snap-within", "20000", "-o", "out.csv")
+    assert (found["answers"], found["vertices"]) == (3, 4)
+    return (place / "out.csv").read_text().splitlines()
+
+
+def test_the_nearest_facility_of_each_home(place: Path) -> None:
+    """Homes lie at vertices 2, 4 and 1, and their columns go along; nothing leads to the zoo."""
+    title = "vertex_name,vertex_street,vertex_people,facility_name"
+    assert nearest(place, "--facilities", "points.csv", "--from", "homes.csv") == [
+        f"vertex,facility,distance,next,{title}",
+        "2,1,3,3,1,Hill,7,home",
+        "4,4,0,,2,Lane,12,zoo",
+        "1,1,0,,3,Bay,3,home",
+    ]
+    assert nearest(place, "--facilities", "5.0,0.0", "--to", "homes.csv", "-k", "2") == [
+        f"vertex,rank,facility,distance,next,{title}",
+        *('2,1,4,9,1,1,Hill,7,"5.0,0.0"', "2,2,,inf,,1,Hill,7,"),
+        *('4,1,4,0,,2,Lane,12,"5.0,0.0"', "4,2,,inf,,2,Lane,12,"),
+        *('1,1,4,4,4,3,Bay,3,"5.0,0.0"', "1,2,,inf,,3,Bay,3,"),
+    ]
+
+
+def test_columns_of_tables_in_memory(place: Path) -> None:
+    homes = {"lon": [0.001, 5], "lat": [0, 0], "street": ["Bay", None], "rent": [9.5, np.nan]}
+    with groute_py.open("it.gr", device="cpu") as graph:
+        coordinates = np.array([[0, 0], [1, 0], [1, 1], [5, 0]])
+        points = groute_py.Points(homes, coordinates)
+        nearest = graph.nearest([4], vertices=points)
+        assert nearest is not None
+        part = {title: column.shown for title, column in nearest.part(slice(None)).items()}
+        assert (part["vertex"], part["distance"]) == ([1, 4], [4, 0])
+        assert (part["vertex_street"], part["vertex_rent"]) == (["Bay", None], [9.5, ""])
+        matrix = graph.matrix([3], points)
+        routes = graph.route((points, points))
+        assert matrix is not None
+        assert routes is not None
+        for answer in (matrix, routes):
+            assert answer.part(slice(None))["target_street"].shown == ["Bay", None]
 
 
 def test_sources_of_all_pairs() -> None:
@@ -90,7 +136,60 @@ def test_routes(place: Path) -> None:
     found = run("route", "it.gr", "--pairs", "pairs.csv", *near, "-o", "out.csv")
     assert found["source_points"][0]["vertex"] == 4
     assert found["target_points"] == [{"point": "1", "vertex": 2, "distance": 1000.0}]
-    assert (place / "out.csv").read_text() == "source,target,distance\n4,2,9\n"
+    assert (place / "out.csv").read_text().splitlines() == [
+        "source,target,distance,source_name,target_name",
+        "4,2,9,1,1",
+    ]
+
+
+def test_routes_from_each_source_to_each_target(place: Path) -> None:
+    words = ["--from", "5.0,-0.002;1,3", "--to", "points.csv"]
+    with pytest.raises(InputError, match=r"source .5\.0. is no integer"):
+        run("route", "it.gr", *words, "-o", "out.csv")
+    words[1] = "5,-0.002;0.,0"
+    run("route", "it.gr", *words, "-o", "out.geojson")
+    features = json.loads((place / "out.geojson").read_text())["features"]
+    rows = [feature["properties"] for feature in features]
+    assert [tuple(row.values()) for row in rows] == [
+        (4, 1, 4, "5,-0.002", "home"),
+        (4, 4, 0, "5,-0.002", "zoo"),
+        (1, 1, 0, "0.,0", "home"),
+        (1, 4, None, "0.,0", "zoo"),
+    ]
+    assert list(rows[0])[3:] == ["source_name", "target_name"]
+    run("route", "it.gr", "--from", "4,1", "--to", "3", "-o", "out.csv")
+    assert (place / "out.csv").read_text() == "source,target,distance\n4,3,11\n1,3,7\n"
+
+
+def test_more_columns_of_pairs(place: Path) -> None:
+    (place / "trips.csv").write_text(
+        "from_lon,from_lat,to_lon,to_lat,trips\n5,0,0,0,12\n0,0,1,0,7\n"
+    )
+    run("route", "it.gr", "--pairs", "trips.csv", "-o", "out.csv")
+    lines = (place / "out.csv").read_text().splitlines()
+    assert lines == [
+        "source,target,distance,source_name,target_name,pair_trips",
+        *("4,1,4,1,1,12", "1,2,5,2,2,7"),
+    ]
+
+
+def test_isochrones_of_points(place: Path) -> None:
+    words = ["--from", "points.csv", "--limits", "4", "--each"]
+    run("isochrone", "it.gr", *words, "-o", "out.csv")
+    lines = (place / "out.csv").read_text().splitlines()
+    assert lines[0] == "source,source_name,vertex,distance,limit,lon,lat"
+    assert [line.split(",")[:4] for line in lines[1:]] == [
+        ["1", "home", "1", "0"],
+        ["4", "zoo", "1", "4"],
+        ["4", "zoo", "4", "0"],
+    ]
+    pytest.importorskip("contourpy")
+    run("isochrone", "it.gr", *words, "-o", "out.geojson")
+    features = json.loads((place / "out.geojson").read_text())["features"]
+    names = [feature["properties"]["source_name"] for feature in features]
+    assert names == ["home", "zoo"]
+    run("isochrone", "it.gr", *words, "-o", "out.html")
+    assert "within reach from home, zoo" in (place / "out.html").read_text()
 
 
 @pytest.mark.parametrize("words", [[], ["--turns", "turns.csv"]], ids=["plain", "turns"])
@@ -104,6 +203,24 @@ def test_a_road_whose_ends_are_far(place: Path, words: list[str]) -> None:
     done = run_command("matrix", *given, *words, "--device", "cpu")
     assert "point mid lies 0 m from a road, but 445 m from its vertex 3" in done.stderr
     assert "1 of 3 points do so" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        ("route it.gr --from 1", "give --pairs FILE, or both --from and --to"),
+        ("route it.gr --pairs points.csv --from 1 --to 2", "give --pairs FILE, or both"),
+        ("route it.gr", "give --pairs FILE, or both --from and --to"),
+        ("nearest it.gr --facilities 1 --from 2 --to 3", "--to is for paths from"),
+        ("nearest it.gr --facilities 1 --to 3 --to-facility", "--to is for paths from"),
+        ("nearest it.gr --facilities 1 --from 9", "vertex 9 is not a vertex|9"),
+        ("nearest it.gr --facilities 1 --from two.csv", "has two columns name"),
+    ],
+)
+def test_wrong_ends(place: Path, words: str, problem: str) -> None:
+    (place / "two.csv").write_text("name,lon,lat,name\na,0,0,b\n")
+    with pytest.raises((InputError, groute_py.FormatError), match=problem):
+        run(*words.split(), "-o", "out.csv")
 
 
 FROM = ["--from", "points.csv", "--to", "1"]

@@ -59,7 +59,7 @@ def test_pairs_of_points(tmp_path: Path, titles: str) -> None:
     (tmp_path / "p.csv").write_text(f"{titles}\n1,2,3,4\n")
     pairs = read_point_pairs(tmp_path / "p.csv")
     assert pairs is not None
-    assert [points.coordinates.tolist() for points in pairs] == [[[1, 2]], [[3, 4]]]
+    assert [points.coordinates.tolist() for points in pairs[:2]] == [[[1, 2]], [[3, 4]]]
 
 
 @pytest.mark.parametrize(

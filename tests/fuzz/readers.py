@@ -95,7 +95,7 @@ def read_table_of_pairs(path: Path) -> None:
 def read_places_of_points(path: Path) -> None:
     """Points, or pairs of them, lie somewhere."""
     pairs = read_point_pairs(path)
-    for points in (read_points(path),) if pairs is None else pairs:
+    for points in (read_points(path),) if pairs is None else pairs[:2]:
         require(points.coordinates.shape == (len(points.names), 2), "a name for each point")
         require(bool(np.isfinite(points.coordinates).all()), "places are finite")
 

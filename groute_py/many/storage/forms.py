@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,8 @@ from groute_py.io.npz import save_arrays
 from groute_py.io.optional_libraries import library
 from groute_py.many.storage.folder import check_folder
 from groute_py.many.storage.row_files import RowFiles
-from groute_py.results.tables import Column, Part, of_pairs, write_table
+from groute_py.results.attributes import Attributes, beside_pairs
+from groute_py.results.tables import Part, of_pairs, write_table
 from groute_py.system.atomic_file import check_writable, put, replacing
 
 if TYPE_CHECKING:
@@ -29,9 +30,6 @@ SMALL = ("sources", "targets", "first_id", "ids", "attribution")
 
 ZARR_BYTES = 16 << 20
 """Bytes of a chunk of whole rows."""
-
-Points = Mapping[str, Sequence[str]]
-"""The names of points that ends stand for, by ``source`` and ``target``: k or t names, or none."""
 
 PAIRS_AT_ONCE = 1 << 20
 """About how many lines of a table are made in one go."""
@@ -54,7 +52,7 @@ def check_output(path: Path, *, predecessors: bool, suffixes: tuple[str, ...] = 
     check_folder(path)
 
 
-def write_output(files: RowFiles, job: ManySources, points: Points) -> None:
+def write_output(files: RowFiles, job: ManySources, attributes: Attributes) -> None:
     """Make the output of the files of all rows, which are closed."""
     path = files.output
     if path.suffix == ".npy":
@@ -65,7 +63,7 @@ def write_output(files: RowFiles, job: ManySources, points: Points) -> None:
     elif path.suffix == ".zarr":
         _write_zarr(path, files.draft, _beside(job) | files.arrays())
     else:
-        write_table(path, _pairs(job, points, files.arrays()), job.whole.attribution)
+        write_table(path, _pairs(job, attributes, files.arrays()), job.whole.attribution)
 
 
 def _beside(job: ManySources) -> dict[str, Any]:
@@ -102,18 +100,14 @@ def _write_zarr(path: Path, draft: Path, arrays: dict[str, Any]) -> None:
     draft.replace(path)
 
 
-def _pairs(job: ManySources, points: Points, arrays: dict[str, Any]) -> Iterator[Part]:
+def _pairs(job: ManySources, attributes: Attributes, arrays: dict[str, Any]) -> Iterator[Part]:
     """Yield a line for each source and target, some sources at a time."""
     assert job.targets is not None
-    named = {role: np.array(names, object) for role, names in points.items()}
     step = max(PAIRS_AT_ONCE // len(job.targets), 1)
     before = arrays.get("predecessors")
     for start in range(0, len(job.sources), step):
         rows = slice(start, start + step)
         lines = arrays["distances"][rows], None if before is None else before[rows]
         part = of_pairs(job.whole.numbering, job.sources[rows], job.targets, *lines)
-        if "source" in named:
-            part["source_point"] = Column(np.repeat(named["source"][rows], len(job.targets)))
-        if "target" in named:
-            part["target_point"] = Column(np.tile(named["target"], len(job.sources[rows])))
-        yield part
+        numbers = np.arange(len(job.sources))[rows]
+        yield part | beside_pairs(attributes, numbers, len(job.targets))
