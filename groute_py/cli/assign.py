@@ -68,6 +68,12 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Write cost, time, length, toll and selected trips between zones: .npz .omx.",
 )
+@click.option(
+    "--plot", "picture", metavar="FILE", help="Draw the gap over time, or flows: .png .svg .html."
+)
+@click.option(
+    "--coordinates", metavar="FILE", help="Where vertices lie, for --plot of flows: as for plot."
+)
 @resume_option
 @reading_options
 def assign(
@@ -77,6 +83,8 @@ def assign(
     factors: tuple[str, ...],
     selections: tuple[str, ...],
     matrices: str | None,
+    picture: str | None,
+    coordinates: str | None,
     time_limit: float | None,
     resume: bool,
     columns: Columns,
@@ -97,13 +105,18 @@ def assign(
     from groute_py.assignment.matrices import check_matrices
     from groute_py.comm.agree import at_root, on_root
     from groute_py.many.storage.folder import check_folder
+    from groute_py.maps.files import check_picture
+    from groute_py.maps.plot import plot
     from groute_py.results.tables import check_table
     from groute_py.source.graph_source import GraphSource
 
     def checked() -> dict[str, Any]:
         demand = {"all": UserClass(trips, dict(map(_factor, factors)))}
-        outputs = {"--output": output, "--matrices": matrices}
-        check_outputs_apart({"GRAPH": graph, "TRIPS": trips}, outputs)
+        outputs = {"--output": output, "--matrices": matrices, "--plot": picture}
+        inputs = {"GRAPH": graph, "TRIPS": trips, "--coordinates": coordinates}
+        check_outputs_apart(inputs, outputs)
+        if picture is not None:
+            check_picture(Path(picture))
         check_table(Path(output))
         check_folder(Path(output))
         if matrices is not None:
@@ -123,10 +136,13 @@ def assign(
             answer = job.run(GraphSource(network), channel, progress, keep)
         records.begin("write")
         on_root(channel, lambda: _save(answer, output, matrices))
+        if picture is not None:
+            on_root(channel, lambda: plot(answer, picture, coordinates=coordinates))
     seconds = records.seconds_of(channel)
     if answer is not None:
         rows = {**answer.summary(), "output": output}
-        rows |= {"matrices": matrices} if matrices is not None else {}
+        more = {"matrices": matrices, "plot": picture}
+        rows |= {name: file for name, file in more.items() if file is not None}
         show.timed_answer(rows, seconds, as_json=as_json, verbose=verbose)
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @click.option(
     "--coordinates",
     metavar="FILE",
-    help="Where vertices lie: a .co file, a graph file that says so, or road:WxH.  [the graph's]",
+    help="Where vertices lie: .co, _node.tntp, a graph that says so, or road:WxH.  [the graph's]",
 )
 @click.option(
     "--planar",

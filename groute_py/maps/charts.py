@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,7 +46,11 @@ PANELS = {
 }
 """The columns that are drawn, by the option that wrote the file."""
 
-TITLES = {"telemetry": "GPUs over time", "trace": "The frontier over time"}
+TITLES = {
+    "telemetry": "GPUs over time",
+    "trace": "The frontier over time",
+    "history": "Convergence of the assignment",
+}
 
 LACKS = {
     "telemetry": "the telemetry has no samples, as where there is no NVML",
@@ -94,6 +99,20 @@ def draw_time_line(line: TimeLine, longest: int) -> Any:
         figure.legend(
             *axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False
         )
+    return figure
+
+
+def draw_convergence(history: Sequence[Any], longest: int) -> Any:
+    """Draw the relative gap of an assignment over time, from its iterations."""
+    rows = [row for row in history if row.gap > 0]
+    if not rows:
+        raise InputError("the gap is 0 from the beginning; there is nothing to draw")
+    note = f"{len(history):,} iterations, relative gap {history[-1].gap:.3g}"
+    figure, axes = _figure(longest, 0.55, 1, TITLES["history"], note)
+    seconds, gaps = [row.seconds for row in rows], [row.gap for row in rows]
+    axes[0].semilogy(seconds, gaps, color=SERIES[0], linewidth=1.4)
+    axes[0].set_xlabel("seconds")
+    axes[0].set_ylabel("relative gap")
     return figure
 
 

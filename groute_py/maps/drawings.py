@@ -32,6 +32,9 @@ from groute_py.results.result import Result
 TRUNK = 0.005
 """Share of all vertices: arcs that lead to more of them are drawn thicker."""
 
+BUSY = 0.5
+"""Share of the greatest volume: links of more are drawn thicker."""
+
 
 def draw_distances(result: Result, layout: MapLayout, unit: str, longest: int) -> Sheet:
     """Draw each reached vertex, or the arcs of its tree, in the colour of its distance."""
@@ -131,6 +134,23 @@ def draw_parts(graph: Graph, parts: int, how: str, layout: MapLayout, longest: i
     else:
         entries = [(color, f"every {len(PARTS)}th part") for color in PARTS[:1]]
     sheet.legend(entries if network.arcs is None else [*entries, (BLACK, "between parts")])
+    return sheet
+
+
+def draw_flows(
+    graph: Graph, volumes: NDArray[np.float64], layout: MapLayout, longest: int
+) -> Sheet:
+    """Draw each link in the colour of the greater volume of its directions, over all links."""
+    network = _network(graph, layout, longest)
+    greatest = volumes.max(initial=0)
+    note = f"{graph.arc_count:,} links, greatest volume {greatest:,.6g}"
+    sheet = Sheet(network.frame, f"Flows on {graph.name}", note)
+    sheet.layer(network.covered(), FAINT)
+    image = network.most(np.where(volumes > 0, volumes, -1), np.full(graph.vertex_count, -1.0))
+    busy = np.where(image >= BUSY * greatest, image, -1)
+    image = np.fmax(image, np.where((wide := spread(busy, 3, np.maximum)) < 0, np.nan, wide))
+    if np.isfinite(image).any():
+        sheet.scaled(image, TREE_SCALE, "volume of a link", log=False)
     return sheet
 
 

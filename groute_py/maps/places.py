@@ -23,6 +23,7 @@ from groute_py.io.coordinates import (
     coordinates_for,
     read_coordinates,
 )
+from groute_py.io.formats.tntp import read_nodes
 from groute_py.io.tables.titles import PlaceTitles, places_in
 from groute_py.io.tables.vertices import SUFFIX as TABLE
 from groute_py.source.graph_source import GraphSource
@@ -31,6 +32,7 @@ LIMITS = np.array([180.0, 90.0])
 """Degrees of longitude and latitude."""
 
 COORDINATE_FILE = re.compile(r"\.co(\.(gz|xz|zst|bz2))?$")
+TNTP_NODES = re.compile(r"_node\.tntp(\.(gz|xz|zst|bz2))?$")
 GRID = re.compile(r"road:([0-9]{1,9})x([0-9]{1,9})")
 
 FARTHEST = 1e150
@@ -256,6 +258,8 @@ def layout_of(coordinates: Any, count: int) -> MapLayout:
         return MapLayout(read_coordinates(coordinates, count).astype(np.float64))
     if grid := GRID.fullmatch(text):
         layout = MapLayout(_grid(int(grid[1]), int(grid[2]), count))
+    elif TNTP_NODES.search(text):
+        layout = MapLayout(read_nodes(Path(text), count))
     elif text or isinstance(coordinates, Graph):
         layout = _of_graph(GraphSource(coordinates).graph())
     else:

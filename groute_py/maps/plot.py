@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
 
 from groute_py.arguments import check_choice, check_truth, check_whole_number, file_path
 from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
-from groute_py.maps.charts import TITLES, draw_histogram, draw_time_line
+from groute_py.maps.charts import TITLES, draw_convergence, draw_histogram, draw_time_line
 from groute_py.maps.drawings import (
     draw_distances,
+    draw_flows,
     draw_network,
     draw_parts,
     draw_paths,
@@ -28,6 +32,15 @@ from groute_py.source.graph_source import GraphSource
 
 SIZES = range(200, 20_001)
 """Pixels that the longer side may have."""
+
+
+@runtime_checkable
+class Flows(Protocol):
+    """An assignment, `groute_py.Assignment`."""
+
+    graph: Graph
+    volumes: NDArray[np.float64]
+    history: Sequence[Any]
 
 
 @dataclass(frozen=True)
@@ -79,17 +92,19 @@ def plot(
     """Draw an answer or a graph as a map, or an answer without coordinates as a histogram.
 
     An answer is drawn as its distances, or as its tree or some paths. A graph is drawn as its arcs,
-    or as the parts of a partition. Drawn are the arcs of up to four million vertices; of more, each
+    or as the parts of a partition; an assignment as its flows, or without coordinates as the gap
+    over time. Drawn are the arcs of up to four million vertices; of more, each
     pixel has the mean of its vertices.
 
     Args:
-        what: a `Result`; a graph, as for `groute_py.sssp`; the path of a saved result (``.npz``,
-            ``.npy``, ``.csv`` or ``.parquet``), of a graph file, or of the file of ``--telemetry``
-            or ``--trace``.
+        what: a `Result`; an `Assignment`; a graph, as for `groute_py.sssp`; the path of a saved
+            result (``.npz``, ``.npy``, ``.csv`` or ``.parquet``), of a graph file, or of the file
+            of ``--telemetry`` or ``--trace``.
         output: the file, ``.png``, ``.svg`` or ``.html``; it is complete or absent.
-        coordinates: a DIMACS ``.co`` file, compressed or not; the file of a graph that has
-            coordinates, or such a `Graph`; the spec ``"road:WxH"`` of a grid; or numbers of shape
-            (n, 2), x and y. A graph's own, or the file beside it, are taken where this is None.
+        coordinates: a DIMACS ``.co`` or a TNTP ``_node.tntp`` file, compressed or not; the file of
+            a graph that has coordinates, or such a `Graph`; the spec ``"road:WxH"`` of a grid; or
+            numbers of shape (n, 2), x and y. A graph's own, or the file beside it, are taken where
+            this is None.
         tree: draw how many vertices are reached through each arc of the shortest-path tree.
         paths: draw the shortest paths to these vertices, by their ids.
         parts: draw a graph in so many parts.
@@ -120,17 +135,19 @@ def subject_of(what: Any) -> Any:
     """The answer that is drawn, or the one that a file holds; None for a graph."""
     if isinstance(what, str | Path):
         return saved_in(what)
-    return what if isinstance(what, Result | TimeLine) else None
+    return what if isinstance(what, Result | TimeLine | Flows) else None
 
 
 def draw(subject: Any, source: Any, wish: Wish, path: Path) -> None:
-    """Draw a `Result`, `TimeLine` or `Graph` into a file; for None the graph of the source."""
+    """Draw a `Result`, `TimeLine`, `Flows` or `Graph`; for None the graph of the source."""
     with styled():
         if isinstance(subject, Result):
             title, figure = _of_result(subject, wish)
         elif isinstance(subject, TimeLine):
             wish.refuse(f"a {subject.kind} file", "coordinates", "planar", "tree", "paths", "parts")
             title, figure = TITLES[subject.kind], draw_time_line(subject, wish.size)
+        elif isinstance(subject, Flows):
+            title, figure = _of_flows(subject, wish)
         else:
             graph = GraphSource(source).graph() if subject is None else subject
             title, figure = _of_graph(graph, source, wish)
@@ -156,6 +173,18 @@ def _of_result(result: Result, wish: Wish) -> tuple[str, Any]:
     else:
         sheet = draw_distances(result, layout, wish.unit, wish.size)
     sheet.add_attribution(result.attribution or layout.attribution)
+    return sheet.title, sheet.figure
+
+
+def _of_flows(flows: Flows, wish: Wish) -> tuple[str, Any]:
+    wish.refuse("an assignment", "tree", "paths", "parts")
+    if wish.coordinates is None:
+        wish.refuse("a chart of the gap", "planar")
+        return TITLES["history"], draw_convergence(flows.history, wish.size)
+    graph = flows.graph
+    layout = layout_of(wish.coordinates, graph.vertex_count)._replace(planar=wish.planar)
+    sheet = draw_flows(graph, flows.volumes, layout, wish.size)
+    sheet.add_attribution(graph.attribution or layout.attribution)
     return sheet.title, sheet.figure
 
 

@@ -15,9 +15,13 @@ import numpy as np
 import pytest
 from support.command import as_json, run_command
 
-from groute_py import FormatError, GraphError, InputError, InterruptedRun
+from groute_py import FormatError, GraphError, InputError, InterruptedRun, assign
 from groute_py.errors import signalled
+from groute_py.io.formats.tntp import read_nodes
 from groute_py.many.storage.store import Store
+from groute_py.maps.charts import draw_convergence
+from groute_py.maps.drawings import draw_flows
+from groute_py.maps.places import layout_of
 
 pytest.importorskip("pymetis")
 
@@ -102,6 +106,40 @@ def test_trips_through_a_link(town: Path) -> None:
         assert saved["time"].round(3).tolist() == [[0, 35], [np.inf, 0]]
         assert saved["length"].round(3).tolist() == [[0, 2], [np.inf, 0]]
         assert saved["toll"].round(3)[0, 1] == round(3 / 8 * 5, 3)
+
+
+def test_pictures(town: Path) -> None:
+    """The curve is that of the gaps; colours of the map go up to the greatest volume."""
+    nodes = town / "town_node.tntp"
+    nodes.write_text("Node X Y ;\n2 2 0 ;\n1 0 0 ;\n\n4 1 -1 ;\n3 1 1;\n")
+    assert assigned("--plot", "gap.png")["plot"] == "gap.png"
+    assert (town / "gap.png").read_bytes().startswith(b"\x89PNG")
+    assigned("--gap", 1e-8, "--plot", "map.svg", "--coordinates", nodes)
+    assert "<svg" in (town / "map.svg").read_text()
+    assert read_nodes(nodes, 4).tolist() == [[0, 0], [2, 0], [1, 1], [1, -1]]
+    answer = assign(town / "town_net.tntp", town / "town_trips.tntp", gap=1e-8)
+    assert answer is not None
+    line = draw_convergence(answer.history, 800).axes[0].lines[0]
+    rows = [row for row in answer.history if row.gap > 0]
+    assert line.get_ydata().tolist() == [row.gap for row in rows]
+    sheet = draw_flows(answer.graph, answer.volumes, layout_of(nodes, 4), 800)
+    *_, scale = sheet.figure.axes
+    assert scale.get_xlim() == pytest.approx((3, 5), abs=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("Node X Y ;\n1 0 0 ;\nx 1 1 ;\n", "town_node.tntp:3: expected a node, x and y"),
+        ("1 0 0 ;\n2 0 nan ;\n", "town_node.tntp:2: expected a node, x and y"),
+        ("1 0 0 ;\n5 0 0 ;\n", r"town_node.tntp:2: node 5 is not in 1\.\.4"),
+        ("1 0 0 ;\n2 0 0 ;\n4 0 0 ;\n", "town_node.tntp: has no node 3"),
+    ],
+)
+def test_wrong_nodes(town: Path, text: str, message: str) -> None:
+    (town / "town_node.tntp").write_text(text)
+    with pytest.raises(FormatError, match=message):
+        read_nodes(town / "town_node.tntp", 4)
 
 
 def test_an_interrupted_run_goes_on(town: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -111,6 +111,26 @@ def read_trips(path: Path) -> ZoneTrips:
     )
 
 
+def read_nodes(path: Path, count: int) -> NDArray[np.float64]:
+    """Read a file of nodes, ``NODE X Y ;`` below a line of titles: shape (count, 2)."""
+    places, line = np.full((count, 2), np.nan), 0
+    for text, _ in whole_lines(path):
+        for row in text.split(b"\n")[:-1]:
+            line += 1
+            fields = row.replace(b";", b" ").split()
+            if not fields or (line == 1 and not INTEGER.fullmatch(fields[0])):
+                continue
+            numbers = [float(some) if DECIMAL.fullmatch(some) else math.nan for some in fields]
+            if not (len(numbers) == 3 and np.isfinite(numbers).all() and fields[0].isdigit()):
+                raise FormatError(path, f"expected a node, x and y, got {shown(row)}", line=line)
+            if not 1 <= numbers[0] <= count:
+                raise FormatError(path, f"node {int(fields[0])} is not in 1..{count}", line=line)
+            places[int(fields[0]) - 1] = numbers[1:]
+    if (missing := np.isnan(places[:, 0])).any():
+        raise FormatError(path, f"has no node {int(missing.argmax()) + 1}")
+    return places
+
+
 def _column(path: Path, values: NDArray[Any]) -> NDArray[Any]:
     """Numbers as int32, int64 or float64."""
     if any(isinstance(value, float) for value in values):
