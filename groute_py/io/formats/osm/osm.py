@@ -28,7 +28,7 @@ from groute_py.io.tables.columns import BY_TITLE, Columns
 from groute_py.io.text.lines import Progress
 from groute_py.system.memory_limits import CHECKED_EVERY, check_room
 
-RULES = 2
+RULES = 3
 """To be increased with each change of who may pass and how fast: older copies are not used."""
 
 PBF = re.compile(rb"\0\0[\0-\x0f].\n\x09OSMHeader", re.S)

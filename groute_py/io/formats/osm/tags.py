@@ -36,8 +36,12 @@ IN_MILES = frozenset(("gb", "uk", "us"))
 WORDS = {
     **{"walk": 6.0, "living_street": 20.0, "at:living_street": 6.0, "de:living_street": 6.0},
     **{"bicycle_road": 30.0, "urban": 50.0, "rural": 90.0, "motorway": 120.0},
+    **dict.fromkeys(("at:rural", "de:rural"), 100.0),
+    **{f"{country}:rural": 80.0 for country in ("ch", "dk", "fi", "fr", "nl", "no")},
+    **{f"{country}:motorway": 130.0 for country in ("at", "cz", "de", "dk", "fr", "it")},
 }
-"""Limits in km/h that are words, most of them behind a country, as in ``DE:urban``."""
+"""Limits in km/h that are words, most of them behind a country, as in ``DE:urban``; those with it
+come first (OpenStreetMap's wiki, "Speed limits"; Germany's advisory speed for its motorways)."""
 
 NO_LIMIT = 130.0
 LIMIT_KEYS = ("maxspeed", "zone:maxspeed", "maxspeed:type", "source:maxspeed")
