@@ -17,7 +17,7 @@ from groute_py.errors import FormatError, InputError, quote, quoted
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Numbering
 from groute_py.io.file_head import Head
-from groute_py.io.formats.tntp import read_trips, sniff
+from groute_py.io.formats.tntp import BEGINS, read_trips
 from groute_py.io.text.lines import csv_rows
 
 TITLES = {
@@ -154,7 +154,7 @@ def _vertices(ids: list[list[Any]], numbering: Numbering, graph: str) -> NDArray
 
 def _read(path: Path) -> tuple[list[list[Any]], NDArray[np.float64]]:
     """Ids of origins and destinations, and trips."""
-    if sniff(Head(path)):
+    if BEGINS.match(Head(path).text):
         table = read_trips(path)
         return [table.origins.tolist(), table.destinations.tolist()], table.flows
     if not {".csv", ".tsv"} & set(path.suffixes):

@@ -80,8 +80,8 @@ class ArcArrays:
         self._resize(self.count)
         return self.tails, self.heads, self.weights
 
-    def graph(self, vertex_count: int, *, first_id: int, name: str) -> Graph:
-        """The graph; nothing can be added any more."""
+    def graph(self, vertex_count: int, *, first_id: int, name: str, **more: Any) -> Graph:
+        """The graph, with ``more`` arguments of `Graph`; nothing can be added any more."""
         tails, heads, weights = self.columns()
         moved = 0 if are_sorted(tails) else heads.nbytes + weights.nbytes
         check_room(8 * (vertex_count + 1) + moved, f"{name}: {vertex_count:,} vertices")
@@ -91,7 +91,7 @@ class ArcArrays:
             arrays = self._row_beginnings(vertex_count), heads, weights
         else:
             arrays = csr_from_arcs(vertex_count, tails, heads, weights)
-        return Graph(*arrays, first_id=first_id, name=name)
+        return Graph(*arrays, first_id=first_id, name=name, **more)
 
     def _row_beginnings(self, vertex_count: int) -> NDArray[np.int64]:
         """Offsets for tails that are sorted, which are given back meanwhile to save memory."""

@@ -136,21 +136,15 @@ SUFFIXES = tuple(codec.suffix for codec in CODECS)
 
 def codec_of(head: bytes) -> Codec | None:
     """The compression of a file that begins like this, if any."""
-    return next((codec for codec in CODECS if codec.magic.match(head)), None)
+    for codec in CODECS:
+        if codec.magic.match(head):
+            return codec
+    return None
 
 
 def bare_name(path: Path) -> str:
     """The name of a file without the suffix of its compression."""
     return path.stem if path.suffix in SUFFIXES else path.name
-
-
-def is_packed(path: Path) -> bool:
-    """Return True if a file is compressed."""
-    try:
-        with open(path, "rb") as file:
-            return codec_of(file.read(LONGEST_MAGIC)) is not None
-    except OSError as error:
-        raise FormatError(path, f"cannot be read: {error.strerror or error}") from error
 
 
 def pieces(path: Path) -> Iterator[tuple[bytes, int]]:

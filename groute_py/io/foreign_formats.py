@@ -153,6 +153,7 @@ def problem_of(head: Head) -> str | None:
     for name, begins, way in FOREIGN:
         if begins(head.text):
             return f"is {name}, which groute-py does not read; {way.format(path=path)}"
-    if OTHER_MARKUP.match(head.text) and not osm.sniff(head) and not tntp.sniff(head):
+    is_ours = osm.BEGINS.match(head.text) or tntp.BEGINS.match(head.text)
+    if OTHER_MARKUP.match(head.text) and not is_ours:
         return "is XML or HTML, and neither GraphML nor GEXF; groute-py reads no such graphs"
     return None

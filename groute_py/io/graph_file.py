@@ -56,7 +56,7 @@ class GraphFile:
     @property
     def is_for_pieces(self) -> bool:
         """Return True for a large plain text without named columns: ranks may read pieces."""
-        large = self._head.size >= cached.LARGE_PLAIN and self._head.compression is None
+        large = self._head.source.size >= cached.LARGE_PLAIN and self._head.compression is None
         return large and not self.columns.named and self._format.read_piece is not None
 
     @property
@@ -108,7 +108,7 @@ class GraphFile:
         """The arcs in the lines that begin at these bytes; None if that takes the whole file."""
         read = self._format.read_piece
         try:
-            return None if read is None else read(self.path, span, progress)
+            return None if read is None else read(self._head, span, progress)
         except (OSError, FormatError, GraphError):  # rank 0, which reads all, says in which line
             return None
 
@@ -120,16 +120,18 @@ class GraphFile:
 
     def _read_steady(self, progress: Progress | None) -> Graph:
         """Read a file that stays the same; once more if only its time has changed meanwhile."""
+        head = self._head
+        if head.source != Source.of(self.path):
+            head = Head(self.path, self.columns)
         for _ in range(ATTEMPTS):
             with _refusing(self.path):
-                before = Source.of(self.path)
-                columns = (self._copy_columns,) if self._format.has_titles else ()
-                graph = self._format.read(self.path, progress, *columns)
+                graph = self._format.read(head, progress)
             now = _source_of(self.path)
-            if self.is_mapped or now is None or now == before:  # a mapped file keeps its content
+            if self.is_mapped or now in (None, head.source):  # a mapped file keeps its content
                 return graph
-            if now.size != before.size:
+            if now.size != head.source.size:
                 break
+            head = Head(self.path, self.columns)
         raise FormatError(self.path, "was changed while it was read; try again once it is complete")
 
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -43,12 +44,14 @@ from groute_py.system.atomic_file import translating_errors
 class Format(NamedTuple):
     """A format: detection by the beginning of a file, reader and writer."""
 
-    sniff: Callable[[Head], bool]
-    read: Callable[..., Graph]  # of a path, progress and, if it has titles, `Columns`
+    begins: re.Pattern[bytes]
+    read: Callable[[Head, Progress | None], Graph]
+    sniff: Callable[[Head], bool] | None = None  # where `begins` is not enough
     write: Callable[[Graph, Path], None] | None = None
-    read_piece: Callable[[Path, range, Progress | None], Piece | None] | None = None
+    read_piece: Callable[[Head, range, Progress | None], Piece | None] | None = None
     size: Callable[[Head], Size | None] | None = None
     suffixes: tuple[str, ...] = ()  # of files that are written in this format
+    trusts_suffix: bool = False  # `sniff` looks at a file of this suffix, whatever it begins with
     compressible: bool = True  # files may be compressed as well, and the graph is worth a cache
     first_id: int | None = None  # that all files give to vertex 0; None where they keep all ids
     has_titles: bool = False  # columns may be named
@@ -64,12 +67,12 @@ class Format(NamedTuple):
 def _format(module: ModuleType, *suffixes: str, **traits: Any) -> Format:
     names = ("sniff", "read", "write", "read_piece", "size")
     functions = {name: getattr(module, name) for name in names if hasattr(module, name)}
-    return Format(**functions, suffixes=suffixes, **traits)
+    return Format(module.BEGINS, **functions, suffixes=suffixes, **traits)
 
 
 FORMATS = {
     "native CSR": _format(native, native.SUFFIX, compressible=False, keeps_columns=True),
-    "Matrix Market": _format(matrix_market, ".mtx", first_id=1),
+    "Matrix Market": _format(matrix_market, ".mtx", trusts_suffix=True, first_id=1),
     "Parquet": _format(parquet, ".parquet", compressible=False, has_titles=True),
     "SciPy sparse array": _format(scipy_npz, ".npz", compressible=False),
     "prepared graph": _format(prepared, prepared.SUFFIX, compressible=False, keeps_columns=True),
@@ -82,7 +85,7 @@ FORMATS = {
     "PACE text": _format(pace),
     "DIMACS text": _format(dimacs, ".gr", first_id=1),
     "dense matrix": _format(dense_matrix, ".mat", first_id=0),
-    "METIS": _format(metis, *metis.SUFFIXES, first_id=1),
+    "METIS": _format(metis, *metis.SUFFIXES, trusts_suffix=True, first_id=1),
     "edge list": _format(edge_list, *edge_list.SUFFIX_OF_NAMES, has_titles=True),
 }
 """The formats, by the name that messages give them, in the order in which they are looked for."""
@@ -129,7 +132,10 @@ def format_of(head: Head) -> Format:
     if (problem := foreign_formats.problem_of(head)) is not None:
         raise FormatError(path, problem)
     for name, form in FORMATS.items():
-        if form.sniff(head):
+        is_likely = form.begins.match(head.text) or (
+            form.trusts_suffix and head.name.endswith(form.suffixes)
+        )
+        if is_likely and (form.sniff is None or form.sniff(head)):
             if head.compression is not None and not form.compressible:
                 problem = f"is {name} within {head.compression}; decompress it first"
                 raise FormatError(path, problem)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from groute_py.errors import FormatError
 from groute_py.graph.csr import Graph
 from groute_py.io import compression
+from groute_py.io.file_head import Head
 from groute_py.io.formats import dimacs
 from groute_py.io.text import arc_reader, lines
 
@@ -21,9 +22,13 @@ SMALL = b"c hello\np sp 3 3\na 3 1 7\na 1 2 803\na 1 3 -5\n"
 def read(tmp_path):
     def reader(text, name="small.gr"):
         (tmp_path / name).write_bytes(text)
-        return dimacs.read(tmp_path / name)
+        return read_dimacs(tmp_path / name)
 
     return reader
+
+
+def read_dimacs(path, progress=None):
+    return dimacs.read(Head(path), progress)
 
 
 def lists(graph):
@@ -92,7 +97,7 @@ def test_decimals(read, text):
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
-        ("", None, "no `p sp VERTICES ARCS` line"),
+        ("", None, "is empty"),
         ("c only\n", None, "no `p sp VERTICES ARCS` line"),
         ("a 1 2 3\np sp 3 1\n", 1, "an arc before the `p sp"),
         ("p sp 3 0\np sp 3 0\n", 2, "a second p line"),
@@ -154,7 +159,7 @@ def test_damaged_gzip(read, text, message):
 
 def test_a_file_that_can_be_opened_but_not_read():
     with pytest.raises(FormatError, match="self/mem: cannot be read: Input/output error"):
-        dimacs.read(Path("/proc/self/mem"))
+        read_dimacs(Path("/proc/self/mem"))
 
 
 def test_a_line_without_end(read, monkeypatch):
@@ -176,7 +181,7 @@ def test_what_is_written_is_read(tmp_path_factory, arcs, suffix):
     offsets = [0, 0, len(arcs) // 2, len(arcs), len(arcs), len(arcs)]
     graph = Graph.from_arrays(offsets, heads, np.array(weights, type(weights[0] if arcs else 0)))
     dimacs.write(graph, path)
-    assert lists(dimacs.read(path)) == lists(graph)
+    assert lists(read_dimacs(path)) == lists(graph)
     assert list(path.parent.iterdir()) == [path]
 
 
@@ -187,7 +192,7 @@ def scan_nothing(text, start, *others):
 
 def outcome(path):
     try:
-        graph = dimacs.read(path)
+        graph = read_dimacs(path)
     except FormatError as error:
         return str(error)
     return *lists(graph), graph.weights.dtype
@@ -222,13 +227,13 @@ def test_unsigned_weights_and_many_lines(tmp_path, monkeypatch):
     weights = np.arange(500, dtype=np.uint32) + np.uint32(2**32 - 500)
     graph = Graph.from_arrays(np.arange(501), np.arange(500)[::-1], weights)
     dimacs.write(graph, tmp_path / "x.gr")
-    assert lists(dimacs.read(tmp_path / "x.gr")) == lists(graph)
+    assert lists(read_dimacs(tmp_path / "x.gr")) == lists(graph)
 
 
 def test_new_york(data_folder):
     seen = []
     path = data_folder / "dimacs9" / "USA-road-d.NY.gr.gz"
-    graph = dimacs.read(path, lambda done, total: seen.append((done, total)))
+    graph = read_dimacs(path, lambda done, total: seen.append((done, total)))
     assert (graph.vertex_count, graph.arc_count) == (264_346, 733_846)
     assert (graph.weights.min(), graph.weights.max()) == (1, 36_946)
     assert graph.weights.dtype == np.int32
@@ -237,7 +242,7 @@ def test_new_york(data_folder):
 
 
 def test_rome(data_folder):
-    graph = dimacs.read(data_folder / "dimacs9" / "rome99.gr")
+    graph = read_dimacs(data_folder / "dimacs9" / "rome99.gr")
     assert (graph.vertex_count, graph.arc_count) == (3_353, 8_870)
 
 
@@ -308,6 +313,6 @@ def test_a_wrong_line_before_the_damage_of_a_compressed_file(read):
 
 def _outcome(path):
     try:
-        return lists(dimacs.read(path))
+        return lists(read_dimacs(path))
     except FormatError as error:
         return error.line, str(error).partition(": ")[2]

@@ -39,9 +39,9 @@ def counted(monkeypatch):
     """How often text was read."""
     reads = []
 
-    def read(path, progress=None):
-        reads.append(path)
-        return dimacs.read(path, progress)
+    def read(head, progress=None):
+        reads.append(head.path)
+        return dimacs.read(head, progress)
 
     monkeypatch.setitem(FORMATS, "DIMACS text", FORMATS["DIMACS text"]._replace(read=read))
     return reads
@@ -211,9 +211,9 @@ def test_a_file_that_changes_while_it_is_read(tmp_path, text_file, monkeypatch, 
     """What was read of it is no graph that anybody has written."""
     form = FORMATS["DIMACS text"]
 
-    def read(path, progress):
-        graph = form.read(path, progress)
-        with open(path, "ab") as file:
+    def read(head, progress):
+        graph = form.read(head, progress)
+        with open(head.path, "ab") as file:
             file.write(change) if change else file.truncate(9)
         return graph
 
@@ -237,13 +237,13 @@ def test_a_file_that_only_seems_to_change(text_file, monkeypatch):
     """As one that was touched: it is read once more. Or one that is removed behind its reader."""
     form, reads = FORMATS["DIMACS text"], []
 
-    def read(path, progress):
-        graph = form.read(path, progress)
-        reads.append(path)
+    def read(head, progress):
+        graph = form.read(head, progress)
+        reads.append(head.path)
         if len(reads) == 1:
-            os.utime(path, (1, 1))
+            os.utime(head.path, (1, 1))
         if len(reads) == 3:
-            path.unlink()
+            head.path.unlink()
         return graph
 
     monkeypatch.setitem(FORMATS, "DIMACS text", form._replace(read=read))

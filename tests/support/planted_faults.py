@@ -14,10 +14,13 @@ import numpy as np
 from groute_py import Graph
 from groute_py.errors import FormatError
 from groute_py.io import registry
+from groute_py.io.file_head import Head
 from groute_py.io.formats import dimacs
 from groute_py.io.text.lines import Progress
 
-SOUND = dimacs.read
+
+def sound(path: Path) -> Graph:
+    return dimacs.read(Head(path))
 
 
 def raw_error(path: Path) -> Graph:
@@ -25,13 +28,13 @@ def raw_error(path: Path) -> Graph:
 
 
 def wrong_head(path: Path) -> Graph:
-    graph = SOUND(path)
+    graph = sound(path)
     object.__setattr__(graph, "heads", graph.heads + graph.vertex_count)
     return graph
 
 
 def falling_offsets(path: Path) -> Graph:
-    graph = SOUND(path)
+    graph = sound(path)
     offsets = graph.offsets.copy()
     offsets[1] = graph.arc_count + 1
     object.__setattr__(graph, "offsets", offsets)
@@ -39,14 +42,14 @@ def falling_offsets(path: Path) -> Graph:
 
 
 def repeated_ids(path: Path) -> Graph:
-    graph = SOUND(path)
+    graph = sound(path)
     object.__setattr__(graph, "ids", np.zeros(graph.vertex_count, np.int64))
     return graph
 
 
 def memory(path: Path) -> Graph:
     np.ones(1 << 32)
-    return SOUND(path)
+    return sound(path)
 
 
 def hidden_memory(path: Path) -> Graph:
@@ -67,12 +70,12 @@ def crash(path: Path) -> Graph:
 
 def foreign_file(path: Path) -> Graph:
     (Path.home().parent / "strange").write_text("not here")
-    return SOUND(path)
+    return sound(path)
 
 
 def left_file(path: Path) -> Graph:
     (path.parent / "left").write_text("behind")
-    return SOUND(path)
+    return sound(path)
 
 
 class UnescapedError(FormatError):
@@ -107,11 +110,11 @@ PLANTED: dict[bytes, tuple[Callable[[Path], Graph], str]] = {
 """By the name in the comment: what reads the file, and what the fuzzer has to say."""
 
 
-def read(path: Path, progress: Progress | None = None) -> Graph:
+def read(head: Head, progress: Progress | None = None) -> Graph:
     """As `dimacs.read`, but for the faults."""
-    first = path.read_bytes().split(b"\n", 1)[0]
+    first = head.path.read_bytes().split(b"\n", 1)[0]
     show = PLANTED.get(first.removeprefix(b"c plant "))
-    return SOUND(path, progress) if show is None else show[0](path)
+    return dimacs.read(head, progress) if show is None else show[0](head.path)
 
 
 def plant() -> None:

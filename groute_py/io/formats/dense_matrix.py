@@ -11,6 +11,7 @@ where no path leads, or says `FOUND NEGATIVE CYCLE!`; see `groute_py.results.fil
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -19,36 +20,37 @@ from numpy.typing import NDArray
 from groute_py.errors import FormatError, InputError
 from groute_py.graph.builder import ArcArrays
 from groute_py.graph.csr import Graph
-from groute_py.io.compression import bare_name, packing
+from groute_py.io.compression import packing
 from groute_py.io.file_head import Head
 from groute_py.io.formats.edge_list.dialect import dialect_of
 from groute_py.io.formats.edge_list.edge_list import SUFFIX_OF_NAMES
-from groute_py.io.text.lines import COUNT, Progress
+from groute_py.io.text.lines import Progress
 from groute_py.io.text.number_rows import number_rows
 from groute_py.system.atomic_file import replacing
 
+BEGINS = re.compile(rb"\s*\d{1,18}[^\S\n]*(?:\n|\Z)")
+"""One number alone in a line."""
 NO_ARC = 1_000_000
 MOST_VERTICES = 1 << 20
 """A file with more would be larger than two terabytes."""
 
 
 def sniff(head: Head) -> bool:
-    """Return True if one number stands alone and more follow than an edge list has in a line.
+    """Return True if more numbers follow than an edge list has in a line.
 
     Where both would do, as for a single vertex, the suffix of an edge list decides.
     """
     if head.name.endswith(SUFFIX_OF_NAMES) and dialect_of(head) is not None:
         return False
     fields = [line.split() for line in head.text.split(b"\n") if line.strip()][:2]
-    if not fields or len(fields[0]) != 1 or not COUNT.fullmatch(fields[0][0]):
-        return False
     if len(fields) == 1:
         return head.text.endswith(b"\n") or head.whole
     return len(fields[1]) == int(fields[0][0]) or len(fields[1]) > 4
 
 
-def read(path: Path, progress: Progress | None = None) -> Graph:
+def read(head: Head, progress: Progress | None = None) -> Graph:
     """Read a dense matrix, compressed or not; lines may be broken anywhere."""
+    path = head.path
     count, seen, line, arcs = None, 0, 1, ArcArrays()
     for rows in number_rows(path, b"", progress):
         numbers = rows.numbers
@@ -69,7 +71,7 @@ def read(path: Path, progress: Progress | None = None) -> Graph:
     if seen < count * count:
         problem = f"promises {count:,} x {count:,} numbers, but there are only {seen:,}"
         raise FormatError(path, problem, line=line)
-    return arcs.graph(count, first_id=0, name=bare_name(path).rpartition(".")[0] or path.name)
+    return arcs.graph(count, first_id=0, name=head.name.rpartition(".")[0] or path.name)
 
 
 def _take(numbers: NDArray[np.int64], seen: int, count: int, arcs: ArcArrays) -> None:

@@ -13,12 +13,12 @@ from pathlib import Path
 from groute_py.errors import FormatError
 from groute_py.graph.csr import Graph
 from groute_py.graph.size import Size
-from groute_py.io.compression import bare_name
 from groute_py.io.file_head import Head
 from groute_py.io.text.arc_reader import ArcLines, Piece
 from groute_py.io.text.arc_writer import attributed, write_arcs
 from groute_py.io.text.lines import COUNT, Progress, shown
 
+BEGINS = re.compile(rb"\s*[cpa]")
 FIRST = re.compile(rb"\s*(p\s+sp\s+\S+\s+\S+|a\s+\d+\s+\d+\s+[-+.\deE]+)\s*")
 
 
@@ -50,37 +50,37 @@ def size(head: Head) -> Size | None:
     return None
 
 
-def read(path: Path, progress: Progress | None = None) -> Graph:
+def read(head: Head, progress: Progress | None = None) -> Graph:
     """Read a DIMACS text file, compressed or not.
 
     Weights are int32 if all fit, else int64; float64 if any is a decimal (`1.5`, `2e3`), the
     integers then rounded to the nearest float64.
     """
-    lines = _Lines(path)
+    lines = _Lines(head)
     lines.read(progress)
     if lines.promised is None:
-        raise FormatError(path, "no `p sp VERTICES ARCS` line in the whole file")
-    return lines.graph(lines.ids[1], name=bare_name(path).removesuffix(".gr"))
+        raise FormatError(head.path, "no `p sp VERTICES ARCS` line in the whole file")
+    return lines.graph(lines.ids[1], name=head.name.removesuffix(".gr"))
 
 
-def read_piece(path: Path, span: range, progress: Progress | None = None) -> Piece | None:
+def read_piece(head: Head, span: range, progress: Progress | None = None) -> Piece | None:
     """Read the lines that begin at these bytes of a plain file, if its header comes early."""
-    header = next((line for line in Head(path).lines if line.startswith(b"p")), None)
+    header = next((line for line in head.lines if line.startswith(b"p")), None)
     if header is None:
         return None
-    lines = _Lines(path)
+    lines = _Lines(head)
     if span.start:
         lines.take_line(header)
     lines.read(progress, span)
     if lines.promised is None:
         return None
-    vertices, name = range(1, lines.ids[1] + 1), bare_name(path).removesuffix(".gr")
+    vertices, name = range(1, lines.ids[1] + 1), head.name.removesuffix(".gr")
     return Piece(name, *lines.arcs.columns(), 1, vertices, arc_count=lines.promised)
 
 
 class _Lines(ArcLines):
-    def __init__(self, path: Path) -> None:
-        super().__init__(path, b"c", letter=b"a")
+    def __init__(self, head: Head) -> None:
+        super().__init__(head, b"c", letter=b"a")
         self.ids = (1, 0)
 
     def take_line(self, line: bytes) -> None:

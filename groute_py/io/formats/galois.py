@@ -12,6 +12,7 @@ shortest-path programs of Galois and Groute.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -27,16 +28,10 @@ from groute_py.kernels.cpu.build import index_type
 from groute_py.system.atomic_file import replacing
 from groute_py.system.memory_limits import check_room
 
+BEGINS = re.compile(rb"[\x01\x02]\0{7}(?:..\0{6}|.{0,7}\Z)", re.S)
+"""Version 1 or 2, and the size of a weight."""
 HEADS = {1: "<u4", 2: "<u8"}
 WEIGHT_TYPES = {0: None, 4: "<i4", 8: "<i8"}
-
-
-def sniff(head: Head) -> bool:
-    """Return True if it begins with version 1 or 2 and the size of a weight."""
-    if len(head.text) < 16:
-        return head.text.startswith((b"\1" + bytes(7), b"\2" + bytes(7)))
-    version, size = np.frombuffer(head.text[:16], "<u8").tolist()
-    return version in HEADS and size < 2**16
 
 
 def size(head: Head) -> Size | None:
@@ -46,9 +41,9 @@ def size(head: Head) -> Size | None:
     return Size(*np.frombuffer(head.text[16:32], "<u8").tolist())
 
 
-def read(path: Path, progress: Progress | None = None) -> Graph:
+def read(head: Head, progress: Progress | None = None) -> Graph:
     """Read a Galois graph, compressed or not; a file without weights gets unit weights."""
-    arrays = Arrays(path, progress)
+    path, arrays = head.path, Arrays(head.path, progress)
     version, size = arrays.count("the version"), arrays.count("the size of a weight")
     if version not in HEADS:
         raise FormatError(path, f"is of version {version}; 1 and 2 are read")

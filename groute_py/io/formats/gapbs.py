@@ -11,6 +11,7 @@ There is no magic number: what tells is that the sizes agree. (gapbs, src/writer
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from groute_py.kernels.cpu.build import csr_from_arcs
 from groute_py.system.atomic_file import replacing
 from groute_py.system.memory_limits import check_room
 
+BEGINS = re.compile(b"[\0\1]")
 NEIGHBOR = np.dtype("<i4")
 WEIGHTED = np.dtype([("head", "<i4"), ("weight", "<i4")])
 HEADER = 17
@@ -36,14 +38,14 @@ MOST = 2**31
 
 
 def sniff(head: Head) -> bool:
-    """Return True if the flag, the counts and the first offset can be those of such a file."""
-    if len(head.text) < HEADER or head.text[0] > 1:
+    """Return True if the counts and the first offset can be those of such a file."""
+    if len(head.text) < HEADER:
         return False
     arcs, vertices = np.frombuffer(head.text[1:HEADER], "<i8").tolist()
     if not (0 <= vertices < MOST and 0 <= arcs < 2**48):
         return False
     if head.compression is None:
-        return head.size in [_size(head.text[0], arcs, vertices, kind) for kind in (4, 8)]
+        return head.source.size in [_size(head.text[0], arcs, vertices, kind) for kind in (4, 8)]
     return head.text[HEADER : HEADER + 8] == bytes(8)
 
 
@@ -53,9 +55,9 @@ def size(head: Head) -> Size:
     return Size(vertices, arcs)
 
 
-def read(path: Path, progress: Progress | None = None) -> Graph:
+def read(head: Head, progress: Progress | None = None) -> Graph:
     """Read a serialized graph, weighted or not, compressed or not."""
-    arrays = Arrays(path, progress)
+    path, arrays = head.path, Arrays(head.path, progress)
     directed = int(arrays.take("u1", 1, "the flag")[0])
     arc_count, vertex_count = arrays.count("the arcs"), arrays.count("the vertices")
     if directed > 1 or vertex_count >= MOST:

@@ -11,6 +11,7 @@ one half; a skew-symmetric one has the other half negated. (Boisvert, Pozo, Remi
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -27,17 +28,14 @@ from groute_py.io.text.arc_writer import attributed, write_arcs
 from groute_py.io.text.lines import COUNT, Progress, shown
 
 BANNER = b"%%MatrixMarket"
+BEGINS = re.compile(BANNER, re.I)
 FIELDS = ("real", "double", "integer", "pattern")
 SYMMETRIES = ("general", "symmetric", "skew-symmetric")
 
 
 def sniff(head: Head) -> bool:
-    """Return True if it begins with the banner, or its name says that it should.
-
-    Without one the line of counts would be an arc.
-    """
-    is_named = head.name.endswith(".mtx") and b"\0" not in head.text
-    return head.lines[0].lower().startswith(BANNER.lower()) or is_named
+    """Return True for text, also if its banner lacks: the line of counts would be an arc."""
+    return BEGINS.match(head.text) is not None or b"\0" not in head.text
 
 
 def size(head: Head) -> Size | None:
@@ -52,9 +50,9 @@ def size(head: Head) -> Size | None:
     return None
 
 
-def read(path: Path, progress: Progress | None = None) -> Graph:
+def read(head: Head, progress: Progress | None = None) -> Graph:
     """Read a Matrix Market file, compressed or not."""
-    lines = _Lines(path)
+    path, lines = head.path, _Lines(head)
     lines.read(progress)
     if lines.promised is None:
         raise FormatError(path, "no line `ROWS COLUMNS ENTRIES` in the whole file")
@@ -71,8 +69,8 @@ def read(path: Path, progress: Progress | None = None) -> Graph:
 class _Lines(ArcLines):
     symmetry: str | None = None  # before the banner
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(path, b"")  # the banner would look like a comment
+    def __init__(self, head: Head) -> None:
+        super().__init__(head, b"")  # the banner would look like a comment
 
     def take_line(self, line: bytes) -> None:
         fields = line.split()

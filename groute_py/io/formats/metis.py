@@ -12,6 +12,7 @@ many weights a vertex has (METIS 5.1 manual, 4.1). Sizes and weights of vertices
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -24,7 +25,7 @@ from groute_py.graph.builder import INT32, ArcArrays
 from groute_py.graph.csr import Graph
 from groute_py.graph.size import Size
 from groute_py.graph.symmetrize import is_symmetric
-from groute_py.io.compression import bare_name, packing
+from groute_py.io.compression import packing
 from groute_py.io.file_head import Head
 from groute_py.io.text.arc_reader import INTEGER
 from groute_py.io.text.arc_writer import attributed
@@ -32,6 +33,9 @@ from groute_py.io.text.lines import COUNT, Progress
 from groute_py.io.text.number_rows import NumberRows, number_rows
 from groute_py.system.atomic_file import replacing
 
+BEGINS = re.compile(
+    rb"(?:[ \t]*%[^\n]*\n)*+[ \t]*\d+[ \t]+\d+([ \t]+0*[01]{1,3}([ \t]+\d+)?)?\s*$", re.M
+)
 SUFFIXES = (".graph", ".metis")
 FORMS = (0, 1, 10, 11, 100, 101, 110, 111)
 """The values that the third number of the header may have."""
@@ -49,7 +53,7 @@ class MetisHeader(NamedTuple):
 
 
 def sniff(head: Head) -> bool:
-    """Return True if the lines are integers behind a METIS header, and it is no edge list.
+    """Return True if all is integers and, behind the header, no edge list.
 
     Lines of two or three numbers may be either; then the suffix decides.
     """
@@ -59,8 +63,6 @@ def sniff(head: Head) -> bool:
         return False
     if head.name.endswith(SUFFIXES):
         return True
-    if not 2 <= len(fields[0]) <= 4 or (fields[0][2:] and int(fields[0][2]) not in FORMS):
-        return False
     if not head.whole:
         return len({len(row) for row in fields[1:]}) > 2
     while len(fields) - 1 > int(fields[0][0]) and not fields[-1]:
@@ -78,8 +80,9 @@ def size(head: Head) -> Size | None:
     return Size(int(counts[0]), 2 * int(counts[1]))
 
 
-def read(path: Path, progress: Progress | None = None) -> Graph:
+def read(head: Head, progress: Progress | None = None) -> Graph:
     """Read a METIS file, compressed or not."""
+    path = head.path
     arcs, header, vertex = ArcArrays(), None, 0
     for rows in number_rows(path, b"%", progress):
         if header is None and len(rows.ends):
@@ -95,7 +98,7 @@ def read(path: Path, progress: Progress | None = None) -> Graph:
     if arcs.count != 2 * header.edge_count:
         problem = f"promises {header.edge_count:,} edges, but the lines have {arcs.count:,} heads"
         raise FormatError(path, f"{problem}, not twice as many")
-    name = bare_name(path)
+    name = head.name
     for suffix in SUFFIXES:
         name = name.removesuffix(suffix)
     graph = arcs.graph(header.vertex_count, first_id=1, name=name)

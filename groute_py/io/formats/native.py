@@ -11,7 +11,7 @@ cached graph was made from, else null. `groute_py.io.array_file` describes the d
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -32,6 +32,7 @@ from groute_py.io.array_file import (
 from groute_py.io.file_head import Head
 from groute_py.io.formats import graph_arrays
 from groute_py.io.formats.graph_arrays import Contents, map_contents
+from groute_py.io.text.lines import Progress
 from groute_py.system.atomic_file import replacing
 
 SUFFIX = ".csr"
@@ -39,15 +40,12 @@ SUFFIX = ".csr"
 KIND = Kind("native graph", b"groute-py csr ", 2, frozenset({"first_id", "name", "source"}))
 
 
-def sniff(head: Head) -> bool:
-    """Return True if a file that starts like this is of this format, whatever its version."""
-    return head.text.startswith(KIND.family)
+BEGINS = re.compile(KIND.family)
 
 
-def read(path: Path, _progress: Callable[[int, int], None] | None = None) -> Graph:
+def read(head: Head, _progress: Progress | None = None) -> Graph:
     """Map a native file, and check it."""
-    with open(path, "rb") as file:
-        return graph_of(map_open_file(path, file))
+    return graph_of(map_file(head.path))
 
 
 def graph_of(contents: Contents) -> Graph:

@@ -8,6 +8,7 @@ integers or strings. Which vertices have no arcs is kept beside the table, in th
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,7 +24,7 @@ from groute_py.graph.ids import numbered
 from groute_py.graph.read_report import Reading
 from groute_py.io.file_head import Head
 from groute_py.io.optional_libraries import library
-from groute_py.io.tables.columns import BY_TITLE, Columns, Roles, roles_of
+from groute_py.io.tables.columns import Columns, Roles, roles_of
 from groute_py.io.tables.directions import graph_of_rows, ways_of
 from groute_py.io.tables.titles import end_of, is_weight_title
 from groute_py.io.text.arc_writer import arc_blocks
@@ -32,15 +33,10 @@ from groute_py.kernels.cpu.build import index_type
 from groute_py.system.atomic_file import replacing
 from groute_py.system.memory_limits import check_name_lengths, check_room, check_vertex_count
 
-MAGIC = b"PAR1"
+BEGINS = re.compile(b"PAR1")
 METADATA = b"groute-py"
 BLOCK = 1 << 20
 """Arcs in a row group."""
-
-
-def sniff(head: Head) -> bool:
-    """Return True if it begins with the magic."""
-    return head.text.startswith(MAGIC)
 
 
 class SavedVertices(NamedTuple):
@@ -58,9 +54,9 @@ class Table(NamedTuple):
     vertices: SavedVertices
 
 
-def read(path: Path, progress: Progress | None = None, columns: Columns = BY_TITLE) -> Graph:
+def read(head: Head, _progress: Progress | None = None) -> Graph:
     """Read an edge table."""
-    table = _table(path, columns)
+    path, table = head.path, _table(head.path, head.columns)
     tails, heads, vertices = table.columns["tail"], table.columns["head"], table.vertices
     if vertices.span is not None:
         first, ids, count = vertices.span.start, None, len(vertices.span)

@@ -12,7 +12,7 @@ digests                                           of all before
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+import re
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -30,6 +30,7 @@ from groute_py.io.array_file import BLOCK, DIGESTS, Kind, Outline, Source, heade
 from groute_py.io.file_head import Head
 from groute_py.io.formats import graph_arrays
 from groute_py.io.formats.graph_arrays import Contents, map_contents
+from groute_py.io.text.lines import Progress
 from groute_py.system.atomic_file import replacing
 from groute_py.system.own_files import open_believed, open_plain
 
@@ -46,22 +47,24 @@ STORED = {name: f"hierarchy_{name}" if name in ("offsets", "heads") else name fo
 """The names of the arrays of a hierarchy in a file."""
 
 
-def sniff(head: Head) -> bool:
-    """Return True if a file that starts like this is of this format, whatever its version."""
-    return head.text.startswith(KIND.family)
+BEGINS = re.compile(KIND.family)
 
 
 def size(head: Head) -> Size | None:
     """The size of the graph; raises as `read` if the headers are damaged."""
-    with open(head.path, "rb") as file:
-        contents = map_open_file(head.path, file)
+    contents = map_file(head.path)
     return Size(len(contents.offsets) - 1, len(contents.heads))
 
 
-def read(path: Path, _progress: Callable[[int, int], None] | None = None) -> PreparedGraph:
+def read(head: Head, _progress: Progress | None = None) -> PreparedGraph:
     """Map a prepared file, and compare it with its digests."""
+    return graph_of(map_file(head.path))
+
+
+def map_file(path: Path) -> Contents:
+    """Map a prepared file, and look at nothing but its headers."""
     with open(path, "rb") as file:
-        return graph_of(map_open_file(path, file))
+        return map_open_file(path, file)
 
 
 def map_open_file(path: Path, file: BinaryIO) -> Contents:

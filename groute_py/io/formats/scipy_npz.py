@@ -8,6 +8,7 @@ that stand twice are parallel arcs. We write CSR, with the file's ids beside it 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -28,7 +29,8 @@ from groute_py.kernels.cpu.build import csr_from_arcs, index_type
 from groute_py.system.atomic_file import replacing
 from groute_py.system.memory_limits import NAME_BYTES, check_name_lengths, check_vertex_count
 
-MAGIC = b"PK\3\4"
+BEGINS = re.compile(rb"PK\x03\x04.{0,120}\.npy", re.S)
+"""An archive whose first member is an array."""
 READ = ("csr", "csc", "coo")
 FACTS = ("format", "shape", "first_id")
 MEMBERS = ("indptr", "indices", "row", "col", "data", "ids")
@@ -37,13 +39,9 @@ MOST_FACTS = 1 << 10
 """Bytes of each of `FACTS`."""
 
 
-def sniff(head: Head) -> bool:
-    """Return True if it is an archive whose first member is an array."""
-    return head.text.startswith(MAGIC) and b".npy" in head.text[:128]
-
-
-def read(path: Path, progress: Progress | None = None) -> Graph:
+def read(head: Head, _progress: Progress | None = None) -> Graph:
     """Read a sparse array."""
+    path = head.path
     members = _arrays(path, FACTS, _check_facts)
     try:
         form = members["format"].item()

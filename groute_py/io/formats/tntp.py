@@ -57,14 +57,9 @@ class ZoneTrips(NamedTuple):
     flows: NDArray[np.float64]
 
 
-def sniff(head: Head) -> bool:
-    """Return True if it begins with a tag of such files."""
-    return BEGINS.match(head.text) is not None
-
-
-def read(path: Path, progress: Progress | None = None) -> Graph:
+def read(head: Head, progress: Progress | None = None) -> Graph:
     """Read a network."""
-    lines = _Lines(path, progress)
+    path, lines = head.path, _Lines(head.path, progress)
     links: list[list[int | float]] = []
     vertices = lines.count("NUMBER OF NODES")
     for fields in lines.rows():

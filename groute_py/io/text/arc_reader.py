@@ -24,7 +24,7 @@ from groute_py.errors import FormatError
 from groute_py.graph.builder import INT32, INT64, ArcArrays
 from groute_py.graph.csr import Graph
 from groute_py.graph.read_report import Reading
-from groute_py.io.compression import is_packed
+from groute_py.io.file_head import Head
 from groute_py.io.text import lines
 from groute_py.io.text.lines import (
     TOO_LONG,
@@ -93,9 +93,9 @@ class ArcLines:
     """A file half read: the arcs so far, and the number of the next line."""
 
     def __init__(
-        self, path: Path, comments: bytes, *, separator: bytes = b"", letter: bytes = b""
+        self, head: Head, comments: bytes, *, separator: bytes = b"", letter: bytes = b""
     ) -> None:
-        self.path = path
+        self.path, self._is_plain = head.path, head.compression is None
         self.line = 1
         self.arcs = ArcArrays()
         self.ids = (0, 0)
@@ -125,7 +125,7 @@ class ArcLines:
         threads = thread_count()
         under_way: deque[Future[tuple[TextBlock, _Scanned]]] = deque()
         with ThreadPoolExecutor(threads + 1) as pool:
-            begin = self._begin_streamed if is_packed(self.path) else self._begin_spans
+            begin = self._begin_spans if self._is_plain else self._begin_streamed
             for done, coming in begin(pool, span):
                 under_way.append(coming)
                 # The first block has the header, which the others depend on.
@@ -136,13 +136,13 @@ class ArcLines:
             while under_way:
                 self._take(under_way.popleft())
 
-    def graph(self, vertex_count: int, *, name: str) -> Graph:
+    def graph(self, vertex_count: int, *, name: str, **more: Any) -> Graph:
         """The graph, once all lines are taken."""
         if self.promised is not None and self.arcs.count < self.promised:
             problem = f"promises {self.promised:,} arcs, but there are only {self.arcs.count:,}"
             raise FormatError(self.path, problem)
         check_vertex_count(self.path, vertex_count, self._text_bytes)
-        return self.arcs.graph(vertex_count, first_id=self.ids[0], name=name)
+        return self.arcs.graph(vertex_count, first_id=self.ids[0], name=name, **more)
 
     def promise(self, vertex_count: int, arc_count: int) -> None:
         """Take the header's counts; ids are from 1."""

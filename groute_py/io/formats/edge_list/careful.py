@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.io.file_head import Head
 from groute_py.io.formats.edge_list.dialect import (
     COMMENTS,
     FOREIGN_COMMENT,
@@ -30,9 +30,9 @@ MAY_BE_ROW = (
 class CarefulLines(ArcLines):
     """A file half read; `line` is the number of the next one."""
 
-    def __init__(self, path: Path, dialect: Dialect) -> None:
+    def __init__(self, head: Head, dialect: Dialect) -> None:
         marks = b"" if dialect.has_marked_rows else COMMENTS
-        super().__init__(path, marks, separator=dialect.separator)
+        super().__init__(head, marks, separator=dialect.separator)
         self._dialect = dialect
         self.columns = dialect.columns
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from groute_py.errors import FormatError
@@ -10,10 +11,10 @@ from groute_py.io.file_head import Head
 from groute_py.io.formats.edge_list.fields import (
     Lines,
     Records,
+    Sample,
     as_integer,
     is_comment,
     parted_counts,
-    records_of,
     separator_of,
 )
 from groute_py.io.formats.edge_list.titles import (
@@ -94,6 +95,7 @@ class Dialect(NamedTuple):
         return self.titled is not None and not self.titled.in_comment and self.separator != b""
 
 
+@lru_cache(maxsize=1)  # who reads a file asks again
 def dialect_of(head: Head) -> Dialect | None:
     """Find the dialect of a file that begins like this; None if it is no edge list."""
     if not TEXT.fullmatch(head.text):
@@ -110,38 +112,39 @@ def _says_undirected(comment: bytes) -> bool:
     return UNDIRECTED.fullmatch(comment) is not None
 
 
-def _dialect_of(head: Head, comments: list[bytes], data: Lines) -> Dialect | None:
+def _dialect_of(head: Head, comments: list[bytes], lines: Lines) -> Dialect | None:
     vertices = _vertices(comments)
-    if not data:
+    if not lines:
         if any(b"\r" in comment for comment in comments):
             problem = "lines end with a carriage return alone; end them with a line feed"
             raise FormatError(head.path, problem, line=1)
         return Dialect(b"", 3, False, frozenset(), vertices=vertices) if comments else None
-    _check_comments(head, data[:1])
+    _check_comments(head, lines[:1])
+    data = Sample(lines)
     if (row := titled(head, data)) is not None:
         return _by_titles(head, row, comments, data)
-    _check_comments(head, data)
+    _check_comments(head, lines)
     if (row := titled_in_comment(head, data)) is not None:
         return _by_titles(head, row, comments, data)
     if head.columns.named:
         names = ", ".join(map(repr, head.columns.named))
         problem = f"its first line is no row of titles with {names}, so no column can be named"
-        raise FormatError(head.path, problem, line=data[0][0])
+        raise FormatError(head.path, problem, line=lines[0][0])
     if (konect := next(filter(None, map(KONECT.fullmatch, comments[:1])), None)) is not None:
         if konect[1] == b"bip":
             problem = (
                 "its first line says that it is bipartite (KONECT): vertex 1 of the first column "
                 "is another than vertex 1 of the second; write ids that differ, and no such line"
             )
-            raise FormatError(head.path, problem, line=data[0][0])
-        if {len(fields) for _, fields in records_of(data, b"")} == {len(KONECT_COLUMNS)}:
+            raise FormatError(head.path, problem, line=lines[0][0])
+        if data.widths(b"") == {len(KONECT_COLUMNS)}:
             row = Titled(b"", 0, KONECT_COLUMNS, Roles(*ROLES), in_comment=True)
             return _by_titles(head, row, comments, data)
     refuse_wide_table(head, data)
     separator = separator_of(head, data)
     if separator is None:
         return None
-    counts, rows = parted_counts(records_of(data, separator))
+    counts, rows = parted_counts(data.records(separator))
     skipped = {number for number, _ in counts}
     columns = len(rows[0][1]) if rows else 3
     if rows and are_titles(rows):
@@ -166,9 +169,9 @@ def _dialect_of(head: Head, comments: list[bytes], data: Lines) -> Dialect | Non
     )
 
 
-def _by_titles(head: Head, named: Titled, comments: list[bytes], data: Lines) -> Dialect:
+def _by_titles(head: Head, named: Titled, comments: list[bytes], data: Sample) -> Dialect:
     """The dialect of a file with this row of titles."""
-    rows = [row for row in records_of(data, named.separator) if row[0] != named.line]
+    rows = [row for row in data.records(named.separator) if row[0] != named.line]
     places = named.places
     ends = [
         (number, [fields[places["tail"]], fields[places["head"]]])

@@ -43,7 +43,7 @@ from groute_py.io.formats.edge_list.dialect import IDS_ARE_NAMES, Dialect, diale
 from groute_py.io.formats.edge_list.fields import as_integer, quoted
 from groute_py.io.formats.edge_list.ldbc_vertices import vertices_beside, vertices_written
 from groute_py.io.formats.edge_list.rows import FileRows, read_rows
-from groute_py.io.tables.columns import BY_TITLE, Columns, Roles
+from groute_py.io.tables.columns import Roles
 from groute_py.io.tables.directions import graph_of_rows
 from groute_py.io.tables.titles import PAIRS
 from groute_py.io.text.arc_reader import Piece
@@ -51,6 +51,7 @@ from groute_py.io.text.arc_writer import attributed, write_arcs
 from groute_py.io.text.lines import Progress
 from groute_py.system.memory_limits import check_vertex_count
 
+BEGINS = re.compile(b"")
 SUFFIX_OF_NAMES = (".csv", ".wel", ".el", ".txt", ".tsv", ".e")
 UNPRINTABLE = re.compile(r"[\x00-\x08\n-\x1f]")
 SMALL_IDS, USUAL_IDS = (0, 2**31), (0, 10**18)
@@ -62,52 +63,52 @@ def sniff(head: Head) -> bool:
     return dialect_of(head) is not None
 
 
-def read(path: Path, progress: Progress | None = None, columns: Columns = BY_TITLE) -> Graph:
+def read(head: Head, progress: Progress | None = None) -> Graph:
     """Read an edge list, compressed or not.
 
     Where the ids count upwards from some number, that is the graph's `first_id`; else the ids are
     kept in `ids`, integers ascending, names in the order in which they come.
     """
-    dialect = dialect_of(Head(path, columns))
+    dialect = dialect_of(head)
     if dialect is None:
-        raise FormatError(path, "is not an edge list: no line of two or three fields")
+        raise FormatError(head.path, "is not an edge list: no line of two or three fields")
     if dialect.is_plain and not dialect.names:
-        lines = _Lines(path, dialect)
+        lines = _Lines(head, dialect)
         try:
             lines.read(progress)
         except _LargeIdError:
             pass  # an integer beyond 64 bits, so all ids are names
         else:
-            return _whole(lines.numbered_graph(), dialect, lines.comments, columns)
-    rows = read_rows(path, dialect, progress)
-    return _whole(_graph_of_rows(path, dialect, rows), dialect, rows.comments, columns)
+            return _mirrored(lines.numbered_graph(), head, dialect)
+    rows = read_rows(head, dialect, progress)
+    return _mirrored(_graph_of_rows(head, dialect, rows), head, dialect)
 
 
-def _whole(graph: Graph, dialect: Dialect, comments: int, columns: Columns) -> Graph:
-    """Add a report, and arcs back where a comment says that edges are undirected.
+def _mirrored(graph: Graph, head: Head, dialect: Dialect) -> Graph:
+    """Add arcs back where a comment says that edges are undirected.
 
     Some such files have both directions of each edge already.
     """
-    if dialect.undirected and not columns.undirected and not is_symmetric(graph):
-        graph = mirrored(graph)
-    return replace(graph, reading=_reading(dialect, comments))
+    if dialect.undirected and not head.columns.undirected and not is_symmetric(graph):
+        return mirrored(graph)
+    return graph
 
 
-def read_piece(path: Path, span: range, progress: Progress | None = None) -> Piece | None:
+def read_piece(head: Head, span: range, progress: Progress | None = None) -> Piece | None:
     """Read the lines that begin at these bytes of a plain file, if all ids are integers in it."""
-    dialect = dialect_of(Head(path))
+    dialect = dialect_of(head)
     if dialect is None or dialect.names or not dialect.is_plain or dialect.undirected:
         return None
-    if vertices_beside(path) is not None:
+    if vertices_beside(head.path) is not None:
         return None
-    lines = _Lines(path, dialect._replace(skipped=frozenset()) if span.start else dialect)
+    lines = _Lines(head, dialect._replace(skipped=frozenset()) if span.start else dialect)
     try:
         lines.read(progress, span)
     except _LargeIdError:
         return None
     promises = dialect.vertices, dialect.vertex_count, dialect.arc_count
     reading = _reading(dialect, lines.comments)
-    return Piece(_name(path), *lines.arcs.columns(), 0, *promises, reading)
+    return Piece(_name(head), *lines.arcs.columns(), 0, *promises, reading)
 
 
 class _LargeIdError(Exception):
@@ -117,8 +118,9 @@ class _LargeIdError(Exception):
 class _Lines(CarefulLines):
     """Arcs whose ids are integers; `arcs` has the ids as they are."""
 
-    def __init__(self, path: Path, dialect: Dialect) -> None:
-        super().__init__(path, dialect)
+    def __init__(self, head: Head, dialect: Dialect) -> None:
+        super().__init__(head, dialect)
+        self._name = _name(head)
         self.promised, self.ids = dialect.arc_count, SMALL_IDS
 
     def take_line(self, line: bytes) -> None:
@@ -138,9 +140,9 @@ class _Lines(CarefulLines):
         ends = self.arcs.columns()[:2]
         first, ids, count, tails, heads = _numbered(self.path, self._dialect, *ends)
         self.arcs.tails, self.arcs.heads = tails, heads
-        self.ids = (first, count)
-        graph = self.graph(count, name=_name(self.path))
-        return graph if ids is None else replace(graph, first_id=0, ids=ids)
+        self.ids = (first if ids is None else 0, count)
+        reading = _reading(self._dialect, self.comments)
+        return self.graph(count, name=self._name, ids=ids, reading=reading)
 
 
 def _numbered(
@@ -163,9 +165,9 @@ def _numbered(
     return span.start, None, len(span), tails - span.start, heads - span.start
 
 
-def _graph_of_rows(path: Path, dialect: Dialect, rows: FileRows) -> Graph:
+def _graph_of_rows(head: Head, dialect: Dialect, rows: FileRows) -> Graph:
     """The graph of rows between names, or between integers that no compiled loop has read."""
-    tails, heads = rows.tails, rows.heads
+    path, tails, heads = head.path, rows.tails, rows.heads
     numbers = None if dialect.names else rows.integers()
     first, count = 0, rows.name_count
     ids: NDArray[Any] | None = None
@@ -174,12 +176,13 @@ def _graph_of_rows(path: Path, dialect: Dialect, rows: FileRows) -> Graph:
         check_vertex_count(path, count, rows.text_bytes)
     else:
         ids = rows.ids(path)
-    columns = tails, heads, rows.weights, rows.ways, rows.back, _read_arc_ids(path, dialect)
-    graph = graph_of_rows(_name(path), count, *columns)
-    return replace(graph, first_id=0 if ids is not None else first, ids=ids)
+    columns = tails, heads, rows.weights, rows.ways, rows.back, _read_arc_ids(head, dialect)
+    graph = graph_of_rows(_name(head), count, *columns)
+    reading = _reading(dialect, rows.comments)
+    return replace(graph, first_id=0 if ids is not None else first, ids=ids, reading=reading)
 
 
-def _read_arc_ids(path: Path, dialect: Dialect) -> NDArray[Any] | None:
+def _read_arc_ids(head: Head, dialect: Dialect) -> NDArray[Any] | None:
     """The id of each row, shape (rows,): int64, or strings where some vertices or arcs have names.
 
     None where they are not wanted. The column is read in a second pass, as if it were of tails.
@@ -191,13 +194,13 @@ def _read_arc_ids(path: Path, dialect: Dialect) -> NDArray[Any] | None:
     of_ids = dialect._replace(titled=titled._replace(roles=roles))
     numbers = None
     try:
-        rows = read_rows(path, of_ids, None)
+        rows = read_rows(head, of_ids, None)
         numbers = None if dialect.names else rows.integers()
     except FormatError:
         if dialect.names:
             raise
-        rows = read_rows(path, of_ids._replace(names=True), None)  # names of arcs, not of vertices
-    return (rows.ids(path) if numbers is None else numbers)[rows.tails]
+        rows = read_rows(head, of_ids._replace(names=True), None)  # names of arcs, not of vertices
+    return (rows.ids(head.path) if numbers is None else numbers)[rows.tails]
 
 
 def _reading(dialect: Dialect, comments: int) -> Reading:
@@ -207,9 +210,9 @@ def _reading(dialect: Dialect, comments: int) -> Reading:
     return Reading({role: str(title) for role, title in titles.items()}, comments)
 
 
-def _name(path: Path) -> str:
-    name = bare_name(path)
-    return next((name.removesuffix(s) for s in SUFFIX_OF_NAMES if name.endswith(s)), name)
+def _name(head: Head) -> str:
+    stem, dot, suffix = head.name.rpartition(".")
+    return stem if dot + suffix in SUFFIX_OF_NAMES else head.name
 
 
 def write(graph: Graph, path: Path) -> None:

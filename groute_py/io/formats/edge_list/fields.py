@@ -20,6 +20,28 @@ Records = list[tuple[int, list[bytes]]]
 """Lines, or their fields, with their numbers."""
 
 
+class Sample:
+    """Lines of a file, and their fields by each separator."""
+
+    def __init__(self, lines: Lines) -> None:
+        self.lines = lines
+        text = b"\n".join(line for _, line in lines)
+        self.separators = [sign for sign in (TAB, *SEPARATORS) if sign in text]
+        """The signs that may part the fields of some line."""
+        self._records: dict[bytes, Records] = {}
+
+    def records(self, separator: bytes) -> Records:
+        """The fields of the lines, without rows of empty fields."""
+        if separator not in self._records:
+            rows = [(number, fields_of(line, separator)) for number, line in self.lines]
+            self._records[separator] = [(number, row) for number, row in rows if any(row)]
+        return self._records[separator]
+
+    def widths(self, separator: bytes) -> set[int]:
+        """The numbers of fields of the lines."""
+        return {len(fields) for _, fields in self.records(separator)}
+
+
 def as_integer(field: bytes) -> int | None:
     """The integer that a field is, if it is one."""
     return int(field) if INTEGER.fullmatch(field) else None
@@ -39,11 +61,12 @@ def fields_of(line: bytes, separator: bytes) -> list[bytes]:
     >>> fields_of(b'"Paris, Texas", Rome, 5', b","), fields_of(b'5" pipe,Rome,5', b",")
     ([b'Paris, Texas', b'Rome', b'5'], [b'5" pipe,Rome,5'])
     """
-    if QUOTE not in line:
-        return _parted(line, separator)
-    pieces = QUOTED.split(line)
+    pieces = QUOTED.split(line) if QUOTE in line else [line]
     outside, inside = pieces[::2], iter(pieces[1::2])
-    fields = _parted(QUOTE.join(outside), separator)  # each quote stands for what was in a pair
+    text = QUOTE.join(outside)  # in which each quote stands for what was in a pair
+    fields = [part.strip() for part in text.split(separator)] if separator else text.split()
+    if len(pieces) == 1 and QUOTE not in line:
+        return fields
     if any(QUOTE in piece for piece in outside) or any(
         QUOTE in field and field != QUOTE for field in fields
     ):
@@ -59,29 +82,25 @@ def quoted(name: str) -> str:
     return name
 
 
-def _parted(line: bytes, separator: bytes) -> list[bytes]:
-    return [part.strip() for part in line.split(separator)] if separator else line.split()
-
-
-def separator_of(head: Head, data: Lines) -> bytes | None:
+def separator_of(head: Head, data: Sample) -> bytes | None:
     """Find the separator of all lines into the same two or three fields, or else of the first.
 
     Tabs alone part the lines where any blanks do not: titles and names may have blanks there.
     """
-    for lines in (data, data[:3], data[:1]):
-        separators = [separator for separator in (b"", *SEPARATORS) if _parts(lines, separator)]
-        sure = [separator for separator in separators if _leaves_none(lines, separator, separators)]
+    for sample in (data, Sample(data.lines[:3]), Sample(data.lines[:1])):
+        likely = [sign for sign in (b"", *sample.separators) if sign != TAB]
+        separators = [separator for separator in likely if _parts(sample, separator)]
+        sure = [one for one in separators if _leaves_none(sample, one, separators)]
         if len(sure) == 1:
             return sure[0]
         if separators:
             names = " or by ".join(repr(s.decode()) if s else "blanks" for s in sure or separators)
-            problem = f"fields may be parted by {names} in {shown(data[0][1])}"
-            raise FormatError(
-                head.path, f"{problem}; use one of them, and points in decimals", line=data[0][0]
-            )
-        if len(lines) > 1 and _parts(lines, TAB):
+            problem = f"fields may be parted by {names} in {shown(data.lines[0][1])}"
+            hint = "use one of them, and points in decimals"
+            raise FormatError(head.path, f"{problem}; {hint}", line=data.lines[0][0])
+        if len(sample.lines) > 1 and _parts(sample, TAB):
             return TAB
-    _check_columns(head, data)
+    _check_columns(head, *data.lines[0])
     return None
 
 
@@ -95,35 +114,26 @@ def parted_counts(rows: Records) -> tuple[Records, Records]:
     return [], rows
 
 
-def records_of(lines: Lines, separator: bytes) -> Records:
-    """The fields of lines, without rows of empty fields."""
-    rows = [(number, fields_of(line, separator)) for number, line in lines]
-    return [(number, fields) for number, fields in rows if any(fields)]
-
-
 def hint_of(line: bytes) -> str:
     """The hint about quotes behind a message about a line."""
     return HINT if QUOTE in line else ""
 
 
-def _records(lines: Lines, separator: bytes) -> Records:
-    return parted_counts(records_of(lines, separator))[1]
-
-
-def _parts(lines: Lines, separator: bytes) -> bool:
-    widths = {len(fields) for _, fields in _records(lines, separator)}
+def _parts(sample: Sample, separator: bytes) -> bool:
+    _, rows = parted_counts(sample.records(separator))
+    widths = {len(fields) for _, fields in rows}
     return len(widths) == 1 and widths <= {2, 3}
 
 
-def _leaves_none(lines: Lines, separator: bytes, separators: list[bytes]) -> bool:
+def _leaves_none(sample: Sample, separator: bytes, separators: list[bytes]) -> bool:
     """Return True if the ids hold none of the other separators that would do."""
     others = [other for other in separators if other and other != separator]
-    ends = [end for _, fields in _records(lines, separator) for end in fields[:2]]
+    _, rows = parted_counts(sample.records(separator))
+    ends = [end for _, fields in rows for end in fields[:2]]
     return not any(other in end for other in others for end in ends)
 
 
-def _check_columns(head: Head, data: Lines) -> None:
-    number, line = data[0]
+def _check_columns(head: Head, number: int, line: bytes) -> None:
     if line.count(QUOTE) % 2:
         problem = f"a quote is not closed in {shown(line)}{HINT}"
         raise FormatError(head.path, problem, line=number)

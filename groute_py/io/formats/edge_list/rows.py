@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from groute_py.errors import FormatError, GraphError
 from groute_py.graph.builder import INT64
+from groute_py.io.file_head import Head
 from groute_py.io.formats.edge_list.careful import CarefulLines
 from groute_py.io.formats.edge_list.dialect import Dialect
 from groute_py.io.formats.edge_list.names import Names, joined
@@ -63,9 +64,9 @@ class FileRows(NamedTuple):
         return np.array(names, dtype=np.str_)
 
 
-def read_rows(path: Path, dialect: Dialect, progress: Progress | None) -> FileRows:
+def read_rows(head: Head, dialect: Dialect, progress: Progress | None) -> FileRows:
     """Read all rows of a file."""
-    lines, total, text_bytes = CarefulLines(path, dialect), path.stat().st_size, 0
+    path, lines, text_bytes = head.path, CarefulLines(head, dialect), 0
     names = Names()
     numbers: list[tuple[Any, Any, Any]] = []
     ends: list[NDArray[np.int32]] = []
@@ -79,7 +80,7 @@ def read_rows(path: Path, dialect: Dialect, progress: Progress | None) -> FileRo
             ends.append(names.numbers(block.ends))
             numbers.append(block[1:])
         if progress:
-            progress(done, total)
+            progress(done, head.source.size)
     none, roles = np.zeros(0, np.int32), dialect.places
     tails, heads = (np.concatenate([none, *(block[end::2] for block in ends)]) for end in (0, 1))
     weights, back, ways = zip(*numbers, strict=True) if numbers else ((), (), ())

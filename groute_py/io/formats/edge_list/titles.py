@@ -9,13 +9,11 @@ from groute_py.errors import FormatError, GraphError
 from groute_py.io.file_head import Head
 from groute_py.io.formats.edge_list.fields import (
     QUOTE,
-    SEPARATORS,
     TAB,
-    Lines,
     Records,
+    Sample,
     as_integer,
     is_comment,
-    records_of,
 )
 from groute_py.io.tables.columns import Roles, roles_of
 from groute_py.io.tables.titles import ends_in
@@ -46,7 +44,7 @@ class Titled(NamedTuple):
         return {role: self.titles.index(title) for role, title in self.roles.titles.items()}
 
 
-def titled(head: Head, data: Lines) -> Titled | None:
+def titled(head: Head, data: Sample) -> Titled | None:
     """The first line as titles, if it has a pair of titles of tails and heads, or those asked for.
 
     A tab parts fields where it parts all lines alike, else any blanks do.
@@ -58,26 +56,25 @@ def titled(head: Head, data: Lines) -> Titled | None:
     return described(head, best[2], best[3])
 
 
-def titled_in_comment(head: Head, data: Lines) -> Titled | None:
+def titled_in_comment(head: Head, data: Sample) -> Titled | None:
     """The last comment above the first line that names ends and has as many fields as all lines."""
-    above = list(enumerate(head.lines[: data[0][0] - 1], 1))
+    above = list(enumerate(head.lines[: data.lines[0][0] - 1], 1))
     for number, line in reversed(above[-MOST_COMMENTS:]):
         if is_comment(line):
-            for alike, _, separator, rows in _candidates(
-                head, [(number, line.lstrip()[1:]), *data]
-            ):
+            sample = Sample([(number, line.lstrip()[1:]), *data.lines])
+            for alike, _, separator, rows in _candidates(head, sample):
                 if alike:
                     return described(head, separator, rows)._replace(in_comment=True)
     return None
 
 
-def _candidates(head: Head, data: Lines) -> list[tuple[bool, int, bytes, Records]]:
+def _candidates(head: Head, data: Sample) -> list[tuple[bool, int, bytes, Records]]:
     """The ways to part lines by which the first is a row of titles."""
     candidates = []
-    widths = {len(fields) for _, fields in records_of(data, TAB)}
+    widths = data.widths(TAB)
     blanks = () if len(widths) == 1 and min(widths) > 1 else (b"",)
-    for separator in (TAB, *SEPARATORS, *blanks):
-        rows = records_of(data, separator)
+    for separator in (*data.separators, *blanks):
+        rows = data.records(separator)
         if rows and _are_known(head, rows, separator):
             width = len(rows[0][1])
             alike = sum(len(fields) == width for _, fields in rows)
@@ -110,11 +107,10 @@ def are_titles(rows: Records) -> bool:
     return bool(rows[1:]) and _have_integers(rows[1:])
 
 
-def refuse_wide_table(head: Head, data: Lines) -> None:
+def refuse_wide_table(head: Head, data: Sample) -> None:
     """Raise `FormatError` for a table of four or more columns whose ends are not clear."""
-    for separator in (TAB, *SEPARATORS):
-        rows = records_of(data, separator)
-        widths = {len(fields) for _, fields in rows}
+    for separator in data.separators:
+        rows, widths = data.records(separator), data.widths(separator)
         is_wide = len(rows) > 1 and len(widths) == 1 and min(widths) > NARROW
         if is_wide and not any(map(NUMBER.fullmatch, rows[0][1])):
             described(head, separator, rows)

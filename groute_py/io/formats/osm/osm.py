@@ -24,7 +24,6 @@ from groute_py.io.formats.osm.profiles import Profile, profile_of
 from groute_py.io.formats.osm.roads import Nodes, Ways, road_graph
 from groute_py.io.formats.osm.tags import is_blocked, speeds_of
 from groute_py.io.optional_libraries import library
-from groute_py.io.tables.columns import BY_TITLE, Columns
 from groute_py.io.text.lines import Progress
 from groute_py.system.memory_limits import CHECKED_EVERY, check_room
 
@@ -33,6 +32,7 @@ RULES = 3
 
 PBF = re.compile(rb"\0\0[\0-\x0f].\n\x09OSMHeader", re.S)
 XML = re.compile(rb"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--[^>]{0,400}-->\s*)?<osm[\s>]")
+BEGINS = re.compile(PBF.pattern + b"|" + XML.pattern, re.S)
 COMPRESSED = {None: "xml", "gzip": "xml.gz", "bzip2": "xml.bz2"}
 """Pyosmium's names of XML within a compression."""
 
@@ -45,19 +45,14 @@ WAY_ID = re.compile(rb"\sid\s*=\s*['\"](-?\d{1,18})['\"]")
 HISTORY = "'osmium time-filter' makes an extract of a history, and 'osmium merge' one of several"
 
 
-def sniff(head: Head) -> bool:
-    """Return True if it begins as one of both forms."""
-    return bool(PBF.match(head.text) or XML.match(head.text))
-
-
-def read(path: Path, progress: Progress | None = None, columns: Columns = BY_TITLE) -> Graph:
+def read(head: Head, progress: Progress | None = None) -> Graph:
     """Read the roads of a profile, by default ``car``.
 
     It is a `FormatError` if the file is damaged, a history, in a compression that pyosmium does not
     read, or has no roads.
     """
-    profile = profile_of(columns.profile)
-    form = _form(path)
+    path, profile = head.path, profile_of(head.columns.profile)
+    form = _form(head)
     _report(progress, path, 0)
     ways = _read_ways(path, form, profile)
     _report(progress, path, 0.5)
@@ -67,15 +62,16 @@ def read(path: Path, progress: Progress | None = None, columns: Columns = BY_TIT
     return road_graph(path, name, ways, nodes)
 
 
-def _form(path: Path) -> str:
-    head = Head(path)
+def _form(head: Head) -> str:
     if PBF.match(head.text):
         if head.compression is not None:
-            raise FormatError(path, f"is OpenStreetMap PBF within {head.compression}; unpack it")
+            raise FormatError(
+                head.path, f"is OpenStreetMap PBF within {head.compression}; unpack it"
+            )
         return "pbf"
     if head.compression not in COMPRESSED:
         read = "plain, .gz and .bz2"
-        raise FormatError(path, f"is OpenStreetMap XML in {head.compression}; {read} are read")
+        raise FormatError(head.path, f"is OpenStreetMap XML in {head.compression}; {read} are read")
     return COMPRESSED[head.compression]
 
 
