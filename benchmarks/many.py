@@ -39,7 +39,7 @@ from groute_py.comm.base import Channel
 from groute_py.device.rows import NarrowError, RowBlock
 from groute_py.device.summary import Wanted
 from groute_py.engine.options import METHODS, Options
-from groute_py.io.problems import read_sources
+from groute_py.io.pairs import read_sources
 from groute_py.many.apsp import Ends, ManySources
 from groute_py.many.solve import Solving
 from groute_py.many.sources import sources_of

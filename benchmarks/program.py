@@ -83,7 +83,7 @@ def timed(
 def phases(channel: Channel, run: Callable[[], Any]) -> dict[str, list[float]]:
     """Seconds of each rank in each phase of one more run; collective.
 
-    Phases are the spans that `groute_py.system.trace` records; one may lie within another.
+    Phases are the spans that `groute_py.system.clock` records; one may lie within another.
     """
     clock = Clock("run")
     clock.record = SpansAndCounts()

@@ -97,8 +97,7 @@ def convert(
 
 def _with_places(graph: Graph, source: str, named: str | None, *, planar: bool) -> Graph:
     """Add the coordinates in a file that is named, or lies beside the graph's."""
-    from groute_py.io.coordinates import coordinates_beside
-    from groute_py.io.tables.vertices import SUFFIX as TABLE
+    from groute_py.io.coordinates import TABLE, coordinates_beside
     from groute_py.maps.places import places_of
 
     path = named or coordinates_beside(source)

@@ -14,7 +14,7 @@ from groute_py.cli.records import trace_option
 from groute_py.engine.option import Option, options_of
 from groute_py.engine.options import Options
 from groute_py.errors import InputError, quote
-from groute_py.system.sizes import nbytes_of
+from groute_py.system.settings import nbytes_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 

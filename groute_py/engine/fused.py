@@ -23,7 +23,7 @@ from groute_py.comm.team import Team
 from groute_py.device.base import Device, Linked
 from groute_py.engine.loop import Pace, Relaxing, counts_of
 from groute_py.errors import RunError, everywhere, too_late
-from groute_py.system.trace import count
+from groute_py.system.clock import count
 
 
 def run(linked: Linked, channel: Channel, pace: Pace) -> bool:

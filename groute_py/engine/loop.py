@@ -25,8 +25,7 @@ from groute_py.comm.team import Team
 from groute_py.comm.termination import Ballot, Coordinator, Verdict
 from groute_py.device.base import Device
 from groute_py.errors import GrouteError, everywhere, too_late
-from groute_py.system.clock import Record
-from groute_py.system.trace import recorder
+from groute_py.system.clock import Record, recorder
 
 PATIENCE, NAP_S = 100, 5e-5
 """Polls of a rank without work before it pauses between polls, and the pause."""

@@ -31,7 +31,7 @@ from groute_py.many.sources import checked
 from groute_py.many.storage.folder import run_of
 from groute_py.memory.host import refuse_beyond
 from groute_py.results.result import public_distances
-from groute_py.system.trace import count, span
+from groute_py.system.clock import count, span
 from groute_py.turns.layout import Layout
 
 Progress = Callable[[int, int], None]

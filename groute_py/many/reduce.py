@@ -21,7 +21,7 @@ from groute_py.comm.base import Channel
 from groute_py.device.summary import Summary, Wanted, bin_count, edges_of, wide
 from groute_py.many.apsp import ManySources, Progress
 from groute_py.many.storage.store import SHARE, Store
-from groute_py.system.trace import count
+from groute_py.system.clock import count
 
 REDUCTIONS = ("none", "sum", "max", "histogram")
 """The reductions that a user may choose."""

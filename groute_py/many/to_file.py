@@ -19,7 +19,7 @@ from groute_py.many.storage.row_files import RowFiles
 from groute_py.many.storage.row_writer import ArrayPlace, MappedRowWriter
 from groute_py.many.storage.store import Store
 from groute_py.results.attributes import Attributes
-from groute_py.system.trace import span
+from groute_py.system.clock import span
 
 UNIT = "rows"
 """The units of a store of rows."""

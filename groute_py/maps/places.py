@@ -19,13 +19,13 @@ from groute_py.graph.shapes import Shapes
 from groute_py.interop.tables import is_table, titles_of
 from groute_py.io.coordinates import (
     MICRODEGREE,
+    TABLE,
     coordinates_beside,
     coordinates_for,
     read_coordinates,
 )
 from groute_py.io.formats.tntp import read_nodes
 from groute_py.io.tables.titles import PlaceTitles, places_in
-from groute_py.io.tables.vertices import SUFFIX as TABLE
 from groute_py.source.graph_source import GraphSource
 
 LIMITS = np.array([180.0, 90.0])

@@ -35,16 +35,16 @@ from groute_py.source.base import Supply
 from groute_py.source.graph_source import GraphSource
 from groute_py.source.shared import SharedFile, on_every_rank
 from groute_py.source.whole import Whole
+from groute_py.system.clock import span
 from groute_py.system.environment import local_rank
 from groute_py.system.memory_limits import available_bytes
-from groute_py.system.trace import span
 from groute_py.turns.expanded import layout_of
 
 if TYPE_CHECKING:
     from mpi4py import MPI
 
     from groute_py.device.base import Device
-    from groute_py.io.mapped_file import MappedFile
+    from groute_py.io.graph_file import MappedFile
     from groute_py.many.apsp import Ends, ManySources, Progress
     from groute_py.many.row_graph import RowGraph
     from groute_py.many.storage.store import Store

@@ -16,8 +16,7 @@ from groute_py.graph.generate import is_spec
 from groute_py.interop.graph_like import GraphLike, as_graph
 from groute_py.io import datasets
 from groute_py.io.cache import Copy
-from groute_py.io.graph_file import GraphFile
-from groute_py.io.mapped_file import MappedFile
+from groute_py.io.graph_file import GraphFile, MappedFile
 from groute_py.io.tables.columns import BY_TITLE, Columns
 from groute_py.source.base import Supply
 from groute_py.source.mapped import map_together

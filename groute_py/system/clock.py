@@ -1,7 +1,8 @@
 """The time of a process by phases: from its start on, each moment belongs to one.
 
 A command opens a `Clock`; all code beneath names what it does by `phase`. Without a clock, as where
-the package is used from Python, `phase` does nothing.
+the package is used from Python, `phase` does nothing. `span`, `count` and `recorder` add to the
+clock's record, and cost next to nothing where nothing is recorded.
 """
 
 from __future__ import annotations
@@ -141,3 +142,25 @@ def process_age_s() -> float:
         return max(time.clock_gettime(time.CLOCK_BOOTTIME) - start_s, 0.0)
     except (OSError, ValueError, IndexError, AttributeError):
         return time.process_time()
+
+
+def recorder() -> Record | None:
+    """Return the record of events; None if nothing is recorded."""
+    return None if (clock := current()) is None else clock.record
+
+
+def count(counter: str, value: float) -> None:
+    """Record the value of a counter now."""
+    if (record := recorder()) is not None:
+        record.count(counter, time.monotonic(), value)
+
+
+@contextmanager
+def span(phase: str) -> Iterator[None]:
+    """Record the time of the block, also of one that raises."""
+    record, begin = recorder(), time.monotonic()
+    try:
+        yield
+    finally:
+        if record is not None:
+            record.span(phase, begin, time.monotonic())

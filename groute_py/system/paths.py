@@ -1,7 +1,8 @@
-"""Existence of paths, and their names; invalid names and closed folders are no errors."""
+"""Existence of paths, their names, and their file systems; invalid names are no errors."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 
@@ -28,3 +29,17 @@ def as_text(name: str) -> str:
     ('s\\udcfcd', 'süd')
     """
     return name.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+MOUNTS = Path("/proc/self/mountinfo")
+"""A line for each mount of this process; proc(5) has its fields."""
+
+
+def file_system(device: int) -> str:
+    """The type of the file system with a device number, such as "ext4"; "" if none is mounted."""
+    number = f"{os.major(device)}:{os.minor(device)}"
+    for line in MOUNTS.read_text("utf-8", "replace").splitlines():
+        mount, _, source = line.partition(" - ")
+        if mount.split()[2] == number:
+            return source.split()[0]
+    return ""

@@ -18,8 +18,7 @@ from groute_py.device.cpu import buffers
 from groute_py.engine.chrome_trace import RankClock, chrome_trace, clocks
 from groute_py.system import clock
 from groute_py.system.clock import Clock as PhaseClock
-from groute_py.system.clock import Record, running
-from groute_py.system.trace import recorder, span
+from groute_py.system.clock import Record, recorder, running, span
 
 GRID = "road:12x9"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from groute_py import FormatError
-from groute_py.io.problems import read_pairs, read_sources
+from groute_py.io.pairs import read_pairs, read_sources
 
 
 def test_the_samples_of_the_challenge(data_folder: Path) -> None:

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groute_py import FormatError, read_graph
-from groute_py.io.formats.edge_list import usual as edge_usual
+from groute_py.io.formats.edge_list import rows as edge_rows
 from groute_py.io.formats.edge_list.careful import CarefulLines
 from groute_py.io.formats.edge_list.names import Block
-from groute_py.io.formats.edge_list.usual import TextPart, UsualLines
+from groute_py.io.formats.edge_list.rows import TextPart, UsualLines
 from groute_py.io.tables.columns import BY_TITLE, Columns
 
 ODD = [
@@ -103,7 +103,7 @@ def test_blocks(tmp_path: Path, separator: str, monkeypatch: pytest.MonkeyPatch)
     graphs = [outcome(tmp_path / "g.csv", BY_TITLE)]
     monkeypatch.setattr("groute_py.io.compression.CHUNK", 900)
     graphs.append(outcome(tmp_path / "g.csv", BY_TITLE))
-    monkeypatch.setattr(edge_usual, "MOST_UNUSUAL", 1)
+    monkeypatch.setattr(edge_rows, "MOST_UNUSUAL", 1)
     graphs.append(outcome(tmp_path / "g.csv", BY_TITLE))
     assert graphs[0] == graphs[1] == graphs[2]
     expected = list(dict.fromkeys(name for row in rows for name in row[:2]))

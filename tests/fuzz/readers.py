@@ -13,13 +13,11 @@ from fuzz.seeds import WRITTEN_NS
 from groute_py import Graph, Positions, Result, read_graph, sssp, verify
 from groute_py.graph.ids import Numbering
 from groute_py.io.cache import copy_name
-from groute_py.io.coordinates import read_coordinates
+from groute_py.io.coordinates import places_in_table, read_coordinates
 from groute_py.io.formats.tntp import read_trips
 from groute_py.io.graph_file import GraphFile
-from groute_py.io.pairs import read_pairs_in
+from groute_py.io.pairs import read_pairs, read_pairs_in, read_sources
 from groute_py.io.points import read_point_pairs, read_points
-from groute_py.io.problems import read_pairs, read_sources
-from groute_py.io.tables.vertices import places_in_table
 from groute_py.results import result as results
 
 

@@ -31,7 +31,7 @@ from groute_py.many.storage.row_writer import MappedRowWriter, RowWriter, has_bl
 from groute_py.many.storage.row_writer import write_at as pwritten
 from groute_py.many.storage.store import Store
 from groute_py.many.to_file import UNIT, save_rows
-from groute_py.system.mounts import file_system
+from groute_py.system.paths import file_system
 
 GRAPH = random_graph(200, 900, seed=3, greatest=50)
 SOURCES = np.arange(0, 200, 2)

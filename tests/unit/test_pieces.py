@@ -26,7 +26,7 @@ from groute_py.io.tables.columns import Columns
 from groute_py.io.text import arc_reader, lines
 from groute_py.partition.cutting import Cutting
 from groute_py.results.result import read_result
-from groute_py.source import copy, owners
+from groute_py.source import owners, pieces
 from groute_py.source.graph_source import GraphSource
 from groute_py.source.mapped import Mapped
 from groute_py.source.pieces import ParsedText, read_pieces
@@ -215,12 +215,12 @@ def test_no_copy_where_it_cannot_be_written(
         wanted.parent.touch()
     elif where == "draft":
         monkeypatch.setattr(
-            copy, "replacing_copy", lambda path, source: replacing_copy(path / "not", source)
+            pieces, "replacing_copy", lambda path, source: replacing_copy(path / "not", source)
         )
     else:
-        write = copy._write
+        write = pieces._write
         monkeypatch.setattr(
-            copy,
+            pieces,
             "_write",
             lambda draft, arrays: (
                 "digests" not in arrays and arrays["heads"][0] < 1000 and write(draft, arrays)

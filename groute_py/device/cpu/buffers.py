@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from groute_py.device.base import NO_PARENT, Counters, Terms, bound_within, unreached
 from groute_py.kernels.cpu import near_far
 from groute_py.partition.share import Share
-from groute_py.system.trace import recorder
+from groute_py.system.clock import recorder
 
 SLICE_ARCS = 1 << 14
 """Arcs a rank with peers relaxes (about 0.3 ms) before it looks at its messages."""

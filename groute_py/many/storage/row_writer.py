@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from groute_py.device.rows import RowBlock
 from groute_py.results.result import put_public
-from groute_py.system.mounts import file_system
+from groute_py.system.paths import file_system
 from groute_py.system.threads import thread_count
 
 WINDOW_BYTES = 1 << 28

@@ -26,7 +26,7 @@ from groute_py.device.summary import Summary, Wanted
 from groute_py.errors import InputError
 from groute_py.hierarchy import problems
 from groute_py.hierarchy.hierarchy import Hierarchy
-from groute_py.system.trace import span
+from groute_py.system.clock import span
 
 FILLED = 1 << 28
 """Distances that are worked on at once, if there are so many: levels are wide then."""
