@@ -38,6 +38,9 @@ from groute_py.turns.expanded import ExpandedGraph, expanded
 Prover = Callable[[Statement], bool]
 """Function that says whether an answer is right; False says nothing."""
 
+Shown = Callable[[Any], str]
+"""Function that shows a vertex in the file's numbering."""
+
 SHARED_FROM = 1 << 18
 """Arcs from which several threads look at them."""
 
@@ -149,7 +152,7 @@ def _check(graph: Graph, result: Result, cutoff: float | None) -> None:
     floats = distances.dtype.kind == "f"
     weights = graph.weights.astype(distances.dtype, copy=False) if floats else graph.weights
     arcs = (graph.offsets, graph.heads, weights)
-    shown = _Ids(graph)
+    shown = _ids(graph)
     nothing = np.inf if distances.dtype.kind == "f" else UNREACHED
     number = distances <= nothing  # which NaN is not
     lowest = -np.inf if distances.dtype.kind == "f" else -UNREACHED - 1
@@ -210,7 +213,7 @@ def _verify_with_turns(graph: ExpandedGraph, result: Result, bound: Any) -> None
             same |= np.abs(result.distances - oracle) <= slack
     if not same.all():
         vertex = int(np.argmin(same))
-        name, value = _Ids(graph)(vertex), result.distances[vertex]
+        name, value = _ids(graph)(vertex), result.distances[vertex]
         raise VerificationError(f"{name} has distance {value}; with these turns {oracle[vertex]}")
 
 
@@ -266,14 +269,9 @@ def _same_ids(graphs: NDArray[Any] | None, results: NDArray[Any] | None) -> bool
     return np.array_equal(graphs, results)
 
 
-class _Ids:
-    """Shows a vertex in the file's numbering."""
-
-    def __init__(self, graph: Graph) -> None:
-        self._numbering = graph.numbering
-
-    def __call__(self, vertex: Any) -> str:
-        return f"vertex {self._numbering.id_of(int(vertex))}"
+def _ids(graph: Graph) -> Shown:
+    numbering = graph.numbering
+    return lambda vertex: f"vertex {numbering.id_of(int(vertex))}"
 
 
 def _check_no_improvement(
@@ -315,7 +313,7 @@ def _improvable_beyond_rounding(
 
 
 def _improvable(graph: Graph, distances: NDArray[Any], tail: int, arc: int) -> VerificationError:
-    shown, head = _Ids(graph), graph.heads[arc]
+    shown, head = _ids(graph), graph.heads[arc]
     return VerificationError(
         f"{shown(head)} has distance {distances[head]}, but {shown(tail)} has "
         f"{distances[tail]} and an arc of weight {graph.weights[arc]} to it"
@@ -343,7 +341,7 @@ def _over_rows(offsets: NDArray[Any], look: Callable[[tuple[int, int]], Any]) ->
         return list(pool.map(look, pairwise(cuts)))
 
 
-def _check_tree(arcs: tuple[Any, ...], result: Result, shown: _Ids) -> None:
+def _check_tree(arcs: tuple[Any, ...], result: Result, shown: Shown) -> None:
     assert result.predecessors is not None
     parents, distances = result.predecessors, result.distances
     if parents.shape != distances.shape:
@@ -364,7 +362,7 @@ def _check_tree(arcs: tuple[Any, ...], result: Result, shown: _Ids) -> None:
     _refuse(needs & ~rooted, distances, shown, "has predecessors that do not lead to the source")
 
 
-def _refuse(wrong: NDArray[np.bool_], distances: NDArray[Any], shown: _Ids, why: str) -> None:
+def _refuse(wrong: NDArray[np.bool_], distances: NDArray[Any], shown: Shown, why: str) -> None:
     if wrong.any():
         vertex = int(np.argmax(wrong))
         raise VerificationError(f"{shown(vertex)} (distance {distances[vertex]}) {why}")

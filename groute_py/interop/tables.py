@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from numbers import Integral, Number
 from typing import Any
 
@@ -96,9 +95,10 @@ def table_graph(table: Any, columns: Columns, renumber: bool = True) -> Graph:
     first, ids, count, tails, heads = _numbered(tails, heads, renumber)
     weights, ways, back = _values(table, roles, len(tails))
     arc_ids = None if roles.arc is None else _ids(table, roles.arc, "arc")
-    graph = graph_of_rows(NAME, count, tails, heads, weights, ways, back, arc_ids)
     reading = Reading({role: str(title) for role, title in roles.titles.items()})
-    return replace(graph, first_id=0 if ids is not None else first, ids=ids, reading=reading)
+    rows = tails, heads, weights, ways, back, arc_ids
+    first = first if ids is None else 0
+    return graph_of_rows(NAME, count, *rows, first_id=first, ids=ids, reading=reading)
 
 
 def _is_lazy(table: Any) -> bool:

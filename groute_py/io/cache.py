@@ -102,11 +102,6 @@ class Copy:
             warnings.warn(text, CacheWarning, stacklevel=3)
 
 
-def folder_of(path: Path, cache: bool | str | os.PathLike[str] | None, large: int) -> Path | None:
-    """The folder for the copy of a file; None if there shall be none."""
-    return _folder(cache if cache is not None else Source.of(path).size >= large)
-
-
 def copy_name(
     path: Path, columns: Columns = BY_TITLE, form: ModuleType = native, rules: int = 1
 ) -> str:
@@ -131,7 +126,7 @@ def map_copy(copy: Path, form: ModuleType = native) -> Any:
     return contents
 
 
-def _folder(cache: bool | str | os.PathLike[str]) -> Path | None:
+def folder_of(cache: bool | str | os.PathLike[str]) -> Path | None:
     """The folder of copies; None, with one warning, where others could put copies into it."""
     if not isinstance(cache, bool):
         folder = file_path("cache", cache)
@@ -139,7 +134,7 @@ def _folder(cache: bool | str | os.PathLike[str]) -> Path | None:
             raise InputError(f"{folder}: is no folder, so no copies of graphs can be kept there")
         return folder
     try:
-        return cache_folder("graphs") if cache else None
+        return cache_folder("graphs")
     except InputError as problem:
         warnings.warn(f"no copy of a graph is kept or used: {problem}", CacheWarning, stacklevel=2)
     except OSError:

@@ -19,7 +19,7 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from io import BufferedReader
 from pathlib import Path
-from typing import IO, Any, BinaryIO, NamedTuple, Protocol, cast
+from typing import IO, Any, BinaryIO, NamedTuple
 
 from groute_py.errors import FormatError, GrouteError
 from groute_py.io.optional_libraries import library
@@ -31,25 +31,16 @@ LARGEST_WINDOW = 1 << 28
 """Bytes of memory a decompressor may want; ``xz -9`` wants 65 MiB, ``zstd --ultra`` 128 MiB."""
 
 
-class Decompressor(Protocol):
-    """One compressed stream, as the standard library's bz2, lzma and zstd have it."""
-
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def needs_input(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, max_length: int) -> bytes: ...
-
-
 class Codec(NamedTuple):
-    """A way of compression: how it is known, undone and done."""
+    """A way of compression: how it is known, undone and done.
+
+    ``start`` begins a stream to decompress, with the methods of the standard library's bz2.
+    """
 
     name: str
     suffix: str
     magic: re.Pattern[bytes]
-    start: Callable[[], Decompressor]
+    start: Callable[[], Any]
     packing: Callable[[BinaryIO], AbstractContextManager[Any]]
 
 
@@ -75,12 +66,12 @@ class _Gunzip:
         return self._member.unused_data
 
 
-def _gunzip() -> Decompressor:
+def _gunzip() -> Any:
     try:
         from isal import igzip_lib
     except ImportError:
-        return cast(Decompressor, _Gunzip())
-    return cast(Decompressor, igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP))
+        return _Gunzip()
+    return igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)
 
 
 def _zstd() -> Any:
@@ -92,10 +83,10 @@ def _zstd() -> Any:
     return zstd
 
 
-def _unzstd() -> Decompressor:
+def _unzstd() -> Any:
     zstd = _zstd()
     most = {zstd.DecompressionParameter.window_log_max: LARGEST_WINDOW.bit_length() - 1}
-    return cast(Decompressor, zstd.ZstdDecompressor(options=most))
+    return zstd.ZstdDecompressor(options=most)
 
 
 CODECS = (
@@ -160,8 +151,8 @@ def _pieces(path: Path) -> Iterator[tuple[bytes, int]]:
     with open(path, "rb") as file:
         codec = codec_of(file.read(LONGEST_MAGIC))
         file.seek(0)
-        content = iter(lambda: file.read(CHUNK), b"") if codec is None else None
-        for piece in content or _decompressed(path, file, cast(Codec, codec)):
+        plain = iter(lambda: file.read(CHUNK), b"")
+        for piece in plain if codec is None else _decompressed(path, file, codec):
             yield piece, file.tell()
 
 

@@ -114,10 +114,12 @@ class GraphFile:
             return None
 
     def _copy(self, form: ModuleType, columns: Columns, large: int) -> Copy | None:
-        folder, rules = cached.folder_of(self.path, self._cache, large), self._format.rules
+        is_wanted = self._head.source.size >= large if self._cache is None else self._cache
+        folder = None if is_wanted is False else cached.folder_of(is_wanted)
         if folder is None:
             return None
-        return Copy(self.path, folder / cached.copy_name(self.path, columns, form, rules), form)
+        name = cached.copy_name(self.path, columns, form, self._format.rules)
+        return Copy(self.path, folder / name, form)
 
     def _read_steady(self, progress: Progress | None) -> Graph:
         """Read a file that stays the same; once more if only its time has changed meanwhile."""

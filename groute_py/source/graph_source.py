@@ -83,10 +83,13 @@ class GraphSource:
     def file(self) -> GraphFile | None:
         """The file that a path or the name of a graph stands for; None for any other graph."""
         what = self.what
-        if not isinstance(what, str | Path) or (isinstance(what, str) and is_spec(what)):
+        if isinstance(what, str) and ":" in what:
+            if is_spec(what):
+                return None
+            if datasets.is_name(what):
+                what = datasets.fetch(what, self.progress)
+        if not isinstance(what, str | Path):
             return None
-        if isinstance(what, str) and datasets.is_name(what):
-            what = datasets.fetch(what, self.progress)
         return GraphFile(what, self._all_columns, self.cache)
 
     def _read(self) -> Graph:

@@ -267,5 +267,6 @@ def test_a_file_that_is_removed_before_it_is_read(tmp_path, monkeypatch, name, t
         return before(*arguments, **named)
 
     monkeypatch.setattr(home, step, removing)
+    folder = tmp_path if step == "folder_of" else None
     with pytest.raises(FormatError, match=rf"{name}: cannot be read: No such file"):
-        read_graph(tmp_path / name)
+        read_graph(tmp_path / name, cache=folder)

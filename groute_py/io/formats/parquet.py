@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -76,12 +75,12 @@ def read(head: Head, _progress: Progress | None = None) -> Graph:
         kind = index_type(count)
         tails, heads = tails.astype(kind), heads.astype(kind)
         weights, ways, back = _values(table, len(tails))
-        arc_ids = table.columns.get("arc")
-        graph = graph_of_rows(path.stem, count, tails, heads, weights, ways, back, arc_ids)
+        columns = tails, heads, weights, ways, back, table.columns.get("arc")
+        reading = Reading({role: str(title) for role, title in table.roles.titles.items()})
+        first = first if ids is None else 0
+        return graph_of_rows(path.stem, count, *columns, first_id=first, ids=ids, reading=reading)
     except GraphError as error:
         raise FormatError(path, str(error)) from error
-    reading = Reading({role: str(title) for role, title in table.roles.titles.items()})
-    return replace(graph, first_id=first if ids is None else 0, ids=ids, reading=reading)
 
 
 def _values(

@@ -146,12 +146,14 @@ def graph_of_rows(
     ways: NDArray[np.int8] | None = None,
     back: NDArray[Any] | None = None,
     arc_ids: NDArray[Any] | None = None,
+    **more: Any,
 ) -> Graph:
     """Return the graph of the rows of a table between ``count`` vertices, numbered from 0.
 
     Without ``ways``, as `ways_of` has them, all rows lead forward; with ``back``, weights of arcs
     back, there is no arc where a weight is below 0 (`SIGNS`). A row whose ends are one vertex is
     one arc. ``arc_ids`` are of rows, int64 or strings; both directions share one.
+    ``more`` are further arguments of `Graph`.
 
     >>> rows = np.array([0, 1]), np.array([1, 2]), np.array([5, 6])
     >>> graph_of_rows("town", 3, *rows, back=np.array([7, -1])).weights.tolist()
@@ -168,10 +170,10 @@ def graph_of_rows(
             for ends, others in ((tails, heads), (heads, tails))
         )
     graph = Graph.from_arrays(*csr_from_arcs(count, tails, heads, weights), copy=False, name=name)
-    if arc_ids is None:
-        return graph
-    order = np.argsort(tails, kind="stable")  # as arcs of one tail stand in the graph
-    return graph.changed(arc_ids=arc_ids[order])
+    if arc_ids is not None:
+        order = np.argsort(tails, kind="stable")  # as arcs of one tail stand in the graph
+        more["arc_ids"] = arc_ids[order]
+    return graph.changed(**more)
 
 
 def _directions(

@@ -156,12 +156,12 @@ def _dialect_of(head: Head, comments: list[bytes], lines: Lines) -> Dialect | No
     numbers = [int(field) for _, fields in counts for field in fields]
     named = IDS_ARE_NAMES.strip() in comments
     if not named:
-        _check_typos(head, rows)
+        named = _have_names(head, rows)
         _check_titles(head, rows)
     return Dialect(
         separator,
         columns,
-        named or any(as_integer(end) is None for _, fields in rows for end in fields[:2]),
+        named,
         frozenset(skipped),
         numbers[0] if numbers else None,
         numbers[1] if numbers else None,
@@ -178,13 +178,10 @@ def _by_titles(head: Head, named: Titled, comments: list[bytes], data: Sample) -
         for number, fields in rows
         if len(fields) == len(named.titles)
     ]
-    has_names = IDS_ARE_NAMES.strip() in comments
-    if not has_names:
-        _check_typos(head, ends)
     return Dialect(
         named.separator,
         3 if "weight" in places else 2,
-        has_names or any(as_integer(end) is None for _, fields in ends for end in fields),
+        IDS_ARE_NAMES.strip() in comments or _have_names(head, ends),
         frozenset({named.line}),
         vertices=_vertices(comments),
         titled=named,
@@ -229,16 +226,17 @@ def _plausible(rows: Records, columns: int, separator: bytes) -> bool:
     return integers >= max(1, len(fields) - 2) or named
 
 
-def _check_typos(head: Head, rows: Records) -> None:
-    """Refuse ids with a point as ``1.0``, and one like ``1O`` among integers.
+def _have_names(head: Head, rows: Records) -> bool:
+    """Return True if some ids are no integers.
 
-    The latter begins as an integer and goes on otherwise.
+    Ids with a point as ``1.0`` are refused, and one among integers that begins as an integer and
+    goes on otherwise, like ``1O``.
     """
     ends = [(number, end) for number, fields in rows for end in fields[:2]]
     names = [(number, end) for number, end in ends if as_integer(end) is None]
     is_rare = RARE * len(names) <= len(ends) and all(end[:1].isdigit() for _, end in names)
     if not names or not (is_rare or all(DECIMAL.fullmatch(end) for _, end in ends)):
-        return
+        return bool(names)
     number, end = names[0]
     others = " as in the other lines" if is_rare else ""
     problem = f"expected an integer id{others}, got {shown(end)}"

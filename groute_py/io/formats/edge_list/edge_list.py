@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import re
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -177,9 +176,9 @@ def _graph_of_rows(head: Head, dialect: Dialect, rows: FileRows) -> Graph:
     else:
         ids = rows.ids(path)
     columns = tails, heads, rows.weights, rows.ways, rows.back, _read_arc_ids(head, dialect)
-    graph = graph_of_rows(_name(head), count, *columns)
     reading = _reading(dialect, rows.comments)
-    return replace(graph, first_id=0 if ids is not None else first, ids=ids, reading=reading)
+    first = first if ids is None else 0
+    return graph_of_rows(_name(head), count, *columns, first_id=first, ids=ids, reading=reading)
 
 
 def _read_arc_ids(head: Head, dialect: Dialect) -> NDArray[Any] | None:

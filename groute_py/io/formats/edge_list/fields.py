@@ -25,7 +25,7 @@ class Sample:
 
     def __init__(self, lines: Lines) -> None:
         self.lines = lines
-        text = b"\n".join(line for _, line in lines)
+        text = b"\n".join([line for _, line in lines])
         self.separators = [sign for sign in (TAB, *SEPARATORS) if sign in text]
         """The signs that may part the fields of some line."""
         self._records: dict[bytes, Records] = {}
@@ -87,7 +87,8 @@ def separator_of(head: Head, data: Sample) -> bytes | None:
 
     Tabs alone part the lines where any blanks do not: titles and names may have blanks there.
     """
-    for sample in (data, Sample(data.lines[:3]), Sample(data.lines[:1])):
+    for count in (len(data.lines), 3, 1):
+        sample = data if count == len(data.lines) else Sample(data.lines[:count])
         likely = [sign for sign in (b"", *sample.separators) if sign != TAB]
         separators = [separator for separator in likely if _parts(sample, separator)]
         sure = [one for one in separators if _leaves_none(sample, one, separators)]
