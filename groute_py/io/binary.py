@@ -38,11 +38,7 @@ class Arrays:
         if nbytes > max(LITTLE, MOST_PACKED * self._total):
             problem = f"promises {nbytes:,} bytes of {what.removeprefix('the ')}"
             raise FormatError(self.path, f"{problem}, and has only {self._total:,} bytes in all")
-        is_checked = False
-        while len(content) < nbytes and self._more(content):
-            if len(content) > LITTLE and not is_checked:
-                check_room(nbytes, f"{self.path}: {what}")
-                is_checked = True
+        self._fill(nbytes, what)
         if len(content) < nbytes:
             end = self.position + len(content)
             problem = f"truncated: ends at byte {end:,}, within {what}, {nbytes:,} bytes"
@@ -56,27 +52,27 @@ class Arrays:
         """The next number, a little-endian uint64."""
         return int(self.take("<u8", 1, what)[0])
 
-    def at_end(self) -> bool:
-        """Return True if nothing is left."""
-        return not self._left and not self._more(self._left)
-
     def left(self, most: int) -> int:
         """The bytes that are left, up to somewhat more than `most`; they are held in memory."""
-        is_checked = False
-        while len(self._left) <= most and self._more(self._left):
-            if len(self._left) > LITTLE and not is_checked:
-                check_room(most, f"{self.path}: what is left")
-                is_checked = True
+        self._fill(most + 1, "what is left")
         return len(self._left)
 
     def expect_end(self) -> None:
         """Refuse bytes behind the last array."""
-        if not self.at_end():
+        if self._left or self._more():
             raise FormatError(self.path, f"goes on behind its end, from byte {self.position:,} on")
 
-    def _more(self, content: bytearray) -> bool:
+    def _fill(self, nbytes: int, what: str) -> None:
+        """Have so many bytes, or all that are left, in memory if there is room for them."""
+        is_checked = False
+        while len(self._left) < nbytes and self._more():
+            if len(self._left) > LITTLE and not is_checked:
+                check_room(nbytes, f"{self.path}: {what}")
+                is_checked = True
+
+    def _more(self) -> bool:
         piece, done = next(self._pieces, (b"", self._total))
-        content += piece
+        self._left += piece
         if self._progress:
             self._progress(done, self._total)
         return bool(piece)

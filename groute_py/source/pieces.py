@@ -208,42 +208,34 @@ def _seen_by_any(channel: Channel, piece: Piece, ids: range) -> NDArray[np.bool_
     return np.concatenate(channel.gather(np.any(mine, axis=0)))
 
 
-class Draft(NamedTuple):
-    """A file that has its size and its headers, and waits for its arrays."""
-
-    path: Path
-    layout: Outline
-
-
-class NotWrittenError(Exception):
-    """Some rank could not write its part."""
-
-
 def keep_together(
     channel: Channel,
     file: SharedFile,
     layout: Outline,
     parts: dict[str, tuple[int, NDArray[Any]]],
 ) -> None:
-    """Leave a copy if that can be. Collective."""
+    """Leave a copy if that can be; one that cannot be written breaks nothing. Collective.
+
+    ``parts`` are this rank's of the arrays, each from an element on.
+    """
     assert file.copy is not None
-    try:
-        with ExitStack() as stack:
-            begun = _begin(stack, file, layout) if channel.rank == 0 else None
-            if (draft := channel.broadcast(begun)) is None:
-                return
-            if not all(channel.gather(_write(draft, parts))):
-                raise NotWrittenError  # so that the draft goes
-            digests = channel.gather(_digests(draft, channel.rank, channel.size))
-            if channel.rank == 0 and not _write(draft, {"digests": (0, _joined(digests))}):
-                raise NotWrittenError
-    except (NotWrittenError, OSError):
-        return
+    with suppress(OSError), ExitStack() as stack:
+        begun = _begin(stack, file, layout) if channel.rank == 0 else None
+        if (draft := channel.broadcast(begun)) is None:
+            return
+        if not all(channel.gather(_write(draft, layout, parts))):
+            raise OSError("a rank could not write its part")  # so that the draft goes
+        digests: Any = channel.gather(_digests(draft, layout, channel.rank, channel.size))
+        if any(part is None for part in digests):
+            raise OSError("a rank could not read its part")
+        whole = {"digests": (0, np.concatenate(digests))}
+        if channel.rank == 0 and not _write(draft, layout, whole):
+            raise OSError("the digests could not be written")
     if channel.rank == 0:
         remove_beyond_limit(file.copy.parent)
 
 
-def _begin(stack: ExitStack, file: SharedFile, layout: Outline) -> Draft | None:
+def _begin(stack: ExitStack, file: SharedFile, layout: Outline) -> Path | None:
     """The copy, empty but for its headers; it takes its place when ``stack`` ends well."""
     if file.copy is None or refuses(file.path, layout.size):
         return None
@@ -255,35 +247,28 @@ def _begin(stack: ExitStack, file: SharedFile, layout: Outline) -> Draft | None:
             copy.seek(start)
             copy.write(text)
         copy.flush()
-        return Draft(Path(copy.name).absolute(), layout)
+        return Path(copy.name).absolute()
     except OSError:
         return None
 
 
-def _write(draft: Draft, arrays: dict[str, tuple[int, NDArray[Any]]]) -> bool:
-    """Write parts of arrays, each from an element on; False where the draft is not seen here."""
+def _write(draft: Path, layout: Outline, arrays: dict[str, tuple[int, NDArray[Any]]]) -> bool:
+    """Write parts of arrays; False where the draft is not seen here."""
     try:
-        with open_draft(draft.path) as file:
+        with open_draft(draft) as file:
             for name, (first, part) in arrays.items():
-                file.seek(draft.layout.starts[name] + first * part.itemsize)
+                file.seek(layout.starts[name] + first * part.itemsize)
                 file.write(np.ascontiguousarray(part).data)
         return True
     except OSError:
         return False
 
 
-def _digests(draft: Draft, rank: int, size: int) -> NDArray[np.uint32] | None:
+def _digests(draft: Path, layout: Outline, rank: int, size: int) -> NDArray[np.uint32] | None:
     """The digests of this rank's part of the blocks in the file; None where that fails."""
     try:
-        with open_draft(draft.path) as file:
-            content = np.memmap(file, np.uint8, "r", shape=(draft.layout.digested,))
+        with open_draft(draft) as file:
+            content = np.memmap(file, np.uint8, "r", shape=(layout.digested,))
             return digests_of(content.view(np.ndarray), rank, size)
     except (OSError, ValueError):
         return None
-
-
-def _joined(parts: list[NDArray[np.uint32] | None]) -> NDArray[np.uint32]:
-    digests = [part for part in parts if part is not None]
-    if len(digests) < len(parts):
-        raise NotWrittenError
-    return np.concatenate(digests)

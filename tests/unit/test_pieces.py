@@ -222,8 +222,10 @@ def test_no_copy_where_it_cannot_be_written(
         monkeypatch.setattr(
             pieces,
             "_write",
-            lambda draft, arrays: (
-                "digests" not in arrays and arrays["heads"][0] < 1000 and write(draft, arrays)
+            lambda draft, layout, arrays: (
+                "digests" not in arrays
+                and arrays["heads"][0] < 1000
+                and write(draft, layout, arrays)
             ),
         )
     found = gathered(large, 3)
