@@ -99,12 +99,22 @@ def outline_of(
     texts = [(0, header + b" " * (-(len(header) + 1) % ALIGNMENT) + b"\n")]
     starts: dict[str, int] = {}
     end = len(texts[0][1])
+
+    def add(name: str, length: int, dtype: np.dtype[Any]) -> None:
+        nonlocal end
+        text = BytesIO()
+        head = {"shape": (length,), "fortran_order": False, "descr": npy.dtype_to_descr(dtype)}
+        npy.write_array_header_1_0(text, head)
+        texts.append((end, text.getvalue()))
+        starts[name] = end + len(text.getvalue())
+        end = starts[name] + length * dtype.itemsize
+        end += -end % ALIGNMENT
+
     for name, (length, dtype) in shapes.items():
-        end = _lay_out(texts, starts, end, name, length, dtype)
+        add(name, length, dtype)
     digested = end
     if digests:
-        count = block_count(digested)
-        end = _lay_out(texts, starts, end, DIGESTS, count, np.dtype(np.uint32))
+        add(DIGESTS, block_count(digested), np.dtype(np.uint32))
     return Outline(texts, starts, end, digested)
 
 
@@ -166,8 +176,9 @@ def map_arrays(
         start += -start % ALIGNMENT
     if start != len(everything):
         raise ValueError(f"{len(everything):,} bytes where {start:,} were expected")
-    if DIGESTS in arrays:
-        _check_digest_array(arrays[DIGESTS], last)
+    digests = arrays.get(DIGESTS)
+    if digests is not None and (digests.dtype != np.uint32 or len(digests) != block_count(last)):
+        raise ValueError(f"{len(digests)} digests of type {digests.dtype} for {last:,} bytes")
     return arrays, everything[:last]
 
 
@@ -208,24 +219,6 @@ def source_of(value: Any) -> Source | None:
     return Source(*(integer(field, value[field], 0, INT64.max) for field in Source._fields))
 
 
-def _lay_out(
-    texts: list[tuple[int, bytes]],
-    starts: dict[str, int],
-    start: int,
-    name: str,
-    length: int,
-    dtype: np.dtype[Any],
-) -> int:
-    """Add an array that begins at a byte; returns where the next one does."""
-    text = BytesIO()
-    head = {"shape": (length,), "fortran_order": False, "descr": npy.dtype_to_descr(dtype)}
-    npy.write_array_header_1_0(text, head)
-    texts.append((start, text.getvalue()))
-    starts[name] = start + len(text.getvalue())
-    end = starts[name] + length * dtype.itemsize
-    return end + -end % ALIGNMENT
-
-
 def _pieces(layout: Outline, arrays: Arrays) -> Iterator[NDArray[np.uint8]]:
     """All bytes of a file in their order, but for digests and their header."""
     yield np.frombuffer(layout.texts[0][1], np.uint8)
@@ -248,11 +241,6 @@ def _map_array(file: BinaryIO, everything: NDArray[np.uint8], what: str) -> NDAr
     if end > len(everything):
         raise ValueError(f"it ends at byte {len(everything):,}, within the {what}")
     return everything[begin:end].view(dtype)
-
-
-def _check_digest_array(digests: NDArray[Any], size: int) -> None:
-    if digests.dtype != np.uint32 or len(digests) != block_count(size):
-        raise ValueError(f"{len(digests)} digests of type {digests.dtype} for {size:,} bytes")
 
 
 BLOCK = 1 << 22

@@ -22,9 +22,9 @@ from groute_py.graph.csr import Graph
 from groute_py.hierarchy.prepared import PreparedGraph
 from groute_py.io.array_file import Source, write_arrays
 from groute_py.io.cache_folder import cache_folder, note_use, refuses, remove_beyond_limit
+from groute_py.io.companions import companion
 from groute_py.io.compression import bare_name
 from groute_py.io.formats import native, prepared
-from groute_py.io.formats.edge_list.ldbc_vertices import vertices_file
 from groute_py.io.tables.columns import BY_TITLE, Columns
 from groute_py.system.own_files import open_believed, replacing_copy, rights_of_copy
 
@@ -109,7 +109,7 @@ def copy_name(
     read: the reader's ``rules``, its absolute path, its suffix (of a link another one), a file of
     vertices beside it, and the columns.
     """
-    beside = vertices_file(path)
+    beside = companion(path, "vertices")
     state = None if beside is None else (beside.stat().st_size, beside.stat().st_mtime_ns)
     suffix = bare_name(path).rpartition(".")[2]
     read_by = f"{rules}\0{path.resolve()}\0{suffix}\0{state}\0{tuple(columns)}"

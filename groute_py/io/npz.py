@@ -7,7 +7,7 @@ import struct
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -39,16 +39,18 @@ class Header(NamedTuple):
     dtype: np.dtype[Any]
 
 
-def read_headers(path: Path, names: Iterable[str]) -> dict[str, Header]:
-    """The headers of arrays of an archive, which are all that is read of them."""
-    with zipfile.ZipFile(path) as archive:
-        return {name: _header(archive, member) for name, member in _members(archive, names)}
+def read_arrays(
+    path: Path,
+    names: Iterable[str],
+    check: Callable[[dict[str, Header]], None] = lambda _headers: None,
+) -> dict[str, NDArray[Any]]:
+    """Arrays of an archive by their names, those of `names` that are there.
 
-
-def read_arrays(path: Path, names: Iterable[str]) -> dict[str, NDArray[Any]]:
-    """Arrays of an archive by their names, those of `names` that are there."""
+    ``check`` may refuse them by their headers, before they are read.
+    """
     with zipfile.ZipFile(path) as archive:
         members = dict(_members(archive, names))
+        check({name: _header(archive, member) for name, member in members.items()})
         size = sum(member.file_size for member in members.values())
         check_room(size, f"{path}: its arrays")
         return {name: _read(archive, member) for name, member in members.items()}
@@ -85,7 +87,6 @@ def _header(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Header:
 
 
 def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
-    _header(archive, member)
     with archive.open(member) as stream:
         array: NDArray[Any] = npy.read_array(stream, allow_pickle=False)
         return array

@@ -22,7 +22,7 @@ from groute_py.errors import FormatError, GraphError, InputError, quoted
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import check_given_ids
 from groute_py.io.file_head import Head
-from groute_py.io.npz import DAMAGE, Header, read_arrays, read_headers
+from groute_py.io.npz import DAMAGE, Header, read_arrays
 from groute_py.io.text.lines import Progress
 from groute_py.io.untrusted import INT64, first_id, integer
 from groute_py.kernels.cpu.build import csr_from_arcs, index_type
@@ -77,8 +77,7 @@ def _arrays(
 ) -> dict[str, NDArray[Any]]:
     """Some arrays, once their headers have been checked."""
     try:
-        check(read_headers(path, names))
-        return read_arrays(path, names)
+        return read_arrays(path, names, check)
     except GraphError:
         raise
     except OSError as error:  # also of a member that is said to begin before the file

@@ -23,13 +23,8 @@ from groute_py.system.memory_limits import check_room
 
 def vertices_beside(path: Path) -> NDArray[np.int64] | None:
     """The ids in the file ``x.v`` beside ``x.e``, int64, if there is one."""
-    vertices = vertices_file(path)
+    vertices = companion(path, "vertices")
     return None if vertices is None else _read_vertices(vertices)
-
-
-def vertices_file(path: Path) -> Path | None:
-    """The file ``x.v`` beside ``x.e``, compressed or not, if there is one."""
-    return companion(path, "vertices")
 
 
 def _read_vertices(path: Path) -> NDArray[np.int64]:
