@@ -24,6 +24,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from groute_py.errors import FormatError, GrouteError, InputError, quote, quoted
+from groute_py.io.file_head import Source
 from groute_py.io.untrusted import INT64, integer, json_object
 from groute_py.system.threads import thread_count
 
@@ -58,22 +59,6 @@ class Kind(NamedTuple):
     def magic_of(self, version: int) -> bytes:
         """The first line of a file of a version."""
         return self.family + b"%d\n" % version
-
-
-class Source(NamedTuple):
-    """Size and time of a file, by which a cached copy knows the one it was made from."""
-
-    size: int
-    mtime_ns: int
-
-    @classmethod
-    def of(cls, path: Path) -> Source:
-        """The source as it is now."""
-        try:
-            status = path.stat()
-        except OSError as error:
-            raise FormatError(path, f"cannot be read: {error.strerror or error}") from error
-        return cls(status.st_size, status.st_mtime_ns)
 
 
 class Outline(NamedTuple):

@@ -20,10 +20,11 @@ from groute_py.arguments import file_path
 from groute_py.errors import CacheWarning, FormatError, InputError
 from groute_py.graph.csr import Graph
 from groute_py.hierarchy.prepared import PreparedGraph
-from groute_py.io.array_file import Source, write_arrays
+from groute_py.io.array_file import write_arrays
 from groute_py.io.cache_folder import cache_folder, note_use, refuses, remove_beyond_limit
 from groute_py.io.companions import companion
 from groute_py.io.compression import bare_name
+from groute_py.io.file_head import Source
 from groute_py.io.formats import native, prepared
 from groute_py.io.tables.columns import BY_TITLE, Columns
 from groute_py.system.own_files import open_believed, replacing_copy, rights_of_copy

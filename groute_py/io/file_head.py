@@ -1,18 +1,34 @@
-"""The beginning of a file, from which its format is detected."""
+"""The size and time of a file, and its beginning, from which its format is detected."""
 
 from __future__ import annotations
 
 import os
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 from groute_py.arguments import file_path
 from groute_py.errors import FormatError
-from groute_py.io.array_file import Source
 from groute_py.io.compression import BYTE_ORDER_MARK, bare_name, codec_of, pieces, refuse_pipes
 from groute_py.io.tables.columns import BY_TITLE, Columns
 
 HEAD_BYTES = 1 << 16
+
+
+class Source(NamedTuple):
+    """Size and time of a file, by which a cached copy knows the one it was made from."""
+
+    size: int
+    mtime_ns: int
+
+    @classmethod
+    def of(cls, path: Path) -> Source:
+        """The source as it is now."""
+        try:
+            status = path.stat()
+        except OSError as error:
+            raise FormatError(path, f"cannot be read: {error.strerror or error}") from error
+        return cls(status.st_size, status.st_mtime_ns)
 
 
 class Head:

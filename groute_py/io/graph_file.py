@@ -16,9 +16,8 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.size import Size
 from groute_py.graph.symmetrize import mirrored
 from groute_py.io import cache as cached
-from groute_py.io.array_file import Source
 from groute_py.io.cache import Copy
-from groute_py.io.file_head import Head
+from groute_py.io.file_head import Head, Source
 from groute_py.io.formats import native, prepared
 from groute_py.io.registry import FORMATS, MAPPED, format_of
 from groute_py.io.tables.columns import BY_TITLE, Columns

@@ -18,8 +18,8 @@ from groute_py.comm.team import hosts_of, part_of_host
 from groute_py.errors import FormatError
 from groute_py.graph.csr import Graph
 from groute_py.hierarchy.prepared import PreparedFile
-from groute_py.io.array_file import Source
 from groute_py.io.cache import map_copy
+from groute_py.io.file_head import Source
 from groute_py.io.formats import native, prepared
 from groute_py.io.formats.graph_arrays import Contents
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from groute_py.errors import FormatError
 from groute_py.graph.csr import WEIGHT_TYPES, Graph
-from groute_py.io import array_file
+from groute_py.io import array_file, file_head
 from groute_py.io.cache import Copy
 from groute_py.io.formats import native
 from groute_py.system.atomic_file import replacing
@@ -53,7 +53,7 @@ def test_arrays_are_mapped_and_aligned(tmp_path, graph):
 
 def test_source(tmp_path, graph):
     (tmp_path / "g.gr").touch()
-    source = array_file.Source.of(tmp_path / "g.gr")
+    source = file_head.Source.of(tmp_path / "g.gr")
     Copy(tmp_path / "g.gr", tmp_path / "g.csr", native).write(graph)
     assert native.map_file(tmp_path / "g.csr").source == source
 

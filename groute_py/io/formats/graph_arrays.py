@@ -37,7 +37,6 @@ from groute_py.io.array_file import (
     DIGESTS,
     Kind,
     Outline,
-    Source,
     are_right,
     map_arrays,
     name_of,
@@ -45,6 +44,7 @@ from groute_py.io.array_file import (
     refusing,
     source_of,
 )
+from groute_py.io.file_head import Source
 from groute_py.io.untrusted import INT64, first_id, integer
 from groute_py.system.paths import as_text
 

@@ -24,12 +24,11 @@ from groute_py.io.array_file import (
     Kind,
     Outline,
     Shapes,
-    Source,
     header_of,
     outline_of,
     write_arrays,
 )
-from groute_py.io.file_head import Head
+from groute_py.io.file_head import Head, Source
 from groute_py.io.formats import graph_arrays
 from groute_py.io.formats.graph_arrays import Contents, map_contents
 from groute_py.io.text.lines import Progress

@@ -26,8 +26,8 @@ from groute_py.graph.size import Size
 from groute_py.hierarchy.check import check_hierarchy
 from groute_py.hierarchy.hierarchy import ARRAYS, Hierarchy
 from groute_py.hierarchy.prepared import PreparedFile, PreparedGraph
-from groute_py.io.array_file import BLOCK, DIGESTS, Kind, Outline, Source, header_of, write_arrays
-from groute_py.io.file_head import Head
+from groute_py.io.array_file import BLOCK, DIGESTS, Kind, Outline, header_of, write_arrays
+from groute_py.io.file_head import Head, Source
 from groute_py.io.formats import graph_arrays
 from groute_py.io.formats.graph_arrays import Contents, map_contents
 from groute_py.io.text.lines import Progress
