@@ -123,12 +123,9 @@ def _copies(folder: Path) -> Iterator[CachedFile]:
             if entry.is_file(follow_symlinks=False):
                 status = entry.stat(follow_symlinks=False)
                 copy = CachedFile(Path(entry.path), status.st_size, status.st_mtime)
-                if _is_left(copy) or _is_copy(copy.path):
+                is_left = is_draft(copy.path) and copy.age_s > LEFT_AFTER_S
+                if is_left or _is_copy(copy.path):
                     yield copy
-
-
-def _is_left(copy: CachedFile) -> bool:
-    return is_draft(copy.path) and copy.age_s > LEFT_AFTER_S
 
 
 def _is_copy(path: Path) -> bool:

@@ -102,10 +102,11 @@ def script(job: BatchJob) -> str:
 def summary(job: BatchJob) -> str:
     """Summarise the resources of a job in one line."""
     ranks, gpus = job.nodes * job.ranks, job.nodes * job.gpus_per_node
+    gpu_hours = gpus * seconds(job.time) / 3600 * max(len(job.items), 1)
     cores = f" of {_count(job.cpus_per_task, 'core')}" if job.cpus_per_task else ""
     parts = [
         f"{_count(job.nodes, 'node')}, {_count(gpus, 'GPU')}, {_count(ranks, 'rank')}{cores}",
-        f"for at most {job.time}" + (f" ({_gpu_hours(job):.3g} GPU hours)" if gpus else ""),
+        f"for at most {job.time}" + (f" ({gpu_hours:.3g} GPU hours)" if gpus else ""),
     ]
     if job.items:
         parts.append(f"{len(job.items)} times")
@@ -181,10 +182,6 @@ def _word(word: str) -> str:
     'my '"$item".npz
     """
     return '"$item"'.join(shlex.quote(part) if part else "" for part in word.split(ITEM)) or "''"
-
-
-def _gpu_hours(job: BatchJob) -> float:
-    return job.nodes * job.gpus_per_node * seconds(job.time) / 3600 * max(len(job.items), 1)
 
 
 def seconds(time: str) -> int:

@@ -61,7 +61,10 @@ def read(head: Head, _progress: Progress | None = None) -> Graph:
         first, ids, count = vertices.span.start, None, len(vertices.span)
         content = sum(column.nbytes for column in table.columns.values())
         check_vertex_count(path, count, max(content, path.stat().st_size))
-        _check_ends(path, [tails, heads], vertices.span)
+        for ends in (tails, heads):
+            if len(ends) and not (first <= ends.min() and ends.max() < vertices.span.stop):
+                bounds = f"{first}..{vertices.span.stop - 1}"
+                raise FormatError(path, f"an id is outside the range {bounds}")
         tails, heads = (ends.astype(np.int64, copy=False) - first for ends in (tails, heads))
     elif tails.dtype.kind in "iu":
         lonely = np.array(vertices.lonely, np.int64)
@@ -96,12 +99,6 @@ def _values(
     if roles.direction is not None and roles.rule is not None:
         ways = ways_of(columns["direction"].tolist(), roles.direction, roles.rule)
     return weights, ways, back
-
-
-def _check_ends(path: Path, columns: list[NDArray[Any]], span: range) -> None:
-    for ends in columns:
-        if len(ends) and not (span.start <= ends.min() and ends.max() < span.stop):
-            raise FormatError(path, f"an id is outside the range {span.start}..{span.stop - 1}")
 
 
 def _table(path: Path, request: Columns) -> Table:

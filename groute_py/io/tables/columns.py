@@ -189,7 +189,8 @@ def _weight(
     candidates = [title for title in candidates if weight_there(title) not in there]
     if candidates and all(compact(title) in MOMENTS for title in candidates):
         # these may say when a row was written
-        candidates = [] if any(not _is_known(title) for title in rest) else candidates
+        known = [title for title in rest if is_weight_title(title) or is_other_title(title)]
+        candidates = candidates if known == rest else []
     if len(candidates) > 1:  # words such as a time of day are no weights beside numbers
         candidates = [title for title in candidates if is_numeric(title)] or candidates
     if len(candidates) > 1:
@@ -206,11 +207,6 @@ def _weight(
             "`weight`, or leave out all but tails and heads for unit weights"
         )
     return None
-
-
-def _is_known(title: Any) -> bool:
-    """Return True if a title says what is in the column."""
-    return is_weight_title(title) or is_other_title(title)
 
 
 def _directed(

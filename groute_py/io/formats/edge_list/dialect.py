@@ -19,6 +19,7 @@ from groute_py.io.formats.edge_list.fields import (
 )
 from groute_py.io.formats.edge_list.titles import (
     NO_TITLES,
+    NUMBER,
     WORD,
     Titled,
     are_titles,
@@ -219,7 +220,7 @@ def _plausible(rows: Records, columns: int, separator: bytes) -> bool:
     if not rows or separator:
         return True
     if columns == 3:
-        return any(_begins_like_a_number(fields[2]) for _, fields in rows if len(fields) == 3)
+        return any(NUMBER.match(fields[2]) for _, fields in rows if len(fields) == 3)
     fields = [field for _, fields in rows for field in fields]
     integers = sum(as_integer(field) is not None for field in fields)
     named = integers == 0 and not any(map(DECIMAL.fullmatch, fields)) and len(rows) > 1
@@ -268,7 +269,3 @@ def _check_titles(head: Head, rows: Records) -> None:
         problem = f"{shown(b', '.join(fields))} may be titles or an edge"
         hint = f"for titles {CHOOSE_ENDS}; for an edge begin the file with `{COMMENT_ON_NAMES}`"
         raise FormatError(head.path, f"{problem}; {hint}", line=number)
-
-
-def _begins_like_a_number(field: bytes) -> bool:
-    return re.match(rb"[-+]?\.?\d", field) is not None
