@@ -230,13 +230,18 @@ def fits_table(span: int, count: int) -> bool:
 
 
 def numbered(
-    tails: NDArray[Any], heads: NDArray[Any], more: NDArray[np.int64] | None = None
-) -> tuple[int, NDArray[np.int64] | None, int, NDArray[Any], NDArray[Any]]:
-    """Indices for integer ids: ascending, and those that count upwards need no table.
+    tails: NDArray[Any], heads: NDArray[Any], more: NDArray[Any] | None = None
+) -> tuple[int, NDArray[Any] | None, int, NDArray[Any], NDArray[Any]]:
+    """Indices for ids, int64 or strings: ascending; integers that count upwards need no table.
 
     Returns the least id, the table or None, the number of vertices, and both ends as indices.
-    ``more`` are ids of vertices that may have no arcs.
+    ``more`` are ids of vertices that may have no arcs. With a table of names the least id is 0.
     """
+    if tails.dtype.kind == "U":
+        names = [tails, heads] if more is None else [tails, heads, more]
+        table, places = np.unique(np.concatenate(names), return_inverse=True)
+        count = len(tails)
+        return 0, table, len(table), places[:count], places[count : 2 * count]
     columns = [ids for ids in (tails, heads, more) if ids is not None and len(ids)]
     if not columns:
         return 0, None, 0, tails, heads

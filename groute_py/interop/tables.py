@@ -92,7 +92,10 @@ def table_graph(table: Any, columns: Columns, renumber: bool = True) -> Graph:
         raise GraphError(f"tails are {tails.dtype} and heads {heads.dtype}; they must be alike")
     if len(tails) != len(heads):
         raise GraphError(f"columns of {len(tails)} and {len(heads)} rows")
-    first, ids, count, tails, heads = _numbered(tails, heads, renumber)
+    if renumber or tails.dtype.kind == "U":
+        first, ids, count, tails, heads = numbered(tails, heads)
+    else:
+        first, ids, count = 0, None, _count(tails, heads)
     weights, ways, back = _values(table, roles, len(tails))
     arc_ids = None if roles.arc is None else _ids(table, roles.arc, "arc")
     reading = Reading({role: str(title) for role, title in roles.titles.items()})
@@ -158,18 +161,6 @@ def _values(
         if more is not None and len(more) != rows:
             raise GraphError(f"columns of {rows} and {len(more)} rows")
     return weights, ways, back
-
-
-def _numbered(
-    tails: NDArray[Any], heads: NDArray[Any], renumber: bool
-) -> tuple[int, NDArray[Any] | None, int, NDArray[Any], NDArray[Any]]:
-    """First id, ids or None, the number of vertices, and the ends as indices."""
-    if tails.dtype.kind == "U":
-        ids, places = np.unique(np.concatenate([tails, heads]), return_inverse=True)
-        return 0, ids, len(ids), places[: len(tails)], places[len(tails) :]
-    if renumber:
-        return numbered(tails, heads)
-    return 0, None, _count(tails, heads), tails, heads
 
 
 def _ids(table: Any, name: Any, what: str) -> NDArray[Any]:

@@ -66,14 +66,9 @@ def read(head: Head, _progress: Progress | None = None) -> Graph:
                 bounds = f"{first}..{vertices.span.stop - 1}"
                 raise FormatError(path, f"an id is outside the range {bounds}")
         tails, heads = (ends.astype(np.int64, copy=False) - first for ends in (tails, heads))
-    elif tails.dtype.kind in "iu":
-        lonely = np.array(vertices.lonely, np.int64)
-        first, ids, count, tails, heads = numbered(tails, heads, lonely)
     else:
-        names = np.concatenate([tails, heads, np.array(vertices.lonely, np.str_)])
-        ids, places = np.unique(names, return_inverse=True)
-        first, count = 0, len(ids)
-        tails, heads = np.split(places[: 2 * len(tails)], 2)
+        lonely = np.array(vertices.lonely, np.int64 if tails.dtype.kind in "iu" else np.str_)
+        first, ids, count, tails, heads = numbered(tails, heads, lonely)
     try:
         kind = index_type(count)
         tails, heads = tails.astype(kind), heads.astype(kind)
