@@ -11,7 +11,7 @@ from groute_py.io.file_head import Head
 from groute_py.io.formats.edge_list.fields import (
     Lines,
     Records,
-    Sample,
+    SampleLines,
     as_integer,
     is_comment,
     parted_counts,
@@ -121,7 +121,7 @@ def _dialect_of(head: Head, comments: list[bytes], lines: Lines) -> Dialect | No
             raise FormatError(head.path, problem, line=1)
         return Dialect(b"", 3, False, frozenset(), vertices=vertices) if comments else None
     _check_comments(head, lines[:1])
-    data = Sample(lines)
+    data = SampleLines(lines)
     if (row := titled(head, data)) is not None:
         return _by_titles(head, row, comments, data)
     _check_comments(head, lines)
@@ -170,7 +170,7 @@ def _dialect_of(head: Head, comments: list[bytes], lines: Lines) -> Dialect | No
     )
 
 
-def _by_titles(head: Head, named: Titled, comments: list[bytes], data: Sample) -> Dialect:
+def _by_titles(head: Head, named: Titled, comments: list[bytes], data: SampleLines) -> Dialect:
     """The dialect of a file with this row of titles."""
     rows = [row for row in data.records(named.separator) if row[0] != named.line]
     places = named.places

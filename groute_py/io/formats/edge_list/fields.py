@@ -20,7 +20,7 @@ Records = list[tuple[int, list[bytes]]]
 """Lines, or their fields, with their numbers."""
 
 
-class Sample:
+class SampleLines:
     """Lines of a file, and their fields by each separator."""
 
     def __init__(self, lines: Lines) -> None:
@@ -82,13 +82,13 @@ def quoted(name: str) -> str:
     return name
 
 
-def separator_of(head: Head, data: Sample) -> bytes | None:
+def separator_of(head: Head, data: SampleLines) -> bytes | None:
     """Find the separator of all lines into the same two or three fields, or else of the first.
 
     Tabs alone part the lines where any blanks do not: titles and names may have blanks there.
     """
     for count in (len(data.lines), 3, 1):
-        sample = data if count == len(data.lines) else Sample(data.lines[:count])
+        sample = data if count == len(data.lines) else SampleLines(data.lines[:count])
         likely = [sign for sign in (b"", *sample.separators) if sign != TAB]
         separators = [separator for separator in likely if _parts(sample, separator)]
         sure = [one for one in separators if _leaves_none(sample, one, separators)]
@@ -120,13 +120,13 @@ def hint_of(line: bytes) -> str:
     return HINT if QUOTE in line else ""
 
 
-def _parts(sample: Sample, separator: bytes) -> bool:
+def _parts(sample: SampleLines, separator: bytes) -> bool:
     _, rows = parted_counts(sample.records(separator))
     widths = {len(fields) for _, fields in rows}
     return len(widths) == 1 and widths <= {2, 3}
 
 
-def _leaves_none(sample: Sample, separator: bytes, separators: list[bytes]) -> bool:
+def _leaves_none(sample: SampleLines, separator: bytes, separators: list[bytes]) -> bool:
     """Return True if the ids hold none of the other separators that would do."""
     others = [other for other in separators if other and other != separator]
     _, rows = parted_counts(sample.records(separator))

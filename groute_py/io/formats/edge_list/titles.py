@@ -11,7 +11,7 @@ from groute_py.io.formats.edge_list.fields import (
     QUOTE,
     TAB,
     Records,
-    Sample,
+    SampleLines,
     as_integer,
     is_comment,
 )
@@ -44,7 +44,7 @@ class Titled(NamedTuple):
         return {role: self.titles.index(title) for role, title in self.roles.titles.items()}
 
 
-def titled(head: Head, data: Sample) -> Titled | None:
+def titled(head: Head, data: SampleLines) -> Titled | None:
     """The first line as titles, if it has a pair of titles of tails and heads, or those asked for.
 
     A tab parts fields where it parts all lines alike, else any blanks do.
@@ -56,19 +56,19 @@ def titled(head: Head, data: Sample) -> Titled | None:
     return described(head, best[2], best[3])
 
 
-def titled_in_comment(head: Head, data: Sample) -> Titled | None:
+def titled_in_comment(head: Head, data: SampleLines) -> Titled | None:
     """The last comment above the first line that names ends and has as many fields as all lines."""
     above = list(enumerate(head.lines[: data.lines[0][0] - 1], 1))
     for number, line in reversed(above[-MOST_COMMENTS:]):
         if is_comment(line):
-            sample = Sample([(number, line.lstrip()[1:]), *data.lines])
+            sample = SampleLines([(number, line.lstrip()[1:]), *data.lines])
             for alike, _, separator, rows in _candidates(head, sample):
                 if alike:
                     return described(head, separator, rows)._replace(in_comment=True)
     return None
 
 
-def _candidates(head: Head, data: Sample) -> list[tuple[bool, int, bytes, Records]]:
+def _candidates(head: Head, data: SampleLines) -> list[tuple[bool, int, bytes, Records]]:
     """The ways to part lines by which the first is a row of titles."""
     candidates = []
     widths = data.widths(TAB)
@@ -107,7 +107,7 @@ def are_titles(rows: Records) -> bool:
     return bool(rows[1:]) and _have_integers(rows[1:])
 
 
-def refuse_wide_table(head: Head, data: Sample) -> None:
+def refuse_wide_table(head: Head, data: SampleLines) -> None:
     """Raise `FormatError` for a table of four or more columns whose ends are not clear."""
     for separator in data.separators:
         rows, widths = data.records(separator), data.widths(separator)
