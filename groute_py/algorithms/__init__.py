@@ -1,1 +1,1 @@
-"""The methods, one file each; `groute_py.algorithms.choose.algorithms` is the registry."""
+"""The methods, `groute_py.algorithms.methods`, and the choice of one, of Δ and of number types."""

@@ -1,4 +1,4 @@
-"""The registry of methods, and the choice of one."""
+"""The choice of a method."""
 
 from __future__ import annotations
 
@@ -6,16 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from groute_py.algorithms import (
-    bellman_ford,
-    breadth_first,
-    contraction,
-    delta_stepping,
-    frontier_dijkstra,
-    pull_bellman_ford,
-    serial,
-)
-from groute_py.algorithms.base import Algorithm
+from groute_py.algorithms import methods
+from groute_py.algorithms.methods import Algorithm
 from groute_py.arguments import check_choice
 from groute_py.device.registry import NEAR_FAR, Makers
 from groute_py.errors import InputError
@@ -38,16 +30,7 @@ class MethodChoice(NamedTuple):
 
 def algorithms() -> dict[str, Algorithm]:
     """Every method by name."""
-    methods = (
-        delta_stepping.ALGORITHM,
-        bellman_ford.ALGORITHM,
-        breadth_first.ALGORITHM,
-        contraction.ALGORITHM,
-        *frontier_dijkstra.ALGORITHMS,
-        *pull_bellman_ford.ALGORITHMS,
-        *serial.ALGORITHMS,
-    )
-    return {method.name: method for method in methods}
+    return {method.name: method for method in methods.ALGORITHMS}
 
 
 def check_name(name: str) -> None:
@@ -92,17 +75,19 @@ def algorithm(name: str, facts: Facts, device: str, ranks: int) -> MethodChoice:
 def automatic(facts: Facts, device: str, ranks: int) -> MethodChoice:
     """The method that is likely to be the fastest; see docs/what-we-learned.md#methods."""
     if facts.has_negative and device == "cpu" and ranks == 1:
-        return MethodChoice(serial.BEST, "a weight is negative, and one core solves")
+        return MethodChoice(
+            methods.SLF_LLL_BELLMAN_FORD, "a weight is negative, and one core solves"
+        )
     if facts.has_negative:
-        return MethodChoice(bellman_ford.ALGORITHM, "a weight is negative")
+        return MethodChoice(methods.BELLMAN_FORD, "a weight is negative")
     if _is_unit(facts) and facts.weight_type.kind != "f":
-        return MethodChoice(breadth_first.ALGORITHM, "every arc weighs 1")
+        return MethodChoice(methods.BREADTH_FIRST, "every arc weighs 1")
     if device == "cuda" and ranks == 1 and facts.mean_degree >= DENSE_SHARE * facts.vertex_count:
-        return MethodChoice(bellman_ford.ALGORITHM, "most pairs have an arc, so that few turns do")
+        return MethodChoice(methods.BELLMAN_FORD, "most pairs have an arc, so that few turns do")
     if device == "cuda" and ranks == 1 and _has_full_even_rows(facts):
-        return MethodChoice(pull_bellman_ford.CSR, "few vertices, each with many arcs")
+        return MethodChoice(methods.CSR_BELLMAN_FORD, "few vertices, each with many arcs")
     others = "all are floats" if _is_unit(facts) else "not all are 1"
-    return MethodChoice(delta_stepping.ALGORITHM, f"no weight is negative, and {others}")
+    return MethodChoice(methods.DELTA_STEPPING, f"no weight is negative, and {others}")
 
 
 def _has_full_even_rows(facts: Facts) -> bool:

@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import math
 
-from groute_py.algorithms.base import Algorithm
 from groute_py.device.base import Buckets, alike
 from groute_py.graph.facts import Facts
 
@@ -42,6 +41,10 @@ GROWTH = 256.0
 
 MANY_ARCS, GROWING_DEGREE = 1 << 23, 16.0
 """Arcs, and mean degree, from which buckets grow."""
+
+LEVELS_AHEAD = 1024.0
+"""Width of a bucket of breadth-first search on GPUs, where levels come nearly in order by
+themselves; measured, see docs/what-we-learned.md#methods."""
 
 PULL_BELOW = 2.0
 """Mean weights: few arcs lead out of a bucket that is as wide."""
@@ -62,6 +65,14 @@ def automatic_buckets(facts: Facts, device: str, ranks: int) -> Buckets:
     if device != "cuda" or not many or delta > WIDEST_GROWN:
         return alike(delta)
     return Buckets(_usable(delta * _room(facts) / GROWTH, facts), delta)
+
+
+def buckets_of_levels(facts: Facts, device: str, ranks: int) -> Buckets:
+    """Buckets of near–far relaxation where every arc counts 1."""
+    in_order = ranks == 1 or facts.mean_degree < BUSY_DEGREE
+    if device == "cuda" and in_order:
+        return alike(LEVELS_AHEAD)
+    return alike(automatic_delta(facts, device, ranks))
 
 
 def pull_below_width(facts: Facts, buckets: Buckets) -> float:
@@ -114,12 +125,3 @@ def _usable(delta: float, facts: Facts) -> float:
 def _room(facts: Facts) -> float:
     """Return how many times the work of such a graph a GPU could take at once."""
     return min(max(FILLS_GPU / facts.vertex_count, 1.0), MOST_ROOM)
-
-
-ALGORITHM = Algorithm(
-    name="delta-stepping",
-    summary="near–far Δ-stepping",
-    complexity="n·m; m and a little more where Δ fits",
-    distributed=True,
-    buckets=automatic_buckets,
-)

@@ -168,7 +168,7 @@ def prepare(
     says why, and ends with code 2.
     """
     records.begin("import")
-    from groute_py.algorithms import contraction
+    from groute_py.algorithms.methods import CONTRACTION
     from groute_py.device.registry import kind_of
     from groute_py.engine.preparing import NOW, read_prepared
     from groute_py.io.formats import prepared
@@ -181,7 +181,7 @@ def prepare(
     check_outputs_apart({"GRAPH": graph}, {"--output": output})
     check_writable(Path(output))
     with phase("device"):
-        kind = kind_of(device, contraction.ALGORITHM.devices)
+        kind = kind_of(device, CONTRACTION.devices)
     with show.progress(f"reading {graph}") as progress:
         source = GraphSource(graph, columns, cache=cache, prepare=True, progress=progress)
         whole, reason = read_prepared(source, kind)

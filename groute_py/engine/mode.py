@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from groute_py.algorithms.base import Algorithm
+from groute_py.algorithms.methods import Algorithm
 from groute_py.comm.base import Channel
 from groute_py.comm.team import Team, team_of
 from groute_py.device.base import Device, Linked, ModeName

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from groute_py.algorithms.base import Algorithm
 from groute_py.algorithms.choose import MethodChoice
 from groute_py.algorithms.delta_stepping import pull_below_width, stride, weight_class_unit
+from groute_py.algorithms.methods import Algorithm
 from groute_py.algorithms.numbers import distance_types
 from groute_py.device.base import Buckets, ModeName, Terms, alike
 from groute_py.engine.options import Options

@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from groute_py.algorithms import contraction
 from groute_py.algorithms.choose import MethodChoice
+from groute_py.algorithms.methods import CONTRACTION
 from groute_py.algorithms.numbers import distance_types
 from groute_py.device.registry import contraction_on, kind_of
 from groute_py.device.rows import surely_fits
@@ -52,7 +52,7 @@ class Preparation:
     @property
     def choice(self) -> MethodChoice | None:
         """Contraction, if it is chosen."""
-        return MethodChoice(contraction.ALGORITHM, self.why) if self.why else None
+        return MethodChoice(CONTRACTION, self.why) if self.why else None
 
     def explained(self, choice: MethodChoice) -> MethodChoice:
         """Return the choice of another method, with the reason against contraction."""
@@ -113,7 +113,7 @@ def read_prepared(source: GraphSource, device: str) -> tuple[PreparedGraph, str]
 
     Raises `InputError` where it is not valid or cannot be contracted, else `SetupError`.
     """
-    kind = kind_of(device, contraction.ALGORITHM.devices)
+    kind = kind_of(device, CONTRACTION.devices)
     with phase("read"):
         whole = source.whole()
     try:
@@ -204,7 +204,7 @@ def _hierarchy(graph: Graph, facts: Facts, kind: str, core: int | None = None) -
 
 
 def _is_asked_for(options: Options) -> bool:
-    return options.algorithm == contraction.ALGORITHM.name
+    return options.algorithm == CONTRACTION.name
 
 
 def _other_wish(options: Options) -> str | None:

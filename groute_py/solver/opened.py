@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
-from groute_py.algorithms import contraction
+from groute_py.algorithms.methods import CONTRACTION
 from groute_py.comm.agree import all_leave, at_root, collective, on_root, refuse_difference
 from groute_py.comm.base import Channel
 from groute_py.comm.connect import connect
@@ -334,7 +334,7 @@ class Opened:
         if not self.options.keeps_prepared or layout_of(graph).is_expanded:
             return graph.to_host()
         if self._source_solver is None:  # else its loading has tried
-            kind = kind_of(self.options.device, contraction.ALGORITHM.devices)
+            kind = kind_of(self.options.device, CONTRACTION.devices)
             try:
                 limit = self.options.memory_limit
                 self.why_prepared = contract(self._supply, kind, limit)
