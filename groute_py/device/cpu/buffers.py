@@ -1,4 +1,4 @@
-"""A share in host memory, and the working arrays of its solves."""
+"""A share in host memory, the working arrays of its solves, and their answer."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ class SolveBuffers:
         self.dirty, self.boxes = np.empty((2, len(share.halo)), dtype=np.uint32)
         self.box_counts = np.zeros(terms.ranks, dtype=np.int64)
 
-    def begin(self, source: int | None, cutoff: float, *, record: bool) -> None:
+    def begin(self, source: int, cutoff: float, *, record: bool) -> None:
         """Make all vertices unreached, and the worklists empty."""
         self.recording = record
         self.have_parents(self.share.local_count if record else 0)
-        self.source = -1 if source is None else source
+        self.source = source
         self.cutoff = bound_within(cutoff, self.type)
         self.distances.fill(self.unreached)
         self.flags.fill(0)
@@ -56,11 +56,7 @@ class SolveBuffers:
 
     def have_parents(self, count: int) -> None:
         """Make room for so many predecessors, none of which is known."""
-        self.take_parents(np.full(count, NO_PARENT, dtype=np.int64))
-
-    def take_parents(self, parents: NDArray[np.int64]) -> None:
-        """Use this array for the predecessors."""
-        self.parents = parents
+        self.parents = np.full(count, NO_PARENT, dtype=np.int64)
 
     def replace_arcs(self, heads: NDArray[Any], weights: NDArray[Any]) -> None:
         """Take the arcs in another order; each row has the same ones."""
@@ -88,6 +84,24 @@ class SolveBuffers:
     def relaxations(self) -> int:
         """Relaxations of this solve so far."""
         return int(self.at[near_far.RELAXATIONS])
+
+    @property
+    def own_distances(self) -> NDArray[Any]:
+        """The distances of owned vertices."""
+        return self.distances[: self.share.own_count]
+
+    def farthest(self, vertices: NDArray[np.int64]) -> float:
+        greatest = self.distances[vertices].max()
+        return np.inf if greatest == self.unreached else greatest.item()
+
+    def forget_beyond(self, bound: float) -> None:
+        self.distances[self.distances > bound_within(bound, self.type)] = self.unreached
+
+    def arcs_reached(self) -> int:
+        return int(np.diff(self.share.offsets)[self.own_distances != self.unreached].sum())
+
+    def replace(self, distances: NDArray[Any], parents: NDArray[np.int64]) -> None:
+        self.own_distances[:], self.parents = distances, parents.copy()
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:

@@ -12,9 +12,7 @@ from groute_py.comm.base import Buffer, host_memory
 from groute_py.comm.team import Team
 from groute_py.device.base import Buckets, Counters, Linked, Terms, alike
 from groute_py.device.cpu.methods.base import CpuMethod
-from groute_py.device.cpu.parts import SolveParts
 from groute_py.device.cpu.warm_up import WARMED_UP, one_rank, two_ranks
-from groute_py.kernels.cpu import near_far
 from groute_py.partition.share import Share
 from groute_py.results.result import public_distances
 from groute_py.results.statement import Statement
@@ -29,16 +27,15 @@ class CpuDevice:
     def __init__(self, method: type[CpuMethod] = CpuMethod, **choices: Any) -> None:
         self.label = platform.processor() or platform.machine()
         self._method_type, self._choices = method, choices
-        self._method = method(**choices)
-        self._parts: SolveParts | None = None
+        self._parts: CpuMethod | None = None
 
     @property
     def counters(self) -> Counters:
         return Counters() if self._parts is None else self._parts.counters
 
     @property
-    def parts(self) -> SolveParts:
-        """The parts of the loaded share; there must be one."""
+    def parts(self) -> CpuMethod:
+        """The method on the loaded share; there must be one."""
         assert self._parts is not None
         return self._parts
 
@@ -55,9 +52,7 @@ class CpuDevice:
             WARMED_UP.add(which)
 
     def load(self, share: Share, terms: Terms) -> None:
-        self._method = self._method_type(**self._choices)
-        self._parts = SolveParts(share, terms)
-        self._method.arrange(self._parts)
+        self._parts = self._method_type(share, terms, **self._choices)
 
     def room(self) -> None:
         """The system gives memory as it is written, and knows best."""
@@ -73,10 +68,9 @@ class CpuDevice:
 
     def release(self) -> None:
         self._parts = None
-        self._method = self._method_type(**self._choices)
 
     def start(self, source: int | None, buckets: Buckets, cutoff: float, *, record: bool) -> None:
-        self._method.start(self.parts, source, buckets, cutoff, record=record)
+        self.parts.start(source, buckets, cutoff, record=record)
 
     def memory(self, size: int) -> Buffer:
         return host_memory(size)
@@ -85,23 +79,22 @@ class CpuDevice:
         self.parts.near_far.merge(message)
 
     def relax(self, limit: float) -> float:
-        return self._method.relax(self.parts, limit)
+        return self.parts.relax(limit)
 
     def bucket_width(self) -> float:
         return self.parts.near_far.bucket_width()
 
     def outgoing(self) -> list[tuple[int, Buffer]]:
-        cursors = self.parts.buffers.at
-        return self.parts.outbox.emptied(cursors, near_far.DIRTY_COUNT, with_parents=False)
+        return self.parts.near_far.outgoing()
 
     def farthest(self, vertices: NDArray[np.int64]) -> float:
-        return self.parts.answer.farthest(vertices)
+        return self.parts.buffers.farthest(vertices)
 
     def forget_beyond(self, bound: float) -> None:
-        self.parts.answer.forget_beyond(bound)
+        self.parts.buffers.forget_beyond(bound)
 
     def start_claims(self, monotone: bool) -> bool:
-        return self._method.start_claims(self.parts, monotone=monotone)
+        return self.parts.start_claims(monotone=monotone)
 
     def merge_claims(self, message: Buffer) -> None:
         self.parts.predecessors.merge(message)
@@ -113,22 +106,22 @@ class CpuDevice:
         return self.parts.predecessors.outgoing()
 
     def arcs_reached(self) -> int:
-        return self.parts.answer.arcs_reached()
+        return self.parts.buffers.arcs_reached()
 
     def held(self, *, predecessors: bool) -> tuple[Any, Any]:
         return self.public_distances(), self.predecessors() if predecessors else None
 
     def replace(self, distances: NDArray[Any], parents: NDArray[np.int64]) -> None:
-        self.parts.answer.replace(distances, parents)
+        self.parts.buffers.replace(distances, parents)
 
     def distances(self) -> NDArray[Any]:
-        return self.parts.answer.distances()
+        return self.parts.buffers.own_distances.copy()
 
     def public_distances(self) -> NDArray[Any]:
         return public_distances(self.distances())
 
     def predecessors(self) -> NDArray[np.int64]:
-        return self.parts.answer.predecessors()
+        return self.parts.buffers.parents[: self.parts.buffers.share.own_count].copy()
 
     def proves(self, statement: Statement) -> bool:
         """Never: the host looks itself, by all of its cores."""

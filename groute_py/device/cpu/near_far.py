@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from groute_py.comm.base import Buffer
 from groute_py.device.base import Buckets, Counters, within
 from groute_py.device.cpu.buffers import SolveBuffers
-from groute_py.device.cpu.outbox import columns_of
+from groute_py.device.cpu.outbox import columns_of, messages_of
 from groute_py.device.delta_control import DeltaControl, threshold_after
 from groute_py.kernels.cpu import near_far
 
@@ -42,6 +42,10 @@ class NearFar:
             self._narrow_slow_bucket()
         b.count(counters, relaxed_before=before)
         return np.inf if floor == b.unreached else float(floor)
+
+    def outgoing(self) -> list[tuple[int, Buffer]]:
+        buffers = self._buffers
+        return messages_of(buffers, buffers.at, near_far.DIRTY_COUNT, with_parents=False)
 
     def bucket_width(self) -> float:
         return float("inf") if self._delta == self._buffers.unreached else float(self._delta)

@@ -12,37 +12,31 @@ from groute_py.device.cpu.buffers import SolveBuffers
 from groute_py.kernels.cpu import near_far
 
 
-class Outbox:
-    """Makes a message for each owner of halo vertices that are dirty."""
-
-    def __init__(self, buffers: SolveBuffers) -> None:
-        self._buffers = buffers
-
-    def emptied(
-        self, at: NDArray[np.int64], dirty_count: int, *, with_parents: bool
-    ) -> list[tuple[int, Buffer]]:
-        """The messages, by owner."""
-        if at[dirty_count] == 0:
-            return []
-        buffers, share = self._buffers, self._buffers.share
-        starts, own = share.halo_starts, share.own_count
-        near_far.group_by_owner(
-            *(buffers.dirty, at[dirty_count], own, starts, buffers.flags),
-            *(buffers.boxes, buffers.box_counts),
-        )
-        at[dirty_count] = 0
-        entry_bytes = buffers.distances.itemsize + share.halo_home.itemsize
-        entry_bytes += buffers.parents.itemsize if with_parents else 0
-        messages = []
-        for peer in np.flatnonzero(buffers.box_counts):
-            filled = buffers.boxes[starts[peer] : starts[peer] + buffers.box_counts[peer]]
-            for part in parts_of(len(filled), entry_bytes):
-                halo = filled[part]
-                columns: list[NDArray[Any]] = [buffers.distances[own + halo], share.halo_home[halo]]
-                if with_parents:
-                    columns.insert(0, buffers.parents[own + halo])
-                messages.append((int(peer), np.concatenate([c.view(np.uint8) for c in columns])))
-        return messages
+def messages_of(
+    buffers: SolveBuffers, at: NDArray[np.int64], dirty_count: int, *, with_parents: bool
+) -> list[tuple[int, Buffer]]:
+    """Make a message for each owner of dirty halo vertices, of which ``at`` has the count."""
+    if at[dirty_count] == 0:
+        return []
+    share = buffers.share
+    starts, own = share.halo_starts, share.own_count
+    near_far.group_by_owner(
+        *(buffers.dirty, at[dirty_count], own, starts, buffers.flags),
+        *(buffers.boxes, buffers.box_counts),
+    )
+    at[dirty_count] = 0
+    entry_bytes = buffers.distances.itemsize + share.halo_home.itemsize
+    entry_bytes += buffers.parents.itemsize if with_parents else 0
+    messages = []
+    for peer in np.flatnonzero(buffers.box_counts):
+        filled = buffers.boxes[starts[peer] : starts[peer] + buffers.box_counts[peer]]
+        for part in parts_of(len(filled), entry_bytes):
+            halo = filled[part]
+            columns: list[NDArray[Any]] = [buffers.distances[own + halo], share.halo_home[halo]]
+            if with_parents:
+                columns.insert(0, buffers.parents[own + halo])
+            messages.append((int(peer), np.concatenate([c.view(np.uint8) for c in columns])))
+    return messages
 
 
 def columns_of(message: Buffer, *types: np.dtype[Any]) -> list[NDArray[Any]]:

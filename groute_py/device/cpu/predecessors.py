@@ -7,15 +7,15 @@ import numpy as np
 from groute_py.comm.base import Buffer
 from groute_py.device.base import NO_PARENT
 from groute_py.device.cpu.buffers import SolveBuffers
-from groute_py.device.cpu.outbox import Outbox, columns_of
+from groute_py.device.cpu.outbox import columns_of, messages_of
 from groute_py.kernels.cpu import claim
 
 
 class Predecessors:
     """Assigns predecessors after a solve, by `groute_py.kernels.cpu.claim`."""
 
-    def __init__(self, buffers: SolveBuffers, outbox: Outbox) -> None:
-        self._buffers, self._outbox = buffers, outbox
+    def __init__(self, buffers: SolveBuffers) -> None:
+        self._buffers = buffers
 
     def start(self, *, monotone: bool) -> bool:
         if self._buffers.recording:
@@ -59,7 +59,7 @@ class Predecessors:
         return bool(self._onward and rest > 0)
 
     def outgoing(self) -> list[tuple[int, Buffer]]:
-        return self._outbox.emptied(self._at, claim.CLAIM_DIRTY, with_parents=True)
+        return messages_of(self._buffers, self._at, claim.CLAIM_DIRTY, with_parents=True)
 
     def _reset(self) -> None:
         self._buffers.flags.fill(0)

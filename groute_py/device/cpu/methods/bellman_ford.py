@@ -6,24 +6,25 @@ from typing import Any
 
 import numpy as np
 
+from groute_py.device.base import Terms
 from groute_py.device.cpu.buffers import SolveBuffers
 from groute_py.device.cpu.methods.base import SerialMethod, least_left
-from groute_py.device.cpu.parts import SolveParts
 from groute_py.kernels.choices import FIFO
 from groute_py.kernels.cpu import near_far, plain_bellman_ford, queue_bellman_ford
+from groute_py.partition.share import Share
 
 
 class PlainBellmanFord(SerialMethod):
     """Every arc in every round; with ``all_rounds`` n − 1 rounds, as the textbooks do."""
 
-    def __init__(self, *, all_rounds: bool) -> None:
+    def __init__(self, share: Share, terms: Terms, *, all_rounds: bool) -> None:
+        super().__init__(share, terms)
         self._all_rounds = all_rounds
 
-    def step(self, buffers: SolveBuffers, limit: float) -> Any:
-        rounds = len(buffers.distances) - 1 if self._all_rounds else 0
-        state = (buffers.distances, buffers.at, rounds)
-        plain_bellman_ford.relax(buffers.arcs, *state, buffers.bounds(limit))
-        return least_left(buffers)
+    def step(self, b: SolveBuffers, limit: float) -> Any:
+        rounds = len(b.distances) - 1 if self._all_rounds else 0
+        plain_bellman_ford.relax(b.arcs, b.distances, b.at, rounds, b.bounds(limit))
+        return least_left(b)
 
 
 ORDERED_PASSES = 64
@@ -33,14 +34,14 @@ ORDERED_PASSES = 64
 class QueueBellmanFord(SerialMethod):
     """A queue of changed vertices; `groute_py.kernels.cpu.queue_bellman_ford`."""
 
-    def __init__(self, order: int) -> None:
+    def __init__(self, share: Share, terms: Terms, *, order: int) -> None:
+        super().__init__(share, terms)
         self._order = order
 
-    def begin(self, parts: SolveParts, source: int | None) -> None:
+    def begin(self, b: SolveBuffers) -> None:
         self._total = np.zeros(1)
 
-    def step(self, buffers: SolveBuffers, limit: float) -> Any:
-        b = buffers
+    def step(self, b: SolveBuffers, limit: float) -> Any:
         patience = ORDERED_PASSES * (len(b.share.heads) + 1000)
         order = self._order if b.at[near_far.RELAXATIONS] < patience else FIFO
         state = (b.distances, b.flags, b.near, b.at, self._total, order)

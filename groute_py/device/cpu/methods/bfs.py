@@ -6,19 +6,18 @@ from typing import Any
 
 from groute_py.device.cpu.buffers import SolveBuffers
 from groute_py.device.cpu.methods.base import SerialMethod
-from groute_py.device.cpu.parts import SolveParts
 from groute_py.kernels.cpu import breadth_first
 
 
 class BreadthFirst(SerialMethod):
     """Counts arcs; the weights, which are all 1, are not looked at."""
 
-    def begin(self, parts: SolveParts, source: int | None) -> None:
-        parts.buffers.have_parents(parts.buffers.share.own_count)
+    def begin(self, b: SolveBuffers) -> None:
+        b.have_parents(b.share.own_count)
 
-    def step(self, buffers: SolveBuffers, limit: float) -> Any:
-        state = (buffers.distances, buffers.parents, buffers.near, buffers.at)
-        return breadth_first.search(buffers.arcs, *state, buffers.bounds(limit))
+    def step(self, b: SolveBuffers, limit: float) -> Any:
+        state = (b.distances, b.parents, b.near, b.at)
+        return breadth_first.search(b.arcs, *state, b.bounds(limit))
 
-    def start_claims(self, parts: SolveParts, *, monotone: bool) -> bool:
-        return parts.predecessors.start_known()
+    def start_claims(self, *, monotone: bool) -> bool:
+        return self.predecessors.start_known()

@@ -4,28 +4,30 @@ from __future__ import annotations
 
 from typing import Any
 
+from groute_py.device.base import Terms
 from groute_py.device.cpu.buffers import SolveBuffers
 from groute_py.device.cpu.contraction import contract, warm_up
 from groute_py.device.cpu.descent import Descent
 from groute_py.device.cpu.hierarchy import Climb, CpuHierarchy, unsigned
 from groute_py.device.cpu.methods.base import SerialMethod
-from groute_py.device.cpu.parts import SolveParts
 from groute_py.device.cpu.warm_up import WARMED_UP
 from groute_py.errors import InputError
 from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.hierarchy.problems import DenseError, NarrowError
 from groute_py.kernels.cpu import near_far, sweep
+from groute_py.partition.share import Share
 
 
 class Contraction(SerialMethod):
     """A sweep by one core over a hierarchy, or within a small cutoff a descent."""
 
-    def arrange(self, parts: SolveParts) -> None:
-        buffers = parts.buffers
+    def __init__(self, share: Share, terms: Terms) -> None:
+        super().__init__(share, terms)
+        buffers = self.buffers
         if ("contract", buffers.type) not in WARMED_UP:
             WARMED_UP.add(("contract", buffers.type))
             warm_up(buffers.type)
-        hierarchy = buffers.share.hierarchy or _contracted(buffers)
+        hierarchy = share.hierarchy or _contracted(buffers)
         self._hierarchy = None
         if hierarchy is not None and hierarchy.type.itemsize <= buffers.type.itemsize:
             self._hierarchy = CpuHierarchy(hierarchy, buffers.type)
@@ -33,17 +35,17 @@ class Contraction(SerialMethod):
             self._descent = Descent(self._hierarchy, self._climb)
             self._is_clear = True
 
-    def step(self, buffers: SolveBuffers, limit: float) -> Any:
-        if buffers.at[near_far.NEAR_COUNT] == 0:
-            return buffers.unreached
-        buffers.at[near_far.NEAR_COUNT] = 0
-        buffers.at[near_far.BUCKETS] = 1
+    def step(self, b: SolveBuffers, limit: float) -> Any:
+        if b.at[near_far.NEAR_COUNT] == 0:
+            return b.unreached
+        b.at[near_far.NEAR_COUNT] = 0
+        b.at[near_far.BUCKETS] = 1
         if self._hierarchy is None:
-            buffers.at[near_far.OVERFLOWED] = 1
-            buffers.distances[buffers.source] = buffers.unreached  # nothing is solved, nor final
+            b.at[near_far.OVERFLOWED] = 1
+            b.distances[b.source] = b.unreached  # nothing is solved, nor final
         else:
-            self._solve(buffers, self._hierarchy)
-        return buffers.unreached
+            self._solve(b, self._hierarchy)
+        return b.unreached
 
     def _solve(self, buffers: SolveBuffers, one: CpuHierarchy) -> None:
         climb, nothing, cutoff = self._climb, buffers.unreached, buffers.cutoff

@@ -6,26 +6,23 @@ from typing import Any
 
 from groute_py.device.cpu.buffers import SolveBuffers
 from groute_py.device.cpu.methods.base import SerialMethod
-from groute_py.device.cpu.parts import SolveParts
 from groute_py.kernels.cpu import heap, open_set
 
 
 class OpenSetDijkstra(SerialMethod):
     """Looks through all open vertices for the nearest; `groute_py.kernels.cpu.open_set`."""
 
-    def step(self, buffers: SolveBuffers, limit: float) -> Any:
-        state = (buffers.distances, buffers.flags, buffers.near, buffers.at)
-        return open_set.relax(buffers.arcs, *state, buffers.bounds(limit))
+    def step(self, b: SolveBuffers, limit: float) -> Any:
+        return open_set.relax(b.arcs, b.distances, b.flags, b.near, b.at, b.bounds(limit))
 
 
 class HeapDijkstra(SerialMethod):
     """Takes the nearest from a binary heap; `groute_py.kernels.cpu.heap`."""
 
-    def begin(self, parts: SolveParts, source: int | None) -> None:
-        parts.buffers.far.fill(0)  # places in the heap
-        if source is not None:
-            parts.buffers.far[source] = 1
+    def begin(self, b: SolveBuffers) -> None:
+        b.far.fill(0)  # places in the heap
+        if b.source >= 0:
+            b.far[b.source] = 1
 
-    def step(self, buffers: SolveBuffers, limit: float) -> Any:
-        state = (buffers.distances, buffers.far, buffers.near, buffers.at)
-        return heap.relax(buffers.arcs, *state, buffers.bounds(limit))
+    def step(self, b: SolveBuffers, limit: float) -> Any:
+        return heap.relax(b.arcs, b.distances, b.far, b.near, b.at, b.bounds(limit))

@@ -6,21 +6,20 @@ from typing import Any
 
 import numpy as np
 
+from groute_py.device.base import Terms
 from groute_py.device.cpu.buffers import SolveBuffers
 from groute_py.device.cpu.methods.base import SerialMethod
-from groute_py.device.cpu.parts import SolveParts
 from groute_py.kernels.choices import CRITERIA
 from groute_py.kernels.cpu import frontier, rows
+from groute_py.partition.share import Share
 
 
 class FrontierDijkstra(SerialMethod):
     """A core that settles many vertices in a round."""
 
-    def __init__(self, criterion: str) -> None:
-        self._criterion = CRITERIA[criterion]
-
-    def arrange(self, parts: SolveParts) -> None:
-        buffers, share = parts.buffers, parts.buffers.share
+    def __init__(self, share: Share, terms: Terms, *, criterion: str) -> None:
+        super().__init__(share, terms)
+        self._criterion, buffers = CRITERIA[criterion], self.buffers
         _, heads, weights = buffers.arcs
         if not rows.ascend(share.offsets, weights):
             heads, weights = heads.copy(), weights.copy()
@@ -29,15 +28,14 @@ class FrontierDijkstra(SerialMethod):
         self._lightest = np.full(share.own_count, buffers.unreached, dtype=buffers.type)
         frontier.lightest_incoming(*buffers.arcs[1:], self._lightest)
 
-    def begin(self, parts: SolveParts, source: int | None) -> None:
-        self._skips = np.zeros(parts.buffers.share.own_count, dtype=np.uint64)
+    def begin(self, b: SolveBuffers) -> None:
+        self._skips = np.zeros(b.share.own_count, dtype=np.uint64)
 
-    def relax(self, parts: SolveParts, limit: float) -> float:
-        floor = super().relax(parts, limit)
-        parts.counters.settled = int((parts.buffers.flags == frontier.CLOSED).sum())
+    def relax(self, limit: float) -> float:
+        floor = super().relax(limit)
+        self.counters.settled = int((self.buffers.flags == frontier.CLOSED).sum())
         return floor
 
-    def step(self, buffers: SolveBuffers, limit: float) -> Any:
-        b = buffers
+    def step(self, b: SolveBuffers, limit: float) -> Any:
         state = (b.distances, b.flags, b.near, b.far, self._skips, self._lightest)
         return frontier.relax(b.arcs, *state, b.at, self._criterion, b.bounds(limit))

@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.device.base import Terms
 from groute_py.device.cpu.buffers import SolveBuffers
 from groute_py.device.cpu.methods.base import SerialMethod, least_left
-from groute_py.device.cpu.parts import SolveParts
 from groute_py.errors import InputError
 from groute_py.kernels.choices import SLOTS_AN_ARC, WIDEST_MATRIX, too_dense, too_uneven
 from groute_py.kernels.cpu import pull
+from groute_py.partition.share import Share
 
 Rounds = Callable[..., None]
 """Takes rounds, given the arguments that all storages have in common."""
@@ -76,17 +77,16 @@ STORAGES = {"csr": in_csr, "ell": in_ell, "dense": in_matrix}
 class MinPlus(SerialMethod):
     """A core on which every vertex takes the best of its incoming arcs, round by round."""
 
-    def __init__(self, storage: str) -> None:
-        self._store = STORAGES[storage]
-
-    def arrange(self, parts: SolveParts) -> None:
-        buffers, share = parts.buffers, parts.buffers.share
+    def __init__(self, share: Share, terms: Terms, *, storage: str) -> None:
+        super().__init__(share, terms)
+        buffers = self.buffers
         offsets = np.zeros(share.own_count + 1, np.uint64)
         tails = np.empty(len(share.heads), np.uint32)
         values = np.empty(len(share.heads), buffers.type)
         pull.transpose(buffers.arcs, offsets, tails, values)
-        self._take_rounds = self._store(IncomingRows(offsets, tails, values, buffers.unreached))
+        rows = IncomingRows(offsets, tails, values, buffers.unreached)
+        self._take_rounds = STORAGES[storage](rows)
 
-    def step(self, buffers: SolveBuffers, limit: float) -> Any:
-        self._take_rounds(buffers.distances, buffers.at, buffers.bounds(limit))
-        return least_left(buffers)
+    def step(self, b: SolveBuffers, limit: float) -> Any:
+        self._take_rounds(b.distances, b.at, b.bounds(limit))
+        return least_left(b)
