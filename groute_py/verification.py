@@ -131,13 +131,13 @@ def _is_proved(statement: Statement) -> bool:
     parents = np.zeros(0, np.uint64) if predecessors is None else predecessors.view(np.uint64)
     nothing = np.inf if distances.dtype.kind == "f" else UNREACHED
     led = np.zeros(len(distances), np.bool_)
-    answer, ends = (distances, parents), (nothing, bound, led)
+    answer = distances, parents, nothing, bound
 
     def looked(look: Callable[..., bool], *words: Any) -> bool:
-        return all(_over_rows(offsets, lambda rows: look(*map(np.uint64, rows), *words)))
+        return all(_over_rows(offsets, lambda rows: look(tuple(map(np.uint64, rows)), *words)))
 
-    return looked(certificate.find_led, *arcs, *answer, *ends) and looked(
-        certificate.are_led, *answer, np.uint64(source), *ends
+    return looked(certificate.find_led, arcs, answer, led) and looked(
+        certificate.are_led, answer, np.uint64(source), led
     )
 
 
@@ -204,7 +204,7 @@ def _verify_with_turns(graph: ExpandedGraph, result: Result, bound: Any) -> None
     if kind.kind == "f" and len(solved.weights) and solved.weights.min() < 0:
         arcs = (solved.offsets, solved.heads, solved.weights)
         steps, absolute = np.full(len(right), -1, np.int64), np.zeros(len(right))
-        certificate.lengths_along(*arcs, right, begin, steps, absolute)
+        certificate.lengths_along(arcs, right, begin, steps, absolute)
         slack = layout.at_ends(path_slack(2 * np.maximum(steps, 0), 2 * absolute, kind))
         with np.errstate(invalid="ignore"):
             same |= np.abs(result.distances - oracle) <= slack
@@ -269,7 +269,7 @@ def _check_no_improvement(
     floats = distances.dtype.kind == "f"
     nothing = np.inf if floats else UNREACHED
     looked = _over_rows(
-        arcs[0], lambda rows: certificate.improvable_arc(rows, *arcs, distances, nothing, bound)
+        arcs[0], lambda rows: certificate.improvable_arc(rows, arcs, distances, nothing, bound)
     )
     tail, arc = next((pair for pair in looked if pair[0] >= 0), (-1, -1))
     if tail >= 0 and floats and graph.weights.min() < 0:
@@ -285,7 +285,7 @@ def _improvable_beyond_rounding(
     offsets, heads, weights = arcs
     distances, count = result.distances, len(offsets) - 1
     steps, absolute = np.full(count, -1, np.int64), np.zeros(count)
-    certificate.lengths_along(*arcs, distances, result.source, steps, absolute)
+    certificate.lengths_along(arcs, distances, result.source, steps, absolute)
     tails = all_tails(offsets)
     with np.errstate(invalid="ignore", over="ignore"):
         reach = distances[tails] + weights
@@ -312,11 +312,11 @@ def _led(arcs: tuple[Any, ...], result: Result) -> NDArray[np.bool_]:
     """Return for each vertex whether tight arcs lead to it from the source."""
     distances = result.distances
     led = np.zeros(len(distances), np.bool_)
-    _over_rows(arcs[0], lambda rows: certificate.lead_from_nearer(rows, *arcs, distances, led))
+    _over_rows(arcs[0], lambda rows: certificate.lead_from_nearer(rows, arcs, distances, led))
     led[result.source] = True
     if (led | ~result.reached).all():
         return led  # back along such arcs distances fall, and only the source ends that
-    searched: NDArray[np.bool_] = certificate.spread(*arcs, distances, result.source)
+    searched: NDArray[np.bool_] = certificate.spread(arcs, distances, result.source)
     return searched
 
 
@@ -341,7 +341,7 @@ def _check_tree(arcs: tuple[Any, ...], result: Result, shown: Shown) -> None:
     _refuse(needs & ((parents < 0) | (parents >= len(parents))), distances, shown, "lacks one")
     tight = np.zeros(len(parents), np.bool_)
     _over_rows(
-        arcs[0], lambda rows: certificate.tight_parents(rows, *arcs, distances, parents, tight)
+        arcs[0], lambda rows: certificate.tight_parents(rows, arcs, distances, parents, tight)
     )
     _refuse(needs & ~tight, distances, shown, "has a predecessor without a tight arc to it")
     if (distances[parents[needs]] < distances[needs]).all():

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.device.base import unreached
-from groute_py.kernels.cpu.reciprocals import sum_reciprocals
+from groute_py.kernels.cpu.summary import sum_reciprocals, summary_of
 
 LOW_BITS = 32
 """Bits of the lower of the two words in which integers are summed."""
@@ -160,8 +160,6 @@ def _with_reciprocals(summary: Summary, row: NDArray[Any], request: Wanted) -> S
 
 def _of_integers(first: int, row: NDArray[Any], request: Wanted) -> Summary:
     """The summary of a row of integers in one pass, without a histogram."""
-    from groute_py.kernels.cpu.summary import summary_of
-
     partials = np.zeros((1, 1), partial_type(row.dtype))
     numbers = summary_of(row, unreached(row.dtype), LOW_BITS)
     for name, value in zip(

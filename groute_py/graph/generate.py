@@ -126,7 +126,7 @@ def _road(seed: np.uint64, width: int, height: int) -> Arrays:
 
 
 def _from_draws(size: Size, draw: Draw, *shape: Any) -> Arrays:
-    """Count all arcs, then place all arcs; `draw` gets `shape`, the first arc, and three arrays."""
+    """Count all arcs, then place all arcs; `draw` gets `shape`, the first arc, and the arrays."""
     vertex_count, arc_count = size
     offsets = np.zeros(vertex_count + 1, np.int64)
 
@@ -138,7 +138,7 @@ def _from_draws(size: Size, draw: Draw, *shape: Any) -> Arrays:
     heads, weights = np.empty(arc_count, np.int32), np.empty(arc_count, np.int32)
 
     def place(block: Block, rows: tuple[int, int]) -> None:
-        place_arcs(*block, rows, offsets, heads, weights)
+        place_arcs(block, rows, offsets, (heads, weights))
 
     _for_draws(vertex_count, arc_count, place, draw, *shape)
     return offsets, heads, weights
@@ -162,7 +162,7 @@ def _for_draws(
     def drawn(number: int) -> Block:
         size = max(0, min(BLOCK, arc_count - number * BLOCK))
         tails, heads, weights = buffers[number % len(buffers)][:, :size]
-        draw(*shape, number * BLOCK, tails, heads, weights)
+        draw(*shape, number * BLOCK, (tails, heads, weights))
         return tails, heads, weights
 
     def used(rows: tuple[int, int], blocks: list[Block]) -> None:

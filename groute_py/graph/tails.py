@@ -1,4 +1,4 @@
-"""The tails of arcs, which the offsets of their rows say, ranges of arcs, and arcs turned round."""
+"""Offsets of rows, the tails of arcs, which these say, ranges of arcs, and arcs turned round."""
 
 from __future__ import annotations
 
@@ -18,6 +18,13 @@ def all_tails(offsets: NDArray[Any], dtype: DTypeLike = np.int64) -> NDArray[Any
 def tails_of(offsets: NDArray[Any], arcs: NDArray[Any]) -> NDArray[np.int64]:
     """The tails of some arcs, shape (k,)."""
     return np.searchsorted(offsets, arcs, side="right") - 1
+
+
+def offsets_of(counts: NDArray[Any]) -> NDArray[np.int64]:
+    """Return where rows of so many entries begin, and where the last one ends, shape (n + 1,)."""
+    offsets = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=offsets[1:])
+    return offsets
 
 
 def ranges(

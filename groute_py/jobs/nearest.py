@@ -263,9 +263,9 @@ def _assign(
     weights = graph.weights
     if distances.dtype.kind == "f":  # sums are made in the type of float distances
         weights = weights.astype(distances.dtype, copy=False)
-    nothing, queue = unreached(distances.dtype), np.empty(len(distances), np.int64)
+    nothing = unreached(distances.dtype)
     arcs = graph.offsets, graph.heads, weights
-    assign_owners(*arcs, distances, nothing, roots, owners, before, queue)
+    assign_owners(arcs, distances, nothing, roots, owners, before)
 
 
 def _needs_tree(graph: Graph) -> bool:

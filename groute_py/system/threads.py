@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from queue import SimpleQueue
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -16,6 +18,16 @@ MOST_THREADS = 16
 def thread_count() -> int:
     """Return the cores that this process may use, at most `MOST_THREADS`."""
     return min(MOST_THREADS, len(os.sched_getaffinity(0)))
+
+
+@contextmanager
+def lent(free: SimpleQueue[T]) -> Iterator[T]:
+    """Lend one of some workspaces to the block; meanwhile no other thread has it."""
+    workspace = free.get()
+    try:
+        yield workspace
+    finally:
+        free.put(workspace)
 
 
 def in_slices(count: int, length: int, work: Callable[[slice], T]) -> list[T]:

@@ -30,7 +30,7 @@ from groute_py.centrality.distances import Reduced, reduced
 from groute_py.comm.solo import SoloChannel
 from groute_py.device.base import unreached
 from groute_py.graph.symmetrize import mirrored
-from groute_py.kernels.cpu.reciprocals import CHUNK, sum_reciprocals
+from groute_py.kernels.cpu.summary import CHUNK, sum_reciprocals
 from groute_py.many import choose
 from groute_py.solver.opened import Work
 

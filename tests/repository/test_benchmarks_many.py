@@ -37,7 +37,8 @@ def test_the_end_of_one_of_several_ranks(run: Bench, monkeypatch: pytest.MonkeyP
 
 
 def test_a_wrong_row(run: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("groute_py.kernels.cpu.heap.relax", lambda *arguments: arguments[3].fill(1))
+    kernel = "groute_py.kernels.cpu.serial.heap_dijkstra"
+    monkeypatch.setattr(kernel, lambda *arguments: arguments[3].fill(1))
     done, records = run("heap:random:60,200", "floyd:random:60,200")
     assert done.exit_code == 3
     assert "heap:random:60,200@1: FAILED: the distances from 0 are wrong" in done.output

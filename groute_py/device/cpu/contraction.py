@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from groute_py.device.base import unreached
 from groute_py.device.cpu.buffers import read_only
-from groute_py.graph.tails import transposed
+from groute_py.graph.tails import offsets_of, transposed
 from groute_py.hierarchy.hierarchy import Hierarchy, first_places
 from groute_py.hierarchy.problems import DenseError, NarrowError
 from groute_py.kernels.cpu import contraction, contraction_rows, skeleton
-from groute_py.system.threads import thread_count
+from groute_py.kernels.cpu.skeleton import Skeleton
+from groute_py.system.threads import lent, thread_count
 
 CORE, CORE_LIMIT = 256, 1 << 14
 """Vertices of the core, and how many it may have where contraction ends sooner."""
@@ -38,6 +39,13 @@ LEAST_PART = 512
 """Vertices that are worth a thread."""
 
 
+Arcs = tuple[NDArray[Any], ...]
+"""Offsets, heads and weights."""
+
+Part = tuple[int, int]
+"""A range of vertices or shortcuts."""
+
+
 def contract(
     offsets: NDArray[np.int64],
     heads: NDArray[Any],
@@ -56,8 +64,7 @@ def contract(
     ((0, 1, 3), [1, 0, 2], [4, 2147483647])
     """
     with ThreadPoolExecutor(thread_count()) as pool:
-        work = _Contraction(_Threads(pool), offsets, heads, weights, distance_type)
-        return work.run(core)
+        return _Contraction(_Threads(pool), (offsets, heads, weights), distance_type).run(core)
 
 
 def warm_up(distance_type: np.dtype[Any]) -> None:
@@ -80,26 +87,23 @@ class _Threads:
         for _ in range(self._count):
             self._scratch.put(np.full((2, vertex_count), contraction.FAR))
 
-    def each(self, count: int, work: Callable[[tuple[int, int]], Any]) -> list[Any]:
+    def each(self, count: int, work: Callable[[Part], Any]) -> list[Any]:
         """Call ``work`` for consecutive ranges of ``count`` vertices, by all threads."""
         return list(self._pool.map(work, ranges(count, self._count)))
 
     def each_with_scratch(
-        self, count: int, work: Callable[[tuple[int, int], NDArray[np.uint64]], Any]
+        self, count: int, work: Callable[[Part, NDArray[np.uint64]], Any]
     ) -> list[Any]:
         """The same; ``work`` has an array of its own."""
 
-        def with_scratch(part: tuple[int, int]) -> Any:
-            reach = self._scratch.get()
-            try:
+        def with_scratch(part: Part) -> Any:
+            with lent(self._scratch) as reach:
                 return work(part, reach)
-            finally:
-                self._scratch.put(reach)
 
         return self.each(count, with_scratch)
 
 
-def ranges(count: int, threads: int) -> Iterable[tuple[int, int]]:
+def ranges(count: int, threads: int) -> Iterable[Part]:
     """Ranges of vertices, some for each thread; the last ones may take longer than others.
 
     >>> list(ranges(1000, 2)), list(ranges(0, 2))
@@ -123,19 +127,11 @@ class _Round:
 class _Contraction:
     """The rows of what is left, round by round."""
 
-    def __init__(
-        self,
-        threads: _Threads,
-        offsets: NDArray[np.int64],
-        heads: NDArray[Any],
-        weights: NDArray[Any],
-        distance_type: np.dtype[Any],
-    ) -> None:
+    def __init__(self, threads: _Threads, arcs: Arcs, distance_type: np.dtype[Any]) -> None:
         self._threads, self._nothing = threads, unreached(distance_type)
         self._type = distance_type
-        self._rows = self._skeleton(offsets, heads, weights.astype(distance_type, copy=False))
-        self._both = self._rows[2] is not self._rows[3]
-        count = len(offsets) - 1
+        self._rows = self._skeleton(arcs)
+        count = len(arcs[0]) - 1
         self._vertices = np.arange(count, dtype=np.int32)
         self._depths = np.zeros(count, np.int32)
         threads.allocate(count)
@@ -144,7 +140,7 @@ class _Contraction:
         """Rounds until few are left."""
         rounds: list[_Round] = []
         while self._left > core:
-            degree = len(self._rows[1]) / self._left
+            degree = len(self._rows.neighbours) / self._left
             leaves = None if degree > MOST_DEGREE else self._choose()
             if leaves is not None:
                 rounds.append(self._take_out(leaves))
@@ -158,41 +154,37 @@ class _Contraction:
     def _left(self) -> int:
         return len(self._vertices)
 
-    def _skeleton(self, offsets: Any, heads: Any, weights: Any) -> tuple[Any, ...]:
-        arcs = offsets, heads.astype(np.int32, copy=False), weights
-        incoming = _turned(arcs)
-        outgoing = _turned(incoming)
+    def _each(self, work: Callable[[Part], Any]) -> list[Any]:
+        return self._threads.each(self._left, work)
+
+    def _skeleton(self, arcs: Arcs) -> Skeleton:
+        offsets, heads, weights = arcs
+        narrow = offsets, heads.astype(np.int32, copy=False), weights.astype(self._type, copy=False)
+        incoming = _turned(narrow)
+        ends = _turned(incoming), incoming
         count = len(offsets) - 1
         counts = np.empty(count, np.int64)
-        self._threads.each(
-            count,
-            lambda part: skeleton.count_neighbours(*outgoing[:2], *incoming[:2], *part, counts),
-        )
+        self._threads.each(count, lambda part: skeleton.count_neighbours(*ends, part, counts))
         rows = self._empty_rows(counts, both=True)
-        arcs = (*outgoing, *incoming)
-        self._threads.each(
-            count, lambda part: skeleton.join_directions(*arcs, *part, self._nothing, *rows)
-        )
-        offsets, neighbours, out, into = rows
-        return (offsets, neighbours, out, out if np.array_equal(out, into) else into)
+        self._threads.each(count, lambda part: skeleton.join_directions(*ends, part, rows))
+        both = not np.array_equal(rows.out, rows.into)
+        return rows if both else rows._replace(into=rows.out, both=False)
 
-    def _empty_rows(self, counts: NDArray[np.int64], *, both: bool) -> tuple[Any, ...]:
-        offsets = _offsets(counts)
+    def _empty_rows(self, counts: NDArray[np.int64], *, both: bool) -> Skeleton:
+        offsets = offsets_of(counts)
         out = np.empty(int(offsets[-1]), self._type)
         into = np.empty_like(out) if both else out
-        return offsets, np.empty(int(offsets[-1]), np.uint32), out, into
+        neighbours = np.empty(len(out), np.uint32)
+        return Skeleton(offsets, neighbours, out, into, both, self._nothing)
 
     def _choose(self) -> NDArray[np.uint8] | None:
         """Choose the vertices that leave; None if they are few."""
         keys, leaves = np.empty(self._left, np.uint64), np.empty(self._left, np.uint8)
-        state = (self._rows, self._both, self._nothing, self._depths, self._vertices)
+        state = self._rows, self._depths, self._vertices
         self._threads.each_with_scratch(
             self._left, lambda part, reach: contraction.keys_of(*state, part, reach, keys)
         )
-        rows = self._rows[:2]
-        counts = self._threads.each(
-            self._left, lambda part: contraction.choose_leaving(*rows, keys, part, leaves)
-        )
+        counts = self._each(lambda part: contraction.choose_leaving(self._rows, keys, part, leaves))
         return leaves if sum(counts) * FEWEST > self._left else None
 
     def _take_out(self, leaves: NDArray[np.uint8]) -> _Round:
@@ -202,40 +194,35 @@ class _Contraction:
         gone = self._round(leaves)
         self._deepen(leaves)
         staying = np.flatnonzero(leaves == 0)
-        self._rows = self._merged(staying_rows, shortcuts, staying)
+        self._rows = self._merged(staying_rows, *shortcuts, staying)
         self._vertices, self._depths = self._vertices[staying], self._depths[staying]
-        if len(self._rows[1]) > PRUNED_DEGREE * self._left:
+        if len(self._rows.neighbours) > PRUNED_DEGREE * self._left:
             self._prune()
         return gone
 
-    def _kept(self, leaves: NDArray[np.uint8]) -> tuple[Any, ...]:
+    def _kept(self, leaves: NDArray[np.uint8]) -> Skeleton:
         """Rows without what leaves."""
-        counts = np.empty(self._left, np.int64)
-        rows = self._rows
-        self._threads.each(
-            self._left, lambda part: contraction_rows.count_kept(*rows[:2], leaves, part, counts)
-        )
-        staying_rows = self._empty_rows(counts, both=self._both)
-        self._threads.each(
-            self._left, lambda part: contraction_rows.keep_rows(rows, leaves, part, staying_rows)
-        )
-        return staying_rows
+        counts, rows = np.empty(self._left, np.int64), self._rows
+        self._each(lambda part: contraction_rows.count_kept(rows, leaves, part, counts))
+        rest = self._empty_rows(counts, both=rows.both)
+        self._each(lambda part: contraction_rows.keep_rows(rows, leaves, part, rest))
+        return rest
 
     def _shortcuts(
-        self, leaving: NDArray[np.int64], staying_rows: tuple[Any, ...]
-    ) -> tuple[tuple[Any, ...], list[tuple[int, int]]]:
+        self, leaving: NDArray[np.int64], staying_rows: Skeleton
+    ) -> tuple[tuple[NDArray[Any], ...], list[Part]]:
         """Tails, heads, out and into; and the ranges of them that are filled."""
-        offsets = self._rows[0]
+        offsets = self._rows.offsets
         degrees = offsets[leaving + 1] - offsets[leaving]
-        room = _offsets(degrees * (degrees - 1))
+        room = offsets_of(degrees * (degrees - 1))
         tails, heads = np.empty((2, int(room[-1])), np.uint32)
         out = np.empty(int(room[-1]), self._type)
-        shortcuts = (tails, heads, out, np.empty_like(out) if self._both else out)
-        state = (self._rows, staying_rows, self._both, self._nothing, leaving)
+        shortcuts = (tails, heads, out, np.empty_like(out) if self._rows.both else out)
 
-        def make(part: tuple[int, int], reach: NDArray[np.uint64]) -> tuple[int, int]:
+        def make(part: Part, reach: NDArray[np.uint64]) -> Part:
             begin = int(room[part[0]])
-            return begin, contraction.make_shortcuts(*state, part, reach, begin, shortcuts)
+            state = self._rows, staying_rows, leaving, part, reach
+            return begin, contraction.make_shortcuts(*state, begin, shortcuts)
 
         filled = self._threads.each_with_scratch(len(leaving), make)
         if any(end < 0 for _, end in filled):
@@ -243,75 +230,58 @@ class _Contraction:
         return shortcuts, filled
 
     def _round(self, leaves: NDArray[np.uint8]) -> _Round:
-        offsets, neighbours, out, into = self._rows
-        degrees = np.diff(offsets)
-        of_leaving = np.repeat(leaves != 0, degrees)
-        up = out[of_leaving]
-        return _Round(
-            self._vertices[leaves != 0],
-            degrees[leaves != 0],
-            self._vertices[neighbours[of_leaving]],
-            up,
-            into[of_leaving] if self._both else up,
-        )
+        rows, is_leaving = self._rows, leaves != 0
+        degrees = np.diff(rows.offsets)
+        places = np.repeat(is_leaving, degrees)
+        up = rows.out[places]
+        into = rows.into[places] if rows.both else up
+        heads = self._vertices[rows.neighbours[places]]
+        return _Round(self._vertices[is_leaving], degrees[is_leaving], heads, up, into)
 
     def _deepen(self, leaves: NDArray[np.uint8]) -> None:
-        deeper, rows, depths = np.empty_like(self._depths), self._rows[:2], self._depths
-        self._threads.each(
-            self._left, lambda part: contraction.deepen(*rows, leaves, depths, part, deeper)
-        )
+        deeper, state = np.empty_like(self._depths), (self._rows, leaves, self._depths)
+        self._each(lambda part: contraction.deepen(*state, part, deeper))
         self._depths = deeper
 
     def _merged(
         self,
-        staying_rows: tuple[Any, ...],
-        entries: tuple[tuple[Any, ...], list[tuple[int, int]]],
+        rest: Skeleton,
+        shortcuts: tuple[NDArray[Any], ...],
+        filled: list[Part],
         staying: NDArray[np.int64],
-    ) -> tuple[Any, ...]:
+    ) -> Skeleton:
         """The rows of what stays with the shortcuts, in new numbers."""
-        shortcuts, filled = entries
         numbers = np.zeros(self._left, np.int64)
         for part in filled:
             contraction_rows.count_tails(shortcuts[0], part, numbers)
-        starts = _offsets(numbers)
+        starts = offsets_of(numbers)
         out = np.empty(int(starts[-1]), self._type)
-        into = np.empty_like(out) if self._both else out
-        placed = (np.empty(len(out), np.uint32), out, into)
+        placed = (np.empty(len(out), np.uint32), out, np.empty_like(out) if rest.both else out)
         cursors = starts[:-1].copy()
         for part in filled:
             contraction_rows.place_shortcuts(shortcuts, part, cursors, placed)
-        counts = np.empty(self._left, np.int64)
-        self._threads.each(
-            self._left,
-            lambda part: contraction_rows.merge_shortcuts(
-                staying_rows, starts, placed, part, numbers, counts
-            ),
-        )
-        new = np.empty(self._left, np.uint32)
+        counts, new = np.empty(self._left, np.int64), np.empty(self._left, np.uint32)
+        state = rest, starts, placed
+        self._each(lambda part: contraction_rows.merge_shortcuts(*state, part, numbers, counts))
         new[staying] = np.arange(len(staying), dtype=np.uint32)
-        rows = self._empty_rows(counts[staying], both=self._both)
-        state = (staying_rows, starts, placed, numbers, staying, new)
+        rows = self._empty_rows(counts[staying], both=rest.both)
+        more = numbers, staying, new
         self._threads.each(
-            len(staying), lambda part: contraction_rows.fill_rows(*state, part, rows)
+            len(staying), lambda part: contraction_rows.fill_rows(*state, *more, part, rows)
         )
         return rows
 
     def _prune(self) -> None:
-        rows, both, nothing = self._rows, self._both, self._nothing
-        out = np.empty_like(rows[2])
-        into = np.empty_like(out) if both else out
+        rows = self._rows
+        out = np.empty_like(rows.out)
+        into = np.empty_like(out) if rows.both else out
         counts = np.empty(self._left, np.int64)
         self._threads.each_with_scratch(
             self._left,
-            lambda part, reach: contraction_rows.prune(
-                rows, both, nothing, part, reach, out, into, counts
-            ),
+            lambda part, reach: contraction_rows.prune(rows, part, reach, out, into, counts),
         )
-        pruned = self._empty_rows(counts, both=both)
-        self._threads.each(
-            self._left,
-            lambda part: contraction_rows.compact(rows, out, into, nothing, part, pruned),
-        )
+        pruned = self._empty_rows(counts, both=rows.both)
+        self._each(lambda part: contraction_rows.compact(rows, out, into, part, pruned))
         self._rows = pruned
 
     def _hierarchy(self, rounds: list[_Round]) -> Hierarchy:
@@ -324,29 +294,22 @@ class _Contraction:
         counts = [np.zeros(self._left, np.int64), *(one.counts for one in levels)]
         heads = np.concatenate([np.zeros(0, np.int32), *(one.heads for one in levels)])
         down = np.concatenate([none, *(one.into for one in levels)])
-        up = np.concatenate([none, *(one.out for one in levels)]) if self._both else down
-        offsets, neighbours, out, _ = self._rows
-        there = out != self._nothing
+        rows, both = self._rows, self._rows.both
+        up = np.concatenate([none, *(one.out for one in levels)]) if both else down
+        there = rows.out != self._nothing
         return Hierarchy(
             levels=first_places(self._left, [len(one.vertices) for one in rounds]),
             vertices=vertices,
-            offsets=_offsets(np.concatenate(counts)),
+            offsets=offsets_of(np.concatenate(counts)),
             heads=place[heads],
             down=down,
             up=up,
-            core_offsets=_offsets(there)[offsets],
-            core_heads=neighbours[there].astype(np.int32),
-            core_weights=out[there],
+            core_offsets=offsets_of(there)[rows.offsets],
+            core_heads=rows.neighbours[there].astype(np.int32),
+            core_weights=rows.out[there],
         )
 
 
-def _turned(arcs: tuple[Any, ...]) -> tuple[Any, ...]:
+def _turned(arcs: Arcs) -> Arcs:
     """Transposed rows; kernels always take arrays that are read only, as a graph's are."""
     return tuple(map(read_only, transposed(*map(read_only, arcs))))
-
-
-def _offsets(counts: NDArray[Any]) -> NDArray[np.int64]:
-    """Return where rows of so many entries begin, and where the last one ends."""
-    offsets = np.zeros(len(counts) + 1, np.int64)
-    np.cumsum(counts, out=offsets[1:])
-    return offsets

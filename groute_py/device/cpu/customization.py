@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from groute_py.device.rows import NarrowError
 from groute_py.errors import GraphError
+from groute_py.graph.tails import offsets_of, ranges
 from groute_py.hierarchy.separators.customizable import CustomizableHierarchy
 from groute_py.hierarchy.separators.labels import label_rows, range_minima
 from groute_py.hierarchy.separators.lengths import NARROW, Lengths
@@ -38,14 +39,7 @@ class CpuCustomization:
 
     def __init__(self, hierarchy: CustomizableHierarchy) -> None:
         self._hierarchy = hierarchy
-        widths = np.diff(hierarchy.offsets)
-        self._starts = np.zeros(hierarchy.vertex_count + 1, np.int64)
-        np.cumsum(widths * (widths - 1) // 2, out=self._starts[1:])
-        count = hierarchy.triangle_count
-        check_room(4 * count, f"{count:,} triangles of the hierarchy")
-        self._tops = np.empty(count, np.int32)
-        rows = hierarchy.offsets, hierarchy.heads
-        customization.list_triangles(*rows, self._starts, self._tops)
+        self._rows, self._triangles = hierarchy.rows, triangles_of(hierarchy)
         self._lower: tuple[NDArray[np.int64], NDArray[np.int32]] | None = None
         self._depths = hierarchy.depths()
         self._by_slot = np.argsort(hierarchy.slots, kind="stable")
@@ -61,7 +55,7 @@ class CpuCustomization:
         own = np.full(2 * self._hierarchy.arc_count, kind.nothing, kind.type)
         customization.fold_weights(self._hierarchy.slots, weights, kind.limit, own)
         lengths = own.copy()
-        customization.customize(self._hierarchy.offsets, self._starts, self._tops, lengths)
+        customization.customize(self._rows, self._triangles, lengths)
         if customization.greatest_length(lengths, kind.nothing) > kind.limit:
             raise NarrowError
         self.weights, self.kind, self._own, self._lengths = weights, kind, own, lengths
@@ -74,16 +68,16 @@ class CpuCustomization:
         own, lengths = self._own.copy(), self._lengths.copy()
         slots = np.unique(hierarchy.slots[arcs])
         slots = slots[slots >= 0]
-        parallel = self._by_slot[in_runs(*(self._slots.searchsorted(slots, s) for s in SIDES))]
+        firsts, ends = (self._slots.searchsorted(slots, side) for side in SIDES)
+        parallel = self._by_slot[ranges(firsts, ends - firsts)[1]]
         own[slots] = kind.nothing
         customization.fold_weights(hierarchy.slots[parallel], changed[parallel], kind.limit, own)
         dirty = np.zeros(hierarchy.arc_count, np.bool_)
         dirty[slots // 2] = True
         touched = np.zeros(hierarchy.vertex_count, np.bool_)
         touched[hierarchy.offsets.searchsorted(slots // 2, "right") - 1] = True
-        rows = hierarchy.offsets, hierarchy.heads, self._starts, self._tops
-        lower = self._lower_triangles()
-        customization.customize_some(dirty, touched, *rows, *lower, own, lengths)
+        marks, lower = (dirty, touched), self._lower_triangles()
+        customization.customize_some(marks, self._rows, self._triangles, lower, own, lengths)
         if customization.greatest_length(lengths, kind.nothing) > kind.limit:
             raise NarrowError
         self.weights, self._own, self._lengths = changed, own, lengths
@@ -135,8 +129,7 @@ class CpuCustomization:
         def sweep(part: slice) -> None:
             begins = hierarchy.numbers[sources[part]]
             reach = np.empty((hierarchy.vertex_count, len(begins)), kind.type)
-            above = hierarchy.offsets, hierarchy.heads, self._lengths
-            customization.sweep_rows(begins, *above, kind.nothing, reach)
+            customization.sweep_rows(begins, self._rows, self._lengths, kind.nothing, reach)
             limits = kind.nothing, kind.limit
             if customization.leave_rows(hierarchy.numbers, reach, *limits, rows[part]):
                 raise NarrowError
@@ -146,20 +139,19 @@ class CpuCustomization:
 
     def _lower_triangles(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         if self._lower is None:
-            hierarchy = self._hierarchy
-            check_room(8 * len(self._tops), f"{len(self._tops):,} triangles by their upper arc")
-            ends = np.zeros(hierarchy.arc_count + 1, np.int64)
-            legs = np.empty((len(self._tops), 2), np.int32)
-            customization.list_lower(hierarchy.offsets, self._starts, self._tops, ends, legs)
+            hierarchy, count = self._hierarchy, self._hierarchy.triangle_count
+            check_room(8 * count, f"{count:,} triangles by their upper arc")
+            ends, legs = np.zeros(hierarchy.arc_count + 1, np.int64), np.empty((count, 2), np.int32)
+            customization.list_lower(self._rows, self._triangles, ends, legs)
             self._lower = ends, legs
         return self._lower
 
     def _climb(self, sources: NDArray[np.int32], targets: NDArray[np.int32]) -> NDArray[np.int64]:
         hierarchy, kind = self._hierarchy, self.kind
         lengths = np.empty(len(sources), kind.type)
-        rows = hierarchy.offsets, hierarchy.heads, self._depths, self._lengths
+        above = self._rows, self._depths, self._lengths
         limits = hierarchy.level_count, kind.limit, kind.nothing
-        if customization.climb(sources, targets, *rows, *limits, lengths):
+        if customization.climb(sources, targets, *above, limits, lengths):
             raise NarrowError
         return as_distances(lengths, kind)
 
@@ -188,8 +180,8 @@ class Labels:
 
         def fill(side: int) -> NDArray[Any]:
             labels = np.full(self._rows[-1], kind.nothing, kind.type)
-            rows = hierarchy.offsets, hierarchy.heads, depths, self._rows, lengths
-            customization.fill_labels(*rows, side, kind.nothing, labels)
+            arcs = hierarchy.rows, depths, self._rows, lengths
+            customization.fill_labels(*arcs, side, kind.nothing, labels)
             if customization.greatest_length(labels, kind.nothing) > kind.limit:
                 raise NarrowError
             return labels
@@ -200,21 +192,20 @@ class Labels:
     def between(self, sources: NDArray[np.int32], targets: NDArray[np.int32]) -> NDArray[np.int64]:
         """The distances of pairs of numbers, with the greatest int64 where no path leads."""
         lengths = np.empty(len(sources), self._kind.type)
-        labels = self._rows, self._up, self._down, self._kind.nothing
-        customization.look_up(sources, targets, *self._tree, *labels, lengths)
+        labels = self._rows, self._up, self._down
+        customization.look_up(sources, targets, self._tree, labels, self._kind.nothing, lengths)
         return as_distances(lengths, self._kind)
 
 
-def in_runs(begins: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The numbers from each begin up to its end, one run after another.
-
-    >>> in_runs(np.array([4, 9]), np.array([6, 10])).tolist()
-    [4, 5, 9]
-    """
-    counts = ends - begins
-    starts = np.cumsum(counts) - counts
-    places: NDArray[np.int64] = np.arange(counts.sum()) + np.repeat(begins - starts, counts)
-    return places
+def triangles_of(
+    hierarchy: CustomizableHierarchy,
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """The triangles of a hierarchy, as kernels take them."""
+    widths, count = np.diff(hierarchy.offsets), hierarchy.triangle_count
+    check_room(4 * count, f"{count:,} triangles of the hierarchy")
+    triangles = offsets_of(widths * (widths - 1) // 2), np.empty(count, np.int32)
+    customization.list_triangles(hierarchy.rows, triangles)
+    return triangles
 
 
 def as_distances(lengths: NDArray[Any], kind: Lengths) -> NDArray[np.int64]:

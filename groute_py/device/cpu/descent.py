@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +17,6 @@ PATIENCE = 16
 MOST_ARCS = 0.1
 """Share of the arcs that is looked at before a sweep takes over: it takes a fifth of the time for
 each, but looks at all of them."""
-
-
-class ArcsBelow(NamedTuple):
-    """The arcs of a hierarchy by their heads; see `groute_py.kernels.cpu.descend.arcs_below`."""
-
-    starts: NDArray[np.uint64]
-    tails: NDArray[np.uint32]
-    weights: NDArray[Any]
 
 
 class Descent:
@@ -45,7 +37,7 @@ class Descent:
         for places in (climbed, core):
             descend.open_places(places, distances, cutoff, words)
         most = np.uint64(MOST_ARCS * len(one.heads))
-        count = descend.descend(*self._arcs, cutoff, distances, words, space, most, relaxations)
+        count = descend.descend(self._arcs, cutoff, distances, words, space, most, relaxations)
         if count < 0:
             self._too_far = cutoff
             return None
@@ -54,12 +46,13 @@ class Descent:
         return int(relaxations[0])
 
     @cached_property
-    def _arcs(self) -> ArcsBelow:
+    def _arcs(self) -> tuple[NDArray[Any], ...]:
+        """The arcs of the hierarchy by their heads."""
         one = self._hierarchy
         starts = np.zeros(one.vertex_count + 1, np.uint64)
-        tails, weights = np.empty(len(one.heads), np.uint32), np.empty_like(one.down)
-        descend.arcs_below(one.offsets, one.heads, one.down, starts, tails, weights)
-        return ArcsBelow(starts, tails, weights)
+        below = starts, np.empty(len(one.heads), np.uint32), np.empty_like(one.down)
+        descend.arcs_below((one.offsets, one.heads, one.down), below)
+        return below
 
     @cached_property
     def _vertices(self) -> NDArray[np.uint32]:

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from groute_py.device.base import unreached
 from groute_py.device.cpu.buffers import read_only
+from groute_py.graph.tails import offsets_of
 from groute_py.hierarchy.hierarchy import Hierarchy
-from groute_py.kernels.cpu import heap, near_far, sweep
+from groute_py.kernels.cpu import near_far, serial, sweep
 
 WHOLE = np.uint64(2**64 - 1)
 """More arcs than there are: the core is solved in one go."""
@@ -35,8 +36,7 @@ class CpuHierarchy:
         self.places = np.empty(self.vertex_count, np.uint32)
         self.places[hierarchy.vertices] = moved
         degrees = degrees[order]
-        offsets = np.zeros(self.vertex_count + 1, np.int64)
-        np.cumsum(degrees, out=offsets[1:])
+        offsets = offsets_of(degrees)
         arcs = np.arange(offsets[-1])
         arcs += np.repeat(hierarchy.offsets[:-1][order] - offsets[:-1], degrees)
         down = self._widened(hierarchy.down)[arcs]
@@ -111,14 +111,14 @@ class Climb:
         arcs = (one.offsets, one.heads, one.up)
         start = int(one.places[source])
         climbed = np.zeros(1, np.int64)
-        count = sweep.climb(*arcs, start, one.nothing, self.distances, self._found, climbed)
+        count = sweep.climb(arcs, start, one.nothing, self.distances, self._found, climbed)
         places = self._found[:count]
         core = self.distances[: one.core_count]
         at[near_far.NEAR_COUNT] = sweep.open_core(
             places, one.core_count, core, self._places, self._heap
         )
         bounds = (np.inf, one.nothing, one.nothing, WHOLE)
-        heap.relax(one.core, core, self._places, self._heap, at, bounds)
+        serial.heap_dijkstra(one.core, core, self._places, self._heap, at, bounds)
         self.relaxations = int(climbed[0] + at[near_far.RELAXATIONS])
         self.overflowed = bool(at[near_far.OVERFLOWED])
         return places

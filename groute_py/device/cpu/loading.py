@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.device.cpu.customization import triangles_of
+from groute_py.graph.tails import all_tails
 from groute_py.hierarchy.separators.customizable import CustomizableHierarchy
 from groute_py.kernels.cpu import customization, loading
-from groute_py.system.memory_limits import check_room
 from groute_py.system.threads import in_slices
 
 LANES = 16
@@ -50,15 +51,8 @@ class CpuLoading:
 
     def __init__(self, hierarchy: CustomizableHierarchy) -> None:
         self._hierarchy = hierarchy
-        widths = np.diff(hierarchy.offsets)
-        self._starts = np.zeros(hierarchy.vertex_count + 1, np.int64)
-        np.cumsum(widths * (widths - 1) // 2, out=self._starts[1:])
-        count = hierarchy.triangle_count
-        check_room(4 * count, f"{count:,} triangles of the hierarchy")
-        self._tops = np.empty(count, np.int32)
-        rows = hierarchy.offsets, hierarchy.heads
-        customization.list_triangles(*rows, self._starts, self._tops)
-        self._tails = np.repeat(np.arange(hierarchy.vertex_count, dtype=np.int32), widths)
+        self._triangles = triangles_of(hierarchy)
+        self._arcs = *hierarchy.rows, all_tails(hierarchy.offsets, np.int32)
 
     def load(self, costs: NDArray[np.float64], trips: Origins) -> Load:
         """Load trips on the shortest paths for these costs, shape (m,)."""
@@ -72,7 +66,7 @@ class CpuLoading:
         lightest = np.full(len(own), -1, np.int32)
         loading.fold_costs(hierarchy.slots, costs, own, lightest)
         lengths = own.copy()
-        customization.customize(hierarchy.offsets, self._starts, self._tops, lengths)
+        customization.customize(hierarchy.rows, self._triangles, lengths)
         return SlotLengths(own, lightest, lengths)
 
     def parts(
@@ -87,9 +81,9 @@ class CpuLoading:
 
         def sweep(place: slice) -> None:
             own = sums[place.start]
-            for some, block, *ends in self._blocks(trips, numbers[place.start]):
-                rows = self._rows(lengths)
-                own[-2:] += loading.load_trips(block, *ends, trips.trips[some], *rows, own[:-2])
+            for some, block, ends in self._blocks(trips, numbers[place.start]):
+                state = trips.trips[some], self._arcs, lengths.lengths
+                own[-2:] += loading.load_trips(block, ends, *state, own[:-2])
 
         in_slices(len(numbers), 1, sweep)
         return sums
@@ -109,14 +103,14 @@ class CpuLoading:
         own = np.zeros((len(values), len(lengths.own)))
         own[:, has_arc] = values[:, lengths.lightest[has_arc]]
         for row in own:
-            slots = hierarchy.offsets, self._starts, self._tops, lengths.own, lengths.lengths
+            slots = hierarchy.offsets, self._triangles, lengths.own, lengths.lengths
             loading.lift_values(*slots, row)
         sums = np.zeros((len(values), len(pairs.destinations)))
 
         def sweep(place: slice) -> None:
-            for some, block, *ends in self._blocks(pairs, numbers[place.start]):
+            for some, block, ends in self._blocks(pairs, numbers[place.start]):
                 part = np.empty((len(values), len(ends[1])))
-                loading.sum_values(block, *ends, *self._rows(lengths), own, part)
+                loading.sum_values(block, ends, self._arcs, lengths.lengths, own, part)
                 sums[:, some] = part
 
         in_slices(len(numbers), 1, sweep)
@@ -126,22 +120,18 @@ class CpuLoading:
         """Add all `PARTS` in their order, and hand their flows to the arcs of the graph."""
         sums = parts.sum(axis=0)
         by_slot, hierarchy = np.zeros(len(lengths.own)), self._hierarchy
-        rows = hierarchy.offsets, self._starts, self._tops, lengths.own, lengths.lengths
+        rows = hierarchy.offsets, self._triangles, lengths.own, lengths.lengths
         loading.hand_down(*rows, sums[:-2], by_slot)
         slots = np.flatnonzero(by_slot)
         flows = np.zeros(len(hierarchy.slots))
         flows[lengths.lightest[slots]] = by_slot[slots]
         return Load(flows, float(sums[-2]), float(sums[-1]))
 
-    def _rows(self, lengths: SlotLengths) -> tuple[NDArray[Any], ...]:
-        hierarchy = self._hierarchy
-        return hierarchy.offsets, hierarchy.heads, self._tails, lengths.lengths
-
     def _blocks(self, trips: Origins, number: int) -> Iterator[tuple[Any, ...]]:
-        """Yield the places, origins, starts and destinations of the blocks of a part."""
+        """Yield the places, origins, and starts and destinations of the blocks of a part."""
         origins = self._hierarchy.numbers[trips.origins]
         for begin in range(number * LANES, len(origins), PARTS * LANES):
             starts = trips.starts[begin : min(begin + LANES, len(origins)) + 1]
             some = slice(starts[0], starts[-1])
             ends = self._hierarchy.numbers[trips.destinations[some]]
-            yield some, origins[begin : begin + LANES], starts - starts[0], ends
+            yield some, origins[begin : begin + LANES], (starts - starts[0], ends)

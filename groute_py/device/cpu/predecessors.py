@@ -24,7 +24,7 @@ class Predecessors:
         self._reset()
         self._rising_left, self._onward = monotone, not monotone
         if self._onward:
-            self._queue_claimed()
+            claim.queue_claimed(self._claims)
         return False
 
     def start_known(self) -> bool:
@@ -35,26 +35,19 @@ class Predecessors:
         return True
 
     def merge(self, message: Buffer) -> None:
-        b = self._buffers
-        types = (np.dtype(np.int64), b.type, np.dtype(np.int32))
+        types = (np.dtype(np.int64), self._buffers.type, np.dtype(np.int32))
         tails, values, vertices = columns_of(message, *types)
-        claim.merge_claims(
-            *(vertices, values, tails, b.distances, b.parents, b.flags),
-            *(self._claimed, self._at, b.source, self._onward),
-        )
+        claim.merge_claims(vertices, values, tails, self._claims, self._onward)
 
     def claim(self) -> bool:
         b = self._buffers
-        state = (b.distances, b.parents, b.flags)
-        tail = (b.dirty, self._at, b.share.first)
         if self._rising_left:
             self._rising_left = False
-            self._onward = claim.claim_rising(b.arcs, *state, *tail, b.unreached)
+            self._onward = claim.claim_rising(b.arcs, self._claims)
             if self._onward:
-                self._queue_claimed()
+                claim.queue_claimed(self._claims)
         elif self._onward:
-            numbers = (b.unreached, b.source, b.slice_arcs)
-            claim.claim_onward(b.arcs, *state, self._claimed, *tail, *numbers)
+            claim.claim_onward(b.arcs, self._claims, b.slice_arcs)
         rest = self._at[claim.CLAIMED_COUNT] - self._at[claim.CLAIM_HEAD]
         return bool(self._onward and rest > 0)
 
@@ -62,10 +55,9 @@ class Predecessors:
         return messages_of(self._buffers, self._at, claim.CLAIM_DIRTY, with_parents=True)
 
     def _reset(self) -> None:
-        self._buffers.flags.fill(0)
-        self._claimed = self._buffers.near[: self._buffers.share.own_count]
-        self._at = np.zeros(claim.CLAIM_CURSORS, dtype=np.int64)
-
-    def _queue_claimed(self) -> None:
         b = self._buffers
-        claim.queue_claimed(b.parents, b.source, self._claimed, b.flags, self._at)
+        b.flags.fill(0)
+        self._at = np.zeros(claim.CLAIM_CURSORS, dtype=np.int64)
+        lists = b.near[: b.share.own_count], b.dirty, self._at
+        numbers = b.share.first, b.source, b.unreached
+        self._claims = claim.Claims(b.distances, b.parents, b.flags, *lists, *numbers)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.device.cpu.buffers import read_only
+from groute_py.graph.tails import offsets_of
 from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.kernels.cpu.sweep import mark_above
 
@@ -38,8 +39,7 @@ def part_above(hierarchy: Hierarchy, vertices: NDArray[Any], most: int) -> Part 
     new = places  # of those that are kept, by their places before
     new[members] = np.arange(len(members), dtype=np.int32)
     degrees = hierarchy.offsets[members + 1] - hierarchy.offsets[members]
-    offsets = np.zeros(len(members) + 1, np.int64)
-    np.cumsum(degrees, out=offsets[1:])
+    offsets = offsets_of(degrees)
     arcs = np.arange(offsets[-1])
     arcs += np.repeat(hierarchy.offsets[members] - offsets[:-1], degrees)
     down = hierarchy.down[arcs]

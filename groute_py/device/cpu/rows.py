@@ -17,8 +17,8 @@ from groute_py.device.rows import NarrowError, RowBlock
 from groute_py.device.summary import Summary, Wanted, summarize
 from groute_py.graph.csr import Graph
 from groute_py.graph.tails import transposed
-from groute_py.kernels.cpu import heap, near_far
-from groute_py.kernels.cpu.parents import find_parents
+from groute_py.kernels.cpu import near_far, serial
+from groute_py.kernels.cpu.owners import find_parents
 
 T = TypeVar("T")
 
@@ -53,6 +53,13 @@ class CpuGraph:
         find_parents(self.incoming, source, distances, nothing, parents)
         return parents
 
+    def refuse_lost(self, distances: NDArray[Any]) -> None:
+        """Raise `NarrowError` if a sum that did not fit in this row was of a shortest path."""
+        reached = distances != unreached(self.type)
+        offsets, heads, _ = self.arcs
+        if leads_beyond(offsets, heads, reached, reached):
+            raise NarrowError
+
     def _converted(self, *arcs: NDArray[Any]) -> tuple[NDArray[Any], ...]:
         offsets, heads, weights = arcs
         return (
@@ -85,12 +92,9 @@ class CpuHeaps:
         distances[source], places[source], open_ones[0] = 0, 1, source
         at[near_far.NEAR_COUNT] = 1
         bounds = (np.inf, nothing, nothing, np.uint64(len(self._graph.arcs[1]) + 1))
-        heap.relax(self._graph.arcs, distances, places, open_ones, at, bounds)
+        serial.heap_dijkstra(self._graph.arcs, distances, places, open_ones, at, bounds)
         if at[near_far.OVERFLOWED]:
-            reached = distances != nothing
-            offsets, heads, _ = self._graph.arcs
-            if leads_beyond(offsets, heads, reached, reached):
-                raise NarrowError
+            self._graph.refuse_lost(distances)
         return distances
 
 

@@ -12,21 +12,15 @@ from numpy.typing import NDArray
 from groute_py.device.base import unreached
 from groute_py.device.cpu.hierarchy import Climb, CpuHierarchy
 from groute_py.device.cpu.rows import CpuGraph
-from groute_py.device.overflow import leads_beyond
-from groute_py.device.rows import NarrowError
 from groute_py.errors import too_late
-from groute_py.kernels.cpu import sweep, target_search, two_sided_search
-from groute_py.kernels.cpu.search_side import COUNTS, begin
-from groute_py.kernels.cpu.two_sided_search import meet
+from groute_py.kernels.cpu import searches, sweep
+from groute_py.kernels.cpu.searches import Side, begin, side_of
 
 SLICE = np.uint64(1 << 20)
 """Arcs between two looks at the clock, some ten milliseconds."""
 
 TWO_SIDED_SLICE = 1 << 18
 """The same of a search from both ends, a few milliseconds."""
-
-Side = tuple[NDArray[Any], ...]
-"""See `groute_py.kernels.cpu.search_side`."""
 
 
 class Search(Protocol):
@@ -49,8 +43,8 @@ class TargetSearch:
     def __init__(self, graph: CpuGraph) -> None:
         self._graph = graph
         count, self._nothing = graph.vertex_count, unreached(graph.type)
-        self._side = _side_of(count, self._nothing, target_search.COUNTS)
-        self._distances, *_, self._counts = self._side
+        self._side = side_of(count, self._nothing)
+        self._distances: NDArray[Any] = self._side.distances
         self._wanted, self._targets = np.zeros(count, np.uint8), np.empty(0, np.int64)
 
     def run(self, source: int, targets: NDArray[np.int64], deadline: float) -> NDArray[Any]:
@@ -58,16 +52,12 @@ class TargetSearch:
         self._wanted[self._targets] = 0  # which the last search has left
         self._targets = targets
         self._wanted[targets] = 1
-        self._counts[target_search.LEFT] = len(np.unique(targets))
+        self._side.counts[searches.LEFT] = len(np.unique(targets))
         what = self._graph.arcs, self._side, self._wanted, self._nothing, SLICE
-        _finish(target_search.search, what, deadline)
+        _finish(searches.search_targets, what, deadline)
         distances: NDArray[Any] = self._distances[targets]
-        missing = distances == self._nothing
-        if self._counts[target_search.OVERFLOWED] and missing.any():
-            reached = self._distances != self._nothing
-            offsets, heads, _ = self._graph.arcs
-            if leads_beyond(offsets, heads, reached, reached):
-                raise NarrowError
+        if self._side.counts[searches.OVERFLOWED] and (distances == self._nothing).any():
+            self._graph.refuse_lost(self._distances)
         return distances
 
     def path(self, target: int) -> NDArray[np.int64]:
@@ -81,7 +71,7 @@ class TwoSidedSearch:
 
     def __init__(self, graph: CpuGraph) -> None:
         self._arcs, self._nothing = (graph.arcs, graph.incoming), unreached(graph.type)
-        self._sides = [_side_of(graph.vertex_count, self._nothing) for _ in range(2)]
+        self._sides = [side_of(graph.vertex_count, self._nothing) for _ in range(2)]
         self._meeting = np.zeros(3, np.int64)
 
     def run(self, source: int, targets: NDArray[np.int64], deadline: float) -> NDArray[Any]:
@@ -89,14 +79,14 @@ class TwoSidedSearch:
             begin(side, end, self._nothing)
         self._meeting[:] = 0 if source == targets[0] else self._nothing, source, 0
         what = *self._arcs, *self._sides, self._meeting, self._nothing, TWO_SIDED_SLICE
-        _finish(two_sided_search.search, what, deadline)
-        length = self._meeting[two_sided_search.LENGTH]
+        _finish(searches.search_both, what, deadline)
+        length = self._meeting[searches.LENGTH]
         return np.full(len(targets), length, self._nothing.dtype)
 
     def path(self, target: int) -> NDArray[np.int64]:
-        if self._meeting[two_sided_search.LENGTH] == self._nothing:
+        if self._meeting[searches.LENGTH] == self._nothing:
             return np.empty(0, np.int64)
-        middle = int(self._meeting[two_sided_search.MIDDLE])
+        middle = int(self._meeting[searches.MIDDLE])
         to_source, to_target = (_walked(side, middle) for side in self._sides)
         return np.array([*to_source[::-1], *to_target[1:]], np.int64)
 
@@ -130,8 +120,8 @@ class UpSearch:
         """The length of a shortest path to a place from the source of the search."""
         one, back = self._hierarchy, self._back
         arcs = one.offsets, one.heads, one.down
-        count = sweep.climb(*arcs, place, one.nothing, back, self._touched, self._counts)
-        return meet(self._ahead.distances, back, self._touched[:count], one.nothing)
+        count = sweep.climb(arcs, place, one.nothing, back, self._touched, self._counts)
+        return searches.meet(self._ahead.distances, back, self._touched[:count], one.nothing)
 
 
 def _finish(search: Callable[..., Any], what: tuple[Any, ...], deadline: float) -> None:
@@ -141,17 +131,9 @@ def _finish(search: Callable[..., Any], what: tuple[Any, ...], deadline: float) 
             raise too_late()
 
 
-def _side_of(vertex_count: int, nothing: Any, counts: int = COUNTS) -> Side:
-    """A side that has touched nothing, with so many counts."""
-    before, places, heap, touched = np.zeros((4, vertex_count), np.uint32)
-    distances = np.full(vertex_count, nothing)
-    return distances, before, places, heap, touched, np.zeros(counts, np.int64)
-
-
 def _walked(side: Side, vertex: int) -> list[int]:
     """The vertices from one that is touched back to where the side began, both included."""
-    before, end = side[1], int(side[4][0])
-    vertices = [vertex]
+    vertices, end = [vertex], int(side.touched[0])
     while vertices[-1] != end:
-        vertices.append(int(before[vertices[-1]]))
+        vertices.append(int(side.before[vertices[-1]]))
     return vertices

@@ -11,18 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.device.base import unreached
 from groute_py.device.cpu.contraction import contract
 from groute_py.device.cpu.hierarchy import Climb, CpuHierarchy, greatest, unsigned
 from groute_py.device.cpu.restrict import Part, part_above
 from groute_py.device.cpu.rows import BLOCK_BYTES, CpuGraph
-from groute_py.device.overflow import leads_beyond
 from groute_py.device.rows import NarrowError, RowBlock
 from groute_py.device.summary import Summary, Wanted, summarize
 from groute_py.hierarchy import problems
 from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.kernels.cpu import sweep
 from groute_py.system.memory_limits import available_bytes
+from groute_py.system.threads import lent
 
 LANE_BYTES = 12
 """Bytes of a sweep's search upward, for each vertex."""
@@ -91,15 +90,9 @@ class CpuSweeps:
         """Yield the first position of some sources, these, and their whole rows, which are lent."""
         for first, some, rows, is_sure in self._swept(self._whole, sources, self._whole.places):
             if not is_sure:
-                self._refuse_lost(rows)
+                for row in rows:
+                    self._graph.refuse_lost(row)
             yield first, some, rows
-
-    def _refuse_lost(self, rows: NDArray[Any]) -> None:
-        offsets, heads, _ = self._graph.arcs
-        for row in rows:
-            reached = row != unreached(row.dtype)
-            if leads_beyond(offsets, heads, reached, reached):
-                raise NarrowError
 
     def _fitting_threads(self, one: CpuHierarchy, sources: int) -> int:
         """Sweeps at once, as cores, sources and memory allow; half of it is for the rows."""
@@ -118,11 +111,8 @@ class CpuSweeps:
             free.put(_Lanes(one, self._lanes))
 
         def sweep_into(part: NDArray[Any], some: list[int]) -> bool:
-            room = free.get()
-            try:
+            with lent(free) as room:
                 return room.solve(some, columns, part)
-            finally:
-                free.put(room)
 
         row_bytes = max(len(columns) * self._graph.type.itemsize, 1)
         step = self._lanes * max(BLOCK_BYTES // (row_bytes * self._lanes), threads)

@@ -61,6 +61,11 @@ class CustomizableHierarchy:
         return len(self.numbers)
 
     @property
+    def rows(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Offsets and heads, as kernels take them."""
+        return self.offsets, self.heads
+
+    @property
     def arc_count(self) -> int:
         """Arcs upward, a; each has a weight in either direction."""
         return len(self.heads)

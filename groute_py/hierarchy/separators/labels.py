@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.graph.tails import offsets_of
 from groute_py.hierarchy.separators.customizable import CustomizableHierarchy
 
 STEP = 4
@@ -22,9 +23,7 @@ STEP = 4
 def label_rows(hierarchy: CustomizableHierarchy) -> NDArray[np.int64]:
     """Begins of the labels by number, and the end of the last one: shape (n + 1,)."""
     widths = (np.arange(hierarchy.level_count, dtype=np.int64) // STEP + 1) * STEP
-    rows = np.zeros(hierarchy.vertex_count + 1, np.int64)
-    np.cumsum(np.repeat(widths, np.diff(hierarchy.levels)), out=rows[1:])
-    return rows
+    return offsets_of(np.repeat(widths, np.diff(hierarchy.levels)))
 
 
 def range_minima(values: Any, xp: Any) -> Any:

@@ -265,9 +265,7 @@ class ArcLines:
             terms.columns,
             limits,
             weights.dtype.kind == "f",
-            tails,
-            heads,
-            weights,
+            (tails, heads, weights),
         )
         column = weights[:filled] if terms.columns == 3 else None
         return _Scanned(int(position), line_count, tails[:filled], heads[:filled], column)

@@ -53,21 +53,10 @@ def _integer_lines(
     graph: Graph, letter: bytes, separator: bytes, columns: int, first: int
 ) -> Iterator[bytes]:
     text = np.empty(max(BUFFER, LONGEST_LINE), np.uint8)
-    code = letter[0] if letter else NO_LETTER
-    arc = vertex = 0
+    form = letter[0] if letter else NO_LETTER, separator[0], columns, first
+    arcs, arc, vertex = (graph.offsets, graph.heads, graph.weights), 0, 0
     while arc < graph.arc_count:
-        arc, vertex, size = format_arcs(
-            graph.offsets,
-            graph.heads,
-            graph.weights,
-            code,
-            separator[0],
-            columns,
-            first,
-            vertex,
-            text,
-            arc,
-        )
+        arc, vertex, size = format_arcs(arcs, form, vertex, text, arc)
         yield text[:size].tobytes()
 
 

@@ -69,15 +69,13 @@ def _placed(
 ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]:
     """Do `rows_from_arcs` for arcs in any order."""
     offsets = np.zeros(row_count + 1, np.int64)
-    placed_heads = np.empty(len(heads), heads.dtype)
-    placed_weights = np.empty(len(weights), weights.dtype)
+    placed = np.empty(len(heads), heads.dtype), np.empty(len(weights), weights.dtype)
 
     def count(rows: slice) -> int:
         return int(count_arcs(tails, (rows.start, rows.stop), offsets, CURSORS))
 
     def place(rows: slice) -> None:
-        ends = (rows.start, rows.stop), offsets, placed_heads, placed_weights
-        place_arcs(tails, heads, weights, *ends)
+        place_arcs((tails, heads, weights), (rows.start, rows.stop), offsets, placed)
 
     load_compiler()
     rows = max(row_count, 1)  # so that somebody counts
@@ -87,7 +85,7 @@ def _placed(
         raise _outside(tails, bad, row_count)
     np.cumsum(offsets, out=offsets)
     in_slices(row_count, length, place)
-    return offsets, placed_heads, placed_weights
+    return offsets, *placed
 
 
 def are_sorted(tails: NDArray[Any]) -> bool:
@@ -161,21 +159,16 @@ def count_arcs(
 
 
 @kernel
-def place_arcs(
-    tails: NDArray[Any],
-    heads: NDArray[Any],
-    weights: NDArray[Any],
-    rows: tuple[int, int],
-    offsets: NDArray[np.int64],
-    placed_heads: NDArray[Any],
-    placed_weights: NDArray[Any],
-) -> None:
-    """Write each arc of some rows to its next free place, ``offsets[tail + 1]``; advance that."""
+def place_arcs(arcs: Any, rows: tuple[int, int], offsets: NDArray[np.int64], placed: Any) -> None:
+    """Write each arc of some rows to its next free place, ``offsets[tail + 1]``; advance that.
+
+    The ``arcs`` are tails, heads and weights; heads and weights are ``placed``.
+    """
+    (tails, heads, weights), (placed_heads, placed_weights) = arcs, placed
     low, count = rows[0], np.uint64(rows[1] - rows[0])
     for arc in range(len(tails)):
-        if (
-            np.uint64(tails[arc] - low) < count
-        ):  # unsigned: one comparison, and no index from the end
+        # unsigned: one comparison, and no index from the end
+        if np.uint64(tails[arc] - low) < count:
             row = np.uint64(tails[arc] + 1)
             place = np.uint64(offsets[row])
             offsets[row] += 1

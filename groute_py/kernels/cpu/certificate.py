@@ -14,26 +14,18 @@ NO_PARENT = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 @kernel
-def find_led(
-    first: Any,
-    end: Any,
-    offsets: Any,
-    heads: Any,
-    weights: Any,
-    distances: Any,
-    parents: Any,
-    nothing: Any,
-    bound: Any,
-    led: Any,
-) -> Any:
-    """Return True if no arc of some rows shortens a distance, or has a negative weight.
+def find_led(rows: Any, arcs: Any, answer: Any, led: Any) -> Any:
+    """Return True if no arc of a range of rows shortens a distance, or has a negative weight.
 
     Sets ``led`` (bool, (n,)) where a tight arc leads to from a smaller distance; with predecessors
-    (``parents``, uint64, (n,), or (0,) for none) only where it leads from these. Vertices and
-    offsets are unsigned. ``bound`` is the greatest distance that counts.
+    only where it leads from these. Vertices and offsets are unsigned. The ``answer`` are distances,
+    predecessors (uint64, (n,), or (0,) for none), ``nothing``, and the greatest distance that
+    counts.
     """
+    offsets, heads, weights = arcs
+    distances, parents, nothing, bound = answer
     one, is_tree = np.uint64(1), len(parents) > 0
-    for tail in range(first, end):
+    for tail in range(rows[0], rows[1]):
         base = distances[tail]
         for arc in range(offsets[tail], offsets[tail + one]):
             weight = weights[arc]
@@ -53,19 +45,11 @@ def find_led(
 
 
 @kernel
-def are_led(
-    first: Any,
-    end: Any,
-    distances: Any,
-    parents: Any,
-    source: Any,
-    nothing: Any,
-    bound: Any,
-    led: Any,
-) -> Any:
+def are_led(rows: Any, answer: Any, source: Any, led: Any) -> Any:
     """Return True if no vertex of a range is in doubt once `find_led` has looked at all rows."""
+    distances, parents, nothing, bound = answer
     is_tree = len(parents) > 0
-    for vertex in range(first, end):
+    for vertex in range(rows[0], rows[1]):
         distance = distances[vertex]
         if vertex == source:
             if distance != 0:
@@ -78,10 +62,9 @@ def are_led(
 
 
 @kernel
-def improvable_arc(
-    rows: Any, offsets: Any, heads: Any, weights: Any, distances: Any, nothing: Any, cutoff: Any
-) -> Any:
+def improvable_arc(rows: Any, arcs: Any, distances: Any, nothing: Any, cutoff: Any) -> Any:
     """The first (tail, arc) in a range of rows that would shorten a distance, or (−1, −1)."""
+    offsets, heads, weights = arcs
     for tail in range(rows[0], rows[1]):
         if distances[tail] == nothing:
             continue
@@ -103,10 +86,9 @@ def is_tight(base: Any, weight: Any, reach: Any) -> Any:
 
 
 @kernel
-def lead_from_nearer(
-    rows: Any, offsets: Any, heads: Any, weights: Any, distances: Any, led: Any
-) -> None:
-    """Sets ``led`` where a tight arc of a range of rows leads to from a smaller distance."""
+def lead_from_nearer(rows: Any, arcs: Any, distances: Any, led: Any) -> None:
+    """Set ``led`` where a tight arc of a range of rows leads to from a smaller distance."""
+    offsets, heads, weights = arcs
     for tail in range(rows[0], rows[1]):
         base = distances[tail]
         for arc in range(offsets[tail], offsets[tail + 1]):
@@ -116,8 +98,9 @@ def lead_from_nearer(
 
 
 @kernel
-def spread(offsets: Any, heads: Any, weights: Any, distances: Any, source: Any) -> Any:
+def spread(arcs: Any, distances: Any, source: Any) -> Any:
     """bool, shape (n,): the vertices that tight arcs lead to from the source."""
+    offsets, heads, weights = arcs
     count = len(offsets) - 1
     seen = np.zeros(count, np.bool_)
     stack = np.empty(count, np.int64)
@@ -134,14 +117,13 @@ def spread(offsets: Any, heads: Any, weights: Any, distances: Any, source: Any) 
 
 
 @kernel
-def lengths_along(
-    offsets: Any, heads: Any, weights: Any, distances: Any, source: Any, steps: Any, absolute: Any
-) -> None:
+def lengths_along(arcs: Any, distances: Any, source: Any, steps: Any, absolute: Any) -> None:
     """Follow tight arcs of floats from the source, breadth first.
 
     Fills ``steps`` (int64, (n,), all −1) with the arcs on the way to each vertex, and ``absolute``
     (float64, (n,)) with the sum of their absolute weights.
     """
+    offsets, heads, weights = arcs
     queue = np.empty(len(steps), np.int64)
     queue[0], size, done = source, 1, 0
     steps[source], absolute[source] = 0, 0.0
@@ -158,10 +140,9 @@ def lengths_along(
 
 
 @kernel
-def tight_parents(
-    rows: Any, offsets: Any, heads: Any, weights: Any, distances: Any, parents: Any, tight: Any
-) -> None:
-    """Sets ``tight`` of those whose predecessor, in a range of rows, has a tight arc to them."""
+def tight_parents(rows: Any, arcs: Any, distances: Any, parents: Any, tight: Any) -> None:
+    """Set ``tight`` of those whose predecessor, in a range of rows, has a tight arc to them."""
+    offsets, heads, weights = arcs
     for tail in range(rows[0], rows[1]):
         for arc in range(offsets[tail], offsets[tail + 1]):
             head = heads[arc]

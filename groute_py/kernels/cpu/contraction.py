@@ -6,9 +6,8 @@ spared where a *witness* is as short: an arc, or a path of two arcs that does no
 vertex that leaves. The device finds the same vertices and the same shortcuts; see
 ``kernels/hierarchy``.
 
-``rows`` are those of `groute_py.kernels.cpu.skeleton`: offsets, neighbours, out and into. ``both``
-is true if the directions differ, ``part`` a range (begin, end), and ``reach`` uint64, (2, n), all
-`FAR` before and after. Sums have 64 bits, so that none wraps.
+``rows`` are a `groute_py.kernels.cpu.skeleton.Skeleton`, ``part`` is a range (begin, end), and
+``reach`` uint64, (2, n), all `FAR` before and after. Sums have 64 bits, so that none wraps.
 """
 
 from __future__ import annotations
@@ -40,16 +39,7 @@ type."""
 
 
 @kernel
-def keys_of(
-    rows: Any,
-    both: bool,
-    nothing: Any,
-    depths: Any,
-    vertices: Any,
-    part: Any,
-    reach: Any,
-    keys: Any,
-) -> None:
+def keys_of(rows: Any, depths: Any, vertices: Any, part: Any, reach: Any, keys: Any) -> None:
     """Fill the keys (uint64, (n,)) of a range of vertices: the lowest leaves first.
 
     The upper half of a key is the cost of contraction: the pairs of neighbours that need a
@@ -57,14 +47,13 @@ def keys_of(
     that levels stay few. The lower half is a hash of the original number (``vertices``, int32,
     (n,)), which differs for any two vertices.
     """
-    offsets = rows[0]
     needed = np.empty(MOST_PAIRS, np.uint8)
     for vertex in range(part[0], part[1]):
-        degree = offsets[vertex + 1] - offsets[vertex]
+        degree = rows.offsets[vertex + 1] - rows.offsets[vertex]
         if degree > MOST_NEIGHBOURS:
             keys[vertex] = STAYS
             continue
-        added = pairs_that_need(rows, rows, both, nothing, vertex, reach, needed)
+        added = pairs_that_need(rows, rows, vertex, reach, needed)
         score = 4096 + 4 * added - 2 * degree + 2 * depths[vertex]
         keys[vertex] = (np.uint64(score) << np.uint64(32)) | hash_of(vertices[vertex])
 
@@ -80,14 +69,14 @@ def hash_of(vertex: Any) -> Any:
 
 
 @kernel
-def choose_leaving(offsets: Any, neighbours: Any, keys: Any, part: Any, leaves: Any) -> int:
+def choose_leaving(rows: Any, keys: Any, part: Any, leaves: Any) -> int:
     """Mark and count the vertices of a range whose key is below the keys of all neighbours."""
     count = 0
     for vertex in range(part[0], part[1]):
         key = keys[vertex]
         least = key != STAYS
-        for place in range(offsets[vertex], offsets[vertex + 1]):
-            if keys[neighbours[place]] <= key:
+        for place in range(rows.offsets[vertex], rows.offsets[vertex + 1]):
+            if keys[rows.neighbours[place]] <= key:
                 least = False
                 break
         leaves[vertex] = least
@@ -96,41 +85,39 @@ def choose_leaving(offsets: Any, neighbours: Any, keys: Any, part: Any, leaves: 
 
 
 @kernel
-def pairs_that_need(
-    rows: Any, around: Any, both: bool, nothing: Any, vertex: Any, reach: Any, needed: Any
-) -> int:
+def pairs_that_need(rows: Any, around: Any, vertex: Any, reach: Any, needed: Any) -> int:
     """Count the pairs of at most `MOST_NEIGHBOURS` neighbours of a vertex that need a shortcut.
 
     Fills ``needed`` (uint8, (`MOST_PAIRS`,)) with directions, pair by pair. ``around`` are rows
     with the arcs that witnesses may take.
     """
-    offsets, neighbours, out, into = rows
+    offsets, neighbours, out, into, both, nothing = rows
     first, last = offsets[vertex], offsets[vertex + 1]
     pair = count = 0
     for one in range(first, last - 1):
         tail = neighbours[one]
-        is_spread = around[0][tail + 1] - around[0][tail] <= LONG
+        is_spread = around.offsets[tail + 1] - around.offsets[tail] <= LONG
         if is_spread:
-            spread(around, around[2], nothing, tail, reach[0])
+            spread(around, around.out, tail, reach[0])
             reach[0][vertex] = FAR
             if both:
-                spread(around, around[3], nothing, tail, reach[1])
+                spread(around, around.into, tail, reach[1])
                 reach[1][vertex] = FAR
         for other in range(one + 1, last):
             head, directions = neighbours[other], 0
             if into[one] != nothing and out[other] != nothing:
                 total = np.uint64(into[one]) + np.uint64(out[other])
-                ends = (around[0], around[1], around[2], around[3])
+                path = (tail, head, vertex, total)
                 if total >= np.uint64(nothing):
                     directions |= UNFIT
-                elif not has_witness(ends, nothing, tail, head, vertex, total, is_spread, reach[0]):
+                elif not has_witness(around, around.out, around.into, path, is_spread, reach[0]):
                     directions |= OUTWARD
             if both and into[other] != nothing and out[one] != nothing:
                 total = np.uint64(into[other]) + np.uint64(out[one])
-                ends = (around[0], around[1], around[3], around[2])
+                path = (tail, head, vertex, total)
                 if total >= np.uint64(nothing):
                     directions |= UNFIT
-                elif not has_witness(ends, nothing, tail, head, vertex, total, is_spread, reach[1]):
+                elif not has_witness(around, around.into, around.out, path, is_spread, reach[1]):
                     directions |= INWARD
             needed[pair] = directions
             count += directions & (OUTWARD | INWARD) != 0
@@ -143,56 +130,48 @@ def pairs_that_need(
 
 
 @kernel
-def spread(around: Any, weights: Any, nothing: Any, tail: Any, reach: Any) -> None:
+def spread(around: Any, weights: Any, tail: Any, reach: Any) -> None:
     """Write the weights of a row to where its neighbours are looked for."""
-    for place in range(around[0][tail], around[0][tail + 1]):
-        if weights[place] != nothing:
-            reach[around[1][place]] = np.uint64(weights[place])
+    for place in range(around.offsets[tail], around.offsets[tail + 1]):
+        if weights[place] != around.nothing:
+            reach[around.neighbours[place]] = np.uint64(weights[place])
 
 
 @kernel
 def gather_up(around: Any, tail: Any, reach: Any) -> None:
     """Undo `spread`."""
-    for place in range(around[0][tail], around[0][tail + 1]):
-        reach[around[1][place]] = FAR
+    for place in range(around.offsets[tail], around.offsets[tail + 1]):
+        reach[around.neighbours[place]] = FAR
 
 
 @kernel
 def has_witness(
-    ends: Any,
-    nothing: Any,
-    tail: Any,
-    head: Any,
-    vertex: Any,
-    total: Any,
-    is_spread: bool,
-    reach: Any,
+    around: Any, leaving: Any, entering: Any, path: Any, is_spread: bool, reach: Any
 ) -> Any:
-    """Return True if one or two arcs past ``vertex`` join tail and head with at most ``total``.
+    """Return True if one or two arcs stand in for a path: its tail, head, middle and length.
 
-    ``ends`` are offsets and neighbours, the weights from the tail and those to the head. With
-    ``is_spread`` the row of the tail is in ``reach``; see `spread`.
+    ``leaving`` are the weights from the tail, ``entering`` those to the head. With ``is_spread``
+    the row of the tail is in ``reach``; see `spread`.
     """
-    offsets, neighbours, _, entering = ends
-    first, last = offsets[head], offsets[head + 1]
+    _, head, _, total = path
+    first, last = around.offsets[head], around.offsets[head + 1]
     if not is_spread or last - first > LONG:
-        return has_witness_in_long_rows(ends, nothing, tail, head, vertex, total)
+        return has_witness_in_long_rows(around, leaving, entering, path)
     if reach[head] <= total:
         return True
     for place in range(first, last):
-        before = reach[neighbours[place]]
-        if before <= total and entering[place] != nothing:  # noqa: SIM102
+        before = reach[around.neighbours[place]]
+        if before <= total and entering[place] != around.nothing:  # noqa: SIM102
             if np.uint64(entering[place]) <= total - before:
                 return True
     return False
 
 
 @kernel
-def has_witness_in_long_rows(
-    ends: Any, nothing: Any, tail: Any, head: Any, vertex: Any, total: Any
-) -> bool:
+def has_witness_in_long_rows(around: Any, leaving: Any, entering: Any, path: Any) -> bool:
     """See `has_witness`: each neighbour in the shorter row is looked up in the longer one."""
-    offsets, neighbours, leaving, entering = ends
+    offsets, neighbours, _, _, _, nothing = around
+    tail, head, vertex, total = path
     first, last = offsets[tail], offsets[tail + 1]
     begin, end = offsets[head], offsets[head + 1]
     direct = place_of(neighbours, first, last, head)
@@ -231,28 +210,20 @@ def place_of(neighbours: Any, first: Any, last: Any, neighbour: Any) -> Any:
 
 @kernel
 def make_shortcuts(
-    rows: Any,
-    rest: Any,
-    both: bool,
-    nothing: Any,
-    leaving: Any,
-    part: Any,
-    reach: Any,
-    begin: Any,
-    shortcuts: Any,
+    rows: Any, rest: Any, leaving: Any, part: Any, reach: Any, begin: Any, shortcuts: Any
 ) -> Any:
     """Write the shortcuts of a range of ``leaving`` (int64), each as an entry of both its ends.
 
     ``shortcuts`` are tails, heads, out and into; ``rest`` are rows without what leaves. Returns
     where the shortcuts from ``begin`` on end, or -1 if a path between two neighbours does not fit.
     """
-    offsets, neighbours, out, into = rows
+    offsets, neighbours, out, into, both, nothing = rows
     tails, heads, outs, intos = shortcuts
     needed = np.empty(MOST_PAIRS, np.uint8)
     at = begin
     for number in range(part[0], part[1]):
         vertex = leaving[number]
-        pairs_that_need(rows, rest, both, nothing, vertex, reach, needed)
+        pairs_that_need(rows, rest, vertex, reach, needed)
         pair = 0
         for one in range(offsets[vertex], offsets[vertex + 1] - 1):
             for other in range(one + 1, offsets[vertex + 1]):
@@ -279,12 +250,12 @@ def make_shortcuts(
 
 
 @kernel
-def deepen(offsets: Any, neighbours: Any, leaves: Any, depths: Any, part: Any, deeper: Any) -> None:
+def deepen(rows: Any, leaves: Any, depths: Any, part: Any, deeper: Any) -> None:
     """The depth of what stays: beyond that of every neighbour that leaves."""
     for vertex in range(part[0], part[1]):
         depth = depths[vertex]
         if not leaves[vertex]:
-            for place in range(offsets[vertex], offsets[vertex + 1]):
-                if leaves[neighbours[place]]:
-                    depth = max(depth, depths[neighbours[place]] + 1)
+            for place in range(rows.offsets[vertex], rows.offsets[vertex + 1]):
+                if leaves[rows.neighbours[place]]:
+                    depth = max(depth, depths[rows.neighbours[place]] + 1)
         deeper[vertex] = depth

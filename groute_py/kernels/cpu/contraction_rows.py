@@ -1,7 +1,7 @@
 """Rows of a skeleton between two rounds of contraction: without what left, with the shortcuts.
 
-Each kernel works on a range of rows, ``part``, so threads can share them. ``rows``, ``both`` and
-``reach`` are those of `groute_py.kernels.cpu.contraction`; ``rest`` are rows without what left.
+Each kernel works on a range of rows, ``part``, so threads can share them. ``rows`` and ``reach``
+are those of `groute_py.kernels.cpu.contraction`; ``rest`` are rows without what left.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ SHORT = 32
 
 
 @kernel
-def count_kept(offsets: Any, neighbours: Any, leaves: Any, part: Any, counts: Any) -> None:
+def count_kept(rows: Any, leaves: Any, part: Any, counts: Any) -> None:
     """Count the neighbours that stay of the vertices that stay; those of others count nothing."""
     for vertex in range(part[0], part[1]):
         count = 0
         if not leaves[vertex]:
-            for place in range(offsets[vertex], offsets[vertex + 1]):
-                count += not leaves[neighbours[place]]
+            for place in range(rows.offsets[vertex], rows.offsets[vertex + 1]):
+                count += not leaves[rows.neighbours[place]]
         counts[vertex] = count
 
 
 @kernel
 def keep_rows(rows: Any, leaves: Any, part: Any, rest: Any) -> None:
     """Fill the rows that `count_kept` has counted."""
-    offsets, neighbours, out, into = rows
+    offsets, neighbours, out, into, _, _ = rows
     for vertex in range(part[0], part[1]):
         if leaves[vertex]:
             continue
-        at = rest[0][vertex]
+        at = rest.offsets[vertex]
         for place in range(offsets[vertex], offsets[vertex + 1]):
             if not leaves[neighbours[place]]:
-                rest[1][at] = neighbours[place]
-                rest[2][at], rest[3][at] = out[place], into[place]
+                rest.neighbours[at] = neighbours[place]
+                rest.out[at], rest.into[at] = out[place], into[place]
                 at += 1
 
 
@@ -68,7 +68,7 @@ def merge_shortcuts(rest: Any, starts: Any, placed: Any, part: Any, left: Any, c
     ``starts`` (int64, (n + 1,)) has the begins of rows in ``placed`` (heads, out, into). Fills
     ``left`` with the shortcuts left of each row, and ``counts`` with its neighbours, int64, (n,).
     """
-    heads, out, into = placed
+    (heads, out, into), others = placed, rest.neighbours
     for vertex in range(part[0], part[1]):
         first, last = starts[vertex], starts[vertex + 1]
         sort_row(heads, out, into, first, last)
@@ -81,12 +81,12 @@ def merge_shortcuts(rest: Any, starts: Any, placed: Any, part: Any, left: Any, c
             heads[at], out[at], into[at] = heads[place], out[place], into[place]
             at += 1
         left[vertex] = at - first
-        place, end = rest[0][vertex], rest[0][vertex + 1]
+        place, end = rest.offsets[vertex], rest.offsets[vertex + 1]
         count = end - place
         for shortcut in range(first, at):
-            while place < end and rest[1][place] < heads[shortcut]:
+            while place < end and others[place] < heads[shortcut]:
                 place += 1
-            count += place == end or rest[1][place] != heads[shortcut]
+            count += place == end or others[place] != heads[shortcut]
         counts[vertex] = count
 
 
@@ -112,22 +112,23 @@ def fill_rows(
     rest: Any, starts: Any, placed: Any, left: Any, staying: Any, new: Any, part: Any, rows: Any
 ) -> None:
     """Fill the rows, which have offsets, of a range of ``staying``, in ``new`` numbers (uint32)."""
-    offsets, neighbours, out, into = rows
+    offsets, neighbours, out, into, _, _ = rows
+    others = rest.neighbours
     heads, shortcut_out, shortcut_into = placed
     for number in range(part[0], part[1]):
         vertex, at = staying[number], offsets[number]
-        place, end = rest[0][vertex], rest[0][vertex + 1]
+        place, end = rest.offsets[vertex], rest.offsets[vertex + 1]
         shortcut = starts[vertex]
         stop = shortcut + left[vertex]
         while place < end or shortcut < stop:
-            if shortcut == stop or (place < end and rest[1][place] < heads[shortcut]):
-                head, forth, back = rest[1][place], rest[2][place], rest[3][place]
+            if shortcut == stop or (place < end and others[place] < heads[shortcut]):
+                head, forth, back = others[place], rest.out[place], rest.into[place]
                 place += 1
             else:
                 head = heads[shortcut]
                 forth, back = shortcut_out[shortcut], shortcut_into[shortcut]
-                if place < end and rest[1][place] == head:
-                    forth, back = min(forth, rest[2][place]), min(back, rest[3][place])
+                if place < end and others[place] == head:
+                    forth, back = min(forth, rest.out[place]), min(back, rest.into[place])
                     place += 1
                 shortcut += 1
             neighbours[at], out[at], into[at] = new[head], forth, back
@@ -135,9 +136,7 @@ def fill_rows(
 
 
 @kernel
-def prune(
-    rows: Any, both: bool, nothing: Any, part: Any, reach: Any, out: Any, into: Any, counts: Any
-) -> None:
+def prune(rows: Any, part: Any, reach: Any, out: Any, into: Any, counts: Any) -> None:
     """Drop the arcs for which a path of two arcs stands in.
 
     It is lighter, or as light if neither of its arcs weighs 0; so each of them is lighter than the
@@ -145,27 +144,21 @@ def prune(
     weights of the arcs that stay, else ``nothing``, and ``counts`` (int64, (n,)) with the
     neighbours that stay.
     """
-    offsets, neighbours = rows[0], rows[1]
+    offsets, neighbours, leaving, entering, both, nothing = rows
     for tail in range(part[0], part[1]):
-        spread(rows, rows[2], nothing, tail, reach[0])
+        spread(rows, leaving, tail, reach[0])
         if both:
-            spread(rows, rows[3], nothing, tail, reach[1])
+            spread(rows, entering, tail, reach[1])
         count = 0
         for place in range(offsets[tail], offsets[tail + 1]):
-            head = neighbours[place]
-            forth = rows[2][place]
-            ends = (rows[2], rows[3])
-            if forth != nothing and path_stands_in(
-                rows, ends, nothing, tail, head, forth, reach[0]
-            ):
+            arc = (tail, neighbours[place])
+            forth = leaving[place]
+            if path_stands_in(rows, leaving, entering, arc, forth, reach[0]):
                 forth = nothing
             back = forth
             if both:
-                back = rows[3][place]
-                ends = (rows[3], rows[2])
-                if back != nothing and path_stands_in(
-                    rows, ends, nothing, tail, head, back, reach[1]
-                ):
+                back = entering[place]
+                if path_stands_in(rows, entering, leaving, arc, back, reach[1]):
                     back = nothing
             out[place], into[place] = forth, back
             count += forth != nothing or back != nothing
@@ -177,24 +170,30 @@ def prune(
 
 @kernel
 def path_stands_in(
-    rows: Any, ends: Any, nothing: Any, tail: Any, head: Any, weight: Any, reach: Any
+    rows: Any, leaving: Any, entering: Any, arc: Any, weight: Any, reach: Any
 ) -> bool:
-    """Return True if a path of two arcs stands in for an arc; ``reach`` has the row of its tail."""
-    offsets, neighbours = rows[0], rows[1]
+    """Return True if a path of two arcs stands in for an arc, from its tail to its head.
+
+    ``reach`` has the row of the tail. Nothing stands in for an arc that is not there.
+    """
+    offsets, neighbours, _, _, _, nothing = rows
+    tail, head = arc
+    if weight == nothing:
+        return False
     first, last = offsets[head], offsets[head + 1]
     begin, end = offsets[tail], offsets[tail + 1]
     if last - first > LONG and last - first > end - begin:
         for here in range(begin, end):
             there = place_of(neighbours, first, last, neighbours[here])
-            if there >= 0 and ends[0][here] != nothing and ends[1][there] != nothing:
-                before, after = np.uint64(ends[0][here]), np.uint64(ends[1][there])
+            if there >= 0 and leaving[here] != nothing and entering[there] != nothing:
+                before, after = np.uint64(leaving[here]), np.uint64(entering[there])
                 if stand_in(before, after, np.uint64(weight)):
                     return True
         return False
     for place in range(first, last):
         before = reach[neighbours[place]]
-        if before <= np.uint64(weight) and ends[1][place] != nothing:  # noqa: SIM102
-            if stand_in(before, np.uint64(ends[1][place]), np.uint64(weight)):
+        if before <= np.uint64(weight) and entering[place] != nothing:  # noqa: SIM102
+            if stand_in(before, np.uint64(entering[place]), np.uint64(weight)):
                 return True
     return False
 
@@ -207,13 +206,13 @@ def stand_in(before: Any, after: Any, weight: Any) -> Any:
 
 
 @kernel
-def compact(rows: Any, out: Any, into: Any, nothing: Any, part: Any, pruned: Any) -> None:
+def compact(rows: Any, out: Any, into: Any, part: Any, pruned: Any) -> None:
     """Fill rows, whose offsets are set, with what `prune` has left in ``out`` and ``into``."""
-    offsets, neighbours = rows[0], rows[1]
+    offsets, neighbours, nothing = rows.offsets, rows.neighbours, rows.nothing
     for vertex in range(part[0], part[1]):
-        at = pruned[0][vertex]
+        at = pruned.offsets[vertex]
         for place in range(offsets[vertex], offsets[vertex + 1]):
             if out[place] != nothing or into[place] != nothing:
-                pruned[1][at] = neighbours[place]
-                pruned[2][at], pruned[3][at] = out[place], into[place]
+                pruned.neighbours[at] = neighbours[place]
+                pruned.out[at], pruned.into[at] = out[place], into[place]
                 at += 1

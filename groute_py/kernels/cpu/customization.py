@@ -1,6 +1,7 @@
 """Customization of a hierarchy from separators, and labels and distances out of it.
 
-Vertices are numbers of a `CustomizableHierarchy`, which has ``offsets``, ``heads`` and ``slots``.
+Vertices are numbers of a `CustomizableHierarchy`, which has ``slots``, and the ``rows`` of its arcs
+upward: their offsets, (n + 1,), and heads. ``triangles`` are those of `list_triangles`.
 Its weights are *lengths*: unsigned, (2 a,), of each arc that upward and that downward, at most
 ``limit``, and ``nothing`` where no way leads; see `groute_py.hierarchy.separators.lengths`. Two
 lengths never wrap when they are added.
@@ -16,12 +17,13 @@ from groute_py.kernels.cpu.kernel import inlined_kernel, kernel
 
 
 @kernel
-def list_triangles(offsets: Any, heads: Any, starts: Any, tops: Any) -> None:
+def list_triangles(rows: Any, triangles: Any) -> None:
     """Fill ``tops`` (int32) with the arc between the heads of each two arcs upward of each vertex.
 
     Those of a vertex begin at ``starts`` (n + 1,): the first arc of a row with each one behind it,
-    the second one, and so on.
+    the second one, and so on. Both are the ``triangles``.
     """
+    (offsets, heads), (starts, tops) = rows, triangles
     for low in range(len(offsets) - 1):
         triangle, stop = starts[low], offsets[low + 1]
         for first in range(offsets[low], stop):
@@ -45,8 +47,9 @@ def fold_weights(slots: Any, weights: Any, limit: Any, lengths: Any) -> None:
 
 
 @kernel
-def customize(offsets: Any, starts: Any, tops: Any, lengths: Any) -> None:
+def customize(rows: Any, triangles: Any, lengths: Any) -> None:
     """Give each arc the length of the shortest way over vertices below, the deepest first."""
+    (offsets, _), (starts, tops) = rows, triangles
     number = lengths.dtype.type
     for low in range(len(offsets) - 2, -1, -1):
         triangle, stop = starts[low], offsets[low + 1]
@@ -70,12 +73,13 @@ def greatest_length(lengths: Any, nothing: Any) -> Any:
 
 
 @kernel
-def list_lower(offsets: Any, starts: Any, tops: Any, ends: Any, legs: Any) -> None:
+def list_lower(rows: Any, triangles: Any, ends: Any, legs: Any) -> None:
     """List the triangles by the arc that they may lower.
 
     Those of each arc begin at ``ends`` (int64, (a + 1,), zeros before). ``legs`` (int32, (t, 2))
     are the two arcs from the lowest vertex, that to the tail of the arc first.
     """
+    (offsets, _), (starts, tops) = rows, triangles
     for top in tops:
         ends[top + 1] += 1
     for arc in range(len(ends) - 1):
@@ -99,23 +103,16 @@ def changes(old: Any, new: Any, top: Any) -> Any:
 
 @kernel
 def customize_some(
-    dirty: Any,
-    touched: Any,
-    offsets: Any,
-    heads: Any,
-    starts: Any,
-    tops: Any,
-    ends: Any,
-    legs: Any,
-    graph_lengths: Any,
-    lengths: Any,
+    marks: Any, rows: Any, triangles: Any, lower: Any, graph_lengths: Any, lengths: Any
 ) -> int:
     """Customize anew what depends on some arcs, the deepest first; count the arcs looked at.
 
-    ``dirty`` (bool, (a,)) marks the arcs whose own lengths have changed, ``touched`` (bool, (n,))
-    their tails; both are all false afterwards. ``ends`` and ``legs`` are of `list_lower`,
+    The ``marks`` are of the arcs whose own lengths have changed (bool, (a,)) and of their tails
+    (bool, (n,)); both are all false afterwards. ``lower`` are ends and legs of `list_lower`,
     ``graph_lengths`` of `fold_weights`, and ``lengths`` customized for the weights before.
     """
+    (dirty, touched), (ends, legs) = marks, lower
+    (offsets, heads), (starts, tops) = rows, triangles
     number = lengths.dtype.type
     seen = 0
     for low in range(len(offsets) - 2, -1, -1):
@@ -160,23 +157,17 @@ def customize_some(
 
 @kernel
 def fill_labels(
-    offsets: Any,
-    heads: Any,
-    depths: Any,
-    rows: Any,
-    lengths: Any,
-    side: int,
-    nothing: Any,
-    labels: Any,
+    rows: Any, depths: Any, begins: Any, lengths: Any, side: int, nothing: Any, labels: Any
 ) -> None:
     """Fill labels with the distances up to (``side`` 0) or down from (1) each vertex's ancestors.
 
-    The label of a vertex begins at ``rows`` (n + 1,) and has an entry for each ancestor by depth
+    The label of a vertex begins at ``begins`` (n + 1,) and has an entry for each ancestor by depth
     (``depths``, by number), and one for the vertex.
     """
+    offsets, heads = rows
     number = labels.dtype.type
-    for low in range(len(rows) - 1):
-        own = labels[rows[low] : rows[low] + depths[low] + 1]
+    for low in range(len(depths)):
+        own = labels[begins[low] : begins[low] + depths[low] + 1]
         own[:] = nothing
         own[depths[low]] = 0
         for arc in range(offsets[low], offsets[low + 1]):
@@ -184,18 +175,20 @@ def fill_labels(
             if length == nothing:
                 continue
             head = heads[arc]
-            above = labels[rows[head] : rows[head] + depths[head] + 1]
+            above = labels[begins[head] : begins[head] + depths[head] + 1]
             for depth in range(len(above)):
                 own[depth] = min(own[depth], number(above[depth] + length))
 
 
 @inlined_kernel
-def shared_ancestors(low: int, high: int, preorder: Any, table: Any) -> Any:
+def shared_ancestors(low: int, high: int, tree: Any) -> Any:
     """Count the ancestors that two different vertices have in common, themselves included.
 
     The least depth in the preorder behind the one up to the other is that of the child of the
-    lowest of them. ``table`` has its `groute_py.hierarchy.separators.labels.range_minima`.
+    lowest of them. The ``tree`` is the preorder and its
+    `groute_py.hierarchy.separators.labels.range_minima`.
     """
+    preorder, table = tree
     first, last = preorder[low], preorder[high]
     if first > last:
         first, last = last, first
@@ -207,26 +200,20 @@ def shared_ancestors(low: int, high: int, preorder: Any, table: Any) -> Any:
 
 
 @kernel
-def look_up(
-    sources: Any,
-    targets: Any,
-    preorder: Any,
-    table: Any,
-    rows: Any,
-    up: Any,
-    down: Any,
-    nothing: Any,
-    out: Any,
-) -> None:
-    """Fill ``out`` with the lengths between pairs of vertices, by labels of `fill_labels`."""
+def look_up(sources: Any, targets: Any, tree: Any, labels: Any, nothing: Any, out: Any) -> None:
+    """Fill ``out`` with the lengths between pairs of vertices, by labels of `fill_labels`.
+
+    The ``labels`` are their begins, those up and those down.
+    """
+    begins, up, down = labels
     number = up.dtype.type
     for pair in range(len(out)):
         source, target = sources[pair], targets[pair]
         if source == target:
             out[pair] = 0
             continue
-        shared = shared_ancestors(source, target, preorder, table)
-        begin, end = rows[source], rows[target]
+        shared = shared_ancestors(source, target, tree)
+        begin, end = begins[source], begins[target]
         best = nothing
         for depth in range(shared):
             best = min(best, number(up[begin + depth] + down[end + depth]))
@@ -235,21 +222,14 @@ def look_up(
 
 @kernel
 def climb(
-    sources: Any,
-    targets: Any,
-    offsets: Any,
-    heads: Any,
-    depths: Any,
-    lengths: Any,
-    level_count: int,
-    limit: Any,
-    nothing: Any,
-    out: Any,
+    sources: Any, targets: Any, rows: Any, depths: Any, lengths: Any, limits: Any, out: Any
 ) -> bool:
     """Fill ``out`` with lengths between pairs, by a way up the tree from either end.
 
-    Returns True if a distance to an ancestor is above the limit; the answers are wrong then.
+    ``limits`` are the number of levels, the greatest length and ``nothing``. Returns True if a
+    distance to an ancestor is above the greatest length; the answers are wrong then.
     """
+    (offsets, heads), (level_count, limit, nothing) = rows, limits
     number = lengths.dtype.type
     reach = np.full((2, level_count), nothing, lengths.dtype)
     is_wide = False
@@ -288,13 +268,12 @@ def climb(
 
 
 @kernel
-def sweep_rows(
-    sources: Any, offsets: Any, heads: Any, lengths: Any, nothing: Any, reach: Any
-) -> None:
+def sweep_rows(sources: Any, rows: Any, lengths: Any, nothing: Any, reach: Any) -> None:
     """Fill ``reach`` (n, k): from k sources up the tree, and then one sweep from its roots.
 
     (PHAST: Delling, Goldberg, Nowatzyk and Werneck, 2013.)
     """
+    offsets, heads = rows
     number = lengths.dtype.type
     reach[:] = nothing
     for lane in range(len(sources)):

@@ -10,12 +10,12 @@ matter; ``kernels/multi_source/dependencies.cu`` finds the same numbers.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from groute_py.kernels.cpu.fixed_point import UNITS, add_at, fixed, plus
-from groute_py.kernels.cpu.heap import rise, sink
+from groute_py.kernels.cpu.heap import pop, push
 from groute_py.kernels.cpu.kernel import kernel
 from groute_py.kernels.cpu.near_far import reach_of
 
@@ -23,14 +23,31 @@ LEVEL, OVERFLOWED = 1, 2
 """Bits of what `settle` met: an arc between vertices at one distance; a sum that is too great."""
 
 
-@kernel
-def search(arcs: Any, source: Any, nothing: Any, distances: Any, order: Any, paths: Any) -> Any:
-    """Search breadth first; return how many vertices are reached.
+class PathTree(NamedTuple):
+    """Room for the shortest paths from a source, shape (n,) each."""
 
-    Fills ``distances`` (``nothing`` before), ``order`` (uint32, (n,)) with the reached vertices by
-    distance, and ``paths`` (float64, (n,), 0 before) with the numbers of shortest paths.
-    """
+    distances: Any  # ``nothing`` before
+    order: Any  # uint32, of the reached vertices: tails before heads of tight arcs
+    paths: Any  # float64, the numbers of shortest paths; 0 before
+    places: Any  # uint32, 0 before and after
+    heap: Any  # uint32
+
+
+class DependencySums(NamedTuple):
+    """Sums of dependencies in fixed point, and the choices for them."""
+
+    totals: Any  # uint64, (n, 2), or (m, 2) with ``by_arc``
+    squares: Any  # likewise, of dependencies times ``scale``; or (0, 2)
+    by_arc: bool
+    endpoints: int  # 1 if the ends of a path lie on it, else 0
+    scale: float
+
+
+@kernel
+def search(arcs: Any, source: Any, nothing: Any, tree: Any) -> Any:
+    """Fill a tree breadth first; return how many vertices are reached."""
     offsets, heads, _ = arcs
+    distances, order, paths, _, _ = tree
     one, count, done = np.uint64(1), np.uint64(1), np.uint64(0)
     distances[source], order[0], paths[source] = 0, source, 1.0
     while done < count:
@@ -49,32 +66,19 @@ def search(arcs: Any, source: Any, nothing: Any, distances: Any, order: Any, pat
 
 
 @kernel
-def settle(
-    arcs: Any,
-    source: Any,
-    nothing: Any,
-    distances: Any,
-    order: Any,
-    paths: Any,
-    places: Any,
-    heap: Any,
-) -> Any:
+def settle(arcs: Any, source: Any, nothing: Any, tree: Any) -> Any:
     """Settle all vertices by Dijkstra's algorithm; return how many are reached, and bits of events.
 
     If `LEVEL` is among them, a vertex may stand in ``order`` before one that a path leads over, and
-    ``paths`` is wrong: `order_tight` mends both. ``places`` (uint32, (n,)) is 0 before and after,
-    ``heap`` (uint32, (n,)) work space; the others are those of `search`.
+    ``paths`` is wrong: `order_tight` mends both.
     """
     offsets, heads, weights = arcs
+    distances, order, paths, places, heap = tree
     one, count, done, met = np.uint64(1), np.uint64(1), np.uint64(0), 0
     distances[source], paths[source], heap[0], places[source] = 0, 1.0, source, 1
     while count > 0:
-        tail = heap[0]
+        tail, count = pop(heap, places, distances, count)
         near, own = distances[tail], paths[tail]
-        count -= one
-        places[tail] = 0
-        if count > 0:
-            sink(heap, places, distances, count, heap[count])
         order[done] = tail
         done += one
         for arc in range(offsets[tail], offsets[tail + one]):
@@ -91,11 +95,7 @@ def settle(
                 paths[head] += own
                 continue
             distances[head], paths[head] = reach, own
-            place = np.uint64(places[head])
-            if place == 0:
-                count += one
-                place = count
-            rise(heap, places, distances, place - one, head)
+            count = push(heap, places, distances, count, head)
     return done, met
 
 
@@ -107,22 +107,13 @@ def is_tight(near: Any, weight: Any, far: Any, nothing: Any) -> Any:
 
 
 @kernel
-def order_tight(
-    arcs: Any,
-    source: Any,
-    nothing: Any,
-    distances: Any,
-    order: Any,
-    reached: Any,
-    paths: Any,
-    places: Any,
-    heap: Any,
-) -> Any:
+def order_tight(arcs: Any, source: Any, nothing: Any, reached: Any, tree: Any) -> Any:
     """Put tails before heads of tight arcs (Kahn, 1962), and count paths anew, after `settle`.
 
     Returns how many vertices are in order: fewer than ``reached`` if tight arcs close a cycle.
     """
     offsets, heads, weights = arcs
+    distances, order, paths, places, heap = tree
     one = np.uint64(1)
     for place in range(reached):
         tail = order[place]
@@ -150,30 +141,25 @@ def order_tight(
 
 
 @kernel
+def add_squared(sums: Any, place: Any, number: Any) -> None:
+    """Add the square of a dependency where squares are summed."""
+    if len(sums.squares):
+        small = number * sums.scale
+        low, high = fixed(small * small)
+        add_at(sums.squares, place, low, high)
+
+
+@kernel
 def accumulate(
-    arcs: Any,
-    source: Any,
-    nothing: Any,
-    distances: Any,
-    order: Any,
-    reached: Any,
-    paths: Any,
-    dependencies: Any,
-    by_arc: Any,
-    endpoints: Any,
-    scale: Any,
-    totals: Any,
-    squares: Any,
+    arcs: Any, source: Any, nothing: Any, reached: Any, tree: Any, dependencies: Any, sums: Any
 ) -> Any:
     """Add the dependencies of a source, after `settle`; return the most paths to a vertex.
 
-    Nothing is added if that is infinite. The first ``reached`` of ``order`` are the reached
-    vertices, tails before heads of tight arcs. ``totals`` (uint64, (n, 2), or (m, 2) with
-    ``by_arc``) are fixed point, and so are ``squares`` (or (0, 2)), of dependencies times
-    ``scale``. ``endpoints`` is 1 if the ends of a path lie on it, else 0; ``dependencies``
-    (float64, (n,)) is work space.
+    Nothing is added if that is infinite. The first ``reached`` of the tree's order are the reached
+    vertices; ``dependencies`` (float64, (n,)) is work space.
     """
     offsets, heads, weights = arcs
+    distances, order, paths, _, _ = tree
     one, most = np.uint64(1), 1.0
     for place in range(reached):
         most = max(most, paths[order[place]])
@@ -190,25 +176,19 @@ def accumulate(
             share = own / paths[head] * (1.0 + dependencies[head])
             more, much = fixed(share)
             low, high = plus(low, high, more, much)
-            if by_arc:
-                add_at(totals, arc, more, much)
-                if len(squares):
-                    small = share * scale
-                    more, much = fixed(small * small)
-                    add_at(squares, arc, more, much)
+            if sums.by_arc:
+                add_at(sums.totals, arc, more, much)
+                add_squared(sums, arc, share)
         dependency = np.float64(high) + np.float64(low) / UNITS
         dependencies[tail] = dependency
-        if by_arc:
+        if sums.by_arc:
             continue
         if tail == source:
-            if endpoints == 0:
+            if sums.endpoints == 0:
                 continue
             low, high, dependency = np.uint64(0), np.uint64(reached - 1), np.float64(reached - 1)
-        elif endpoints:
+        elif sums.endpoints:
             high, dependency = high + one, dependency + 1.0
-        add_at(totals, tail, low, high)
-        if len(squares):
-            small = dependency * scale
-            more, much = fixed(small * small)
-            add_at(squares, tail, more, much)
+        add_at(sums.totals, tail, low, high)
+        add_squared(sums, tail, dependency)
     return most

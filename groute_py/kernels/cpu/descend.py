@@ -19,12 +19,12 @@ BITS = 64
 
 
 @kernel
-def arcs_below(offsets: Any, heads: Any, down: Any, starts: Any, tails: Any, weights: Any) -> None:
-    """Sort the arcs of a hierarchy by their heads.
+def arcs_below(arcs: Any, below: Any) -> None:
+    """Sort the arcs of a hierarchy (offsets, heads and weights) by their heads.
 
-    Fills ``starts`` (uint64, (n + 1,), all 0) with the begins, ``tails`` (uint32, (a,)) and
-    ``weights``.
+    Fills what is ``below``: begins (uint64, (n + 1,), all 0), tails (uint32, (a,)) and weights.
     """
+    (offsets, heads, down), (starts, tails, weights) = arcs, below
     one = np.uint64(1)
     for arc in range(len(heads)):
         starts[heads[arc]] += one
@@ -49,21 +49,15 @@ def open_places(places: Any, distances: Any, cutoff: Any, words: Any) -> None:
 
 @kernel
 def descend(
-    starts: Any,
-    tails: Any,
-    weights: Any,
-    cutoff: Any,
-    distances: Any,
-    words: Any,
-    space: Any,
-    most: Any,
-    at: Any,
+    below: Any, cutoff: Any, distances: Any, words: Any, space: Any, most: Any, at: Any
 ) -> int:
     """Find the distances within the cutoff; return how many, or −1 if given up after ``most`` arcs.
 
-    The arcs are of `arcs_below`; ``words`` are the bits to begin with, all 0 at the end. Fills
-    ``space`` (uint32, (n,)) with the places, and adds the arcs that were looked at to ``at[0]``.
+    The arcs ``below`` are of `arcs_below`; ``words`` are the bits to begin with, all 0 at the end.
+    Fills ``space`` (uint32, (n,)) with the places, and adds the arcs that were looked at to
+    ``at[0]``.
     """
+    starts, tails, weights = below
     count, looked = 0, np.uint64(0)
     for number in range(len(words)):
         while words[number] != 0:

@@ -43,6 +43,9 @@ ID_ROUNDS = 4
 TILE = 1024
 """Edges whose level bits are drawn together, few enough for the nearest cache."""
 
+Arcs = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
+"""Tails, heads and weights."""
+
 
 @kernel
 def mix(z: np.uint64) -> Any:
@@ -71,19 +74,13 @@ def below(bits: np.uint64, count: np.uint64) -> np.uint64:
 
 
 @kernel
-def random_arcs(
-    seed: np.uint64,
-    vertex_count: int,
-    begin: int,
-    tails: NDArray[np.int32],
-    heads: NDArray[np.int32],
-    weights: NDArray[np.int32],
-) -> None:
+def random_arcs(seed: np.uint64, vertex_count: int, begin: int, arcs: Arcs) -> None:
     """Arcs begin, begin + 1, … of the uniform graph.
 
     With e = draw(key(seed, 1), arc): the tail is below(upper half of e, n), the head
     below(lower half of e, n), the weight 1 + below(upper half of draw(key(seed, 2), arc), 255).
     """
+    tails, heads, weights = arcs
     edge_key, weight_key = key(seed, STREAM_EDGE), key(seed, STREAM_WEIGHT)
     count = np.uint64(vertex_count)
     for place in range(len(tails)):
@@ -95,14 +92,7 @@ def random_arcs(
 
 
 @kernel
-def rmat_arcs(
-    seed: np.uint64,
-    scale: int,
-    begin: int,
-    tails: NDArray[np.int32],
-    heads: NDArray[np.int32],
-    weights: NDArray[np.int32],
-) -> None:
+def rmat_arcs(seed: np.uint64, scale: int, begin: int, arcs: Arcs) -> None:
     """Arcs begin, begin + 1, … of the R-MAT graph (Chakrabarti, Zhan and Faloutsos, 2004).
 
     Arcs 2e and 2e + 1 are edge e in its two directions; `begin` and the lengths are even.
@@ -112,6 +102,7 @@ def rmat_arcs(
     and head; bits beyond the scale are dropped, and both ids go through `scramble`.
     The weight is that of arc e of the uniform graph.
     """
+    tails, heads, weights = arcs
     rounds, weight_key = round_numbers(seed), key(seed, STREAM_WEIGHT)
     draws = (scale + LEVELS_A_DRAW - 1) // LEVELS_A_DRAW
     tail_bits, head_bits = np.empty(TILE, np.uint64), np.empty(TILE, np.uint64)
@@ -204,20 +195,11 @@ def road_degrees(
     seed: np.uint64, width: int, height: int, rows: tuple[int, int], offsets: NDArray[np.int64]
 ) -> None:
     """Write the degree of each vertex v of the grid rows first..last-1 to ``offsets[v + 1]``."""
-    edge_key = key(seed, STREAM_EDGE)
+    edge_key, scratch = key(seed, STREAM_EDGE), np.empty((2, 4), np.int32)
     for y in range(rows[0], rows[1]):
         for x in range(width):
-            v = y * width + x
-            degree = 0
-            if y > 0 and road_edge(edge_key, 2 * (v - width) + 1) > 0:
-                degree += 1
-            if x > 0 and road_edge(edge_key, 2 * (v - 1)) > 0:
-                degree += 1
-            if x + 1 < width and road_edge(edge_key, 2 * v) > 0:
-                degree += 1
-            if y + 1 < height and road_edge(edge_key, 2 * v + 1) > 0:
-                degree += 1
-            offsets[v + 1] = degree
+            degree = _row(edge_key, x, y, width, height, 0, scratch[0], scratch[1])
+            offsets[y * width + x + 1] = degree
 
 
 @kernel
@@ -234,17 +216,25 @@ def road_rows(
     edge_key = key(seed, STREAM_EDGE)
     for y in range(rows[0], rows[1]):
         for x in range(width):
-            v = y * width + x
-            place = offsets[v]
-            if y > 0:
-                weight = road_edge(edge_key, 2 * (v - width) + 1)
-                place = _add(heads, weights, place, v - width, weight)
-            if x > 0:
-                place = _add(heads, weights, place, v - 1, road_edge(edge_key, 2 * (v - 1)))
-            if x + 1 < width:
-                place = _add(heads, weights, place, v + 1, road_edge(edge_key, 2 * v))
-            if y + 1 < height:
-                place = _add(heads, weights, place, v + width, road_edge(edge_key, 2 * v + 1))
+            _row(edge_key, x, y, width, height, offsets[y * width + x], heads, weights)
+
+
+@kernel
+def _row(
+    edge_key: Any, x: int, y: int, width: int, height: int, place: int, heads: Any, weights: Any
+) -> int:
+    """Write the arcs of a vertex of the grid from ``place`` on; return where they end."""
+    v = y * width + x
+    if y > 0:
+        weight = road_edge(edge_key, 2 * (v - width) + 1)
+        place = _add(heads, weights, place, v - width, weight)
+    if x > 0:
+        place = _add(heads, weights, place, v - 1, road_edge(edge_key, 2 * (v - 1)))
+    if x + 1 < width:
+        place = _add(heads, weights, place, v + 1, road_edge(edge_key, 2 * v))
+    if y + 1 < height:
+        place = _add(heads, weights, place, v + width, road_edge(edge_key, 2 * v + 1))
+    return place
 
 
 @kernel

@@ -36,15 +36,22 @@ def list_neighbours(offsets: Any, heads: Any) -> Any:
     filled, begin = 0, 0
     for vertex in range(count):
         stop = ends[vertex + 1]
-        last = -1
-        for neighbour in np.sort(neighbours[begin:stop]):
-            if neighbour != last:
-                neighbours[filled] = neighbour
-                filled += 1
-                last = neighbour
+        filled = append_once(neighbours[begin:stop], neighbours, filled)
         begin = stop
         ends[vertex + 1] = filled
     return ends, neighbours[:filled].copy()
+
+
+@inlined_kernel
+def append_once(row: Any, rows: Any, filled: int) -> Any:
+    """Append a row to others, ascending and each neighbour once; return where it ends."""
+    last = -1
+    for neighbour in np.sort(row):
+        if neighbour != last:
+            rows[filled] = neighbour
+            filled += 1
+            last = neighbour
+    return filled
 
 
 @kernel
@@ -141,14 +148,9 @@ def left_graph(offsets: Any, neighbours: Any, degrees: Any) -> Any:
     ends, filled = np.empty(total, np.int32), 0
     for number, vertex in enumerate(vertices):
         begin = offsets[vertex]
-        last = -1
-        for neighbour in np.sort(neighbours[begin : begin + degrees[vertex]]):
-            if neighbour != last:
-                ends[filled] = numbers[neighbour]
-                filled += 1
-                last = neighbour
+        filled = append_once(neighbours[begin : begin + degrees[vertex]], ends, filled)
         starts[number + 1] = filled
-    return vertices, starts, ends[:filled].copy()
+    return vertices, starts, numbers[ends[:filled]]
 
 
 @kernel

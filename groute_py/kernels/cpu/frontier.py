@@ -6,7 +6,7 @@ a round settles many open vertices.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,16 @@ from groute_py.kernels.cpu.near_far import BUCKETS, NEAR_COUNT, OVERFLOWED, RELA
 
 UNOPENED, OPEN, CLOSED = range(3)
 """States of a vertex."""
+
+
+class Frontier(NamedTuple):
+    """The state of a solve, shape (n,)."""
+
+    states: Any  # uint8: `UNOPENED`, `OPEN` or `CLOSED`
+    open_set: Any  # uint32, of which the first ``at[NEAR_COUNT]`` are open
+    settled: Any  # uint32, those of a round
+    skips: Any  # uint64, arcs at the begin of a row that lead to closed vertices
+    lightest: Any  # the least weights of incoming arcs
 
 
 @kernel
@@ -39,27 +49,13 @@ def reach_out(arcs: Any, states: Any, skips: Any, vertex: Any, base: Any, nothin
 
 
 @kernel
-def relax(
-    arcs: Any,
-    distances: Any,
-    states: Any,
-    open_set: Any,
-    settled: Any,
-    skips: Any,
-    lightest: Any,
-    at: Any,
-    criterion: Any,
-    bounds: Any,
-) -> Any:
+def relax(arcs: Any, distances: Any, frontier: Any, at: Any, criterion: Any, bounds: Any) -> Any:
     """Take rounds for a slice; return the least distance of an open vertex, or ``nothing``.
 
-    Rows are by ascending weight. ``states`` (uint8, (n,)) are `UNOPENED`, `OPEN` or `CLOSED`; the
-    first ``at[NEAR_COUNT]`` of ``open_set`` (uint32, (n,)) are the open vertices; ``settled`` is
-    for those of a round. ``skips`` (uint64, (n,)) counts arcs at the begin of a row that lead to
-    closed vertices; ``lightest`` (n,) are of incoming arcs. ``criterion`` has the bits `OUT` and
-    `IN`.
+    Rows are by ascending weight. ``criterion`` has the bits `OUT` and `IN`.
     """
     offsets, heads, weights = arcs
+    states, open_set, settled, skips, lightest = frontier
     limit, cutoff, nothing, budget = bounds
     one = np.uint64(1)
     by_out, by_in = criterion & OUT != 0, criterion & IN != 0

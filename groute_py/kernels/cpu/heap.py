@@ -1,7 +1,7 @@
-"""Dijkstra's algorithm with a binary heap (Williams, 1964) and decrease-key.
+"""A binary heap of open vertices (Williams, 1964) with decrease-key.
 
-A second array has the place of each open vertex in the heap, from which it rises when its distance
-falls.
+``places`` (uint32, (n,)) has the place of each open vertex in ``heap`` (uint32, (n,)), from 1, or
+0. From there a vertex rises when its distance falls.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from groute_py.kernels.cpu.kernel import kernel
-from groute_py.kernels.cpu.near_far import BUCKETS, NEAR_COUNT, OVERFLOWED, RELAXATIONS, reach_of
+from groute_py.kernels.cpu.kernel import inlined_kernel, kernel
 
 
 @kernel
@@ -50,41 +49,23 @@ def sink(heap: Any, places: Any, distances: Any, count: Any, vertex: Any) -> Non
     places[vertex] = place + one
 
 
-@kernel
-def relax(arcs: Any, distances: Any, places: Any, heap: Any, at: Any, bounds: Any) -> Any:
-    """Close vertices for a slice; return the least distance of an open vertex, or ``nothing``.
+@inlined_kernel
+def pop(heap: Any, places: Any, distances: Any, count: Any) -> Any:
+    """Take the nearest of ``count`` vertices out of the heap; return it, and how many are left."""
+    nearest = heap[0]
+    count -= np.uint64(1)
+    places[nearest] = 0
+    if count > 0:
+        sink(heap, places, distances, count, heap[count])
+    return nearest, count
 
-    ``places`` (uint32, (n,)) has a vertex's place in the heap from 1, or 0; the first
-    ``at[NEAR_COUNT]`` of ``heap`` (uint32, (n,)) are in use.
-    """
-    offsets, heads, weights = arcs
-    limit, cutoff, nothing, budget = bounds
-    one = np.uint64(1)
-    count, done = np.uint64(at[NEAR_COUNT]), np.uint64(0)
-    floor = nothing
-    while count > 0:
-        tail = heap[0]
-        floor = distances[tail]
-        if done >= budget or float(floor) > limit:
-            break
-        count -= one
-        places[tail] = 0
-        if count > 0:
-            sink(heap, places, distances, count, heap[count])
-        at[BUCKETS] += 1
-        done += offsets[tail + one] - offsets[tail]
-        for arc in range(offsets[tail], offsets[tail + one]):
-            head, reach = heads[arc], reach_of(floor, weights[arc], nothing)
-            if reach == nothing:
-                at[OVERFLOWED] |= cutoff == nothing
-            elif reach < distances[head] and reach <= cutoff:
-                distances[head] = reach
-                place = np.uint64(places[head])
-                if place == 0:
-                    count += one
-                    place = count
-                rise(heap, places, distances, place - one, head)
-        floor = nothing
-    at[NEAR_COUNT] = count
-    at[RELAXATIONS] += done
-    return floor
+
+@inlined_kernel
+def push(heap: Any, places: Any, distances: Any, count: Any, vertex: Any) -> Any:
+    """Put a vertex that has become nearer where it belongs; return how many are in the heap."""
+    place = np.uint64(places[vertex])
+    if place == 0:
+        count += np.uint64(1)
+        place = count
+    rise(heap, places, distances, place - np.uint64(1), vertex)
+    return count

@@ -32,24 +32,18 @@ def fold_costs(slots: Any, costs: Any, lengths: Any, lightest: Any) -> None:
 
 @kernel
 def load_trips(
-    origins: Any,
-    starts: Any,
-    destinations: Any,
-    trips: Any,
-    offsets: Any,
-    heads: Any,
-    tails: Any,
-    lengths: Any,
-    flows: Any,
+    origins: Any, ends: Any, trips: Any, arcs: Any, lengths: Any, flows: Any
 ) -> tuple[float, float]:
     """Add trips of k origins, each a lane, to flows (2 a,) of the slots on their shortest paths.
 
-    The destinations of each origin begin at ``starts`` (int64, (k + 1,)); all are numbers, and no
-    trip is negative. ``offsets``, ``heads`` and ``tails`` are of the hierarchy, ``lengths``
-    customized. Returns the sum of trips times their distance, and of the trips that no path serves.
+    The ``ends`` are where the destinations of each origin begin (int64, (k + 1,)), and these; all
+    are numbers, and no trip is negative. The ``arcs`` are offsets, heads and tails of the
+    hierarchy, ``lengths`` customized. Returns the sum of trips times their distance, and of the
+    trips that no path serves.
     """
+    (starts, destinations), (offsets, heads, _) = ends, arcs
     count, lanes = len(offsets) - 1, len(origins)
-    reach, via, rises = _ways(origins, offsets, heads, lengths)
+    reach, via, rises = _ways(origins, arcs, lengths)
     load = np.zeros((count, lanes))
     cost = lost = 0.0
     for lane in range(lanes):
@@ -68,17 +62,18 @@ def load_trips(
                 load[heads[slot // 2], lane] += load[low, lane]
                 load[low, lane] = 0
     for lane in range(lanes):
-        _descend(origins[lane], lane, offsets, heads, tails, rises, load, flows)
+        _descend(origins[lane], lane, arcs, rises, load, flows)
     return cost, lost
 
 
 @kernel
-def lift_values(offsets: Any, starts: Any, tops: Any, own: Any, lengths: Any, values: Any) -> None:
+def lift_values(offsets: Any, triangles: Any, own: Any, lengths: Any, values: Any) -> None:
     """Give values (2 a,) to the slots that bridge two others: the sum of the values of these.
 
     The slots of the graph's arcs have theirs. Each slot bridges those that `hand_down` chooses: its
     own arc, or else the two that go over the highest vertex.
     """
+    starts, tops = triangles
     for low in range(len(offsets) - 2, -1, -1):
         triangle, stop = starts[low], offsets[low + 1]
         for first in range(offsets[low], stop):
@@ -94,23 +89,14 @@ def lift_values(offsets: Any, starts: Any, tops: Any, own: Any, lengths: Any, va
 
 
 @kernel
-def sum_values(
-    origins: Any,
-    starts: Any,
-    destinations: Any,
-    offsets: Any,
-    heads: Any,
-    tails: Any,
-    lengths: Any,
-    values: Any,
-    sums: Any,
-) -> None:
+def sum_values(origins: Any, ends: Any, arcs: Any, lengths: Any, values: Any, sums: Any) -> None:
     """Fill sums (q, d) of q values of the slots, (q, 2 a), along the paths that `load_trips` takes.
 
     A sum is infinite without a path.
     """
+    (starts, destinations), (offsets, heads, tails) = ends, arcs
     count, lanes = len(offsets) - 1, len(origins)
-    reach, via, rises = _ways(origins, offsets, heads, lengths)
+    reach, via, rises = _ways(origins, arcs, lengths)
     for kind in range(len(values)):
         total = np.zeros((count, lanes))
         for lane in range(lanes):
@@ -132,13 +118,14 @@ def sum_values(
 
 
 @kernel
-def _ways(origins: Any, offsets: Any, heads: Any, lengths: Any) -> tuple[Any, Any, Any]:
+def _ways(origins: Any, arcs: Any, lengths: Any) -> tuple[Any, Any, Any]:
     """Distances from k origins, (n, k), the last slots of the ways, and those of ways upward."""
+    offsets, heads, _ = arcs
     count, lanes = len(offsets) - 1, len(origins)
     reach = np.full((count, lanes), np.inf)
     via = np.full((count, lanes), -1, np.int32)
     for lane in range(lanes):
-        _climb(origins[lane], lane, offsets, heads, lengths, reach, via)
+        _climb(origins[lane], lane, arcs, lengths, reach, via)
     rises = via.copy()  # before a way from above takes an ancestor's place
     for low in range(count):
         for arc in range(offsets[low], offsets[low + 1]):
@@ -155,10 +142,9 @@ def _ways(origins: Any, offsets: Any, heads: Any, lengths: Any) -> tuple[Any, An
 
 
 @kernel
-def _climb(
-    origin: Any, lane: int, offsets: Any, heads: Any, lengths: Any, reach: Any, via: Any
-) -> None:
+def _climb(origin: Any, lane: int, arcs: Any, lengths: Any, reach: Any, via: Any) -> None:
     """Distances from an origin to its ancestors by ways that only go up."""
+    offsets, heads, _ = arcs
     reach[origin, lane] = 0
     vertex = origin
     while True:
@@ -175,17 +161,9 @@ def _climb(
 
 
 @kernel
-def _descend(
-    origin: Any,
-    lane: int,
-    offsets: Any,
-    heads: Any,
-    tails: Any,
-    rises: Any,
-    load: Any,
-    flows: Any,
-) -> None:
+def _descend(origin: Any, lane: int, arcs: Any, rises: Any, load: Any, flows: Any) -> None:
     """Move what has come to the ancestors of an origin down to it, the highest first."""
+    offsets, heads, tails = arcs
     chain = [origin]
     while offsets[chain[-1]] < offsets[chain[-1] + 1]:
         chain.append(heads[offsets[chain[-1]]])
@@ -199,7 +177,7 @@ def _descend(
 
 @kernel
 def hand_down(
-    offsets: Any, starts: Any, tops: Any, own: Any, lengths: Any, flows: Any, graph_flows: Any
+    offsets: Any, triangles: Any, own: Any, lengths: Any, flows: Any, graph_flows: Any
 ) -> None:
     """Hand the flow of each slot to the two slots that it bridges, or to the graph's arc.
 
@@ -207,6 +185,7 @@ def hand_down(
     comparing for equality finds them. ``own`` are lengths of `fold_costs`; ``flows`` are used up;
     ``graph_flows`` (2 a, zeros) are filled.
     """
+    starts, tops = triangles
     for low in range(len(offsets) - 1):
         triangle, stop = starts[low], offsets[low + 1]
         for first in range(offsets[low], stop):

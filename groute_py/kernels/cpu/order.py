@@ -14,27 +14,38 @@ HILBERT_BITS = 24
 
 
 @kernel
+def _search(offsets: Any, heads: Any, parents: Any, seen: Any, order: Any, filled: int) -> int:
+    """Append to ``order[:filled]`` what its last vertex reaches, breadth first; return the count.
+
+    Fills ``parents`` unless they are empty.
+    """
+    front, record = filled - 1, len(parents) > 0
+    seen[order[front]] = True
+    while front < filled:
+        tail = order[front]
+        front += 1
+        for arc in range(offsets[tail], offsets[tail + 1]):
+            head = heads[arc]
+            if not seen[head]:
+                seen[head] = True
+                if record:
+                    parents[head] = tail
+                order[filled] = head
+                filled += 1
+    return filled
+
+
+@kernel
 def breadth_first(
     offsets: NDArray[np.int64], heads: NDArray[Any], start: int, order: NDArray[np.int64]
 ) -> int:
     """Write all vertices to ``order``, breadth first; return how many ``start`` reaches."""
     count = len(offsets) - 1
-    seen = np.zeros(count, np.bool_)
-    filled, front, reached, root = 0, 0, 0, start
-    following = 0
+    seen, parents = np.zeros(count, np.bool_), np.empty(0, np.int32)
+    filled, reached, root, following = 0, 0, start, 0
     while filled < count:
-        seen[root] = True
         order[filled] = root
-        filled += 1
-        while front < filled:
-            tail = order[front]
-            front += 1
-            for arc in range(offsets[tail], offsets[tail + 1]):
-                head = heads[arc]
-                if not seen[head]:
-                    seen[head] = True
-                    order[filled] = head
-                    filled += 1
+        filled = _search(offsets, heads, parents, seen, order, filled + 1)
         if reached == 0:
             reached = filled
         while following < count and seen[following]:
@@ -50,18 +61,8 @@ def breadth_first_tree(
     """Return reached vertices breadth first, and parents or ``nobody``, (n,), both int32."""
     count = len(offsets) - 1
     order, parents = np.empty(count, np.int32), np.full(count, nobody, np.int32)
-    seen = np.zeros(count, np.bool_)
-    seen[start], order[0] = True, start
-    filled, front = 1, 0
-    while front < filled:
-        tail = order[front]
-        front += 1
-        for arc in range(offsets[tail], offsets[tail + 1]):
-            head = heads[arc]
-            if not seen[head]:
-                seen[head], parents[head] = True, tail
-                order[filled] = head
-                filled += 1
+    order[0] = start
+    filled = _search(offsets, heads, parents, np.zeros(count, np.bool_), order, 1)
     return order[:filled], parents
 
 

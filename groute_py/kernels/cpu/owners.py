@@ -1,9 +1,9 @@
-"""The first of several roots whose tight arcs lead to each vertex, and the arc's tail.
+"""Trees along tight arcs, from exact distances: of several roots, and of one row.
 
-An arc u→v is *tight* when distance[u] + weight = distance[v]. The roots take turns, each claiming
-what tight arcs reach from it and nobody has. A vertex that is claimed already was reached by an
-earlier root, and so was all that tight arcs reach from there. So each vertex and arc is looked at
-once, cycles of weight 0 included, and the tails are trees.
+An arc u→v is *tight* when distance[u] + weight = distance[v]. Several roots take turns, each
+claiming what tight arcs reach from it and nobody has. A vertex that is claimed already was reached
+by an earlier root, and so was all that tight arcs reach from there. So each vertex and arc is
+looked at once, cycles of weight 0 included, and the tails are trees.
 """
 
 from __future__ import annotations
@@ -15,25 +15,22 @@ import numpy as np
 from groute_py.kernels.cpu.kernel import kernel
 from groute_py.kernels.cpu.near_far import does_not_fit
 
+OPEN = -2
+"""Reached, and its predecessor not found yet."""
+
 
 @kernel
 def assign_owners(
-    offsets: Any,
-    heads: Any,
-    weights: Any,
-    distances: Any,
-    nothing: Any,
-    roots: Any,
-    owners: Any,
-    before: Any,
-    queue: Any,
+    arcs: Any, distances: Any, nothing: Any, roots: Any, owners: Any, before: Any
 ) -> None:
     """Fill ``owners`` (the root that claims) and ``before`` (the tail), int64, (n,), all −1 before.
 
     The ``distances`` are exact ones from the nearest root; weights are added to them with no
     rounding but that of solvers. ``roots`` (int64, (k,)) stand in the order in which they may
-    claim; ``queue`` (int64, (n,)) is work space.
+    claim.
     """
+    offsets, heads, weights = arcs
+    queue = np.empty(len(owners), np.int64)
     for number in range(len(roots)):
         root = roots[number]
         if owners[root] >= 0 or distances[root] != 0:
@@ -87,3 +84,43 @@ def keep_smallest(
             distances[vertex, place] = reach
             owners[vertex, place] = number
             before[vertex, place] = parents[row, vertex]
+
+
+@kernel
+def find_parents(arcs: Any, source: Any, distances: Any, nothing: Any, parents: Any) -> None:
+    """Fill the ``parents`` (int32, (n,)) of a row as ``kernels/multi_source/parents.cu`` does.
+
+    The ``arcs`` are offsets, tails and weights of incoming ones.
+    """
+    offsets, tails, weights = arcs
+    left = False
+    for head in range(len(distances)):
+        distance = distances[head]
+        parents[head] = -1
+        if head == source or distance == nothing:
+            continue
+        parents[head] = OPEN
+        for arc in range(offsets[head], offsets[head + 1]):
+            tail = tails[arc]
+            before = distances[tail]
+            if before > distance or before + weights[arc] != distance:
+                continue
+            if tail == source:
+                parents[head] = tail
+                break
+            if before < distance:
+                parents[head] = tail
+        left = left or parents[head] == OPEN
+    while left:
+        left = False
+        for head in range(len(distances)):
+            if parents[head] != OPEN:
+                continue
+            distance = distances[head]
+            for arc in range(offsets[head], offsets[head + 1]):
+                tail = tails[arc]
+                level = distances[tail] == distance and distance + weights[arc] == distance
+                if level and parents[tail] >= 0:
+                    parents[head] = tail
+                    left = True
+                    break

@@ -31,6 +31,8 @@ NO_LETTER = 0
 LONGEST_LINE = 72
 """Bytes of an arc line of three 64-bit numbers, rounded up."""
 
+Arcs = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+
 
 def kinds_of(blanks: bytes, comments: bytes, separator: bytes = b"") -> NDArray[np.uint8]:
     """The table of bytes, uint8, shape (256,), for `scan_arcs`."""
@@ -51,22 +53,22 @@ def scan_arcs(
     columns: int,
     limits: tuple[int, int],
     decimals: bool,
-    tails: NDArray[Any],
-    heads: NDArray[Any],
-    weights: NDArray[Any],
+    arcs: Arcs,
 ) -> tuple[np.int64, int, int]:
     """Read arc lines of whole lines of text from ``start`` until the end or an unusual line.
 
     ``kinds`` (uint8, (256,)) are `ORDINARY`, `BLANK`, `COMMENT` or `SEPARATOR`. ``letter`` is the
     code in front of every arc, or `NO_LETTER`. ``ids`` are the least id, which is taken off, and
     how many there are; ``limits`` the least and greatest integer weight. Of 2 ``columns`` there are
-    no weights; with ``decimals`` they are float64. The arcs are filled from 0 on.
+    no weights; with ``decimals`` they are float64. The arcs (tails, heads and weights) are filled
+    from 0 on.
 
     Returns position, lines taken and arcs filled; the text is done where the position is its
     length.
     """
     at, stop = np.uint64(start), np.uint64(len(text))
     first, most = np.uint64(ids[0]), np.uint64(ids[1])
+    tails, heads, weights = arcs
     lines = filled = 0
     parted = (kinds == SEPARATOR).any()
     while at < stop:
@@ -176,23 +178,16 @@ def scan_rows(
 
 @kernel
 def format_arcs(
-    offsets: NDArray[np.int64],
-    heads: NDArray[Any],
-    weights: NDArray[Any],
-    letter: int,
-    separator: int,
-    columns: int,
-    first_id: int,
-    vertex: int,
-    text: NDArray[np.uint8],
-    arc: int,
+    arcs: Arcs, form: tuple[int, int, int, int], vertex: int, text: NDArray[np.uint8], arc: int
 ) -> tuple[int, int, int]:
     """Write the lines of the arcs from ``arc`` on to ``text`` (uint8), as many as surely fit.
 
-    ``letter`` is as for `scan_arcs`; 2 ``columns`` leave out the weights; ``first_id`` is the id of
-    vertex 0. The row of ``vertex`` does not start after ``arc``. Returns the next arc, a vertex for
-    the next call, and the number of bytes written. The text holds at least `LONGEST_LINE`.
+    The ``arcs`` are offsets, heads and weights. Their ``form`` is a letter as for `scan_arcs`, the
+    separator, the columns, of which 2 leave out the weights, and the id of vertex 0. The row of
+    ``vertex`` does not start after ``arc``. Returns the next arc, a vertex for the next call, and
+    the number of bytes written. The text holds at least `LONGEST_LINE`.
     """
+    (offsets, heads, weights), (letter, separator, columns, first_id) = arcs, form
     p = 0
     while arc < len(heads) and p + LONGEST_LINE <= len(text):
         while offsets[vertex + 1] <= arc:

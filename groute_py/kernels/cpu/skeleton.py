@@ -8,21 +8,30 @@ counts.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from groute_py.kernels.cpu.kernel import kernel
 
 
+class Skeleton(NamedTuple):
+    """Rows of a skeleton, and whether its directions differ."""
+
+    offsets: Any  # int64
+    neighbours: Any  # uint32
+    out: Any
+    into: Any  # the same array as ``out`` unless ``both``
+    both: bool
+    nothing: Any
+
+
 @kernel
-def count_neighbours(
-    there: Any, heads: Any, back: Any, tails: Any, begin: int, end: int, counts: Any
-) -> None:
+def count_neighbours(outgoing: Any, incoming: Any, part: Any, counts: Any) -> None:
     """Count the neighbours (int64, (n,)) of each vertex of a range.
 
-    ``there`` and ``heads`` are rows of outgoing arcs, ascending by head, ``back`` and ``tails`` of
-    incoming ones.
+    ``outgoing`` and ``incoming`` are offsets, ends and weights of arcs; rows ascend by their ends.
     """
-    for vertex in range(begin, end):
+    (there, heads, _), (back, tails, _) = outgoing, incoming
+    for vertex in range(part[0], part[1]):
         i, stop_i = there[vertex], there[vertex + 1]
         j, stop_j = back[vertex], back[vertex + 1]
         count = 0
@@ -38,23 +47,11 @@ def count_neighbours(
 
 
 @kernel
-def join_directions(
-    there: Any,
-    heads: Any,
-    weights: Any,
-    back: Any,
-    tails: Any,
-    weights_back: Any,
-    begin: int,
-    end: int,
-    nothing: Any,
-    offsets: Any,
-    neighbours: Any,
-    out: Any,
-    into: Any,
-) -> None:
+def join_directions(outgoing: Any, incoming: Any, part: Any, rows: Any) -> None:
     """Fill the rows of the skeleton of a range of vertices, from arcs as for `count_neighbours`."""
-    for vertex in range(begin, end):
+    (there, heads, weights), (back, tails, weights_back) = outgoing, incoming
+    offsets, neighbours, out, into, _, nothing = rows
+    for vertex in range(part[0], part[1]):
         i, stop_i = there[vertex], there[vertex + 1]
         j, stop_j = back[vertex], back[vertex + 1]
         place = offsets[vertex]

@@ -18,14 +18,13 @@ from groute_py.kernels.cpu.kernel import kernel
 
 
 @kernel
-def climb(
-    offsets: Any, heads: Any, up: Any, start: int, nothing: Any, distances: Any, space: Any, at: Any
-) -> int:
+def climb(arcs: Any, start: int, nothing: Any, distances: Any, space: Any, at: Any) -> int:
     """Search upward from a place; return how many places are found.
 
     Arcs lead to lower places only, so the highest place that is left has its distance along paths
     upward. It is relaxed once. Fills ``space`` (uint32, (n,)); adds relaxed arcs to ``at[0]``.
     """
+    offsets, heads, up = arcs
     distances[start] = 0
     highest_first: list[Any] = [-start]
     count = 0

@@ -43,27 +43,16 @@ class GrowingTree(NamedTuple):
 
 def planted(count: int, source: int) -> GrowingTree:
     """A tree of the source alone, which waits in the queue."""
-    labels = np.full(count, np.inf)
+    labels, absolute = np.full(count, np.inf), np.zeros(count)
     parents, via, after, before = np.full((4, count), -1, np.int64)
     in_tree, queued = np.zeros((2, count), np.bool_)
-    tree = GrowingTree(
-        *(
-            labels,
-            np.zeros(count),
-            parents,
-            via,
-            after,
-            before,
-            np.zeros(count, np.int64),
-            in_tree,
-            queued,
-        ),
-        *(np.zeros(count, np.int64), np.zeros(CURSORS, np.int64)),
-    )
+    depth, queue = np.zeros((2, count), np.int64)
+    at = np.zeros(CURSORS, np.int64)
     labels[source], in_tree[source], queued[source] = 0.0, True, True
-    after[source] = before[source] = tree.queue[0] = source
-    tree.at[COUNT], tree.at[CYCLE_TAIL] = 1, -1
-    return tree
+    after[source] = before[source] = queue[0] = source
+    at[COUNT], at[CYCLE_TAIL] = 1, -1
+    ring = after, before, depth
+    return GrowingTree(labels, absolute, parents, via, *ring, in_tree, queued, queue, at)
 
 
 @kernel

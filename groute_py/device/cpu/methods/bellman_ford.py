@@ -10,7 +10,7 @@ from groute_py.device.base import Terms
 from groute_py.device.cpu.buffers import SolveBuffers
 from groute_py.device.cpu.methods.base import SerialMethod, least_left
 from groute_py.kernels.choices import FIFO
-from groute_py.kernels.cpu import near_far, plain_bellman_ford, queue_bellman_ford
+from groute_py.kernels.cpu import near_far, serial
 from groute_py.partition.share import Share
 
 
@@ -23,7 +23,7 @@ class PlainBellmanFord(SerialMethod):
 
     def step(self, b: SolveBuffers, limit: float) -> Any:
         rounds = len(b.distances) - 1 if self._all_rounds else 0
-        plain_bellman_ford.relax(b.arcs, b.distances, b.at, rounds, b.bounds(limit))
+        serial.plain_bellman_ford(b.arcs, b.distances, b.at, rounds, b.bounds(limit))
         return least_left(b)
 
 
@@ -32,7 +32,7 @@ ORDERED_PASSES = 64
 
 
 class QueueBellmanFord(SerialMethod):
-    """A queue of changed vertices; `groute_py.kernels.cpu.queue_bellman_ford`."""
+    """A queue of changed vertices; `groute_py.kernels.cpu.serial.queue_bellman_ford`."""
 
     def __init__(self, share: Share, terms: Terms, *, order: int) -> None:
         super().__init__(share, terms)
@@ -45,5 +45,5 @@ class QueueBellmanFord(SerialMethod):
         patience = ORDERED_PASSES * (len(b.share.heads) + 1000)
         order = self._order if b.at[near_far.RELAXATIONS] < patience else FIFO
         state = (b.distances, b.flags, b.near, b.at, self._total, order)
-        queue_bellman_ford.relax(b.arcs, *state, b.bounds(limit))
+        serial.queue_bellman_ford(b.arcs, *state, b.bounds(limit))
         return least_left(b)

@@ -1,4 +1,4 @@
-"""Breadth-first search on one core: `groute_py.kernels.cpu.breadth_first`."""
+"""Breadth-first search on one core: `groute_py.kernels.cpu.serial`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from groute_py.device.cpu.buffers import SolveBuffers
 from groute_py.device.cpu.methods.base import SerialMethod
-from groute_py.kernels.cpu import breadth_first
+from groute_py.kernels.cpu import serial
 
 
 class BreadthFirst(SerialMethod):
@@ -17,7 +17,7 @@ class BreadthFirst(SerialMethod):
 
     def step(self, b: SolveBuffers, limit: float) -> Any:
         state = (b.distances, b.parents, b.near, b.at)
-        return breadth_first.search(b.arcs, *state, b.bounds(limit))
+        return serial.breadth_first(b.arcs, *state, b.bounds(limit))
 
     def start_claims(self, *, monotone: bool) -> bool:
         return self.predecessors.start_known()

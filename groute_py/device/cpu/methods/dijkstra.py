@@ -6,18 +6,18 @@ from typing import Any
 
 from groute_py.device.cpu.buffers import SolveBuffers
 from groute_py.device.cpu.methods.base import SerialMethod
-from groute_py.kernels.cpu import heap, open_set
+from groute_py.kernels.cpu import serial
 
 
 class OpenSetDijkstra(SerialMethod):
-    """Looks through all open vertices for the nearest; `groute_py.kernels.cpu.open_set`."""
+    """Looks through all open vertices for the nearest."""
 
     def step(self, b: SolveBuffers, limit: float) -> Any:
-        return open_set.relax(b.arcs, b.distances, b.flags, b.near, b.at, b.bounds(limit))
+        return serial.scan_dijkstra(b.arcs, b.distances, b.flags, b.near, b.at, b.bounds(limit))
 
 
 class HeapDijkstra(SerialMethod):
-    """Takes the nearest from a binary heap; `groute_py.kernels.cpu.heap`."""
+    """Takes the nearest from a binary heap."""
 
     def begin(self, b: SolveBuffers) -> None:
         b.far.fill(0)  # places in the heap
@@ -25,4 +25,4 @@ class HeapDijkstra(SerialMethod):
             b.far[b.source] = 1
 
     def step(self, b: SolveBuffers, limit: float) -> Any:
-        return heap.relax(b.arcs, b.distances, b.far, b.near, b.at, b.bounds(limit))
+        return serial.heap_dijkstra(b.arcs, b.distances, b.far, b.near, b.at, b.bounds(limit))

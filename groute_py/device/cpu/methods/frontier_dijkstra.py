@@ -37,5 +37,5 @@ class FrontierDijkstra(SerialMethod):
         return floor
 
     def step(self, b: SolveBuffers, limit: float) -> Any:
-        state = (b.distances, b.flags, b.near, b.far, self._skips, self._lightest)
-        return frontier.relax(b.arcs, *state, b.at, self._criterion, b.bounds(limit))
+        state = frontier.Frontier(b.flags, b.near, b.far, self._skips, self._lightest)
+        return frontier.relax(b.arcs, b.distances, state, b.at, self._criterion, b.bounds(limit))

@@ -23,7 +23,7 @@ from groute_py.device.summary import (
     partial_type,
     wide,
 )
-from groute_py.kernels.cpu.reciprocals import CHUNK, LANES
+from groute_py.kernels.cpu.summary import CHUNK, LANES
 from groute_py.kernels.source import SUMMARY
 
 SUMMARY_BLOCK = 256
