@@ -17,7 +17,7 @@ from groute_py.graph.tails import offsets_of, transposed
 from groute_py.hierarchy.hierarchy import Hierarchy, first_places
 from groute_py.hierarchy.problems import DenseError, NarrowError
 from groute_py.kernels.cpu import contraction, contraction_rows, skeleton
-from groute_py.kernels.cpu.skeleton import Skeleton
+from groute_py.kernels.cpu.skeleton import SkeletonRows
 from groute_py.system.threads import lent, thread_count
 
 CORE, CORE_LIMIT = 256, 1 << 14
@@ -157,7 +157,7 @@ class _Contraction:
     def _each(self, work: Callable[[Part], Any]) -> list[Any]:
         return self._threads.each(self._left, work)
 
-    def _skeleton(self, arcs: Arcs) -> Skeleton:
+    def _skeleton(self, arcs: Arcs) -> SkeletonRows:
         offsets, heads, weights = arcs
         narrow = offsets, heads.astype(np.int32, copy=False), weights.astype(self._type, copy=False)
         incoming = _turned(narrow)
@@ -170,12 +170,12 @@ class _Contraction:
         both = not np.array_equal(rows.out, rows.into)
         return rows if both else rows._replace(into=rows.out, both=False)
 
-    def _empty_rows(self, counts: NDArray[np.int64], *, both: bool) -> Skeleton:
+    def _empty_rows(self, counts: NDArray[np.int64], *, both: bool) -> SkeletonRows:
         offsets = offsets_of(counts)
         out = np.empty(int(offsets[-1]), self._type)
         into = np.empty_like(out) if both else out
         neighbours = np.empty(len(out), np.uint32)
-        return Skeleton(offsets, neighbours, out, into, both, self._nothing)
+        return SkeletonRows(offsets, neighbours, out, into, both, self._nothing)
 
     def _choose(self) -> NDArray[np.uint8] | None:
         """Choose the vertices that leave; None if they are few."""
@@ -200,7 +200,7 @@ class _Contraction:
             self._prune()
         return gone
 
-    def _kept(self, leaves: NDArray[np.uint8]) -> Skeleton:
+    def _kept(self, leaves: NDArray[np.uint8]) -> SkeletonRows:
         """Rows without what leaves."""
         counts, rows = np.empty(self._left, np.int64), self._rows
         self._each(lambda part: contraction_rows.count_kept(rows, leaves, part, counts))
@@ -209,7 +209,7 @@ class _Contraction:
         return rest
 
     def _shortcuts(
-        self, leaving: NDArray[np.int64], staying_rows: Skeleton
+        self, leaving: NDArray[np.int64], staying_rows: SkeletonRows
     ) -> tuple[tuple[NDArray[Any], ...], list[Part]]:
         """Tails, heads, out and into; and the ranges of them that are filled."""
         offsets = self._rows.offsets
@@ -245,11 +245,11 @@ class _Contraction:
 
     def _merged(
         self,
-        rest: Skeleton,
+        rest: SkeletonRows,
         shortcuts: tuple[NDArray[Any], ...],
         filled: list[Part],
         staying: NDArray[np.int64],
-    ) -> Skeleton:
+    ) -> SkeletonRows:
         """The rows of what stays with the shortcuts, in new numbers."""
         numbers = np.zeros(self._left, np.int64)
         for part in filled:

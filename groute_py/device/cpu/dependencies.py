@@ -23,7 +23,7 @@ from groute_py.graph.csr import Graph
 from groute_py.kernels.cpu.dependencies import (
     LEVEL,
     OVERFLOWED,
-    DependencySums,
+    Accumulator,
     PathTree,
     accumulate,
     order_tight,
@@ -79,7 +79,7 @@ class CpuDependencies:
             reached = self._settled(tree, first, nothing)
         scale = square_scale(self._graph.vertex_count)
         choices = request.by_arc, int(request.endpoints), scale
-        room = space.dependencies, DependencySums(sums.totals, sums.squares, *choices)
+        room = space.dependencies, Accumulator(sums.totals, sums.squares, *choices)
         most = accumulate(self._arcs, first, nothing, np.int64(reached), tree, *room)
         if most == np.inf:
             raise PathCountError

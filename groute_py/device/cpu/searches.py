@@ -14,7 +14,7 @@ from groute_py.device.cpu.hierarchy import Climb, CpuHierarchy
 from groute_py.device.cpu.rows import CpuGraph
 from groute_py.errors import too_late
 from groute_py.kernels.cpu import searches, sweep
-from groute_py.kernels.cpu.searches import Side, begin, side_of
+from groute_py.kernels.cpu.searches import SearchSide, begin, side_of
 
 SLICE = np.uint64(1 << 20)
 """Arcs between two looks at the clock, some ten milliseconds."""
@@ -131,7 +131,7 @@ def _finish(search: Callable[..., Any], what: tuple[Any, ...], deadline: float) 
             raise too_late()
 
 
-def _walked(side: Side, vertex: int) -> list[int]:
+def _walked(side: SearchSide, vertex: int) -> list[int]:
     """The vertices from one that is touched back to where the side began, both included."""
     vertices, end = [vertex], int(side.touched[0])
     while vertices[-1] != end:

@@ -33,7 +33,7 @@ class PathTree(NamedTuple):
     heap: Any  # uint32
 
 
-class DependencySums(NamedTuple):
+class Accumulator(NamedTuple):
     """Sums of dependencies in fixed point, and the choices for them."""
 
     totals: Any  # uint64, (n, 2), or (m, 2) with ``by_arc``

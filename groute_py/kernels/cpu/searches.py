@@ -28,7 +28,7 @@ AT_ONCE = 64
 """Vertices of a side that are settled before the other side may take over."""
 
 
-class Side(NamedTuple):
+class SearchSide(NamedTuple):
     """One side of a search, shape (n,); `groute_py.kernels.cpu.heap` has the heap."""
 
     distances: Any  # ``nothing`` but for what is touched
@@ -39,11 +39,11 @@ class Side(NamedTuple):
     counts: Any  # int64, (`COUNTS`,)
 
 
-def side_of(vertex_count: int, nothing: Any) -> Side:
+def side_of(vertex_count: int, nothing: Any) -> SearchSide:
     """Return a side that has touched nothing."""
     distances, counts = np.full(vertex_count, nothing), np.zeros(COUNTS, np.int64)
     before, places, heap, touched = np.zeros((4, vertex_count), np.uint32)
-    return Side(distances, before, places, heap, touched, counts)
+    return SearchSide(distances, before, places, heap, touched, counts)
 
 
 @kernel

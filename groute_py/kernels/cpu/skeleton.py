@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from groute_py.kernels.cpu.kernel import kernel
 
 
-class Skeleton(NamedTuple):
+class SkeletonRows(NamedTuple):
     """Rows of a skeleton, and whether its directions differ."""
 
     offsets: Any  # int64
