@@ -20,7 +20,7 @@ from groute_py.jobs.solver import Solver
 from groute_py.jobs.tree import TreeJob
 from groute_py.many.sources import Vertex, Vertices
 from groute_py.results.result import Result
-from groute_py.solver.opened import opened_by
+from groute_py.solver.opened import open_for
 from groute_py.source.graph_source import GraphSource
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def sssp(
     >>> result.distances.tolist(), result.path_to(2)
     ([0, 4, 7], [0, 1, 2])
     """
-    with opened_by(
+    with open_for(
         "sssp", graph, options, Columns(tail, head, weight, ignore=ignore_columns), comm
     ) as opened:
         return opened.answer(TreeJob(source, targets))
@@ -122,7 +122,7 @@ def bfs(
         Columns(tail, head, weight, ignore=ignore_columns),
         {"algorithm": "bfs", "hops": True},
     )
-    with opened_by("bfs", graph, options, columns, comm, **how) as opened:
+    with open_for("bfs", graph, options, columns, comm, **how) as opened:
         return opened.answer(TreeJob(source, targets, "bfs"))
 
 
@@ -156,7 +156,7 @@ def open(
     ...     [solver.sssp(source).distances.tolist()[2] for source in range(3)]
     [7, 3, 0]
     """
-    opened = opened_by(
+    opened = open_for(
         "open", graph, options, Columns(tail, head, weight, ignore=ignore_columns), comm
     )
     refuse_difference(opened.channel, {"function": "open"} | shared_options(opened.options))

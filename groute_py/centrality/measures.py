@@ -11,7 +11,7 @@ from groute_py.engine.options import Options
 from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
 from groute_py.many.sources import Vertices
-from groute_py.solver.opened import opened_by
+from groute_py.solver.opened import open_for
 
 T = TypeVar("T")
 
@@ -224,5 +224,5 @@ def _measured(
     for key in left:
         if key not in options or (key == "reverse" and measure.of_paths):
             raise TypeError(f"{measure.name}() got an unexpected keyword argument {key!r}")
-    with opened_by("centrality", graph, left, columns, comm, hops=not weighted) as opened:
+    with open_for("centrality", graph, left, columns, comm, hops=not weighted) as opened:
         return job.measured(opened, measure, sources, **how)

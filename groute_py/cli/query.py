@@ -70,8 +70,8 @@ def _answer_all(questions: Questions, ending: Ending, opened: Opened) -> None:
         sys.stdout.write(f"{json.dumps(answer)}\n")
         sys.stdout.flush()
         answered += 1
-        if opened.changed is not None:
-            raise opened.changed
+        if opened.change_error is not None:
+            raise opened.change_error
         if ending.signal is not None:
             break
     if ending.signal is not None:

@@ -38,7 +38,7 @@ from groute_py.memory.host import bytes_of, refuse_beyond
 from groute_py.results.attributes import attributes_of
 from groute_py.results.result import Result, reached_in
 from groute_py.results.with_turns import solved_form as solved_result
-from groute_py.solver.opened import Opened, Work, opened_by
+from groute_py.solver.opened import Opened, Work, open_for
 from groute_py.turns.expanded import ExpandedGraph, layout_of, solved_form
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def isochrone(
     ([2, 3], [1.0, 0.25, 1.0, 0.25])
     """
     columns = Columns(tail, head, weight, ignore=ignore_columns)
-    with opened_by("isochrone", graph, options, columns, comm, predecessors=False) as opened:
+    with open_for("isochrone", graph, options, columns, comm, predecessors=False) as opened:
         find = partial(find_places, coordinates=coordinates, planar=planar, beside=graph)
         return opened.answer(IsochroneJob(sources, limits, each, planar, find))
 
@@ -153,7 +153,7 @@ class IsochroneJob:
             return start.rooted()
 
         how: dict[str, Any] = {"predecessors": False, "reverse": False, "cutoff": limit}
-        result = opened.from_root("isochrone", make, **how)
+        result = opened.from_root_vertex("isochrone", make, **how)
         return None if result is None else replace(result, distances=result.distances[:-1])
 
     def _from_each(

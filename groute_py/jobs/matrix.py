@@ -28,7 +28,7 @@ from groute_py.many.to_file import save
 from groute_py.results.attributes import Attributes, attributes_of, beside_pairs
 from groute_py.results.frame import Tabular
 from groute_py.results.tables import Part, of_pairs
-from groute_py.solver.opened import Opened, Work, opened_by
+from groute_py.solver.opened import Opened, Work, open_for
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -113,7 +113,7 @@ def matrix(
     >>> matrix(([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]), [0, 1], [2], device="cpu").distances.tolist()
     [[7], [3]]
     """
-    with opened_by(
+    with open_for(
         "matrix", graph, options, Columns(tail, head, weight, ignore=ignore_columns), comm
     ) as opened:
         job = MatrixJob(sources, targets, output=output, **opened.options.of_rows())

@@ -50,7 +50,7 @@ from groute_py.many.sources import Vertices, vertices_in
 from groute_py.memory.host import bytes_of, refuse_beyond
 from groute_py.results.attributes import attributes_of
 from groute_py.results.result import Result
-from groute_py.solver.opened import Opened, Work, opened_by
+from groute_py.solver.opened import Opened, Work, open_for
 from groute_py.system.environment import local_rank
 from groute_py.turns.expanded import layout_of
 
@@ -116,7 +116,7 @@ def nearest(
     >>> nearest(path, [0, 2], k=2, device="cpu").distances.tolist()[3]
     [4, 12]
     """
-    with opened_by(
+    with open_for(
         "nearest", graph, options, Columns(tail, head, weight, ignore=ignore_columns), comm
     ) as opened:
         if (k != 1 or vertices is not None) and not opened.options.download:
@@ -213,7 +213,7 @@ class NearestJob:
             return _rooted(graph, facilities, has_cutoff=opened.options.cutoff is not None)
 
         try:
-            result = opened.from_root("nearest", make, predecessors=needs_tree)
+            result = opened.from_root_vertex("nearest", make, predecessors=needs_tree)
         except NegativeCycleError as error:
             raise cycle_of_input(error, graph, **how) from None
         if result is None or graph is None or facilities is None:
@@ -296,7 +296,7 @@ def sweep_from(
         refuse_beyond(needed, what, "give the job more memory")
     deadline, watch = opened.deadline(), Stopwatch()
     with watch.phase("upload"):
-        on_gpu = opened.part("nearest", lambda: _on_gpu(opened, graph))
+        on_gpu = opened.memo("nearest", lambda: _on_gpu(opened, graph))
     if time.monotonic() > deadline:
         raise too_late()
     with watch.phase("solve"):

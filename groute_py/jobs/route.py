@@ -23,7 +23,7 @@ from groute_py.jobs.pairs import PairQuery
 from groute_py.jobs.routes import Routes
 from groute_py.many.sources import Locator, indices_in
 from groute_py.results.attributes import Attributes, attributes_of
-from groute_py.solver.opened import Opened, Work, opened_by
+from groute_py.solver.opened import Opened, Work, open_for
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -79,7 +79,7 @@ def route(
     >>> routes.distances.tolist()[0], routes.reached.tolist(), routes.paths[0].tolist()
     (7, [True, False], [0, 1, 2])
     """
-    with opened_by(
+    with open_for(
         "route", graph, options, Columns(tail, head, weight, ignore=ignore_columns), comm
     ) as opened:
         return opened.answer(RouteJob(pairs, paths))
@@ -105,7 +105,7 @@ class RouteJob:
             channel, lambda: as_pairs(self.pairs, opened.graph(opened.supply_direction))
         )
         whole = opened.row_graph()
-        query = opened.part("route", lambda: PairQuery(channel, whole, opened.options))
+        query = opened.memo("route", lambda: PairQuery(channel, whole, opened.options))
         graph = opened.graph() if channel.rank == 0 else None
         how: dict[str, Any] = {"paths": self.paths, "deadline": opened.deadline()}
         routes = query.run(pairs, graph, **how, work=work)

@@ -15,7 +15,7 @@ from groute_py.io.tables.columns import Columns
 from groute_py.many.apsp import Ends, ManySources, Progress, collect
 from groute_py.many.rows import SourceRows
 from groute_py.many.sources import Vertices, indices_in
-from groute_py.solver.opened import Opened, Work, opened_by
+from groute_py.solver.opened import Opened, Work, open_for
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -69,7 +69,7 @@ def apsp(
     >>> rows.distances[0].tolist(), rows.path(0, 2)
     ([0, 4, 7], [0, 1, 2])
     """
-    with opened_by(
+    with open_for(
         "apsp", graph, options, Columns(tail, head, weight, ignore=ignore_columns), comm
     ) as opened:
         return opened.answer(apsp_job(sources, **opened.options.of_rows()))

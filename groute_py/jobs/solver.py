@@ -40,11 +40,10 @@ class Solver:
     collective, and the calls must come in the same order. With one rank several threads may share
     it; they solve one after another. As a context manager it is closed at the end of the block.
 
-    The device, the direction (``reverse``), ``turns``, ``hops`` and ``time_limit_s`` hold for all
-    methods. Other options are for `sssp` and `bfs`; ``cutoff`` is for `sssp` and `nearest`, and an
-    error of the others. `apsp`, `matrix`, `route`, and `nearest` with ``k > 1``, take the whole
-    graph to all ranks when one of them is first called. What a method has made of the graph, and
-    put on the devices, stays for the next call.
+    For which methods an option holds, a table in docs/python.md says. `apsp`, `matrix`, `route`,
+    the centralities, and `nearest` with ``k > 1``, take the whole graph to all ranks when one of
+    them is first called. What a method has made of the graph, and put on the devices, stays for the
+    next call.
 
     Args:
         opened: the graph; its shares are loaded.
@@ -126,8 +125,9 @@ class Solver:
                 cannot be written.
             NegativeCycleError, TimeLimitError, RunError: as for `apsp`; or the disk is full.
         """
-        job = MatrixJob(sources, targets, predecessors=predecessors, output=output)
-        return self._opened.answer(job)
+        return self._opened.answer(
+            MatrixJob(sources, targets, predecessors=predecessors, output=output)
+        )
 
     def nearest(
         self,
@@ -235,12 +235,12 @@ class Solver:
         anew.
 
         Args:
-            weights: shape (m,), in the order of the arcs of the graph that was given; only rank 0's
-                count.
+            weights: shape (m,), in the order of the arcs of the graph that was given; those of
+                other ranks than 0 are ignored.
 
         Raises:
             InputError: there are not as many weights as arcs, they are not valid, or the solver was
-                opened with ``reverse``, which parts the arcs from that order.
+                opened with ``reverse``, which reorders the arcs.
             RunError: the solver is closed.
         """
         opened = self._opened

@@ -45,7 +45,7 @@ class TreeJob:
         if self._drops_weights(opened.options):
             on_root(opened.channel, lambda: opened.options.refuse_turns(self.name))
             opened.make_room()
-            solver = opened.part(self.name, lambda: _without_weights(opened))
+            solver = opened.memo(self.name, lambda: _without_weights(opened))
         source, targets = on_root(opened.channel, lambda: self._ends(opened))
         return solver.sssp(source, targets, brings_tree=self.brings_tree)
 
@@ -56,10 +56,10 @@ class TreeJob:
 
         def positions(ends: Any, role: str) -> list[int]:
             if callable(ends):
-                numbers = ends(opened.graph())
+                vertices = ends(opened.graph())
             else:
-                numbers = numbering.indices_of(ends, role, name)
-            return list(map(int, numbers.reshape(-1)))
+                vertices = numbering.indices_of(ends, role, name)
+            return list(map(int, vertices.reshape(-1)))
 
         is_one = callable(self.source) or isinstance(self.source, Positions)
         sources = positions(self.source if is_one else [self.source], "source")
@@ -81,7 +81,7 @@ def _without_weights(opened: Opened) -> SourceSolver:
 
 
 def _comparable(targets: Any) -> Any:
-    """Return targets as ranks compare them; None for a locator, as only rank 0's counts."""
+    """Return targets as ranks compare them; None for a locator, which only rank 0 calls."""
     if callable(targets):
         return None
     if isinstance(targets, Positions):

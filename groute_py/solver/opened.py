@@ -61,7 +61,7 @@ class Work(NamedTuple):
     keep: Store | None = None
 
 
-NOTHING = Work()
+NO_WORK = Work()
 """No progress is reported, and nothing is saved."""
 
 
@@ -72,8 +72,9 @@ class Job(Protocol[T_co]):
         """Return the arguments that every rank has to pass alike, by their names in messages.
 
         Ranks that differ would wait for each other for ever, so `Opened.answer` refuses such a call
-        first. ``function`` comes first, with the name of the public function. Arguments that only
-        rank 0 reads, such as lists of vertices, are left out.
+        first. ``function`` comes first, with the name of the public function. Long arguments that
+        only rank 0 reads, such as many sources, may be left out: they would be sent for the
+        comparison alone. One source and its targets are few, and are compared.
         """
 
     def check(self, options: Options) -> None:
@@ -93,16 +94,16 @@ class Opened:
     def __init__(self, source: GraphSource, channel: Channel, options: Options) -> None:
         self.source, self.channel, self.options = source, channel, options
         self.keeps_order = not options.reverse
-        self.why_prepared = self._released = ""  # on rank 0
+        self.why_prepared = self._why_released = ""  # on rank 0
         self._lock, self._thread, self._closed = threading.Lock(), 0, False
         self._file: MappedFile | None = None
         self._is_watched = False
         self._supply: Supply | None = None
         self.supply_direction = self.direction
         self._source_solver: SourceSolver | None = None
-        self._whole: Graph | None = None
+        self._graph: Graph | None = None
         self._row_graphs: dict[Direction, RowGraph] = {}
-        self._parts: dict[str, Any] = {}
+        self._memos: dict[str, Any] = {}
 
     @property
     def direction(self) -> Direction:
@@ -110,11 +111,11 @@ class Opened:
         return Direction(self.options.reverse)
 
     @property
-    def changed(self) -> RunError | None:
+    def change_error(self) -> RunError | None:
         """The error of a job that found the graph's file written to; on rank 0."""
         return None if self._file is None else self._file.error
 
-    def answer(self, job: Job[T], work: Work = NOTHING) -> T | None:
+    def answer(self, job: Job[T], work: Work = NO_WORK) -> T | None:
         """Answer a question on rank 0; None elsewhere. Collective."""
         with self.alone():
             with collective(self.channel):
@@ -142,7 +143,7 @@ class Opened:
             if not self._is_watched:
                 self._file = self.source.watched(self.channel)
                 self._is_watched = self.channel.broadcast(self._file is not None)
-            source = self.source  # a copy would look into its file anew
+            source = self.source  # `replace` would lose its cached `file`
             if direction is not source.direction:
                 source = replace(source, direction=direction)
             self._supply, self.supply_direction = (
@@ -169,7 +170,8 @@ class Opened:
         assert self._supply is not None
         if self.supply_direction is Direction.FORWARD:
             return self._supply.graph()
-        if self.keeps_order:  # and so was opened anew, of a graph
+        # only `following` makes a backward supply that keeps the order, of the forward graph
+        if self.keeps_order:
             graph: Graph = self.source.what
             return graph
         return self._supply.graph().reversed()
@@ -183,12 +185,12 @@ class Opened:
 
     def graph(self, direction: Direction | None = None) -> Graph:
         """Return the whole graph in host memory; on rank 0, once there is a supply."""
-        if self._whole is None:
-            self._whole = self._read()
+        if self._graph is None:
+            self._graph = self._read()
         sense = self.direction if direction is None else direction
         if sense is self.supply_direction:
-            return self._whole
-        return self.part(f"graph {sense.name}", self._whole.reversed)
+            return self._graph
+        return self.memo(f"graph {sense.name}", self._graph.reversed)
 
     def choose_device(self) -> None:
         """Let one rank solve a small graph on its cores, unless the shares are loaded already."""
@@ -217,8 +219,8 @@ class Opened:
             if not all(self.channel.gather(resident)):
                 self.make_room()
             rows = self.row_graph(direction)
-            why = "; ".join(filter(None, (self.why_prepared, self._released)))
-            self._released = ""
+            why = "; ".join(filter(None, (self.why_prepared, self._why_released)))
+            self._why_released = ""
             return prepare(self.channel, rows, ends, options, destination, why)
 
     def row_graph(self, direction: Direction | None = None) -> RowGraph:
@@ -233,7 +235,7 @@ class Opened:
             supply = self.supply()
 
             def file() -> PreparedFile | SharedFile | None:
-                self.graph(self.supply_direction)  # whose file may have changed with it
+                self.graph(self.supply_direction)  # its contraction may replace the supply's file
                 return None if self.options.hops else supply.file()
 
             def make(graph: Graph) -> RowGraph:
@@ -241,16 +243,16 @@ class Opened:
 
             seen = on_root(self.channel, file)
             first = at_root(self.channel, lambda: make(self.graph(self.supply_direction)))
-            whole = on_every_rank(self.channel, first, seen, make)
-            assert whole is not None
-            self._row_graphs[row_direction] = whole
+            row_graph = on_every_rank(self.channel, first, seen, make)
+            assert row_graph is not None
+            self._row_graphs[row_direction] = row_graph
         return self._row_graphs[row_direction]
 
-    def from_root(self, name: str, make: Callable[[], Graph], **how: Any) -> Result | None:
+    def from_root_vertex(self, name: str, make: Callable[[], Graph], **how: Any) -> Result | None:
         """Solve from the last vertex of a graph that rank 0 makes, without turns. Collective.
 
-        That vertex is a root with arcs of weight 0 to several others. ``how`` are options that
-        differ from those of the function of this name.
+        That vertex is the root, with arcs of weight 0 to several others. The options are those of
+        the function ``name``, but for ``how``.
         """
         self.make_room()
         graph = at_root(self.channel, make)
@@ -260,12 +262,12 @@ class Opened:
         with SourceSolver(Whole(graph), self.channel, options) as solver:
             return solver.sssp(solver.facts.vertex_count - 1)
 
-    def part(self, name: str, make: Callable[[], T]) -> T:
+    def memo(self, name: str, make: Callable[[], T]) -> T:
         """Return what an earlier job made under a name, or make it."""
-        if name not in self._parts:
-            self._parts[name] = make()
-        part: T = self._parts[name]
-        return part
+        if name not in self._memos:
+            self._memos[name] = make()
+        memo: T = self._memos[name]
+        return memo
 
     def deadline(self) -> float:
         """Return `time.monotonic` at which a job that begins now is to give up."""
@@ -311,19 +313,19 @@ class Opened:
 
         The graph itself, the hierarchy and the shares stay.
         """
-        if not any(self.channel.gather(bool(self._row_graphs or self._parts))):
+        if not any(self.channel.gather(bool(self._row_graphs or self._memos))):
             return
         size = on_root(self.channel, lambda: Size.of(self.graph(self.supply_direction)))
         if any(self.channel.gather(_is_short_of(size, self.options, self.channel.rank))):
-            self._released = "what earlier jobs had left made room"
+            self._why_released = "what earlier jobs had left made room"
             self.drop()
 
     def drop(self) -> None:
         """Keep nothing but the graph and the shares. Collective."""
-        parts, self._row_graphs, self._parts = self._parts, {}, {}
-        for part in parts.values():
-            if isinstance(part, SourceSolver):
-                part.close()
+        memos, self._row_graphs, self._memos = self._memos, {}, {}
+        for memo in memos.values():
+            if isinstance(memo, SourceSolver):
+                memo.close()
 
     def _read(self) -> Graph:
         """Read the whole graph, with its hierarchy if it is to be prepared; on rank 0."""
@@ -373,7 +375,7 @@ class Opened:
             self.close()
 
 
-def opened_by(
+def open_for(
     function: str,
     graph: Any,
     keywords: Mapping[str, Any],
@@ -413,6 +415,6 @@ def deadline_in(limit_s: float | None) -> float:
 
 
 def refuse_late(deadline: float, done: int, total: int) -> None:
-    """Raise `TimeLimitError` behind the deadline if something is left to be done."""
+    """Raise `TimeLimitError` after the deadline if something is left to be done."""
     if done < total and time.monotonic() > deadline:
         raise too_late(f"{done:,} of {total:,} sources were done")

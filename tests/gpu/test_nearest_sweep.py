@@ -179,7 +179,7 @@ def test_a_closed_solver_keeps_no_sweep() -> None:
     with groute_py.open(prepared(GRAPHS["one way"]()), device="cuda") as solver:
         solver.nearest(FACILITIES)
         opened: Any = solver._opened
-        sweep, device = weakref.ref(opened.part("nearest", None)), opened.source_solver.device
+        sweep, device = weakref.ref(opened.memo("nearest", None)), opened.source_solver.device
         assert device.is_loaded
     gc.collect()
     assert sweep() is None

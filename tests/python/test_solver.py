@@ -175,7 +175,7 @@ def test_a_closed_solver_holds_nothing_but_the_graph() -> None:
     result = solver.sssp(5)
     solver.route([(5, 9)])
     opened: Any = solver._opened
-    router = opened.part("route", None)
+    router = opened.memo("route", None)
     held = [weakref.ref(opened.source_solver.device.parts.buffers), weakref.ref(router)]
     del router
     solver.close()
