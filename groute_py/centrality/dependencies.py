@@ -47,7 +47,7 @@ from groute_py.many.storage.folder import run_of
 from groute_py.many.storage.store import Store
 from groute_py.memory.gpus import betweenness_bytes, free_gpu_bytes
 from groute_py.memory.host import bytes_of, refuse_beyond, refuse_more
-from groute_py.solver.opened import NOTHING, Opened, Work
+from groute_py.solver.opened import NO_WORK, Opened, Work
 from groute_py.system.environment import local_rank
 
 LITTLE = 1 << 24
@@ -112,7 +112,7 @@ class Accumulated:
 
 
 def accumulated(
-    opened: Opened, sources: Vertices | None, work: Work = NOTHING, **how: bool
+    opened: Opened, sources: Vertices | None, work: Work = NO_WORK, **how: bool
 ) -> Accumulated | None:
     """Return sums of dependencies on rank 0, None elsewhere; ``how`` as for `dependency_job`.
 

@@ -18,7 +18,7 @@ from groute_py.many.apsp import Ends, ManySources
 from groute_py.many.reduce import Reduction, reduce
 from groute_py.many.sources import Vertices, indices_in
 from groute_py.memory.host import bytes_of, refuse_beyond
-from groute_py.solver.opened import NOTHING, Opened, Work
+from groute_py.solver.opened import NO_WORK, Opened, Work
 
 WANTED = {
     "closeness": Wanted(),
@@ -127,7 +127,7 @@ class Reduced:
 
 
 def reduced(
-    opened: Opened, sources: Vertices | None, measure: str, work: Work = NOTHING
+    opened: Opened, sources: Vertices | None, measure: str, work: Work = NO_WORK
 ) -> Reduced | None:
     """Return what a measure needs of the rows of all sources; None elsewhere than on rank 0.
 
