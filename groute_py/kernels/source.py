@@ -17,10 +17,14 @@ from groute_py.system.settings import kernel_macros
 
 
 class Program(NamedTuple):
-    """Sources that are compiled together; ``entry_points`` are all ``extern "C"``."""
+    """Sources that are compiled together."""
 
     sources: tuple[str, ...]
-    entry_points: tuple[str, ...]
+
+    @property
+    def entry_points(self) -> tuple[str, ...]:
+        """The names of the kernels, which are all ``extern "C"``."""
+        return tuple(name for source in self.sources for name in _ENTRY.findall(_read(source)))
 
 
 SOLVE = Program(
@@ -36,36 +40,7 @@ SOLVE = Program(
         "sssp/assign_predecessors.cu",
         "sssp/count_reached.cu",
         "sssp/targets.cu",
-    ),
-    (
-        "count_redistributed",
-        "sum_tiles",
-        "begin_redistributed",
-        "send_beginnings",
-        "redistribute_arcs",
-        "move_rows",
-        "bring_distances",
-        "bring_parents",
-        "sum_asymmetry",
-        "count_in_arcs",
-        "transpose_arcs",
-        "find_lightest",
-        "store_weight_classes",
-        "wake",
-        "relax",
-        "narrow",
-        "merge",
-        "fill_outboxes",
-        "claim_recorded",
-        "refresh_mirrors",
-        "claim_rising",
-        "list_claimed",
-        "claim_onward",
-        "merge_claims",
-        "count_reached",
-        "list_distances",
-        "forget_beyond",
-    ),
+    )
 )
 """The main solver, for shares of one rank or several."""
 
@@ -76,114 +51,41 @@ ALL_PAIRS = Program(
         "multi_source/batch.cu",
         "multi_source/heap.cu",
         "multi_source/parents.cu",
-    ),
-    (
-        "floyd_begin",
-        "floyd_close",
-        "floyd_through",
-        "floyd_through_noting",
-        "floyd_rows",
-        "floyd_greatest",
-        "floyd_inner",
-        "floyd_middles",
-        "floyd_parents",
-        "batch",
-        "heap",
-        "find_parents",
-    ),
+    )
 )
 """Many sources on a graph that one GPU holds."""
 
-BREADTH_FIRST = Program(
-    ("bfs/bfs.cu",),
-    ("begin_search", "search_levels", "hand_over"),
-)
-FRONTIER = Program(
-    ("frontier_dijkstra/frontier_dijkstra.cu",),
-    ("begin_rounds", "weigh_incoming", "take_rounds_alone", "take_rounds_together"),
-)
-PULL = Program(
-    ("min_plus/bellman_ford.cu",),
-    ("pull_csr", "pull_ell", "pull_dense", "fill_matrix", "fill_slots"),
-)
+BREADTH_FIRST = Program(("bfs/bfs.cu",))
+FRONTIER = Program(("frontier_dijkstra/frontier_dijkstra.cu",))
+PULL = Program(("min_plus/bellman_ford.cu",))
 """Methods for one GPU that holds the whole graph."""
 
 GO_ON, NEW_RUN, NEW_SOLVE = range(3)
 """Ways in which a launch of ``relax`` begins; see sssp/initialize.cuh."""
 
-PEER_LATENCY = Program(("exchange/peer_latency.cu",), ("peer_latency",))
+PEER_LATENCY = Program(("exchange/peer_latency.cu",))
 """Measures the latency of loads from a peer's memory."""
 
-SUMMARY = Program(
-    ("multi_source/summary.cu", "multi_source/reciprocals.cu"),
-    ("summarize_rows", "sum_reciprocals"),
-)
+SUMMARY = Program(("multi_source/summary.cu", "multi_source/reciprocals.cu"))
 """A few numbers of each row of distances."""
 
-DEPENDENCIES = Program(("multi_source/dependencies.cu",), ("add_dependencies",))
+DEPENDENCIES = Program(("multi_source/dependencies.cu",))
 """Sums of Brandes' dependencies, from rows of distances."""
 
-CONTRACTION = Program(
-    ("hierarchy/skeleton.cu", "hierarchy/contract.cu", "hierarchy/restrict.cu"),
-    (
-        "mark_above",
-        "list_tails",
-        "join_parallel",
-        "begin_rows",
-        "prune",
-        "rate_by_threads",
-        "rate_by_warps",
-        "choose_leaving",
-        "count_by_threads",
-        "count_by_warps",
-        "add_by_threads",
-        "add_by_warps",
-        "deepen",
-    ),
-)
+CONTRACTION = Program(("hierarchy/skeleton.cu", "hierarchy/contract.cu", "hierarchy/restrict.cu"))
 """Makes a contraction hierarchy."""
 
 SWEEP = Program(
-    (
-        "hierarchy/tree.cu",
-        "hierarchy/parents.cu",
-        "hierarchy/many_trees.cu",
-        "hierarchy/nearest.cu",
-    ),
-    (
-        "solve_tree",
-        "find_rising",
-        "begin_many",
-        "search_many",
-        "cross_many",
-        "sweep_many",
-        "leave_rows",
-        "solve_nearest",
-        "find_next",
-        "find_level_next",
-    ),
+    ("hierarchy/tree.cu", "hierarchy/parents.cu", "hierarchy/many_trees.cu", "hierarchy/nearest.cu")
 )
 """Trees out of a contraction hierarchy."""
 
 CUSTOMIZATION = Program(
-    ("customization/customize.cu", "customization/labels.cu", "customization/rows.cu"),
-    (
-        "list_triangles",
-        "begin_lengths",
-        "fold_weights",
-        "relax_triangles",
-        "check_lengths",
-        "fill_labels",
-        "look_up_pairs",
-        "look_up_rows",
-        "climb_rows",
-        "sweep_rows",
-        "leave_rows",
-    ),
+    ("customization/customize.cu", "customization/labels.cu", "customization/rows.cu")
 )
 """Customizes a hierarchy from separators, and looks up distances; for integers."""
 
-CERTIFICATE = Program(("certificate/certificate.cu",), ("check_arcs", "check_vertices"))
+CERTIFICATE = Program(("certificate/certificate.cu",))
 """Looks for reasons to doubt an answer, whose distances are of the types that users get."""
 
 PROGRAMS = (
@@ -283,6 +185,9 @@ def options(
 
 
 _INCLUDE = re.compile(r'^#include "(.*)"$', re.MULTILINE)
+_ENTRY = re.compile(
+    r'^extern "C" __global__ void\s+(?:__launch_bounds__\([^)]*\)\s+)?(\w+)\(', re.MULTILINE
+)
 _DIRECTIVE = re.compile(r'^#(include ".*"|pragma once)$', re.MULTILINE)
 
 
