@@ -55,8 +55,8 @@ def _on_both(module: str, method: str, **choices: str) -> Makers:
     return {"cpu": on_cpu(cpu, method, **choices), "cuda": on_gpu(cuda, method, **choices)}
 
 
-def _on_core(module: str, method: str, **choices: int) -> Makers:
-    return {"cpu": on_cpu(f"groute_py.device.cpu.methods.{module}", method, **choices)}
+def _on_core(method: str, **choices: int) -> Makers:
+    return {"cpu": on_cpu("groute_py.device.cpu.methods.serial", method, **choices)}
 
 
 DELTA_STEPPING = Algorithm(
@@ -146,7 +146,7 @@ def _queue(name: str, summary: str, order: int) -> Algorithm:
     Two of the three orders can take exponential time, so after 64 passes over the arcs the queue
     becomes first in, first out, and the bound of n·m holds for all.
     """
-    devices = _on_core("bellman_ford", "QueueBellmanFord", order=order)
+    devices = _on_core("QueueBellmanFord", order=order)
     return Algorithm(name, summary, "n·m", negative_weights=True, devices=devices)
 
 
@@ -172,27 +172,27 @@ ALGORITHMS = (
         name="heap-dijkstra",
         summary="serial Dijkstra with a binary heap",
         complexity="m·log n",
-        devices=_on_core("dijkstra", "HeapDijkstra"),
+        devices=_on_core("HeapDijkstra"),
     ),
     Algorithm(
         name="open-set-dijkstra",
         summary="serial Dijkstra that looks through all open vertices",
         complexity="n²",
-        devices=_on_core("dijkstra", "OpenSetDijkstra"),
+        devices=_on_core("OpenSetDijkstra"),
     ),
     Algorithm(
         name="plain-bellman-ford",
         summary="serial Bellman-Ford, every arc in every round",
         complexity="n·m",
         negative_weights=True,
-        devices=_on_core("bellman_ford", "PlainBellmanFord", all_rounds=False),
+        devices=_on_core("PlainBellmanFord", all_rounds=False),
     ),
     Algorithm(
         name="textbook-bellman-ford",
         summary="the same in n − 1 rounds, whatever they change",
         complexity="n·m, also where few rounds would do",
         negative_weights=True,
-        devices=_on_core("bellman_ford", "PlainBellmanFord", all_rounds=True),
+        devices=_on_core("PlainBellmanFord", all_rounds=True),
     ),
     _queue("queue-bellman-ford", "serial Bellman-Ford with a queue", FIFO),
     _queue("queue-bellman-ford-slf", "the same, small label first", SLF),

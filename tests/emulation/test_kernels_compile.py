@@ -138,7 +138,7 @@ def test_all_files_are_listed() -> None:
 def test_a_file_compiles_by_itself(name: str) -> None:
     """It includes all that it uses."""
     choices = options(np.dtype("int32"), wide_offsets=False, mode="hierarchical", pulls=True)
-    done = compiled(text_of(Program((name,), ())), choices, OLDEST)
+    done = compiled(text_of(Program((name,))), choices, OLDEST)
     assert done.good, done.log
 
 

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from groute_py.comm.base import Buffer
 from groute_py.device.base import Buckets, Counters, within
-from groute_py.device.cpu.buffers import SolveBuffers
-from groute_py.device.cpu.outbox import columns_of, messages_of
+from groute_py.device.cpu.buffers import SolveBuffers, columns_of, messages_of
 from groute_py.device.delta_control import DeltaControl, threshold_after
 from groute_py.kernels.cpu import near_far
 

@@ -6,8 +6,7 @@ import numpy as np
 
 from groute_py.comm.base import Buffer
 from groute_py.device.base import NO_PARENT
-from groute_py.device.cpu.buffers import SolveBuffers
-from groute_py.device.cpu.outbox import columns_of, messages_of
+from groute_py.device.cpu.buffers import SolveBuffers, columns_of, messages_of
 from groute_py.kernels.cpu import claim
 
 

@@ -1,4 +1,4 @@
-"""Serial Bellman-Ford: plain, as in the textbooks, and with a queue."""
+"""Serial Dijkstra, with a heap and with an open set, and Bellman-Ford, plain and with a queue."""
 
 from __future__ import annotations
 
@@ -12,6 +12,25 @@ from groute_py.device.cpu.methods.base import SerialMethod, least_left
 from groute_py.kernels.choices import FIFO
 from groute_py.kernels.cpu import near_far, serial
 from groute_py.partition.share import Share
+
+
+class OpenSetDijkstra(SerialMethod):
+    """Looks through all open vertices for the nearest."""
+
+    def step(self, b: SolveBuffers, limit: float) -> Any:
+        return serial.scan_dijkstra(b.arcs, b.distances, b.flags, b.near, b.at, b.bounds(limit))
+
+
+class HeapDijkstra(SerialMethod):
+    """Takes the nearest from a binary heap."""
+
+    def begin(self, b: SolveBuffers) -> None:
+        b.far.fill(0)  # places in the heap
+        if b.source >= 0:
+            b.far[b.source] = 1
+
+    def step(self, b: SolveBuffers, limit: float) -> Any:
+        return serial.heap_dijkstra(b.arcs, b.distances, b.far, b.near, b.at, b.bounds(limit))
 
 
 class PlainBellmanFord(SerialMethod):
