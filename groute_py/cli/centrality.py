@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,6 +9,7 @@ import click
 from groute_py.arguments import check_choice
 from groute_py.cli import records, show
 from groute_py.cli.options import (
+    format_option,
     graph_argument,
     no_turns,
     options_from,
@@ -22,7 +22,6 @@ from groute_py.system.streams import is_stdout
 
 if TYPE_CHECKING:
     from groute_py.centrality.distances import Reduced
-    from groute_py.many.storage.store import Store
 
 COUNTED = ("betweenness", "edge-betweenness")
 NUMBERS = ("diameter", "radius", "mean")
@@ -57,7 +56,8 @@ WITHOUT = {
     reverse={"help": "Take distances to a vertex, not those from it."},
     memory_limit={"help": "Take so much of the GPU's memory, such as 20G.  [all that is free]"},
 )
-@click.option("-o", "--output", help="Save all values: .csv .npz .parquet.")
+@click.option("-o", "--output", help="Save all values: .csv .json .npz .parquet.")
+@format_option
 @resume_option
 @no_turns
 @reading_options
@@ -94,7 +94,9 @@ def centrality(
             "arcs": whole.arc_count,
             "sources": len(result.job.sources),
             "on": result.label,
-            **_values(result, job.measure, normalized, whole, 10 if top is None else top, store),
+            **_values(run, result, job.measure, normalized, whole, 10 if top is None else top),
+            **({"output": run.output} if run.output else {}),
+            **({} if store is None else {"solved_now": len(store.missing)}),
             **show.attribution(whole.attribution),
         }
 
@@ -115,13 +117,12 @@ def _check(run: Runner, measure: str, flags: dict[str, bool]) -> None:
     for name, measures in WITHOUT.items():
         if flags[name] and measure in measures:
             raise InputError(f"{measure} does not take --{name}; drop it")
-    run.refuse_resume_of_nothing()
     if run.output is not None:
-        check_table(Path(run.output), (".npz",))
+        check_table(run.file, (".npz",))
 
 
 def _values(
-    result: Any, measure: str, normalized: bool, whole: Any, top: int, store: Store | None
+    run: Runner, result: Any, measure: str, normalized: bool, whole: Any, top: int
 ) -> dict[str, Any]:
     """Return what the answer says of the values, which are saved."""
     import numpy as np
@@ -129,7 +130,8 @@ def _values(
     if measure in NUMBERS:
         answer = _number(result, measure, whole)
         columns = {name: np.array([answer[name]]) for name in SAVED if name in answer}
-        return _finite(answer) | _save(store, columns, whole.attribution)
+        _save(run, columns, whole.attribution)
+        return _finite(answer)
     from groute_py.centrality.job import scores_of
     from groute_py.centrality.scores import columns_of
 
@@ -140,7 +142,7 @@ def _values(
         answer |= {"most_paths": result.most_paths, "exact_counts": result.exact_counts}
     else:
         answer["reaches_all"] = result.complete
-    answer |= _save(store, columns, whole.attribution)
+    _save(run, columns, whole.attribution)
     best = (-scores.values).argsort(kind="stable")[:top]
     answer["top"] = [
         dict(zip(columns, row, strict=True))
@@ -149,14 +151,11 @@ def _values(
     return answer
 
 
-def _save(store: Store | None, columns: dict[str, Any], attribution: str) -> dict[str, Any]:
-    """Write the values, and say where."""
-    if store is None:
-        return {}
+def _save(run: Runner, columns: dict[str, Any], attribution: str) -> None:
     from groute_py.centrality.scores import save_columns
 
-    save_columns(columns, store.path, attribution)
-    return {"output": str(store.path), "solved_now": len(store.missing)}
+    if run.output is not None:
+        save_columns(columns, run.file, attribution)
 
 
 def _number(result: Reduced, measure: str, whole: Any) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from groute_py.cli.options import column_options, graph_argument, reading_option
 from groute_py.cli.outputs import check_outputs_apart
 from groute_py.cli.ranks import on_rank_0, read_graph
 from groute_py.errors import InputError
-from groute_py.io.formats.osm.profiles import PROFILES
 from groute_py.system.clock import phase
 
 if TYPE_CHECKING:
@@ -36,11 +35,6 @@ if TYPE_CHECKING:
     help="A .co file has x and y on a plane, not millionths of a degree.",
 )
 @click.option(
-    "--profile",
-    type=click.Choice(list(PROFILES)),
-    help="Who travels, of an extract of OpenStreetMap.  [car]",
-)
-@click.option(
     "--sort-rows", is_flag=True, help="Sort each row by weight, as frontier-dijkstra wants it."
 )
 @on_rank_0
@@ -50,7 +44,6 @@ def convert(
     columns: Columns,
     coordinates: str | None,
     planar: bool,
-    profile: str | None,
     sort_rows: bool,
 ) -> None:
     """Read FROM, whatever it holds, and write TO in the format of its suffix.
@@ -75,7 +68,7 @@ def convert(
         raise InputError(f"{target} would hold no coordinates; write .csr")
     if planar and coordinates is None and coordinates_beside(source) is None:
         raise InputError("--planar is for coordinates in a file; name it by --coordinates")
-    graph = read_graph(source, columns._replace(profile=profile), cache=False)
+    graph = read_graph(source, columns, cache=False)
     if form.keeps_columns:
         graph = _with_places(graph, source, coordinates, planar=planar)
     if sort_rows:

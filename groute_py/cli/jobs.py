@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     click.option(
         "--to-facility", is_flag=True, help="Paths lead to the facilities, instead of from them."
     ),
-    output="Save the answer: .npz .csv .parquet.",
+    output="Save the answer: .npz .csv .json .parquet.",
 )
 def nearest(
     graph: str,
@@ -71,18 +71,17 @@ def nearest(
             raise InputError(
                 "--to is for paths from the facilities; drop it, or what leads to them"
             )
-        check_table(Path(output), (".npz",))
+        check_table(run.file, (".npz",))
         if k == 1:
             run.refuse_resume("-k")
 
-    output = str(run.output)
     flag = "--from" if targets is None else "--to"
     some = None if sources is targets is None else run.vertices(flag, "vertex")
     is_to_facility = to_facility or sources is not None
     job = NearestJob(run.vertices("--facilities", "facility"), k, is_to_facility, some)
     run.begin(job, check, keeps=k > 1)
     unit = "facilities" if k > 1 else ""
-    answer = run.answer(job, lambda answer: answer.save(output), unit, "facilities")
+    answer = run.answer(job, lambda answer: answer.save(run.file), unit, "facilities")
 
     def rows() -> dict[str, Any]:
         nearest = answer.reached if answer.reached.ndim == 1 else answer.reached[:, 0]
@@ -114,7 +113,7 @@ def nearest(
         *("--to", "targets"), metavar="WHICH", help="The targets, to each of them from each source."
     ),
     click.option("--paths", is_flag=True, help="Find the paths too."),
-    output="Save a line for each pair: .csv .parquet .geojson.",
+    output="Save a line for each pair: .csv .json .parquet .geojson.",
     memory_limit={"help": MEMORY},
 )
 def route(
@@ -135,7 +134,7 @@ def route(
     from groute_py.jobs.route import RouteJob
     from groute_py.results.tables import check_table
 
-    output = Path(str(run.output))
+    output = run.file
     is_drawn = output.suffix == ".geojson"  # as lines on a map
 
     def check() -> None:
@@ -183,7 +182,7 @@ def route(
         help="The greatest distances, in units of weight, such as 300,600,900.",
     ),
     click.option("--each", is_flag=True, help="Find the reach of each source, instead of any."),
-    output="Save the answer: .csv .parquet .geojson .html .png.",
+    output="Save the answer: .csv .json .parquet .geojson .html .png.",
     more=(
         click.option(
             "--features",
@@ -218,7 +217,7 @@ def isochrone(
     from groute_py.jobs.isochrone import IsochroneJob
     from groute_py.maps.isochrone_files import check_form, needs_places, write
 
-    output, where = Path(str(run.output)), run.where
+    output, where = run.file, run.where
 
     def check() -> None:
         _check_margin(output, features, margin)

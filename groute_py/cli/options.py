@@ -14,6 +14,7 @@ from groute_py.cli.records import trace_option
 from groute_py.engine.option import Option, options_of
 from groute_py.engine.options import Options
 from groute_py.errors import InputError, quote
+from groute_py.io.formats.osm.profiles import PROFILES
 from groute_py.system.settings import nbytes_of
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -133,8 +134,14 @@ column_options = together(
         set_by=_set_column,
         help="Every arc of GRAPH is an edge, and also leads back.",
     ),
+    _option(
+        "--profile",
+        type=click.Choice(list(PROFILES)),
+        set_by=_set_column,
+        help="Who travels, of an extract of OpenStreetMap.  [car]",
+    ),
 )
-"""The columns of a table and ``--undirected``, given to the command as one value ``columns``."""
+"""The choices for reading a file, given to the command as one value ``columns``."""
 
 cache_options = together(
     _option(
@@ -204,6 +211,12 @@ resume_option = click.option(
     "--resume", is_flag=True, help="Go on with what an unfinished run has left in OUTPUT.partial."
 )
 
+format_option = click.option(
+    *("--format", "form"),
+    metavar="NAME",
+    help="Write to standard output in this form: csv, json, parquet, or another of the suffixes.",
+)
+
 source_options = together(column_options, cache_options)
 """Options for reading a graph."""
 
@@ -230,9 +243,14 @@ ANSWERS = (
     click.option(
         "-o",
         "--output",
-        help="Save the result; its suffix chooses the form: .npz .npy .csv .txt .parquet .sol.",
+        help="Save the result; its suffix chooses the form: .npz .npy .csv .json .txt .parquet "
+        ".sol; - is standard output.",
     ),
-    click.option("--output-format", metavar="NAME", help="Save in this form, whatever the suffix."),
+    click.option(
+        *("--format", "--output-format", "output_format"),
+        metavar="NAME",
+        help="Save in this form, whatever the suffix.",
+    ),
     click.option(
         "--verify", "check", is_flag=True, help="Check the answer by the optimality certificate."
     ),
@@ -265,12 +283,12 @@ def job_options(
     Args:
         command: as for `options_from`.
         own: options of this command alone.
-        output: the help of ``--output``, which only ``apsp`` can do without.
+        output: the help of ``--output``.
         more: options behind it.
         changes: as for `options_from`.
     """
-    saved = click.option("-o", "--output", required=command != "apsp", help=output)
-    shared = (place_options, options_from(command, **changes), saved)
+    saved = click.option("-o", "--output", help=f"{output}  - is standard output.")
+    shared = (place_options, options_from(command, **changes), saved, format_option)
     return together(graph_argument, *own, *shared, *more, resume_option, reading_options)
 
 

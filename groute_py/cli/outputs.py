@@ -76,8 +76,12 @@ def stored(
     *,
     resume: bool,
     choices: Mapping[str, Any] | None = None,
+    keeps: bool = True,
 ) -> Iterator[Store]:
-    """Store complete units of an answer, as `Store`, until the block has written it. Collective."""
+    """Store complete units of an answer, as `Store`, until the block has written it. Collective.
+
+    With ``keeps`` those of a run that ends early are kept, and its error says so.
+    """
     from groute_py.comm.agree import on_root
     from groute_py.many.storage.store import Store
 
@@ -86,6 +90,8 @@ def stored(
         yield store
         on_root(channel, store.finish)
     except (InterruptedRun, TimeLimitError) as end:
+        if not keeps:
+            raise
         with suppress(RunError):  # what ends the run is the error
             store.flush()
         is_late = isinstance(end, TimeLimitError)
@@ -103,10 +109,12 @@ def save_rows(
     resume: bool,
     progress: Progress | None,
     attributes: Attributes | None = None,
+    *,
+    keeps: bool = True,
 ) -> dict[str, Any]:
     """Let rows stream to a file, and return what the answer says of them. Collective."""
     from groute_py.many import to_file
 
-    with stored(channel, path, to_file.UNIT, resume=resume) as store:
+    with stored(channel, path, to_file.UNIT, resume=resume, keeps=keeps) as store:
         label = to_file.save_rows(channel, job, store, progress, attributes)
-    return {"on": label, "output": str(path), "solved_now": len(store.missing)}
+    return {"on": label, "solved_now": len(store.missing)}

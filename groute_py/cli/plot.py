@@ -70,6 +70,7 @@ def plot(
     With coordinates it is a map: of distances, of the tree, of paths; of a GRAPH its arcs, or its
     parts. A RESULT without coordinates is drawn as a histogram of its distances.
     """
+    from groute_py.io.tables.columns import BY_TITLE
     from groute_py.maps.plot import Wish, draw, subject_of
 
     wish = Wish(coordinates, **wishes)
@@ -78,9 +79,9 @@ def plot(
     if subject is None:
         with phase("read"):
             subject = read_graph(what, columns, cache)
-    elif columns.undirected or columns.named or cache is not None:
+    elif columns != BY_TITLE or cache is not None:
         raise InputError(
-            f"{what} is no graph; drop --undirected, options of columns and the cache's options"
+            f"{what} is no graph; drop --undirected, --profile and options of columns and cache"
         )
     draw(subject, what, _with_paths(wish, subject, targets, what), Path(output))
     show.note(f"drawn into {output}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -39,7 +38,7 @@ class RowsAnswer(NamedTuple):
     click.option(
         "--to", "targets", required=True, metavar="WHICH", help="The targets, named as the sources."
     ),
-    output="Save the matrix: .npy .npz .zarr .parquet .csv.",
+    output="Save the matrix: .npy .npz .zarr .parquet .csv .json.",
     memory_limit={"help": MEMORY},
 )
 def matrix(graph: str, sources: str, targets: str, **arguments: Any) -> None:
@@ -53,7 +52,7 @@ def matrix(graph: str, sources: str, targets: str, **arguments: Any) -> None:
     from groute_py.many.storage.forms import SUFFIXES, check_output
     from groute_py.results import tables
 
-    output, suffixes = Path(str(run.output)), (*SUFFIXES, *tables.SUFFIXES)
+    output, suffixes = run.file, (*SUFFIXES, *tables.SUFFIXES)
     begins, ends = run.vertices("--from", "source"), run.vertices("--to", "target")
     save = partial(_save, run, {"source": begins, "target": ends})
     job = RowsJob("matrix", begins, _with_bar(save), ends, **run.options.of_rows())
@@ -115,9 +114,8 @@ def _check(run: Runner, what: str) -> None:
         raise InputError("--paths saves predecessors beside the rows; name an --output, or drop it")
     if options.turns is not None and (output is None or what != "none"):
         raise InputError("with --turns rows are saved, not reduced or counted; name an --output")
-    run.refuse_resume_of_nothing()
     if output is not None:
-        check_output(Path(output), predecessors=options.predecessors)
+        check_output(run.file, predecessors=options.predecessors)
 
 
 def _with_bar(
@@ -143,8 +141,9 @@ def _save(
 ) -> dict[str, Any]:
     from groute_py.results.attributes import attributes_of
 
-    path = Path(str(run.output))
-    return save_rows(channel, job, path, run.resumes, progress, attributes_of(**ends))
+    more = attributes_of(**ends)
+    saved = save_rows(channel, job, run.file, run.resumes, progress, more, keeps=run.keeps)
+    return {"on": saved.pop("on"), "output": run.output, **saved}
 
 
 def _reduce(

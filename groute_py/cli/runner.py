@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from groute_py.cli import records, show
+from groute_py.cli.answer_file import AnswerFile
 from groute_py.cli.options import Where, size_of
 from groute_py.cli.outputs import check_outputs_apart, stored
 from groute_py.cli.places import NamedVertices, OptionVertices
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+TABLES = ("matrix", "nearest", "isochrone", "route")
+"""The functions whose commands print their table if no output is named."""
+
 
 class Runner:
     """A command, from its options to its answer.
@@ -40,7 +43,8 @@ class Runner:
     Attributes:
         opened: the graph, once it is read.
         channel, options: as for `groute_py.solver.opened.Opened`.
-        output: the file of the answer, or None.
+        output: the name of the answer's file, or of standard output; None for neither.
+        file: where the answer is to be written.
         outputs: all files that are written, by their flags.
         resumes: whether the command goes on with what an unfinished run has left.
         ends: the vertices that options name.
@@ -62,7 +66,10 @@ class Runner:
 
         self.graph, self.function = graph, function
         self._named = {flag: text for flag, text in (named or {}).items() if text is not None}
-        self.output: str | None = arguments.pop("output", None)
+        how = {"shows": function in TABLES, "drafts": "form" in arguments}
+        output, form = arguments.pop("output", None), arguments.pop("form", None)
+        self._answer_file = AnswerFile(output, form, **how)
+        self.output, self.file = self._answer_file.name, self._answer_file.file
         self.outputs = {"--output": self.output, "--trace": arguments.pop("trace", None)}
         self.resumes: bool = arguments.pop("resume", False)
         self.as_json: bool = arguments.pop("as_json")
@@ -97,9 +104,14 @@ class Runner:
                 "leave it out to solve anew"
             )
 
+    @property
+    def keeps(self) -> bool:
+        """Return whether there is a file, beside which unfinished work can be kept."""
+        return self.output is not None and not self._answer_file.is_piped
+
     def refuse_resume_of_nothing(self) -> None:
-        """Raise `InputError` for ``--resume`` without an output."""
-        if self.resumes and self.output is None:
+        """Raise `InputError` for ``--resume`` without a file."""
+        if self.resumes and not self.keeps:
             raise InputError("--resume goes on with an --output; name it")
 
     def connect(
@@ -126,11 +138,13 @@ class Runner:
             inputs = self.ends.inputs(self._named, **self._files)
             check_outputs_apart(inputs, self.outputs)
             self.options.check(self.function)
+            self._answer_file.check()
             check()
+            self.refuse_resume_of_nothing()
             if job is not None:
                 job.check(self.options)
-            if keeps and self.output is not None:
-                check_folder(Path(self.output))
+            if keeps and self.keeps:
+                check_folder(self.file)
             self.ends.check(self._named, self._files.get("pairs"), draws=draws)
 
         if begins_device and self._can_be_read(checked):
@@ -216,11 +230,11 @@ class Runner:
     @contextmanager
     def stored(self, unit: str, choices: Mapping[str, Any] | None = None) -> Iterator[Store | None]:
         """Store complete units of the answer in the block, if there are any; as `stored`."""
-        if not unit or self.output is None:
+        if not unit or not self.keeps:
             yield None
             return
         how: dict[str, Any] = {"resume": self.resumes, "choices": choices}
-        with stored(self.channel, Path(self.output), unit, **how) as store:
+        with stored(self.channel, self.file, unit, **how) as store:
             yield store
 
     def plan(self, job: Job[T]) -> T:
@@ -243,4 +257,5 @@ class Runner:
         seconds = records.seconds_of(self.channel)
         if self.channel.rank == 0:
             answer = rows() | self._new | self.ends.rows(as_json=self.as_json)
+            self._answer_file.deliver()
             shown(answer, seconds, as_json=self.as_json, verbose=self._verbose)

@@ -121,6 +121,7 @@ def _solve(
     from groute_py.jobs.tree import TreeJob
 
     options, output = run.options, run.output
+    output_format = output_format or ("csv" if is_stdout(output) else None)
     if targets and not options.predecessors:
         clash = "--target prints a path, which --no-predecessors leaves out; drop one"
         raise everywhere(InputError(clash))

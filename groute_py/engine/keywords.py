@@ -22,6 +22,7 @@ class BfsKeywords(TypedDict, total=False):
     order: str
     coordinates: str | Path | None
     download: bool
+    profile: str | None
 
 
 class SsspKeywords(BfsKeywords, total=False):
@@ -49,6 +50,7 @@ class NearestKeywords(TypedDict, total=False):
     time_limit_s: float | None
     mode: str
     download: bool
+    profile: str | None
 
 
 class IsochroneKeywords(TypedDict, total=False):
@@ -60,6 +62,7 @@ class IsochroneKeywords(TypedDict, total=False):
     turns: Any
     time_limit_s: float | None
     mode: str
+    profile: str | None
 
 
 class ApspKeywords(TypedDict, total=False):
@@ -70,6 +73,7 @@ class ApspKeywords(TypedDict, total=False):
     predecessors: bool
     reverse: bool
     turns: Any
+    profile: str | None
     prepare: bool
     memory_limit: int | None
 
@@ -82,6 +86,7 @@ class MatrixKeywords(TypedDict, total=False):
     predecessors: bool
     reverse: bool
     turns: Any
+    profile: str | None
     prepare: bool
     memory_limit: int | None
 
@@ -92,4 +97,5 @@ class RouteKeywords(TypedDict, total=False):
     device: str
     reverse: bool
     turns: Any
+    profile: str | None
     memory_limit: int | None

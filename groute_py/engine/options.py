@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from groute_py.arguments import check_cutoff, check_number, check_whole_number, file_path, plain
 from groute_py.engine.option import EVERYWHERE, Option, checks_of, option, options_of
 from groute_py.errors import InputError, SetupError
+from groute_py.io.formats.osm.profiles import PROFILES
 from groute_py.partition.cutting import Cutting
 from groute_py.turns.suffix import check_turns
 
@@ -221,6 +222,15 @@ class Options:
         in_python='An error unless one rank solves on a GPU and `order` is `"auto"` or `"none"`',
         of=NEAREST_TOO,
         terminal=False,
+    )
+    profile: str | None = option(
+        None,
+        "Who travels, of an extract of OpenStreetMap.",
+        choices=tuple(PROFILES),
+        unset="car",
+        per_rank=True,
+        of=(*REACH_TOO, *MEASURES_TOO),
+        terminal=False,  # there it is one of those for reading a graph
     )
     prepare: bool = option(
         False,

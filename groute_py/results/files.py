@@ -61,6 +61,12 @@ def _write_csv(result: Result, file: IO[bytes]) -> None:
     write_csv(file, [columns], result.attribution)
 
 
+def _write_json(result: Result, file: IO[bytes]) -> None:
+    from groute_py.results.tables import write_json
+
+    write_json(file, [columns_of(result)], result.attribution)
+
+
 def _write_parquet(result: Result, file: IO[bytes]) -> None:
     from groute_py.results.tables import write_parquet
 
@@ -132,6 +138,7 @@ FORMS = {
     "npz": Form(_write_npz, ".npz"),
     "npy": Form(_write_npy, ".npy"),
     "csv": Form(_write_csv, ".csv"),
+    "json": Form(_write_json, ".json"),
     "txt": Form(_write_txt, ".txt"),
     "parquet": Form(_write_parquet, ".parquet"),
     "sol": Form(_write_sol, ".sol"),

@@ -1,13 +1,14 @@
-"""Tables in the file's ids, written part by part: ``.csv`` or ``.parquet``, by the suffix.
+"""Tables in the file's ids, written part by part: ``.csv``, ``.json`` or ``.parquet``.
 
-Where there is no distance, a ``.csv`` says ``inf`` and a ``.parquet`` leaves the place empty, as
-the files of a `groute_py.Result` do.
+Where there is no distance, a ``.csv`` says ``inf``, a ``.json`` null, and a ``.parquet`` leaves the
+place empty, as the files of a `groute_py.Result` do.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, repeat
 from pathlib import Path
@@ -97,8 +98,8 @@ def of_pairs(
 def write_table(path: Path, parts: Iterable[Part], attribution: str = "") -> None:
     """Write a table of at least one part, atomically; its suffix is one of `SUFFIXES`.
 
-    An attribution goes into the first line of a column of a ``.csv``, and into the metadata of
-    a ``.parquet``.
+    An attribution goes into the first line of a column of a ``.csv``, into each object of a
+    ``.json``, and into the metadata of a ``.parquet``.
     """
     with translating_errors(path), replacing(path) as file:
         _WRITERS[path.suffix](file, parts, attribution)
@@ -132,6 +133,17 @@ def write_parquet(file: IO[bytes], parts: Iterable[Part], attribution: str) -> N
             writer.write_table(table)
 
 
+def write_json(file: IO[bytes], parts: Iterable[Part], attribution: str) -> None:
+    """Write parts as a list of objects, one a line, each with the attribution."""
+    beside = {"attribution": attribution} if attribution else {}
+    between = "[\n"
+    for row in chain.from_iterable(map(records, parts)):
+        text = json.dumps(row | beside, ensure_ascii=False, default=str)
+        file.write(f"{between}{text}".encode())
+        between = ",\n"
+    file.write(b"[]\n" if between == "[\n" else b"\n]\n")
+
+
 def arrow_table(part: Part, attribution: str) -> Any:
     """Return a table of pyarrow."""
     arrow = library("pyarrow", "a table of Arrow")
@@ -145,6 +157,7 @@ def arrow_table(part: Part, attribution: str) -> Any:
 
 _WRITERS: dict[str, Callable[[IO[bytes], Iterable[Part], str], None]] = {
     ".csv": write_csv,
+    ".json": write_json,
     ".parquet": write_parquet,
 }
 

@@ -387,6 +387,7 @@ def open_for(
     options, channel = Options(**chosen(Options, function, keywords), **fixed), connect(comm)
     with collective(channel):
         options.check(function)
+    columns = columns._replace(profile=options.profile)
     return Opened(source_of(graph, options, columns), channel, options)
 
 

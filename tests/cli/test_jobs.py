@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import errno
+import io
 import json
 import os
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -154,7 +155,7 @@ class TestMatrix:
         assert listing(place) == ["town.csv"]
 
     def test_what_is_required(self) -> None:
-        for left_out in ("--from", "--to", "-o"):
+        for left_out in ("--from", "--to"):
             words = {"--from": "home", "--to": "pub", "-o": "out.npy"}
             del words[left_out]
             done = run_command("matrix", "town.csv", *(x for pair in words.items() for x in pair))
@@ -345,3 +346,62 @@ class TestRoute:
 def test_help_loads_nothing_of_them(run: Run) -> None:
     for command in ("matrix", "nearest", "route", "query"):
         assert run(command, "--help").exit_code == 0
+
+
+class TestStandardOutput:
+    """Tables that go to standard output, and the summary beside them."""
+
+    JOBS: ClassVar[dict[str, str]] = {
+        "matrix town.csv --from home --to pub,home": "source,target,distance",
+        "route town.csv --from home --to pub": "source,target,distance",
+        "nearest town.csv --facilities home": "vertex,facility,distance,next",
+        "isochrone town.csv --from home --limits 7": "vertex,distance,limit",
+    }
+
+    @pytest.mark.parametrize(("words", "titles"), JOBS.items())
+    @pytest.mark.parametrize("output", ["", "-o -", "-o - --format csv"])
+    def test_a_table(self, place: Path, words: str, titles: str, output: str) -> None:
+        done = run_command(*words.split(), *output.split(), "--device", "cpu")
+        assert done.stdout.splitlines()[0] == titles
+        assert "output" in done.stderr
+        assert listing(place) == ["town.csv"]
+
+    def test_other_forms(self, place: Path, capfd: pytest.CaptureFixture[str]) -> None:
+        words = ("matrix", "town.csv", "--from", "home", "--to", "pub,home", "--format")
+        assert json.loads(run_command(*words, "json").stdout) == [
+            {"source": "home", "target": "pub", "distance": 7},
+            {"source": "home", "target": "home", "distance": 0},
+        ]
+        array = np.load(io.BytesIO(run_command(*words, "npy", "-o", "-").stdout_bytes))
+        assert array.tolist() == [[7, 0]]
+        whole = ("centrality", "closeness", "town.csv", "--format", "csv")
+        assert run_command(*whole).stdout.startswith("vertex,closeness")
+        run_command("sssp", "town.csv", "-o", "-")
+        assert capfd.readouterr().out.startswith("vertex,distance")
+        run_command("sssp", "town.csv", "-o", "-", "--format", "json")
+        assert json.loads(capfd.readouterr().out)[0]["distance"] == 0
+
+    def test_a_terminal(self, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """It shows the first lines as a table, and refuses bytes."""
+        monkeypatch.setattr("groute_py.cli.answer_file.is_terminal", lambda: True)
+        monkeypatch.setattr("groute_py.cli.answer_file.MOST_LINES", 1)
+        words = ("matrix", "town.csv", "--from", "home", "--to", "pub,home")
+        done = run_command(*words)
+        assert "distance" in done.stdout
+        assert "," not in done.stdout
+        assert "1 lines more" in done.stderr
+        with pytest.raises(InputError, match=r"\.parquet is not for a terminal"):
+            run_command(*words, "--format", "parquet")
+
+    @pytest.mark.parametrize(
+        ("words", "problem"),
+        [
+            (["--format", "doc"], "unknown suffix '.doc'"),
+            (["--format", "csv", "-o", "x.csv"], "leave out --format"),
+            (["-o", "-", "--resume"], "--resume goes on with an --output"),
+            (["--resume"], "--resume goes on with an --output"),
+        ],
+    )
+    def test_bad_input(self, place: Path, words: list[str], problem: str) -> None:
+        with pytest.raises(InputError, match=problem):
+            run_command("matrix", "town.csv", "--from", "home", "--to", "pub", *words)

@@ -174,6 +174,23 @@ def test_from_an_extract_to_a_file(tmp_path: Path, run: Run) -> None:
         run("convert", target, tmp_path / "again.csr", "--profile", "car")
 
 
+def test_a_profile_of_any_command_and_function(tmp_path: Path, run: Run) -> None:
+    source = grid(4).write(tmp_path / "city.osm.pbf")
+    ends = [1011], [3021]
+    wanted = groute_py.matrix(read_graph(source, profile="foot"), *ends, device="cpu")
+    answer = groute_py.matrix(source, *ends, profile="foot", device="cpu")
+    assert wanted is not None
+    assert answer is not None
+    assert wanted.distances.tolist() == answer.distances.tolist()
+    words = ("--from", "1011", "--to", "3021", "--device", "cpu", "--profile", "foot")
+    rows = run("matrix", source, *words, "--format", "json").stdout
+    assert json.loads(rows)[0]["distance"] == int(answer.distances[0, 0])
+    with pytest.raises(InputError, match="profile"):
+        groute_py.matrix(source, *ends, profile="boat", device="cpu")
+    with pytest.raises(InputError, match="is no extract of OpenStreetMap"):
+        groute_py.matrix("road:4x4", [1], [2], profile="foot", device="cpu")
+
+
 def test_copies_by_older_rules_are_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
