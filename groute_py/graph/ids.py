@@ -245,7 +245,7 @@ def numbered(
     columns = [ids for ids in (tails, heads, more) if ids is not None and len(ids)]
     if not columns:
         return 0, None, 0, tails, heads
-    low, high = min(int(ids.min()) for ids in columns), max(int(ids.max()) for ids in columns)
+    low, high = min([int(ids.min()) for ids in columns]), max([int(ids.max()) for ids in columns])
     if low < 0 or high > np.iinfo(np.int32).max:  # differences may not fit in 32 bits
         tails, heads = tails.astype(np.int64, copy=False), heads.astype(np.int64, copy=False)
     if fits_table(high - low, sum(map(len, columns))):

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import FormatError, GraphError, GrouteError, InputError, SetupError
+from groute_py.errors import FormatError, GraphError, GrouteError, InputError
 from groute_py.graph.array_like import as_int64
 from groute_py.graph.builder import INT64
 from groute_py.graph.csr import Graph
@@ -69,16 +69,12 @@ def read(head: Head, _progress: Progress | None = None) -> Graph:
     else:
         lonely = np.array(vertices.lonely, np.int64 if tails.dtype.kind in "iu" else np.str_)
         first, ids, count, tails, heads = numbered(tails, heads, lonely)
-    try:
-        kind = index_type(count)
-        tails, heads = tails.astype(kind), heads.astype(kind)
-        weights, ways, back = _values(table, len(tails))
-        columns = tails, heads, weights, ways, back, table.columns.get("arc")
-        reading = Reading({role: str(title) for role, title in table.roles.titles.items()})
-        first = first if ids is None else 0
-        return graph_of_rows(path.stem, count, *columns, first_id=first, ids=ids, reading=reading)
-    except GraphError as error:
-        raise FormatError(path, str(error)) from error
+    kind = index_type(count)
+    tails, heads = tails.astype(kind), heads.astype(kind)
+    columns = tails, heads, *_values(table, len(tails)), table.columns.get("arc")
+    reading = Reading({role: str(title) for role, title in table.roles.titles.items()})
+    first = first if ids is None else 0
+    return graph_of_rows(path.stem, count, *columns, first_id=first, ids=ids, reading=reading)
 
 
 def _values(
@@ -101,7 +97,7 @@ def _table(path: Path, request: Columns) -> Table:
     pq = library("pyarrow.parquet", "reading Parquet")
     try:
         with pq.ParquetFile(path) as file:
-            roles = _chosen(path, file, request)
+            roles = _chosen(file, request)
             names = list(roles.titles.values())
             rows = file.metadata.num_rows
             check_room(8 * len(names) * rows, f"{path}: {rows:,} arcs")
@@ -111,23 +107,15 @@ def _table(path: Path, request: Columns) -> Table:
                 role: _array(path, table.column(name), name, role, roles)
                 for role, name in roles.titles.items()
             }
-    except (FormatError, SetupError):
-        raise
-    except GraphError as error:
-        raise FormatError(path, str(error)) from error
-    except GrouteError:  # of a signal handler
+    except GrouteError:  # also of a signal handler
         raise
     except Exception as error:
         problem = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise FormatError(path, f"damaged Parquet: {problem}") from error
     tails, heads = columns["tail"].dtype, columns["head"].dtype
-    if (
-        tails.kind not in "iuU"
-        or (tails.kind == "U") != (heads.kind == "U")
-        or (heads.kind not in "iuU")
-    ):
-        problem = f"tails are {tails} and heads {heads}; integers or strings"
-        raise FormatError(path, f"{problem} are read")
+    if tails.kind + heads.kind not in ("ii", "iu", "ui", "uu", "UU"):
+        problem = f"tails are {tails} and heads {heads}; integers or strings are read"
+        raise FormatError(path, problem)
     if not isinstance(more, dict):
         raise FormatError(path, f"damaged Parquet: its metadata {METADATA.decode()} are no object")
     return Table(roles, columns, _kept(path, more, str if tails.kind == "U" else int))
@@ -155,7 +143,7 @@ def _has_half(name: str) -> bool:
     return any("\ud800" <= character <= "\udfff" for character in name)
 
 
-def _chosen(path: Path, file: Any, request: Columns) -> Roles:
+def _chosen(file: Any, request: Columns) -> Roles:
     """The roles of the columns."""
     types = library("pyarrow", "reading Parquet").types
     schema = file.schema_arrow
@@ -164,15 +152,12 @@ def _chosen(path: Path, file: Any, request: Columns) -> Roles:
         kind = schema.field(name).type
         return bool(types.is_integer(kind) or types.is_floating(kind))
 
-    try:
-        return roles_of(
-            _without_index(schema, request),
-            is_numeric,
-            lambda name: file.read(columns=[name]).column(name).unique().to_pylist(),
-            request,
-        )
-    except GraphError as error:
-        raise FormatError(path, str(error)) from error
+    return roles_of(
+        _without_index(schema, request),
+        is_numeric,
+        lambda name: file.read(columns=[name]).column(name).unique().to_pylist(),
+        request,
+    )
 
 
 def _without_index(schema: Any, request: Columns) -> list[str]:

@@ -91,7 +91,9 @@ def separator_of(head: Head, data: SampleLines) -> bytes | None:
         sample = data if count == len(data.lines) else SampleLines(data.lines[:count])
         likely = [sign for sign in (b"", *sample.separators) if sign != TAB]
         separators = [separator for separator in likely if _parts(sample, separator)]
-        sure = [one for one in separators if _leaves_none(sample, one, separators)]
+        sure = separators
+        if len(separators) > 1:
+            sure = [one for one in separators if _leaves_none(sample, one, separators)]
         if len(sure) == 1:
             return sure[0]
         if separators:

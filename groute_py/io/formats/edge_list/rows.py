@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import FormatError, GraphError
+from groute_py.errors import FormatError
 from groute_py.graph.builder import INT64
 from groute_py.io.file_head import Head
 from groute_py.io.formats.edge_list.careful import CarefulLines
@@ -59,8 +59,6 @@ class FileRows(NamedTuple):
             start = self.names.rfind(b"\n", 0, error.start) + 1
             name = self.names[start : self.names.index(b"\n", start)]
             raise FormatError(path, f"a vertex is named {shown(name)}: no UTF-8") from error
-        except GraphError as error:
-            raise FormatError(path, str(error)) from error
         if b"\0" in self.names:
             raise FormatError(path, "a vertex has a null character in its name")
         return np.array(names, dtype=np.str_)
