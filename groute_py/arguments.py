@@ -22,10 +22,7 @@ def check_kind(what: str, value: Any, kind: type, description: str) -> None:
 
 
 def as_index(value: Any) -> int:
-    """An integer as Python's; as `operator.index`, but for True and False.
-
-    Raises:
-        TypeError: it is no integer.
+    """An integer as Python's; as `operator.index`, but `TypeError` for True and False, too.
 
     >>> as_index(4)
     4
@@ -36,10 +33,7 @@ def as_index(value: Any) -> int:
 
 
 def vertex_number(what: str, value: Any) -> int:
-    """A vertex as a Python integer.
-
-    Raises:
-        InputError: it is no integer.
+    """A vertex as a Python integer; `InputError` for what is none.
 
     >>> vertex_number("target", 4)
     4
@@ -53,10 +47,7 @@ def vertex_number(what: str, value: Any) -> int:
 
 
 def file_path(what: str, value: Any) -> Path:
-    """A path.
-
-    Raises:
-        InputError: it is neither text nor a path, or no file can have that name.
+    """A path; `InputError` for what is neither text nor a path, or what no file can be called.
 
     >>> file_path("graph", "usa.gr").name
     'usa.gr'

@@ -96,16 +96,10 @@ def certify(
     hops: bool = False,
     proves: Prover = lambda _statement: False,
 ) -> None:
-    """Verify like `verify`, with the help of a device.
+    """Verify like `verify` a graph in host memory, whose arcs lead as the distances count.
 
-    Args:
-        graph: in host memory; its arcs lead as the distances count.
-        result, cutoff, hops: as for `verify`.
-        proves: is asked first. What it does not prove is looked at here, so that each wrong answer
-            is refused with the same words.
-
-    Raises:
-        VerificationError, InputError: as for `verify`.
+    A device is asked first by ``proves``. What it does not prove is looked at here, so that each
+    wrong answer is refused with the same words.
     """
     _check_belonging(graph.vertex_count, graph, result)
     bound = _bound(cutoff, result.distances.dtype)

@@ -65,20 +65,13 @@ def examine() -> list[Finding]:
 
 
 def _packages() -> Iterator[Finding]:
-    for name in ("numpy", "numba", "click", "rich", "mpi4py"):
-        yield _package(name, "pip install groute-py")
-    for name in ("cupy-cuda12x", "cupy-cuda13x"):
+    needed = ("numpy", "numba", "click", "rich", "mpi4py")
+    for name in (*needed, "cupy-cuda12x", "cupy-cuda13x"):
         try:
             yield Finding(name, "good", metadata.version(name))
         except metadata.PackageNotFoundError:
-            continue
-
-
-def _package(name: str, advice: str) -> Finding:
-    try:
-        return Finding(name, "good", metadata.version(name))
-    except metadata.PackageNotFoundError:
-        return Finding(name, "wrong", "not installed", advice)
+            if name in needed:
+                yield Finding(name, "wrong", "not installed", "pip install groute-py")
 
 
 def _mpi() -> Iterator[Finding]:

@@ -105,9 +105,7 @@ def refuses(path: Path, nbytes: int) -> bool:
 def remove(copy: CachedFile) -> bool:
     """Remove a copy; False where that cannot be."""
     try:
-        copy.path.unlink()
-    except FileNotFoundError:
-        return True
+        copy.path.unlink(missing_ok=True)
     except OSError:
         return False
     return True

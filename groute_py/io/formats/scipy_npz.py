@@ -80,8 +80,6 @@ def _arrays(
         return read_arrays(path, names, check)
     except GraphError:
         raise
-    except OSError as error:  # also of a member that is said to begin before the file
-        raise FormatError(path, f"cannot be read: {error.strerror or error}") from error
     except DAMAGE as error:
         raise FormatError(path, f"damaged .npz: {quoted(error)}") from error
 
