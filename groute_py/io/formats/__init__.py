@@ -1,1 +1,1 @@
-"""One module a format, each with `sniff` (by content), `read` and `write`; `registry` chooses."""
+"""One module a format: `BEGINS` (its first bytes), `read`, `write`, and `sniff` where needed."""

@@ -153,7 +153,8 @@ def _numbered(
         least = int(min(tails.min(), heads.min())) if len(tails) else 1
         span = range(min(1, least), min(1, least) + dialect.vertex_count)
     if span is None:
-        return numbered(tails, heads, vertices_beside(path))
+        more = vertices_beside(path) if ".e" in path.suffixes else None
+        return numbered(tails, heads, more)
     for ends in (tails, heads):
         if len(ends) and not (span.start <= ends.min() and ends.max() < span.stop):
             wrong = int(ends.min()) if ends.min() < span.start else int(ends.max())
