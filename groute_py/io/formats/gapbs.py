@@ -60,8 +60,6 @@ def read(head: Head, progress: Progress | None = None) -> Graph:
     path, arrays = head.path, Arrays(head.path, progress)
     directed = int(arrays.take("u1", 1, "the flag")[0])
     arc_count, vertex_count = arrays.count("the arcs"), arrays.count("the vertices")
-    if directed > 1 or vertex_count >= MOST:
-        raise FormatError(path, f"damaged GAPBS graph: flag {directed}, {vertex_count:,} vertices")
     offsets = arrays.take("<i8", vertex_count + 1, "the offsets")
     first = arrays.take(NEIGHBOR, arc_count, "the neighbors")
     wide = _is_wide(arrays, directed, arc_count, vertex_count)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import FormatError, GraphError, GrouteError, InputError
+from groute_py.errors import FormatError, GraphError, GrouteError
 from groute_py.graph.array_like import as_int64
 from groute_py.graph.builder import INT64
 from groute_py.graph.csr import Graph
@@ -197,8 +197,6 @@ def _array(path: Path, column: Any, name: str, role: str, roles: Roles) -> NDArr
 
 def write(graph: Graph, path: Path) -> None:
     """Write columns ``tail``, ``head`` and ``weight`` in the file's ids, atomically."""
-    if path.suffix != ".parquet":
-        raise InputError(f"{path}: a Parquet file is compressed already; write .parquet")
     arrow, pq = library("pyarrow", "writing Parquet"), library("pyarrow.parquet", "writing Parquet")
     kind = arrow.int64() if graph.ids is None or graph.ids.dtype == np.int64 else arrow.string()
     weight = arrow.from_numpy_dtype(graph.weights.dtype)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import FormatError, GraphError, InputError, quoted
+from groute_py.errors import FormatError, GraphError, quoted
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import check_given_ids
 from groute_py.io.file_head import Head
@@ -130,8 +130,6 @@ def _offsets(offsets: NDArray[Any], count: int) -> NDArray[Any]:
 
 def write(graph: Graph, path: Path) -> None:
     """Write a CSR array atomically; SciPy reads it."""
-    if path.suffix != ".npz":
-        raise InputError(f"{path}: an .npz is compressed already; write .npz")
     arrays: dict[str, Any] = {
         "format": np.array(b"csr"),
         "shape": np.array([graph.vertex_count, graph.vertex_count]),
