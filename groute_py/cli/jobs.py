@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -179,7 +180,7 @@ def route(
         "--limits",
         required=True,
         metavar="LIMIT,…",
-        help="The greatest distances, in units of weight, such as 300,600,900.",
+        help="The greatest distances: 300,600,900 in units of weight, or 5min,10min or 2km.",
     ),
     click.option("--each", is_flag=True, help="Find the reach of each source, instead of any."),
     output="Save the answer: .csv .json .parquet .geojson .html .png.",
@@ -239,10 +240,13 @@ def isochrone(
     answer = run.answer(job, save, unit, "isochrones, by sources")
 
     def rows() -> dict[str, Any]:
+        from groute_py.io.tables.units import amount, unit_of
+
+        shown = partial(amount, unit=unit_of(answer.graph))
         figures = {
             "sources": len(answer.sources),
             "each": each,
-            "limits": list(answer.limits),
+            "limits": list(answer.limits if run.as_json else map(shown, answer.limits)),
             "reached": answer.counts,
         }
         return _rows(run, answer, answer.graph.vertex_count, figures)
@@ -250,11 +254,16 @@ def isochrone(
     run.show(rows)
 
 
-def _limits(text: str) -> list[int | float]:
+def _limits(text: str) -> list[int | float | str]:
     try:
-        return [number(word.strip()) for word in text.split(",")]
+        return [_limit(word.strip()) for word in text.split(",")]
     except ValueError as problem:
         raise everywhere(InputError(f"--limits {quote(text)}: {problem}")) from None
+
+
+def _limit(word: str) -> int | float | str:
+    """Return a number, or an amount with a unit as it is."""
+    return word if word[:1].isdigit() and word[-1:].isalpha() else number(word)
 
 
 def _check_margin(output: Path, features: str | None, margin: float | None) -> None:
@@ -269,11 +278,14 @@ def _check_margin(output: Path, features: str | None, margin: float | None) -> N
 
 def _rows(run: Runner, answer: Any, vertices: int, figures: dict[str, Any]) -> dict[str, Any]:
     """Return an answer by name, of which ``figures`` are the job's own."""
-    statistics = answer.statistics
+    from groute_py.io.tables.units import unit_of
+
+    statistics, whole = answer.statistics, run.opened.graph()
     devices = statistics["devices"] if "devices" in statistics else [statistics["device"]]
     return {
-        "graph": run.opened.graph().name,
+        "graph": whole.name,
         "vertices": vertices,
+        **show.unit(unit_of(whole)),
         **figures,
         "on": ", ".join(sorted(set(devices))),
         "output": run.output,

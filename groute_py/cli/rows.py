@@ -59,7 +59,7 @@ def matrix(graph: str, sources: str, targets: str, **arguments: Any) -> None:
     predecessors = run.options.predecessors
     run.begin(job, lambda: check_output(output, predecessors=predecessors, suffixes=suffixes))
     answer = run.plan(job)
-    run.show(lambda: _rows(answer, targets=answer.job.width))
+    run.show(lambda: _rows(run, answer, targets=answer.job.width))
 
 
 @click.command()
@@ -93,7 +93,7 @@ def apsp(graph: str, sources: str, what: str, **arguments: Any) -> None:
     answer = run.plan(job)
 
     def rows() -> dict[str, Any]:
-        rows = _rows(answer)
+        rows = _rows(run, answer)
         if not run.as_json and "histogram" in rows:
             parts = (f"{a:g} to {b:g}: {count:,}" for a, b, count in rows["histogram"])
             rows["histogram"] = "; ".join(parts)
@@ -177,13 +177,16 @@ def _farthest(job: ManySources, reduction: Reduction) -> dict[str, Any]:
     }
 
 
-def _rows(answer: RowsAnswer, **more: Any) -> dict[str, Any]:
+def _rows(run: Runner, answer: RowsAnswer, **more: Any) -> dict[str, Any]:
     """Return the answer by name; ``more`` stands behind the sources."""
+    from groute_py.io.tables.units import unit_of
+
     job, facts = answer.job, answer.job.facts
     return {
         "graph": facts.name,
         "vertices": facts.vertex_count,
         "arcs": facts.arc_count,
+        **show.unit(unit_of(run.opened.graph())),
         "sources": len(job.sources),
         **more,
         "algorithm": job.choice.algorithm,

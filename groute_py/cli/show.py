@@ -69,6 +69,11 @@ def attribution(text: str) -> dict[str, str]:
     return {"attribution": text} if text else {}
 
 
+def unit(name: str) -> dict[str, str]:
+    """Return the row of the unit of distances, if it is known."""
+    return {"unit": name} if name else {}
+
+
 def hierarchy(hierarchy: Hierarchy) -> dict[str, int]:
     """Return the rows about a hierarchy."""
     return {

@@ -27,6 +27,7 @@ from groute_py.graph.tails import transposed
 from groute_py.hierarchy.prepared import without_hierarchy
 from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
+from groute_py.io.tables.units import number_of, unit_of
 from groute_py.jobs.isochrones import Isochrones
 from groute_py.many.rooted import rooted
 from groute_py.many.sources import Vertices, vertices_in
@@ -52,7 +53,7 @@ GREATEST_LIMIT = 2**63
 def isochrone(
     graph: GraphLike,
     sources: Vertices,
-    limits: Sequence[float] | float,
+    limits: Sequence[float | str] | float | str,
     *,
     each: bool = False,
     coordinates: Coordinates = None,
@@ -69,7 +70,8 @@ def isochrone(
     Args:
         graph: as for `groute_py.sssp`, without negative weights; rank 0 holds the whole graph.
         sources: ids of vertices, shape (k,).
-        limits: the greatest distances, in units of weight, in any order.
+        limits: the greatest distances, in any order: in units of weight, or as ``"5min"`` and
+            ``"2km"`` if the unit of the weights is known, see `groute_py.io.tables.units`.
         each: whether to find what is within reach of each source by itself, instead of any.
         coordinates: of the vertices, as for `groute_py.snap`; distances do not need them.
         planar: whether coordinates are x and y on a plane.
@@ -129,7 +131,14 @@ class IsochroneJob:
         channel, _ = opened.channel, opened.supply()
         start = at_root(channel, lambda: _Start(opened.graph(), self))
         sources = channel.broadcast([] if start is None else start.sources.tolist())
+        limits = channel.broadcast(() if start is None else start.limits)
         opened.choose_device()
+        return replace(self, limits=limits)._from(opened, start, sources, work)
+
+    def _from(
+        self, opened: Opened, start: _Start | None, sources: list[int], work: Work
+    ) -> Isochrones | None:
+        """Answer for sources, and limits in units of weight. Collective."""
         if self.each:
             reaches, statistics = self._from_each(opened, start, sources, work)
         else:
@@ -235,6 +244,7 @@ class _Start:
         self.places = job.places(graph)
         self._begins = ArcBegins(graph) if isinstance(graph, ExpandedGraph) else None
         self.base = graph if self._begins is None else self._begins.base
+        self.limits = as_limits(job.limits, unit_of(self.base), self.base.name)
         _refuse_negative(self.base)
         _refuse_memory(solved_form(graph), has_root=not job.each and len(self.sources) > 1)
 
@@ -251,7 +261,7 @@ class _Start:
         return Reach(source, vertices, of_vertices[vertices], begins)
 
 
-def as_limits(limits: Any) -> tuple[float, ...]:
+def as_limits(limits: Any, unit: str | None = None, graph: str = "") -> tuple[float, ...]:
     """Limits as a user gives them: ascending, each once.
 
     >>> as_limits([9, 5, 9.0])
@@ -259,7 +269,10 @@ def as_limits(limits: Any) -> tuple[float, ...]:
     """
     data = plain(limits)
     values = list(data) if isinstance(data, Iterable) and not isinstance(data, str) else [data]
-    result = [plain(value) for value in values]
+    result = [
+        number_of(value, unit, graph) if isinstance(value, str) else plain(value)
+        for value in values
+    ]
     for value in result:
         check_number("limit", value)
         if not 0 < value < GREATEST_LIMIT or math.isnan(value):

@@ -163,7 +163,7 @@ class Solver:
     def isochrone(
         self,
         sources: Vertices,
-        limits: Sequence[float] | float,
+        limits: Sequence[float | str] | float | str,
         *,
         each: bool = False,
         planar: bool = False,

@@ -10,6 +10,7 @@ import numpy as np
 
 from groute_py.errors import InputError, quote
 from groute_py.io.optional_libraries import library
+from groute_py.io.tables.units import amount
 from groute_py.maps.areas import check_areas
 from groute_py.maps.geojson import SUFFIX, Feature, coordinates_in, write_features
 from groute_py.maps.isochrone_map import map_of, write_picture
@@ -156,7 +157,8 @@ def _bands(view: ReachView, reach: Reach, margin: float | None) -> Iterator[Feat
             [coordinates_in(view.plane.unproject(ring), planar=planar) for ring in polygon]
             for polygon in polygons
         ]
-        yield "MultiPolygon", shape, {**source, "limit": limit}
+        label = {"label": amount(limit, view.unit)} if view.unit else {}
+        yield "MultiPolygon", shape, {**source, "limit": limit, **label}
 
 
 def _points(view: ReachView, reach: Reach) -> Iterator[Feature]:

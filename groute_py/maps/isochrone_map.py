@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.graph.csr import Graph
+from groute_py.io.tables.units import amount
 from groute_py.maps.areas import Polygon
 from groute_py.maps.lines import Floats, Ground, beelines, segments_of
 from groute_py.maps.pieces import Pieces, whole_arcs
@@ -70,7 +71,7 @@ def map_of(view: ReachView, reaches: Iterable[Reach], margin: float | None) -> I
     is_inside = np.all((lines >= low) & (lines <= high), axis=(1, 2))
     return IsochroneMap(
         title=_title(view),
-        labels=[f"{limit:,.12g}" for limit in view.limits],
+        labels=[amount(limit, view.unit) for limit in view.limits],
         colours=band_colours(count),
         low=low,
         high=high,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
+from groute_py.io.tables.units import unit_of
 from groute_py.maps.areas import Polygon, areas_of
 from groute_py.maps.lines import Floats, Ground, beelines, segments_of
 from groute_py.maps.pieces import Pieces, Watch, pieces_of
@@ -59,6 +60,11 @@ class ReachView:
 
     def __init__(self, answer: Reaches) -> None:
         self.answer, self.graph, self.limits = answer, answer.graph, answer.limits
+
+    @cached_property
+    def unit(self) -> str:
+        """The unit of limits, "" where it is not known."""
+        return unit_of(self.graph)
 
     @cached_property
     def places(self) -> Places:

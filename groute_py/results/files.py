@@ -138,9 +138,9 @@ FORMS = {
     "npz": Form(_write_npz, ".npz"),
     "npy": Form(_write_npy, ".npy"),
     "csv": Form(_write_csv, ".csv"),
-    "json": Form(_write_json, ".json"),
     "txt": Form(_write_txt, ".txt"),
     "parquet": Form(_write_parquet, ".parquet"),
+    "json": Form(_write_json, ".json"),
     "sol": Form(_write_sol, ".sol"),
     "matrix-distances": Form(_write_matrix_distances, None),
 }

@@ -176,11 +176,16 @@ def test_on_ranks(groute: Callable[..., Any], place: Path) -> None:
     ("words", "problem"),
     [
         (["--limits", "fast"], "--limits 'fast': 'fast' is not a number"),
+        (["--limits", "5min"], "'5min': the unit of the weights of .* is not known"),
+        (["--limits", "5foo"], "'5foo' is no amount; write 300, or 5min"),
         (["--limits", "3,,4"], "is not a number"),
         (["--limits", "3,-4"], "more than 0"),
         (["--from", "9"], "source 9 is not a vertex"),
         (["--from", ","], "names no source"),
-        (["-o", "out.npz"], "unknown suffix '.npz'; saved are .csv, .parquet, .geojson, .html"),
+        (
+            ["-o", "out.npz"],
+            "unknown suffix '.npz'; saved are .csv, .json, .parquet, .geojson",
+        ),
         (["-o", "it.gr"], "is both GRAPH and --output"),
         (["-o", "no/x.csv"], "does not exist"),
         (["--features", "bands"], ".csv lists vertices or arcs; it has no features 'bands'"),
@@ -197,6 +202,42 @@ def test_bad_input(place: Path, words: list[str], problem: str) -> None:
     with pytest.raises(InputError, match=problem):
         run(*(word for pair in usual.items() for word in pair))
     assert listing(place) == ["it.co", "it.gr"]
+
+
+@pytest.mark.parametrize(
+    ("title", "limits", "numbers"),
+    [
+        ("travel_time_min", "90s,0.05h", [1.5, 3]),
+        ("time (seconds)", "1.5min,3min", [90, 180]),
+        ("length_m", "3.5km,4000", [3500, 4000]),
+        ("km", "2500m,1mi", [1.609344, 2.5]),
+    ],
+)
+def test_limits_with_units(place: Path, title: str, limits: str, numbers: list[float]) -> None:
+    (place / "it.csv").write_text(f"from,to,{title}\n1,2,2\n2,3,3000\n")
+    words = ["isochrone", "it.csv", "--from", "1", "--limits", limits, "-o", "out.csv"]
+    found = as_json(run_command(*words, "--json", "--device", "cpu"))
+    assert found["limits"] == numbers
+    assert found["unit"] in {"min", "s", "m", "km"}
+    given = [4000 if word == "4000" else word for word in limits.split(",")]
+    answer = groute_py.isochrone("it.csv", [1], given, device="cpu")
+    assert answer is not None
+    assert list(answer.limits) == numbers
+    other = "1km" if found["unit"] in {"min", "s"} else "1min"
+    with pytest.raises(InputError, match=f"'{other}': the weights of .* are in {found['unit']}"):
+        run_command(*words[:5], other, *words[6:])
+
+
+def test_amounts_in_files(place: Path) -> None:
+    pytest.importorskip("contourpy")
+    (place / "it.csv").write_text("from,to,time_s\n1,2,200\n2,1,200\n")
+    (place / "places.csv").write_text("id,lon,lat\n1,0,0\n2,0.01,0\n")
+    words = ["isochrone", "it.csv", "--from", "1", "--limits", "1.5min", "--device", "cpu"]
+    for name in ("out.geojson", "out.html"):
+        run_command(*words, "--coordinates", "places.csv", "-o", name)
+    (band,) = json.loads((place / "out.geojson").read_text())["features"]
+    assert band["properties"] == {"limit": 90, "label": "1.5 min"}
+    assert '"1.5 min"' in (place / "out.html").read_text()
 
 
 def test_maps_need_coordinates(place: Path) -> None:

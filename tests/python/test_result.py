@@ -172,7 +172,7 @@ def test_a_failed_save_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.M
 @pytest.mark.parametrize("act", [check_output, WHOLE.save], ids=["check", "save"])
 class TestWhereItCannotBe:
     def test_unknown_suffix(self, act, tmp_path: Path) -> None:
-        for name in ("out", "out.json", "out.npz.gz", ".npz"):
+        for name in ("out", "out.doc", "out.npz.gz", ".npz"):
             with pytest.raises(InputError, match=r"saved as \.npz, \.npy, \.csv, \.txt"):
                 act(tmp_path / name)
 

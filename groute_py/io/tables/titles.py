@@ -72,7 +72,8 @@ THINGS = frozenset(["link", "edge", "arc", "way", "row"])
 
 
 @lru_cache(maxsize=1024)
-def _words(title: str) -> tuple[str, ...]:
+def words_in(title: str) -> tuple[str, ...]:
+    """The words of a title, in small letters."""
     parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", title[:LONGEST])
     return tuple(re.findall(r"[^\W\d_]+", parted.lower()))
 
@@ -147,7 +148,7 @@ def places_in(titles: Sequence[Any]) -> list[PlaceTitles]:
 
 def is_weight_title(title: Any) -> bool:
     """Return True for ``weight``, ``travel_time`` or ``Length (km)``, not for ``time_id``."""
-    words = _words(str(title))
+    words = words_in(str(title))
     if not words or {"reverse", "max"} & set(words) or is_other_title(title):
         return False
     return not MEASURES.isdisjoint(words) or words[-1] in UNITS
@@ -176,6 +177,6 @@ def is_other_title(title: Any) -> bool:
     >>> [is_other_title(title) for title in ("", "osmid", "max_speed", "km", "Unnamed: 0")]
     [True, True, True, False, True]
     """
-    words = _words(str(title))
+    words = words_in(str(title))
     named = not OTHERS.isdisjoint(words) or compact(title) in OTHERS | THINGS
     return named or not str(title).strip()

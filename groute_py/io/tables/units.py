@@ -1,0 +1,91 @@
+"""Units of weights, as titles of columns say them, and amounts with a unit."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+from groute_py.errors import InputError, quote, quoted
+from groute_py.graph.csr import Graph
+from groute_py.graph.geography import OPENSTREETMAP
+from groute_py.io.tables.titles import words_in
+
+SECONDS = {"ms": Fraction(1, 1000), "s": Fraction(1), "min": Fraction(60), "h": Fraction(3600)}
+METRES = {"m": Fraction(1), "km": Fraction(1000), "mi": Fraction(1609344, 1000)}
+WORDS = {
+    **{"ms": "ms", "millisecond": "ms", "s": "s", "sec": "s", "second": "s", "min": "min"},
+    **{"minute": "min", "h": "h", "hr": "h", "hour": "h", "m": "m", "metre": "m", "meter": "m"},
+    **{"km": "km", "kilometre": "km", "kilometer": "km", "mi": "mi", "mile": "mi"},
+}
+"""Units by their words, of which the longer ones have plurals too."""
+
+SHORT = frozenset(("s", "m", "h", "mi", "min", "ms"))
+"""Words that say a unit only behind another one: ``min`` alone may be the least of something."""
+
+TIMES = frozenset(("time", "times", "duration", "traveltime"))
+AMOUNT = re.compile(r"(\d+(?:\.\d*)?|\.\d+) ?([a-z]+)")
+
+
+def unit_of(graph: Graph) -> str:
+    """Return the unit of a graph's weights, such as ``ms``; "" where it is not known.
+
+    That of a table is the last word of its title, as in ``length_m`` and ``Time (minutes)``.
+    """
+    if graph.column is not None and graph.attribution == OPENSTREETMAP:
+        return {"time": "ms", "length": "m"}.get(graph.column, "")
+    titles = {} if graph.reading is None else graph.reading.columns
+    return _unit_in(str(graph.column or titles.get("weight", "")))
+
+
+def _unit_in(title: str) -> str:
+    """Return the unit that a title says, "" for none.
+
+    >>> [_unit_in(title) for title in ("length_m", "travel_time_min", "km", "time_m", "min")]
+    ['m', 'min', 'km', '', '']
+    """
+    *words, last = words_in(title) or ("",)
+    unit = _known(last)
+    if (not words and last in SHORT) or (unit in METRES and not TIMES.isdisjoint(words)):
+        return ""
+    return unit
+
+
+def _known(word: str) -> str:
+    return WORDS.get(word) or WORDS.get(word.removesuffix("s"), "")
+
+
+def number_of(text: str, unit: str | None, graph: str = "") -> int | float:
+    """Return an amount such as ``5min`` in the unit of a graph's weights; for None only check it.
+
+    >>> number_of("5min", "ms"), number_of("2.5 km", "m"), number_of("90s", "min")
+    (300000, 2500, 1.5)
+    """
+    words = AMOUNT.fullmatch(text.strip())
+    own = _known(words[2]) if words else ""
+    if words is None or not own:
+        units = " ".join((*SECONDS, *METRES))
+        raise InputError(f"{quote(text)} is no amount; write 300, or 5min, in one of {units}")
+    if unit == "":
+        raise InputError(
+            f"{quote(text)}: the unit of the weights of {quoted(graph)} is not known; leave it out"
+        )
+    scales = SECONDS if own in SECONDS else METRES
+    if unit is not None and unit not in scales:
+        raise InputError(f"{quote(text)}: the weights of {quoted(graph)} are in {unit}")
+    number = Fraction(words[1]) * (scales[own] / scales[unit or own])
+    return int(number) if number.denominator == 1 else float(number)
+
+
+def amount(number: float, unit: str) -> str:
+    """Return a number of a unit for people, in minutes or kilometres where it is as great.
+
+    >>> amount(300_000, "ms"), amount(950, "m"), amount(2.5, "km"), amount(1200, "")
+    ('5 min', '950 m', '2.5 km', '1,200')
+    """
+    shown = unit
+    for scales, names in ((SECONDS, ("min", "s")), (METRES, ("km", "m"))):
+        if unit in scales:
+            size = number * scales[unit]
+            shown = next((name for name in names if size >= scales[name]), unit)
+            number = float(size / scales[shown])
+    return f"{number:,.12g} {shown}".rstrip()
