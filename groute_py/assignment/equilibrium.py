@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.assignment.demand import Classes
 from groute_py.assignment.directions import Flows, FrankWolfe, TargetRule
-from groute_py.assignment.link_costs import LinkTimes
+from groute_py.assignment.network import TrafficNetwork
 from groute_py.assignment.ranks import Loads
 
 STEP_ACCURACY = 1e-12
@@ -47,13 +46,11 @@ class Equilibrium:
     """Flows on their way to the equilibrium.
 
     Args:
-        times: of the links.
-        classes: of travellers.
+        network: with its travellers.
         direction: how to move.
         start: flows to begin at; None for a loading of the empty network.
         is_average: whether the k-th step goes 1 / (k + 1) of the way, as successive averages do;
             otherwise to the least objective.
-        figures: how many a loading has behind its flows.
 
     Attributes:
         flows: shape (c, m), and the figures of `groute_py.assignment.figures` behind.
@@ -64,24 +61,20 @@ class Equilibrium:
 
     def __init__(
         self,
-        times: LinkTimes,
-        classes: Classes,
+        network: TrafficNetwork,
         direction: TargetRule,
         start: Flows | None = None,
         *,
         is_average: bool = False,
-        figures: int = 0,
     ) -> None:
-        self._times, self._classes = times, classes
-        self._direction, self._is_average, self._has_begun = (
-            direction,
-            is_average,
-            start is not None,
-        )
+        self._times, self._classes = network.times, network.classes
+        self._direction, self._is_average = direction, is_average
+        self._has_begun = start is not None
         self._begun = time.monotonic()
-        self.lost = np.zeros(len(classes.pce))
-        count, self._links = classes.fixed.shape
-        self.flows = np.zeros((count, self._links + figures)) if start is None else start
+        self.lost = np.zeros(len(self._classes.pce))
+        count, self._links = self._classes.fixed.shape
+        width = self._links + (0 if network.figures is None else network.figures.width)
+        self.flows = np.zeros((count, width)) if start is None else start
         self.least = np.empty((count, 0))
         self.history: list[Iteration] = []
 
@@ -118,10 +111,6 @@ class Equilibrium:
             if state.gap <= gap or len(self.history) >= most or is_over():
                 return
             self._move(loads.flows, len(self.history))
-
-    def rows(self) -> NDArray[np.float64]:
-        """Return the history, shape (iterations, 5)."""
-        return np.array(self.history, np.float64)
 
     def resume(self, flows: Flows, history: NDArray[np.float64]) -> None:
         """Go on from the flows of the last iteration of a history, which is made again."""

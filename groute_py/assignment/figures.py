@@ -7,12 +7,12 @@ flows of links, and they belong to the very paths that the flows are made of.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.assignment.demand import Classes
+from groute_py.assignment.network import PathFigures, TrafficNetwork
 from groute_py.device.cpu.loading import Origins
 from groute_py.errors import GraphError, InputError, quote, quoted
 from groute_py.graph.csr import Graph
@@ -25,41 +25,10 @@ COPIES = 8
 """Arrays of all figures at once: flows, targets, loadings, and what lies between them."""
 
 
-class PathFigures(NamedTuple):
-    """Figures that a loading of c classes has besides the flows of m links.
-
-    A loading has, behind these flows: s times those through a selection, s times the trips through
-    it between z zones, and q sums of values of links along the paths between zones.
-    """
-
-    zones: NDArray[np.int64]  # int64, (z,): vertices of the graph, ascending
-    pairs: Origins  # of all zones, without trips
-    places: list[NDArray[np.int64]]  # by class, of each of its trips in (z, z), flat
-    selections: NDArray[np.float64]  # float64, (s, m): 1 for the links of each
-    values: NDArray[np.float64]  # float64, (c, q, m): fixed costs, then columns
-
-    @property
-    def width(self) -> int:
-        """The number of figures of a class."""
-        matrices = len(self.selections) + self.values_a_link
-        return self.selections.size + len(self.zones) ** 2 * matrices
-
-    @property
-    def values_a_link(self) -> int:
-        """The number of values of a link, q."""
-        return int(self.values.shape[1])
-
-
 def figures_of(
-    graph: Graph,
-    through: Graph,
-    classes: Classes,
-    skims: Sequence[str],
-    select: Mapping[str, Any],
+    network: TrafficNetwork, skims: Sequence[str], select: Mapping[str, Any]
 ) -> PathFigures | None:
     """Return the figures that are asked for, if any.
-
-    ``through`` is the graph whose zones are two vertices, if no path may lead through zones.
 
     Raises:
         GraphError: there is no column of a name.
@@ -67,7 +36,8 @@ def figures_of(
     """
     if not skims and not select:
         return None
-    count, split = graph.vertex_count, through.vertex_count - graph.vertex_count
+    graph, classes = network.graph, network.classes
+    count, split = graph.vertex_count, network.through.vertex_count - graph.vertex_count
     ends = [(some.origins.origins, some.origins.destinations) for some in classes.trips]
     whole = [np.where(place >= count, place - count, place) for both in ends for place in both]
     zones = np.unique(np.concatenate(whole))
@@ -125,25 +95,28 @@ def _places(zones: NDArray[np.int64], trips: Origins, count: int) -> NDArray[np.
     return np.asarray(rows * len(zones) + np.searchsorted(zones, ends), np.int64)
 
 
-def matrices_of(
-    figures: PathFigures,
-    names: Sequence[str],
+def figures_in(
+    network: TrafficNetwork,
     skims: Sequence[str],
     select: Mapping[str, Any],
     flows: NDArray[np.float64],
     least: NDArray[np.float64],
-) -> dict[str, NDArray[np.float64]]:
-    """Return matrices of zones by name, from the flows with their figures, shape (c, …).
+) -> tuple[dict[str, NDArray[np.float64]], NDArray[Any], dict[str, NDArray[np.float64]]]:
+    """Return flows through selections, ids of zones, and matrices of zones, from flows (c, …).
 
     ``least`` are the costs of the cheapest paths, shape (c, z²).
     """
-    z, matrices = len(figures.zones), dict[str, NDArray[np.float64]]()
-    m = figures.selections.shape[1]
+    if (figures := network.figures) is None:
+        return {}, np.empty(0, np.int64), {}
+    z, m = len(figures.zones), network.graph.arc_count
+    begin = m + figures.selections.size
     columns = [name for name in skims if name not in OWN]
-    for name, row, costs in zip(names, flows, least, strict=True):
-        end = f"_{name}" if len(names) > 1 else ""
-        sums = row[m + figures.selections.size :].reshape(-1, z, z)
+    selected, matrices = dict[str, NDArray[np.float64]](), dict[str, NDArray[np.float64]]()
+    for name, row, costs in zip(network.names, flows, least, strict=True):
+        end = f"_{name}" if len(flows) > 1 else ""
+        through, sums = row[m:begin].reshape(-1, m), row[begin:].reshape(-1, z, z)
         for place, title in enumerate(select):
+            selected[f"{title}{end}"] = through[place]
             matrices[f"trips_{title}{end}"] = sums[place]
         if not skims:
             continue
@@ -154,4 +127,4 @@ def matrices_of(
             skim = np.where(np.isfinite(cost), known[title], np.inf)
             np.fill_diagonal(skim, 0)
             matrices[f"{title}{end}"] = skim
-    return matrices
+    return selected, network.graph.numbering.ids_of(figures.zones), matrices

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from groute_py.assignment.answer import Assignment
 from groute_py.assignment.directions import METHODS, Flows
 from groute_py.assignment.equilibrium import Equilibrium, Iteration
-from groute_py.assignment.figures import PathFigures, figures_of, matrices_of
+from groute_py.assignment.figures import figures_in, figures_of
 from groute_py.assignment.link_costs import LinkTimes
-from groute_py.assignment.network import TrafficNetwork, network_of, start_of
+from groute_py.assignment.network import PathFigures, TrafficNetwork, network_of, start_of
 from groute_py.assignment.ranks import Loads, RankLoading
 from groute_py.comm.agree import at_root, collective, on_root, refuse_difference
 from groute_py.comm.base import Channel
@@ -76,51 +76,33 @@ class AssignmentJob:
             self.check()
         over = deadline_in(self.time_limit_s)
         network = cast("TrafficNetwork", at_root(channel, lambda: self._network(source)))
-        figures = on_root(channel, lambda: self._figures(network))
-        hierarchy, trips = on_root(channel, lambda: _to_load(network))
+        shared = on_root(channel, lambda: _to_load(network))
         with collective(channel):
-            loading = RankLoading(channel, hierarchy, trips, figures)
-        equilibrium = cast(
-            "Equilibrium", at_root(channel, lambda: self._equilibrium(network, figures))
-        )
+            loading = RankLoading(channel, *shared)
+        equilibrium = cast("Equilibrium", at_root(channel, lambda: self._equilibrium(network)))
         if keep is not None:
             self._resume(channel, keep, network, equilibrium)
 
         def note(state: Iteration) -> None:
             if keep is not None:
-                units = np.arange(state.iteration)
-                keep.replace(units, flows=equilibrium.flows, history=equilibrium.rows())
+                flows, history = equilibrium.flows, np.array(equilibrium.history)
+                keep.replace(np.arange(state.iteration), flows=flows, history=history)
             if progress is not None:
                 progress(state)
 
-        def is_over() -> bool:
-            return time.monotonic() >= over
-
-        steps = at_root(
-            channel, lambda: equilibrium.iterate(self.iterations, self.gap, is_over, note)
-        )
+        ends = self.iterations, self.gap, lambda: time.monotonic() >= over
+        steps = at_root(channel, lambda: equilibrium.iterate(*ends, note))
         _exhaust(steps, loading, channel)
-        return at_root(channel, lambda: self._answer(network, equilibrium, figures))
+        return at_root(channel, lambda: self._answer(network, equilibrium))
 
     def _network(self, source: GraphSource) -> TrafficNetwork:
-        graph = source.graph().to_host()
-        return network_of(graph, self.demand, self.times, self.first_through)
+        network = network_of(source.graph().to_host(), self.demand, self.times, self.first_through)
+        return network._replace(figures=figures_of(network, self.skims, self.select))
 
-    def _figures(self, network: TrafficNetwork) -> PathFigures | None:
-        return figures_of(network.graph, network.through, network.classes, self.skims, self.select)
-
-    def _equilibrium(self, network: TrafficNetwork, figures: PathFigures | None) -> Equilibrium:
-        classes, start = network.classes, self.start
-        flows = None if start is None else start_of(start, classes, network.graph)
+    def _equilibrium(self, network: TrafficNetwork) -> Equilibrium:
+        start = None if self.start is None else start_of(self.start, network)
         rule = METHODS[self.method]()
-        return Equilibrium(
-            network.times,
-            classes,
-            rule,
-            flows,
-            is_average=self.method == "msa",
-            figures=0 if figures is None else figures.width,
-        )
+        return Equilibrium(network, rule, start, is_average=self.method == "msa")
 
     def _resume(
         self, channel: Channel, keep: Store, network: TrafficNetwork, equilibrium: Equilibrium
@@ -142,7 +124,7 @@ class AssignmentJob:
         values = [times.times(np.full(network.graph.arc_count, volume)) for volume in (0.0, 1e3)]
         values += [classes.fixed, classes.pce, *(some.origins.trips for some in classes.trips)]
         if self.start is not None:
-            values.append(start_of(self.start, classes, network.graph))
+            values.append(start_of(self.start, network))
         ends = [place for some in classes.trips for place in some.origins[:3]]
         whole = {
             "costs, trips": np.concatenate([some.reshape(-1) for some in values]).view(np.int64),
@@ -152,9 +134,7 @@ class AssignmentJob:
         choices |= {"skims": list(self.skims), "select": repr(dict(self.select))}
         return run_of(network.through, whole, choices)
 
-    def _answer(
-        self, network: TrafficNetwork, equilibrium: Equilibrium, figures: PathFigures | None
-    ) -> Assignment:
+    def _answer(self, network: TrafficNetwork, equilibrium: Equilibrium) -> Assignment:
         volumes, history, trips = equilibrium.volumes, equilibrium.history, network.classes.trips
         capacities = np.asarray(getattr(network.times, "capacities", np.inf))
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -171,29 +151,16 @@ class AssignmentJob:
             sum(some.total for some in trips),
             float(equilibrium.lost.sum()),
             sum(some.within_zones for some in trips),
-            *self._of_paths(network, equilibrium, figures),
+            *figures_in(network, self.skims, self.select, equilibrium.flows, equilibrium.least),
         )
 
-    def _of_paths(
-        self, network: TrafficNetwork, equilibrium: Equilibrium, figures: PathFigures | None
-    ) -> tuple[Any, ...]:
-        """Return flows through selections, zones, and matrices between them."""
-        if figures is None:
-            return ()
-        m, names = network.graph.arc_count, network.names
-        whole = equilibrium.flows[:, m : m + figures.selections.size].reshape(len(names), -1, m)
-        selected = {
-            title if len(names) == 1 else f"{title}_{name}": flows
-            for name, rows in zip(names, whole, strict=True)
-            for title, flows in zip(self.select, rows, strict=True)
-        }
-        how = names, self.skims, self.select, equilibrium.flows, equilibrium.least
-        return selected, network.graph.numbering.ids_of(figures.zones), matrices_of(figures, *how)
 
-
-def _to_load(network: TrafficNetwork) -> tuple[CustomizableHierarchy, list[Origins]]:
+def _to_load(
+    network: TrafficNetwork,
+) -> tuple[CustomizableHierarchy, list[Origins], PathFigures | None]:
     """Return all that ranks need to load trips."""
-    return customizable(network.through), [some.origins for some in network.classes.trips]
+    trips = [some.origins for some in network.classes.trips]
+    return customizable(network.through), trips, network.figures
 
 
 def _exhaust(

@@ -9,14 +9,34 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.assignment.answer import Assignment
 from groute_py.assignment.demand import Classes, Trips, UserClass, trips_of
 from groute_py.assignment.link_costs import LinkTimes, bpr_of, checked_values
+from groute_py.device.cpu.loading import Origins
 from groute_py.errors import GraphError, InputError, quote, quoted
 from groute_py.graph.csr import Graph
 
 BALANCE = 1e-6
 """Share of all trips by which flows to begin at may miss the trips at a vertex."""
+
+
+class PathFigures(NamedTuple):
+    """Figures that a loading of c classes has besides the flows of m links.
+
+    A loading has, behind these flows: s times those through a selection, s times the trips through
+    it between z zones, and q sums of values of links along the paths between zones.
+    """
+
+    zones: NDArray[np.int64]  # int64, (z,): vertices of the graph, ascending
+    pairs: Origins  # of all zones, without trips
+    places: list[NDArray[np.int64]]  # by class, of each of its trips in (z, z), flat
+    selections: NDArray[np.float64]  # float64, (s, m): 1 for the links of each
+    values: NDArray[np.float64]  # float64, (c, q, m): fixed costs, then columns
+
+    @property
+    def width(self) -> int:
+        """The number of figures of a class."""
+        matrices = len(self.selections) + self.values.shape[1]
+        return int(self.selections.size + len(self.zones) ** 2 * matrices)
 
 
 class TrafficNetwork(NamedTuple):
@@ -27,6 +47,7 @@ class TrafficNetwork(NamedTuple):
     times: LinkTimes
     names: list[str]  # of the classes
     classes: Classes  # with trips between vertices of ``through``
+    figures: PathFigures | None = None  # that are asked for of paths
 
 
 def network_of(
@@ -93,13 +114,14 @@ def _ending_at(trips: Trips, zones: int, count: int) -> Trips:
     )
 
 
-def start_of(start: Any, classes: Classes, graph: Graph) -> NDArray[np.float64]:
-    """Flows to begin at, shape (c, m).
+def start_of(start: Any, network: TrafficNetwork) -> NDArray[np.float64]:
+    """Flows to begin at, shape (c, m), from such an array or an `Assignment`.
 
     Raises:
         InputError: they are not those of the trips.
     """
-    flows = start.class_flows if isinstance(start, Assignment) else np.asarray(start, np.float64)
+    graph, classes = network.graph, network.classes
+    flows = np.asarray(getattr(start, "class_flows", start), np.float64)
     flows = np.atleast_2d(flows)
     if flows.shape != classes.fixed.shape:
         raise InputError(f"start: flows have shape {flows.shape}, not {classes.fixed.shape}")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.assignment.figures import PathFigures
+from groute_py.assignment.network import PathFigures
 from groute_py.comm.agree import collective
 from groute_py.comm.base import Channel
 from groute_py.device.cpu.loading import PARTS, CpuLoading, Load, Origins, SlotLengths
@@ -62,7 +62,7 @@ class RankLoading:
         flows, least = [load.flows], np.empty(0)
         if self._figures is not None:
             flows += self._selected(self._figures, number, lengths)
-            if self._figures.values_a_link:
+            if self._figures.values.shape[1]:
                 *skims, least = self._skims(self._figures, number, lengths, costs)
                 flows += [np.where(np.isfinite(least), skim, 0.0) for skim in skims]
         return np.concatenate(flows), load.cost, load.lost, least

@@ -17,8 +17,8 @@ from groute_py.system.threads import in_slices
 LANES = 16
 """Origins of a sweep."""
 
-PARTS = 8
-"""Sums of flows, which are added in order: the answer does not depend on the number of threads."""
+PARTS = 16
+"""Sums of flows, which are added in order: the answer does not depend on threads or ranks."""
 
 
 class Load(NamedTuple):
