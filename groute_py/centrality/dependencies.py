@@ -106,9 +106,10 @@ class Accumulated:
     input_graph: Graph | None = None  # the graph as it was given, where that is known
 
     @property
-    def exact_counts(self) -> bool:
-        """Return whether no count of paths was rounded."""
-        return self.most_paths <= EXACT
+    def statistics(self) -> dict[str, Any]:
+        """The device, the most paths, and whether no count of paths was rounded."""
+        exact = self.most_paths <= EXACT
+        return {"device": self.label, "most_paths": self.most_paths, "exact_counts": exact}
 
 
 def accumulated(

@@ -18,6 +18,10 @@ from groute_py.results.frame import Tabular
 from groute_py.results.tables import Column, Part, write_table
 from groute_py.system.atomic_file import replacing, translating_errors
 
+Columns = dict[str, Any]
+
+ROWS_AT_ONCE = 1 << 16
+
 
 @dataclass(frozen=True, eq=False)
 class Scores(Tabular):
@@ -39,8 +43,11 @@ class Scores(Tabular):
 
     def part(self, some: slice) -> Part:
         """See `Tabular.part`."""
-        columns = columns_of(self, self.numbering, "value")
-        return {title: Column(column[some]) for title, column in columns.items()}
+        return {title: Column(column[some]) for title, column in self.columns().items()}
+
+    def columns(self, title: str = "value") -> Columns:
+        """Return arrays of one length by title: ids, the values, and standard errors."""
+        return {"vertex": self.numbering.ids_of(self.vertices), **_values_of(self, title)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +71,12 @@ class ArcScores(Tabular):
 
     def part(self, some: slice) -> Part:
         """See `Tabular.part`."""
-        columns = columns_of(self, self.numbering, "value")
-        return {title: Column(column[some]) for title, column in columns.items()}
+        return {title: Column(column[some]) for title, column in self.columns().items()}
+
+    def columns(self, title: str = "value") -> Columns:
+        """Return arrays of one length by title, as those of `Scores`."""
+        ends = self.numbering.ids_of(self.tails), self.numbering.ids_of(self.heads)
+        return {"tail": ends[0], "head": ends[1], **_values_of(self, title)}
 
 
 def row_scores(result: Reduced, values: NDArray[Any]) -> Scores:
@@ -79,7 +90,7 @@ def vertex_scores(result: Accumulated, normalized: bool) -> Scores:
     assert result.input_graph is not None
     vertices, numbering = np.arange(result.job.graph.vertex_count), result.input_graph.numbering
     values = estimated(result, normalized=normalized)
-    return Scores(vertices, *values, statistics_of(result), numbering)
+    return Scores(vertices, *values, result.statistics, numbering)
 
 
 def arc_scores(result: Accumulated, normalized: bool) -> ArcScores:
@@ -89,7 +100,7 @@ def arc_scores(result: Accumulated, normalized: bool) -> ArcScores:
     tails = graph.tails()
     heads = graph.heads.astype(np.int64)
     values = estimated(result, normalized=normalized)
-    return ArcScores(tails, heads, *values, statistics_of(result), graph.numbering)
+    return ArcScores(tails, heads, *values, result.statistics, graph.numbering)
 
 
 def estimated(
@@ -125,30 +136,9 @@ def _divided(values: Any, counts: NDArray[np.int64]) -> NDArray[np.float64]:
     return quotients
 
 
-def statistics_of(result: Accumulated) -> dict[str, Any]:
-    """Return how dependencies were computed."""
-    return {
-        "device": result.label,
-        "most_paths": result.most_paths,
-        "exact_counts": result.exact_counts,
-    }
-
-
-Columns = dict[str, Any]
-
-ROWS_AT_ONCE = 1 << 16
-
-
-def columns_of(scores: Scores | ArcScores, numbering: Numbering, name: str) -> Columns:
-    """Arrays of one length by title: ids, the values under ``name``, and standard errors."""
-    if isinstance(scores, Scores):
-        columns: Columns = {"vertex": numbering.ids_of(scores.vertices)}
-    else:
-        columns = {"tail": numbering.ids_of(scores.tails), "head": numbering.ids_of(scores.heads)}
-    columns[name] = scores.values
-    if scores.errors is not None:
-        columns["standard_error"] = scores.errors
-    return columns
+def _values_of(scores: Scores | ArcScores, title: str) -> Columns:
+    values = {title: scores.values}
+    return values if scores.errors is None else values | {"standard_error": scores.errors}
 
 
 def save_columns(columns: Columns, path: Path, attribution: str = "") -> None:

@@ -133,13 +133,12 @@ def _values(
         _save(run, columns, whole.attribution)
         return _finite(answer)
     from groute_py.centrality.job import scores_of
-    from groute_py.centrality.scores import columns_of
 
     scores = scores_of(result, measure, normalized=normalized)
-    columns = columns_of(scores, whole.numbering, measure)
+    columns = scores.columns(measure)
     answer = {}
     if measure.replace("_", "-") in COUNTED:
-        answer |= {"most_paths": result.most_paths, "exact_counts": result.exact_counts}
+        answer |= {name: result.statistics[name] for name in ("most_paths", "exact_counts")}
     else:
         answer["reaches_all"] = result.complete
     _save(run, columns, whole.attribution)

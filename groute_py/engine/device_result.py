@@ -43,6 +43,16 @@ class Mirrored:
         return to_host(self._values)
 
 
+def mirrored(name: str, side: str) -> property:
+    """Return a property: a side, ``on_gpu`` or ``on_host``, of the `Mirrored` array of a name."""
+
+    def array(answer: Any) -> Any:
+        arrays = vars(answer)[f"_{name}"]
+        return None if arrays is None else getattr(arrays, side)
+
+    return property(array)
+
+
 class DeviceResult(Result):
     """A `Result` of CuPy arrays; host arrays are made of them when they are first asked for."""
 
@@ -63,20 +73,7 @@ class DeviceResult(Result):
         tree = None if predecessors is None else Mirrored(predecessors)
         vars(self).update(_distances=Mirrored(distances), _predecessors=tree)
 
-    @property
-    def distances_device(self) -> Any:
-        return vars(self)["_distances"].on_gpu
-
-    @property
-    def predecessors_device(self) -> Any:
-        tree = vars(self)["_predecessors"]
-        return None if tree is None else tree.on_gpu
-
-    @property
-    def distances(self) -> NDArray[Any]:
-        return vars(self)["_distances"].on_host  # type: ignore[no-any-return]
-
-    @property
-    def predecessors(self) -> NDArray[Any] | None:
-        tree = vars(self)["_predecessors"]
-        return None if tree is None else tree.on_host
+    distances: Any = mirrored("distances", "on_host")
+    predecessors: Any = mirrored("predecessors", "on_host")
+    distances_device: Any = mirrored("distances", "on_gpu")
+    predecessors_device: Any = mirrored("predecessors", "on_gpu")

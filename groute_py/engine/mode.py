@@ -14,32 +14,22 @@ from groute_py.graph.facts import Facts
 
 @dataclass(frozen=True)
 class PlannedMode:
-    """The planned mode, the same on every rank, before the ranks have their shares.
-
-    Attributes:
-        team: the ranks of this host, if they are to be linked.
-        forced: the user has asked for this mode, so no other may replace it.
-    """
+    """The planned mode, the same on every rank, before the ranks have their shares."""
 
     name: ModeName
     reason: str
-    team: Team | None = None
-    forced: bool = False
+    team: Team | None = None  # the ranks of this host, if they are to be linked
+    forced: bool = False  # asked for by the user, so that no other may replace it
 
 
 @dataclass(frozen=True)
 class Mode:
-    """The mode, the same on every rank, and what links this one to others.
-
-    Attributes:
-        linked: drives the fused runs of this rank's team, if it has one.
-        team: that team, if there are several teams (one a host).
-    """
+    """The mode, the same on every rank, and what links this one to others."""
 
     name: ModeName
     reason: str
-    linked: Linked | None = None
-    team: Team | None = None
+    linked: Linked | None = None  # drives the fused runs of this rank's team, if it has one
+    team: Team | None = None  # that team, if there are several teams (one a host)
 
     @property
     def whole(self) -> Linked | None:

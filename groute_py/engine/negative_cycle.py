@@ -193,19 +193,12 @@ class Sinking:
 
 
 class Candidates(NamedTuple):
-    """The best arc of one rank to each head that it can reach.
+    """The best arc of one rank to each of k heads that it can reach."""
 
-    Attributes:
-        heads: int64, shape (k,), global numbers, each once.
-        reaches: shape (k,), the distance by way of the arc.
-        tails: int64, shape (k,), global numbers.
-        weights: shape (k,), in the distance type.
-    """
-
-    heads: NDArray[np.int64]
-    reaches: NDArray[Any]
-    tails: NDArray[np.int64]
-    weights: NDArray[Any]
+    heads: NDArray[np.int64]  # (k,), global numbers, each once
+    reaches: NDArray[Any]  # (k,), the distance by way of the arc
+    tails: NDArray[np.int64]  # (k,), global numbers
+    weights: NDArray[Any]  # (k,), in the distance type
 
 
 def candidates(share: Share, weights: NDArray[Any], distances: NDArray[Any]) -> Candidates:

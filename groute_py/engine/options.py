@@ -7,6 +7,7 @@ A new option is a field here. `tests/repository/option_tables.py` then writes th
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -83,10 +84,6 @@ def _check_memory_limit(nbytes: Any) -> None:
     check_whole_number("memory limit", nbytes)
     if nbytes <= 0:
         raise InputError(f"the memory limit must be positive, not {nbytes}")
-
-
-def _check_coordinates(path: Any) -> None:
-    file_path("coordinates", path)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -214,7 +211,7 @@ class Options:
         unset="the graph's, or the .co file beside it",
         metavar="FILE",
         per_rank=True,
-        check=_check_coordinates,
+        check=partial(file_path, "coordinates"),
     )
     download: bool = option(
         True,

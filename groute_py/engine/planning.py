@@ -31,23 +31,14 @@ TOWARDS_TARGETS = 0.5
 
 @dataclass(frozen=True)
 class SolvePlan:
-    """A plan for all solves of one graph.
-
-    Attributes:
-        options: of the user.
-        facts: of the graph, with all weights 1 if arcs are counted.
-        choice: the method, and why that one.
-        device: ``cpu`` or ``cuda``, what this rank computes on.
-        ranks: how many.
-        hierarchy_type: of the weights of the graph's hierarchy, if the method needs one.
-    """
+    """A plan for all solves of one graph."""
 
     options: Options
-    facts: Facts
+    facts: Facts  # with all weights 1 if arcs are counted
     choice: MethodChoice
-    device: str
+    device: str  # ``cpu`` or ``cuda``, what this rank computes on
     ranks: int
-    hierarchy_type: np.dtype[Any] | None = None
+    hierarchy_type: np.dtype[Any] | None = None  # of its weights, if the method needs one
 
     @cached_property
     def method(self) -> Algorithm:

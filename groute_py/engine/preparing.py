@@ -31,19 +31,12 @@ NOW = "contracted, since its vertices have few arcs"
 
 @dataclass(frozen=True, eq=False)
 class Preparation:
-    """The outcome of preparing a graph; the same on every rank but for the hierarchy.
+    """The outcome of preparing a graph; the same on every rank but for the hierarchy."""
 
-    Attributes:
-        why: the reason for contraction; "" where another method is to be chosen.
-        why_not: why there is none although it was wanted; "" where it was not.
-        hierarchy: on rank 0.
-        type: of its weights; None where there is none.
-    """
-
-    why: str = ""
-    why_not: str = ""
-    hierarchy: Hierarchy | None = None
-    type: np.dtype[Any] | None = None
+    why: str = ""  # the reason for contraction; "" where another method is to be chosen
+    why_not: str = ""  # why there is none although it was wanted; "" where it was not
+    hierarchy: Hierarchy | None = None  # on rank 0
+    type: np.dtype[Any] | None = None  # of its weights; None where there is none
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state that other ranks get."""

@@ -74,7 +74,9 @@ def collect(
         return None
     tree = None
     if parents is not None:
-        tree = order.by_input(order.in_input(_joined(parents)))
+        tree = order.by_input(
+            order.in_input(parents[0] if len(parents) == 1 else np.concatenate(parents))
+        )
     return order.by_input(distances), tree
 
 
@@ -97,10 +99,6 @@ def _distances(channel: Channel, device: Device) -> NDArray[Any] | None:
         return device.public_distances()
     parts = channel.collect(device.distances())
     return None if parts is None else public_distances(*parts)
-
-
-def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _bytes_to_each(by_channel: NDArray[np.int64], by_kernels: list[int]) -> list[int]:

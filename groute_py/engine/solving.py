@@ -26,21 +26,13 @@ from groute_py.partition.share import Share
 
 
 class Query(NamedTuple):
-    """One solve, as this rank has it.
+    """One solve, as this rank has it."""
 
-    Attributes:
-        source: its local number; None if another rank owns it.
-        targets: those that this rank owns, in local numbers; None if all vertices are wanted.
-        deadline: `time.monotonic` at which to give up.
-        cutoff: distances beyond it are not wanted; the same on every rank.
-        finds_tree: predecessors are wanted where the options have them; likewise.
-    """
-
-    source: int | None
-    targets: NDArray[np.int64] | None
-    deadline: float
-    cutoff: float = math.inf
-    finds_tree: bool = True
+    source: int | None  # its local number; None if another rank owns it
+    targets: NDArray[np.int64] | None  # its own, in local numbers; None to solve for all vertices
+    deadline: float  # `time.monotonic` at which to give up
+    cutoff: float = math.inf  # distances beyond it are not wanted; the same on every rank
+    finds_tree: bool = True  # predecessors are wanted where the options have them; likewise
 
 
 class Outcome(NamedTuple):

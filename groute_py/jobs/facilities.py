@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.arguments import file_path
-from groute_py.engine.device_result import Mirrored
+from groute_py.engine.device_result import Mirrored, mirrored
 from groute_py.errors import NegativeCycleError
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Numbering
@@ -169,35 +169,12 @@ class DeviceNearest(NearestFacilities):
         vars(self).update(_facilities=Mirrored(facilities), _next=Mirrored(next))
         vars(self).update(_distances=Mirrored(distances))
 
-    @property
-    def facilities_device(self) -> Any:
-        """CuPy array, as `NearestFacilities.facilities`."""
-        return vars(self)["_facilities"].on_gpu
-
-    @property
-    def distances_device(self) -> Any:
-        """CuPy array, as `NearestFacilities.distances`."""
-        return vars(self)["_distances"].on_gpu
-
-    @property
-    def next_device(self) -> Any:
-        """CuPy array, as `NearestFacilities.next`."""
-        return vars(self)["_next"].on_gpu
-
-    @property
-    def facilities(self) -> NDArray[np.int64]:
-        """The array of `NearestFacilities`, downloaded."""
-        return vars(self)["_facilities"].on_host  # type: ignore[no-any-return]
-
-    @property
-    def distances(self) -> NDArray[Any]:
-        """The array of `NearestFacilities`, downloaded."""
-        return vars(self)["_distances"].on_host  # type: ignore[no-any-return]
-
-    @property
-    def next(self) -> NDArray[np.int64]:
-        """The array of `NearestFacilities`, downloaded."""
-        return vars(self)["_next"].on_host  # type: ignore[no-any-return]
+    facilities: Any = mirrored("facilities", "on_host")
+    distances: Any = mirrored("distances", "on_host")
+    next: Any = mirrored("next", "on_host")
+    facilities_device: Any = mirrored("facilities", "on_gpu")
+    distances_device: Any = mirrored("distances", "on_gpu")
+    next_device: Any = mirrored("next", "on_gpu")
 
 
 def to_gpu(result: NearestFacilities) -> DeviceNearest:

@@ -105,23 +105,14 @@ def customize(
     weights = _as_weights(whole.weights, whole.arc_count)
     begun = time.monotonic()
     hierarchy = customizable(whole)
-    return Customized(whole, hierarchy, _device(kind, hierarchy), weights, time.monotonic() - begun)
+    device_class: Any = MAKERS[kind](0, False)
+    return Customized(whole, hierarchy, device_class(hierarchy), weights, time.monotonic() - begun)
 
 
 class Customized:
-    """A graph in an order by separators, customized for its weights; see `customize`.
+    """A graph in an order by separators, customized for its weights; `customize` makes it.
 
-    Several threads may share it; they work one after another.
-
-    Args:
-        graph: in host memory.
-        hierarchy: of it.
-        device: has the hierarchy.
-        weights: the first ones.
-        seconds: that the order took.
-
-    Attributes:
-        hierarchy: as given.
+    Several threads may share it; they work one after another. ``hierarchy`` is the order.
     """
 
     def __init__(
@@ -271,12 +262,6 @@ class Customized:
                 ) from None
         self._device.customize(self._device.weights, WIDE)
         return self._at_any_width(answer)
-
-
-def _device(kind: str, hierarchy: CustomizableHierarchy) -> Customization:
-    make: Any = MAKERS[kind](0, False)
-    device: Customization = make(hierarchy)
-    return device
 
 
 def _as_weights(weights: Any, count: int) -> Any:

@@ -84,7 +84,11 @@ def estimates(
     """Seconds by method, on all ranks together."""
     share = math.ceil(count / ranks)
     device = "cpu" if gpu is None else "cuda"
-    solving = _on_cpu(facts, share) if gpu is None else _on_gpu(facts, share, gpu)
+    if gpu is None:
+        solving = _on_cpu(facts, share)
+    else:
+        solving = {"heap": _heap(facts, share, gpu), "batch": _batch(facts, share, gpu)}
+        solving["single"] = _single(facts, share)
     swept = resident == "sweep"
     if why_not(facts) is None and (
         gpu is None or swept or _sweeps_fit(facts, gpu, prepared=prepared)
@@ -136,14 +140,6 @@ def _on_cpu(facts: Facts, count: int) -> dict[str, float]:
     return {
         "heap": count * (settled + m * CPU_ARC_S["heap"]) / cores,
         "batch": count * (n + m) * CPU_ARC_S["batch"] / cores,
-    }
-
-
-def _on_gpu(facts: Facts, count: int, gpu: GpuRates) -> dict[str, float]:
-    return {
-        "heap": _heap(facts, count, gpu),
-        "batch": _batch(facts, count, gpu),
-        "single": _single(facts, count),
     }
 
 

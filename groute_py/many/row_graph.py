@@ -36,7 +36,7 @@ class RowGraph:
     layout: Layout  # of the vertices in ``graph``
     numbering: Numbering
     attribution: str
-    _solving: tuple[tuple[Any, ...], Choice, Solving] | None = None
+    _solvings: dict[tuple[Any, ...], tuple[Choice, Solving]] = field(default_factory=dict)
     _apart: dict[str, str | None] = field(default_factory=dict)
 
     @classmethod
@@ -74,26 +74,28 @@ class RowGraph:
 
     def resident(self, options: Options) -> Choice | None:
         """Return the method that is ready to solve as for an earlier job, if one is."""
-        if self._solving is None or not self._solving[2].is_open:
-            return None
-        return self._solving[1] if self._solving[0] == _likeness(options) else None
+        choice, solving = self._solvings.get(_likeness(options), (None, None))
+        return choice if solving is not None and solving.is_open else None
 
     def solving(
         self, height: NDArray[Any] | None, options: Options, choice: Choice, channel: Channel
     ) -> Solving:
         """Return the solver that stays if it is of the same method; else a new one in its place.
 
-        With potentials, which depend on the sources, it does not stay.
+        Cores keep one for each of the options that it depends on, a GPU has room for one. With
+        potentials, which depend on the sources, it does not stay.
         """
-        like, same = _likeness(options), (choice.algorithm, choice.device)
-        if height is None and self._solving is not None:
-            before, by, solving = self._solving
-            if before == like and (by.algorithm, by.device) == same:
+        like = _likeness(options)
+        if height is None and like in self._solvings:
+            by, solving = self._solvings[like]
+            if (by.algorithm, by.device) == (choice.algorithm, choice.device):
                 return solving
-        self._solving = None  # before the next one needs the room
+        if choice.device == "cuda":
+            self._solvings.clear()  # before the next one needs the room
+        self._solvings.pop(like, None)
         solving = Solving(self.graph, height, options, choice, channel, stays=height is None)
         if height is None:
-            self._solving = like, choice, solving
+            self._solvings[like] = choice, solving
         return solving
 
 

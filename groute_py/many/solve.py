@@ -191,36 +191,30 @@ class Solving:
 
     def opened(self, distance_type: np.dtype[Any]) -> RowSolver:
         """The method with the graph in place, which weighs nothing below zero."""
-        predecessors = self._options.predecessors
         if self._choice.device == "cuda":
             return self._opened_on_gpu(distance_type)
-        if self._choice.algorithm == "sweep":
-            return self._opened_sweeps(distance_type)
+        graph, predecessors = self._graph, self._options.predecessors
+        batch = partial(EngineRows, graph, predecessors=predecessors)
         if self._choice.algorithm == "batch":
-            return EngineRows(self._graph, predecessors=predecessors)
-        arcs = CpuGraph(self._graph, distance_type)
+            return batch()
+        arcs = CpuGraph(graph, distance_type)
+        if self._choice.algorithm == "sweep":
+            sweeps = partial(CpuSweeps, arcs, self._hierarchy, predecessors=predecessors)
+            return self._sweeps(sweeps, batch)
         if self._choice.algorithm == "heap":
             return CpuHeaps(arcs, predecessors=predecessors)
-        return CpuFloyd(self._graph, arcs, predecessors=predecessors)
+        return CpuFloyd(graph, arcs, predecessors=predecessors)
 
-    def _opened_sweeps(self, distance_type: np.dtype[Any]) -> RowSolver:
-        """Sweeps; a method that takes every graph where `choose` took them for one that resists."""
-        arcs = CpuGraph(self._graph, distance_type)
-        trees = self._options.predecessors
-        with self._tried_sweeps():
-            return CpuSweeps(arcs, self._hierarchy, predecessors=trees)
-        return EngineRows(self._graph, predecessors=trees)
-
-    @contextmanager
-    def _tried_sweeps(self) -> Iterator[None]:
-        """Go on behind the block if the graph does not contract and nobody asked for sweeps."""
+    def _sweeps(self, sweeps: Callable[[], RowSolver], batch: Callable[[], RowSolver]) -> RowSolver:
+        """Open sweeps, or a batch if the graph does not contract and nobody asked for sweeps."""
         self._resists = False
         try:
-            yield
+            return sweeps()
         except (DenseError, MemoryError) as problem:
             if self._options.algorithm != "auto":
                 raise InputError(f"{problem}; use another --algorithm") from problem
             self._resists = True
+        return batch()
 
     def _opened_on_gpu(self, distance_type: np.dtype[Any]) -> RowSolver:
         from groute_py.device.cuda.hierarchy.sweeps import CudaSweeps
@@ -230,15 +224,17 @@ class Solving:
         limit, predecessors = self._options.memory_limit, self._options.predecessors
         if self._choice.algorithm == "single":
             return SingleRows(self._graph, predecessors=predecessors)
-        place = local_rank(self._channel.rank)
-        graph = CudaGraph(self._graph, distance_type, place, limit)
+        graph = CudaGraph(self._graph, distance_type, local_rank(self._channel.rank), limit)
         if self._choice.algorithm == "floyd":
             return self._opened_matrix(graph)
+
+        def rows(method: Any) -> RowSolver:
+            return CudaRows(graph, method, batch_delta(self._facts), predecessors=predecessors)
+
         if self._choice.algorithm == "sweep":
-            with self._tried_sweeps():
-                return CudaSweeps(graph, self._hierarchy, predecessors=predecessors)
-        method = heap_method(graph) if self._choice.algorithm == "heap" else batch_method(graph)
-        return CudaRows(graph, method, batch_delta(self._facts), predecessors=predecessors)
+            sweeps = partial(CudaSweeps, graph, self._hierarchy, predecessors=predecessors)
+            return self._sweeps(sweeps, lambda: rows(batch_method(graph)))
+        return rows(heap_method(graph) if self._choice.algorithm == "heap" else batch_method(graph))
 
     def _opened_matrix(self, graph: CudaGraph) -> RowSolver:
         from groute_py.device.cuda.multi_source.floyd.one_gpu import CudaFloyd

@@ -229,3 +229,13 @@ def test_few_sources_go_with_many(monkeypatch: pytest.MonkeyPatch) -> None:
             assert found is not None
             assert found.statistics["algorithm"] == "sweep"
     assert len(contracted) == 1
+
+
+def test_a_solver_with_predecessors_stays_beside_one_without() -> None:
+    road, swept = groute_py.generate("road:9x9"), Choice("sweep", "cpu", "")
+    kept = RowGraph.of(road, Direction.FORWARD, Direction.FORWARD)
+    both = [Options(device="cpu", predecessors=predecessors) for predecessors in (False, True)]
+    first = [kept.solving(None, options, swept, SoloChannel()) for options in both]
+    rows = [next(solving.blocks(np.array([3]))) for solving in first]
+    assert [block.predecessors is None for block in rows] == [True, False]
+    assert [kept.solving(None, options, swept, SoloChannel()) for options in both] == first

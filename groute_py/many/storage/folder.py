@@ -1,8 +1,8 @@
 """The folder OUT.partial of a run: opened once, not through a link, and only if it is a run's.
 
 All files in it are reached through the open folder, so that what takes its name meanwhile is not
-touched. A run signs the file ``lock``; a folder without that, or with anything else in it, belongs
-to somebody else and stays as it is.
+touched. A run signs the file ``lock``; a folder without that belongs to somebody else and stays as
+it is, and so does every file that does not have the name of a run's.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import os
 import re
 import shutil
 import stat
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -44,9 +43,6 @@ DRAFT_FOLDER = re.compile(rf"zarr-{TOKEN}")
 
 SIGNATURE = b"groute-py run\n"
 """Bytes that a run writes into the lock."""
-
-NFS_LEFTOVER = ".nfs"
-"""Beginning of the names that NFS gives to removed files which are still open."""
 
 
 class RunFolder:
@@ -192,28 +188,12 @@ def _names(folder: int) -> list[str]:
         return [entry.name for entry in entries]
 
 
-def _check_own(path: Path, folder: int) -> None:
-    with tempfile.TemporaryFile(dir=path.parent) as probe:  # some file systems give root another id
-        if os.fstat(folder).st_uid not in (os.geteuid(), os.fstat(probe.fileno()).st_uid):
-            raise InputError(f"{path}: belongs to another user; {_ADVICE}")
-    names = [name for name in _names(folder) if not name.startswith(NFS_LEFTOVER)]
-    strange = next((name for name in names if not _is_own(name, folder)), None)
-    if strange is not None:
-        raise InputError(f"{path}: holds {strange}, which is no file of a run; {_ADVICE}")
-    if not _is_signed(folder):
-        raise InputError(f"{path}: is there already and is not of a run of groute-py; {_ADVICE}")
-
-
 _ADVICE = "it stays as it is: move it away, or name another --output"
 
 
-def _is_own(name: str, folder: int) -> bool:
-    """Return whether a run may have made it: a plain file without another name, or a Zarr draft."""
-    status = os.stat(name, dir_fd=folder, follow_symlinks=False)
-    if DRAFT_FOLDER.fullmatch(name):
-        return stat.S_ISDIR(status.st_mode)
-    is_named = FILE.fullmatch(name) is not None
-    return is_named and stat.S_ISREG(status.st_mode) and status.st_nlink == 1
+def _check_own(path: Path, folder: int) -> None:
+    if not _is_signed(folder):
+        raise InputError(f"{path}: is there already and is not of a run of groute-py; {_ADVICE}")
 
 
 def _is_signed(folder: int) -> bool:

@@ -52,21 +52,13 @@ BLOCK = 512
 
 @dataclass(frozen=True)
 class ArrayPlace:
-    """The place of an array of rows.
-
-    Attributes:
-        name: of the array.
-        path: of its file.
-        type: of an entry.
-        start: of the first row, in bytes.
-        same: identifies the host until it is started again, and there the file.
-    """
+    """The place of an array of rows in its file."""
 
     name: str
     path: Path
-    type: np.dtype[Any]
-    start: int
-    same: tuple[str, int, int]
+    type: np.dtype[Any]  # of an entry
+    start: int  # of the first row, in bytes
+    same: tuple[str, int, int]  # identifies the host until it is started again, and there the file
 
 
 class RowWriter:
