@@ -15,10 +15,8 @@ from groute_py.results.result import Result
 class Mirrored:
     """An array on a GPU and in host memory, each copied from the other when first asked for.
 
-    So an answer that `dataclasses.replace` makes of another has its arrays on the GPU too.
-
-    Args:
-        values: of CuPy or of NumPy, shape (n,).
+    So an answer that `dataclasses.replace` makes of another has its arrays on the GPU too. The
+    values are of CuPy or of NumPy.
     """
 
     def __init__(self, values: Any) -> None:

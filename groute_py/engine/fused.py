@@ -21,9 +21,8 @@ from numpy.typing import NDArray
 from groute_py.comm.base import Buffer, Channel
 from groute_py.comm.team import Team
 from groute_py.device.base import Device, Linked
-from groute_py.engine.loop import Pace, Relaxing, counts_of
+from groute_py.engine.loop import Pace, Relaxing
 from groute_py.errors import RunError, everywhere, too_late
-from groute_py.system.clock import count
 
 
 def run(linked: Linked, channel: Channel, pace: Pace) -> bool:
@@ -39,12 +38,6 @@ def run(linked: Linked, channel: Channel, pace: Pace) -> bool:
         raise everywhere(too_late())
     problem = "kernels ended before all ranks were done, and no time limit had passed"
     raise everywhere(RunError(f"{problem}; solve again, with --mode rounds if it comes again"))
-
-
-def record_counts(device: Device) -> None:
-    """Record what the kernels of a whole solve in one launch have counted, once they have ended."""
-    for counter, value in counts_of(device).items():
-        count(counter, value)
 
 
 class Together(Relaxing):

@@ -49,14 +49,8 @@ class Cut(NamedTuple):
 class LoadedGraph:
     """A graph that all ranks hold on their devices.
 
-    Attributes:
-        numbering, geography: of the vertices; only rank 0's counts.
-        watch: has the times of all phases before the solves.
-        types: the distance types from the one that is loaded to the widest that may be needed.
-        distance_type: in which the device computes.
-        mode: in which the ranks exchange.
-        together: one run of all ranks is a solve.
-        imbalance: the most arcs that a rank holds over the mean.
+    ``numbering`` and ``geography`` are of the vertices, on rank 0; ``watch`` has the times of all
+    phases before the solves.
     """
 
     def __init__(
@@ -81,12 +75,12 @@ class LoadedGraph:
         A planned mode for which there is no room gives way to another, for good: wider distances
         need no less.
         """
-        self.types, self.distance_type = tuple(types), types[0]
+        self.types, self.distance_type = tuple(types), types[0]  # up to the widest; the loaded one
         self.device.unlink()  # before what peers map is let go
         while isinstance(mode := self._load_in(self._planned), PlannedMode):
             self._planned = mode
         self.mode: Mode = mode
-        self.together = self.channel.size == 1 or mode.whole is not None
+        self.together = self.channel.size == 1 or mode.whole is not None  # one run is a solve
         held = len(self.cut.share.heads) if mode.linked is None else mode.linked.arcs
         self.imbalance = imbalance_of(self.channel.gather(held))
 

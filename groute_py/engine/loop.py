@@ -79,9 +79,8 @@ def run(
 ) -> int:
     """Work until all ranks are quiet; return the number of votes taken. Collective.
 
-    Args:
-        inspect: called on every rank with each verdict; may raise the same error on all.
-        team: the ranks with which this one works at the same time, each time; None if it is alone.
+    Every rank calls ``inspect`` with each verdict; it may raise the same error on all. ``team`` are
+    the ranks with which this one works at the same time, each time.
     """
     try:
         return _work(task, channel, pace, inspect, team)
@@ -157,11 +156,9 @@ def counts_of(device: Device) -> dict[str, int]:
 
 
 class Relaxing:
-    """Improves distances.
+    """Improves distances, those of this rank's ``targets`` or, for None, of all vertices.
 
-    Args:
-        targets: that this rank owns, in local numbers; None if all vertices are wanted.
-        width: of its steps towards targets, if the device has no bucket.
+    ``width`` is that of its steps towards targets, if the device has no bucket.
     """
 
     def __init__(

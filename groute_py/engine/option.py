@@ -28,37 +28,21 @@ WIDTH = 92
 
 @dataclass(frozen=True)
 class Option:
-    """An option: its text, its values and its check, without name and default.
+    """An option: its text, its values and its check, without a name."""
 
-    Attributes:
-        text: what it does, in plain words; for ``--help``, docstrings and tables.
-        in_python: what docstrings of Python functions add, in Markdown.
-        off: the text of the flag ``--no-…``, if the default is True.
-        flag: its flag on the command line, if that is not made from the name.
-        of: the functions that take it.
-        terminal: whether commands take it, those with the names of the functions.
-        choices: the values it may have; empty for others.
-        unset: what None stands for.
-        metavar: stands for its value in ``--help``.
-        exact: whether an integer of the command line is to stay one, whatever its size.
-        per_rank: whether ranks may have different values.
-        check: raises `InputError` for a wrong value; not called with None.
-        default: the value where none is given.
-    """
-
-    text: str
-    in_python: str = ""
-    off: str = ""
-    flag: str = ""
-    of: tuple[str, ...] = EVERYWHERE
-    terminal: bool = True
-    choices: tuple[str, ...] = ()
-    unset: str = ""
-    metavar: str = ""
-    exact: bool = False
-    per_rank: bool = False
-    check: Callable[[Any], None] | None = None
-    default: Any = None
+    text: str  # what it does, in plain words; for ``--help``, docstrings and tables
+    in_python: str = ""  # what docstrings of Python functions add, in Markdown
+    off: str = ""  # the text of the flag ``--no-…``, if the default is True
+    flag: str = ""  # its flag on the command line, if that is not made from the name
+    of: tuple[str, ...] = EVERYWHERE  # the functions that take it
+    terminal: bool = True  # whether commands take it, those with the names of the functions
+    choices: tuple[str, ...] = ()  # the values it may have; empty for others
+    unset: str = ""  # what None stands for
+    metavar: str = ""  # stands for its value in ``--help``
+    exact: bool = False  # an integer of the command line stays one, whatever its size
+    per_rank: bool = False  # ranks may have different values
+    check: Callable[[Any], None] | None = None  # raises `InputError`; not called with None
+    default: Any = None  # the value if the user sets none
 
     def refuse(self, name: str, value: Any) -> None:
         """Raise `InputError` for a value that the option cannot have."""

@@ -46,12 +46,13 @@ def report(
             answer = collect(graph.channel, device, graph.cut.order, predecessors=predecessors)
         else:
             answer = device.held(predecessors=predecessors)
+    by_kernels = device.counters.sent[: len(bytes_sent)]
     reports = graph.channel.gather(
         RankReport(
             device=f"{device.name}: {device.label}",
             counters=device.counters,
             seconds={**graph.watch.seconds, **watch.seconds},
-            bytes_sent=_bytes_to_each(bytes_sent, device.counters.sent),
+            bytes_sent=[int(a) + b for a, b in zip_longest(bytes_sent, by_kernels, fillvalue=0)],
             arcs_reached=device.arcs_reached(),
         )
     )
@@ -99,11 +100,6 @@ def _distances(channel: Channel, device: Device) -> NDArray[Any] | None:
         return device.public_distances()
     parts = channel.collect(device.distances())
     return None if parts is None else public_distances(*parts)
-
-
-def _bytes_to_each(by_channel: NDArray[np.int64], by_kernels: list[int]) -> list[int]:
-    kernels = by_kernels[: len(by_channel)]
-    return [int(a) + b for a, b in zip_longest(by_channel, kernels, fillvalue=0)]
 
 
 def _statistics(graph: LoadedGraph, outcome: Outcome, reports: list[RankReport]) -> dict[str, Any]:

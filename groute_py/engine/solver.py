@@ -30,18 +30,9 @@ from groute_py.turns.layout import Layout
 class SourceSolver:
     """A graph on the devices of all ranks, for solves from one source after another.
 
-    With several ranks all of them open it, solve and close together: it and its methods are
-    collective, and the calls must come in the same order. As a context manager it is closed at the
-    end of the block.
-
-    Args:
-        supply: the graph, wherever it lies; with ``options.reverse`` its arcs are turned round, and
-            with ``options.turns`` it is expanded.
-
-    Attributes:
-        facts: counts and weights of the graph.
-        numbering: the ids of the vertices on rank 0, None elsewhere.
-        attribution: the credit that answers have to show, on rank 0; "" for none.
+    It and its methods are collective. The arcs of ``supply`` are reversed with ``options.reverse``,
+    and it is expanded with ``options.turns``. ``numbering`` and ``attribution``, the credit that
+    answers have to show, are those of rank 0.
     """
 
     def __init__(self, supply: Supply, channel: Channel, options: Options) -> None:
@@ -66,22 +57,13 @@ class SourceSolver:
         finds_tree: bool = True,
         cutoff: float = math.inf,
     ) -> Result | None:
-        """Return shortest paths from ``source`` on rank 0, None elsewhere.
+        """Return shortest paths from a vertex, counted from 0, on rank 0; None elsewhere.
 
-        Args:
-            source: a vertex, counted from 0.
-            targets: vertices; the solve ends when all of them are final, and leaves vertices
-                farther than the farthest of them unreached. With negative weights no early end is
-                possible, and all vertices are solved.
-            brings_tree: whether predecessors come to the result, not to the devices alone.
-            finds_tree: whether to find them, if the options want them.
-            cutoff: vertices beyond it stay unreached, as beyond that of the options.
-
-        Raises:
-            InputError: the source or a target is not a vertex, or differs between ranks.
-            NegativeCycleError: one can be reached from the source, in the graph as it was given.
-            TimeLimitError: the time limit passed.
-            RunError: a distance does not fit in 64 bits.
+        The solve ends when all ``targets`` are final, and leaves vertices farther than the farthest
+        of them unreached; with negative weights no early end is possible. Vertices beyond
+        ``cutoff`` stay unreached, as beyond that of the options. If the options want predecessors,
+        ``finds_tree`` says whether to find them, and ``brings_tree`` whether these come to the
+        result, not to the devices alone.
         """
         graph, channel, watch = self._graph, self._channel, Stopwatch()
         if graph.mode.linked is not None:

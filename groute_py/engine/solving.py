@@ -14,7 +14,7 @@ from groute_py.device.overflow import leads_beyond
 from groute_py.engine import fused
 from groute_py.engine.fused import Together
 from groute_py.engine.loading import LoadedGraph
-from groute_py.engine.loop import Claiming, Pace, Relaxing, run
+from groute_py.engine.loop import Claiming, Pace, Relaxing, counts_of, run
 from groute_py.engine.negative_cycle import ChangeWatch, CycleWatch, SinkingError
 from groute_py.engine.planning import LEAD_BUCKETS
 from groute_py.engine.statistics import Stopwatch
@@ -23,6 +23,7 @@ from groute_py.errors import RunError, everywhere
 from groute_py.graph.array_like import host_array
 from groute_py.graph.facts import Facts
 from groute_py.partition.share import Share
+from groute_py.system.trace import count
 
 
 class Query(NamedTuple):
@@ -71,7 +72,8 @@ class SourceSolving:
                 outcome = self._relax(query)
             if graph.mode.whole is not None:
                 graph.mode.whole.count()  # not sooner: all ranks wait for the answer
-                fused.record_counts(graph.device)
+                for counter, value in counts_of(graph.device).items():
+                    count(counter, value)
             finds_tree = query.finds_tree and graph.plan.options.predecessors
             if finds_tree or graph.plan.may_sink:
                 with watch.phase("predecessors"):

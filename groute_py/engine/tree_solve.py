@@ -79,10 +79,8 @@ class TreeSolver:
     ) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Return distances and predecessors of this rank's vertices.
 
-        Args:
-            source: its number in the order of the shares; None on ranks that do not own it.
-            types: of the distances, the narrowest first; the first that holds all is taken.
-            deadline: `time.monotonic` at which to give up.
+        ``source`` is a number in the order of the shares, None on ranks that do not own it; the
+        first of ``types``, the narrowest first, that holds all distances is taken.
         """
         root = next(number for number in self._channel.gather(source) if number is not None)
         answer = at_root(self._channel, lambda: self._solved(root, types, deadline))

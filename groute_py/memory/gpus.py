@@ -102,10 +102,9 @@ def refuse_what_cannot_fit(
 ) -> None:
     """Raise `InputError`, on every rank, if parts fit on no GPU, however they are cut.
 
-    Args:
-        rooms: each rank's bytes that are free for a share; None on a CPU.
-        remedy: advice; None for more GPUs.
-        team: the ranks of the smallest host, if they must exchange in kernels; else None.
+    ``rooms`` are the bytes that each rank has free for a share, None on a CPU; ``remedy`` is the
+    advice, None for more GPUs; ``team`` the ranks of the smallest host, if they must exchange in
+    kernels.
     """
     limits = [room for room in rooms if room is not None]
     if len(limits) < len(rooms):
