@@ -23,7 +23,7 @@ from groute_py.errors import RunError, everywhere
 from groute_py.graph.array_like import host_array
 from groute_py.graph.facts import Facts
 from groute_py.partition.share import Share
-from groute_py.system.trace import count
+from groute_py.system.clock import count
 
 
 class Query(NamedTuple):

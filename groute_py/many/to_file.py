@@ -15,8 +15,7 @@ from groute_py.device.rows import RowBlock
 from groute_py.many.apsp import ManySources, Progress, Spans, deliver, in_rounds
 from groute_py.many.rows import SourceRows
 from groute_py.many.storage.forms import write_output
-from groute_py.many.storage.row_files import RowFiles
-from groute_py.many.storage.row_writer import ArrayPlace, MappedRowWriter
+from groute_py.many.storage.row_files import ArrayPlace, MappedRowWriter, RowFiles
 from groute_py.many.storage.store import Store
 from groute_py.results.attributes import Attributes
 from groute_py.system.clock import span

@@ -16,10 +16,9 @@ from support.keeping import failing
 
 from groute_py import UNREACHED
 from groute_py.device.rows import RowBlock
-from groute_py.many.storage import row_files, row_writer
-from groute_py.many.storage.row_files import RowFiles
-from groute_py.many.storage.row_writer import ArrayPlace, MappedRowWriter, boot_id
-from groute_py.many.storage.row_writer import write_at as pwritten
+from groute_py.many.storage import row_files
+from groute_py.many.storage.row_files import ArrayPlace, MappedRowWriter, RowFiles, boot_id
+from groute_py.many.storage.row_files import write_at as pwritten
 
 START, WIDTH, NARROW = 128, 1000, np.iinfo(np.int32).max
 
@@ -36,8 +35,8 @@ POSITIONS = {
 @pytest.fixture(autouse=True)
 def mapped(monkeypatch: pytest.MonkeyPatch) -> None:
     """As on a disk and on as many cores as mapped rows need."""
-    monkeypatch.setattr(row_writer, "thread_count", lambda: row_writer.FEWEST)
-    monkeypatch.setattr(row_writer, "has_blocks", lambda _: True)
+    monkeypatch.setattr(row_files, "thread_count", lambda: row_files.FEWEST)
+    monkeypatch.setattr(row_files, "has_blocks", lambda _: True)
 
 
 def place_in(folder: Path) -> ArrayPlace:
@@ -71,9 +70,9 @@ def test_rows_come_to_their_positions(
         raise OSError(12, "Cannot allocate memory")
 
     if refused:
-        monkeypatch.setattr(row_writer, "mmap", none_left)
+        monkeypatch.setattr(row_files, "mmap", none_left)
     else:
-        monkeypatch.setattr(row_writer, "write_at", none_left)
+        monkeypatch.setattr(row_files, "write_at", none_left)
     positions, place = POSITIONS[name], place_in(tmp_path)
     rows = rows_of(len(positions))
     with closing(MappedRowWriter([place])) as writer:
@@ -94,8 +93,8 @@ def test_a_window_stays_for_the_next_blocks(
         opened.append((offset, offset + length))
         return mmap(file, length, offset=offset)
 
-    monkeypatch.setattr(row_writer, "mmap", counted)
-    monkeypatch.setattr(row_writer, "WINDOW_BYTES", size := 1 << 18)
+    monkeypatch.setattr(row_files, "mmap", counted)
+    monkeypatch.setattr(row_files, "WINDOW_BYTES", size := 1 << 18)
     place = place_in(tmp_path)
     wanted = np.full((100, WIDTH), 7)
     with closing(MappedRowWriter([place])) as writer:
@@ -127,7 +126,7 @@ def test_huge_pages_are_asked_for_and_not_needed(
             asked.append(option)
             raise OSError(22, "Invalid argument")
 
-    monkeypatch.setattr(row_writer, "mmap", Without)
+    monkeypatch.setattr(row_files, "mmap", Without)
     place, rows = place_in(tmp_path), rows_of(50)
     with closing(MappedRowWriter([place])) as writer:
         writer.take(np.arange(50), RowBlock(0, rows, None))
@@ -163,7 +162,7 @@ def open_files() -> int:
 def test_nothing_stays_open_of_what_could_not_begin(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(row_writer, "has_blocks", failing(errno.EIO))
+    monkeypatch.setattr(row_files, "has_blocks", failing(errno.EIO))
     place, before = place_in(tmp_path), open_files()
     with pytest.raises(OSError, match="Input/output"):
         MappedRowWriter([place, place])

@@ -33,7 +33,7 @@ from groute_py.many.storage.folder import (
     token_of,
     write_run,
 )
-from groute_py.many.storage.row_writer import write_at
+from groute_py.many.storage.row_files import write_at
 
 EVERY_S = 1.0
 """Seconds between writes of parts, at least."""
