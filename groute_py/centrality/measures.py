@@ -1,19 +1,47 @@
-"""Centralities and measures of distance, for Python; the package has the list."""
+"""Centralities and measures of distance: a function of Python each, and the job of them all."""
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
-from groute_py.centrality import job
-from groute_py.centrality.scores import ArcScores, Scores
+from groute_py.centrality.dependencies import Accumulated, accumulated
+from groute_py.centrality.distances import Reduced, reduced
+from groute_py.centrality.scores import ArcScores, Scores, arc_scores, row_scores, vertex_scores
+from groute_py.comm.agree import on_root
 from groute_py.engine.option import options_of
 from groute_py.engine.options import Options
+from groute_py.errors import InputError
 from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
 from groute_py.many.sources import Vertices
-from groute_py.solver.opened import open_for
+from groute_py.solver.opened import Opened, Work, open_for
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Measure(Generic[T]):
+    """A measure, and its answer from the sums that it is made of, normalized or not."""
+
+    name: str
+    answer: Callable[[Any, bool], T]
+    of_paths: bool = False  # of all shortest paths, not of distances
+
+
+CLOSENESS = Measure("closeness", lambda rows, norm: row_scores(rows, rows.closeness(norm)))
+HARMONIC = Measure("harmonic", lambda rows, norm: row_scores(rows, rows.harmonic(norm)))
+ECCENTRICITY = Measure("eccentricity", lambda rows, _: row_scores(rows, rows.rows.greatest))
+DIAMETER = Measure[Any]("diameter", lambda rows, _: rows.rows.greatest[rows.farthest].item())
+RADIUS = Measure[Any]("radius", lambda rows, _: rows.rows.greatest[rows.most_central].item())
+MEAN = Measure[float]("mean", lambda rows, _: rows.mean()[0])
+BETWEENNESS = Measure("betweenness", vertex_scores, of_paths=True)
+EDGE_BETWEENNESS = Measure("edge_betweenness", arc_scores, of_paths=True)
+
+OF_DISTANCES = CLOSENESS, HARMONIC, ECCENTRICITY, DIAMETER, RADIUS, MEAN
+MEASURES = {one.name: one for one in (*OF_DISTANCES, BETWEENNESS, EDGE_BETWEENNESS)}
+"""By the names of the functions of `groute_py.centrality`."""
 
 
 def closeness(
@@ -40,7 +68,7 @@ def closeness(
     >>> closeness(([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]), device="cpu").values.tolist()[1:]
     [0.3333333333333333, 0.0]
     """
-    return _measured(job.CLOSENESS, graph, sources, options, normalized=normalized)
+    return _open_and_answer(CLOSENESS, graph, sources, options, normalized=normalized)
 
 
 def harmonic(
@@ -65,7 +93,7 @@ def harmonic(
     >>> harmonic(([0, 2, 3, 3], [1, 2, 2], [4, 8, 4]), device="cpu").values.tolist()
     [0.375, 0.25, 0.0]
     """
-    return _measured(job.HARMONIC, graph, sources, options, normalized=normalized)
+    return _open_and_answer(HARMONIC, graph, sources, options, normalized=normalized)
 
 
 def eccentricity(
@@ -84,7 +112,7 @@ def eccentricity(
     >>> eccentricity(([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]), device="cpu").values.tolist()
     [7, 3, 0]
     """
-    return _measured(job.ECCENTRICITY, graph, sources, options)
+    return _open_and_answer(ECCENTRICITY, graph, sources, options)
 
 
 def diameter(graph: GraphLike, *, sources: Vertices | None = None, **options: Any) -> Any:
@@ -102,7 +130,7 @@ def diameter(graph: GraphLike, *, sources: Vertices | None = None, **options: An
     >>> diameter(([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]), device="cpu")
     7
     """
-    return _measured(job.DIAMETER, graph, sources, options)
+    return _open_and_answer(DIAMETER, graph, sources, options)
 
 
 def radius(graph: GraphLike, *, sources: Vertices | None = None, **options: Any) -> Any:
@@ -123,7 +151,7 @@ def radius(graph: GraphLike, *, sources: Vertices | None = None, **options: Any)
     >>> radius(([0, 2, 3, 4], [1, 2, 2, 0], [4, 9, 3, 1]), device="cpu")
     4
     """
-    return _measured(job.RADIUS, graph, sources, options)
+    return _open_and_answer(RADIUS, graph, sources, options)
 
 
 def mean(graph: GraphLike, *, sources: Vertices | None = None, **options: Any) -> float | None:
@@ -140,7 +168,7 @@ def mean(graph: GraphLike, *, sources: Vertices | None = None, **options: Any) -
     >>> mean(([0, 2, 3, 3], [1, 2, 2], [4, 9, 2]), device="cpu")
     4.0
     """
-    return _measured(job.MEAN, graph, sources, options)
+    return _open_and_answer(MEAN, graph, sources, options)
 
 
 def betweenness(
@@ -177,7 +205,7 @@ def betweenness(
     [0.0, 1.0, 0.0]
     """
     how = {"normalized": normalized, "endpoints": endpoints}
-    return _measured(job.BETWEENNESS, graph, sources, options, **how)
+    return _open_and_answer(BETWEENNESS, graph, sources, options, **how)
 
 
 def edge_betweenness(
@@ -205,17 +233,59 @@ def edge_betweenness(
     >>> edge_betweenness(([0, 1, 2, 2], [1, 2], [4, 3]), device="cpu").values.tolist()
     [2.0, 2.0]
     """
-    return _measured(job.EDGE_BETWEENNESS, graph, sources, options, normalized=normalized)
+    return _open_and_answer(EDGE_BETWEENNESS, graph, sources, options, normalized=normalized)
 
 
-def _measured(
-    measure: job.Measure[T],
+@dataclass(frozen=True, eq=False)
+class MeasureJob:
+    """The sums that a measure, a key of `MEASURES`, is made of."""
+
+    measure: str
+    sources: Vertices | None = None
+    endpoints: bool = False
+
+    def shared_arguments(self) -> dict[str, Any]:
+        return {"function": self.measure, "endpoints": self.endpoints}
+
+    def check(self, options: Options) -> None:
+        options.refuse_cutoff(self.measure)
+        options.check("centrality")
+        if MEASURES[self.measure].of_paths and options.reverse:
+            raise InputError(f"{self.measure} is of paths in both directions; open without reverse")
+
+    def run(self, opened: Opened, work: Work) -> Reduced | Accumulated | None:
+        on_root(opened.channel, lambda: opened.options.refuse_turns(self.measure))
+        if MEASURES[self.measure].of_paths:
+            by_arc = self.measure == "edge_betweenness"
+            how = {"by_arc": by_arc, "endpoints": self.endpoints, "errors": True}
+            return accumulated(opened, self.sources, work, **how)
+        result = reduced(opened, self.sources, self.measure, work)
+        if self.measure == "radius":  # of which there is none where no source reaches all
+            on_root(opened.channel, lambda: result is not None and result.most_central)
+        return result
+
+
+def answer(
+    opened: Opened,
+    measure: Measure[T],
+    sources: Vertices | None,
+    *,
+    normalized: bool = False,
+    endpoints: bool = False,
+) -> T | None:
+    """Answer on rank 0 as the function with the name of the measure; None elsewhere. Collective."""
+    result: Any = opened.answer(MeasureJob(measure.name, sources, endpoints))
+    return None if result is None else measure.answer(result, normalized)
+
+
+def _open_and_answer(
+    measure: Measure[T],
     graph: GraphLike,
     sources: Vertices | None,
     keywords: dict[str, Any],
     **how: bool,
 ) -> T | None:
-    """Answer on rank 0; None elsewhere. ``how`` is as for `measured`."""
+    """Answer on rank 0; None elsewhere. ``how`` is as for `answer`."""
     left = dict(keywords)
     tail, head, weight, comm = (left.pop(n, None) for n in ("tail", "head", "weight", "comm"))
     columns = Columns(tail, head, weight, ignore=left.pop("ignore_columns", ()))
@@ -225,4 +295,4 @@ def _measured(
         if key not in options or (key == "reverse" and measure.of_paths):
             raise TypeError(f"{measure.name}() got an unexpected keyword argument {key!r}")
     with open_for("centrality", graph, left, columns, comm, hops=not weighted) as opened:
-        return job.measured(opened, measure, sources, **how)
+        return answer(opened, measure, sources, **how)

@@ -76,7 +76,7 @@ def centrality(
     --output sums are saved now and then in OUTPUT.partial, for --resume.
     """
     run = Runner("centrality", graph, {**arguments, "hops": unweighted}, {"--sources": sources})
-    from groute_py.centrality.job import MeasureJob
+    from groute_py.centrality.measures import MeasureJob
     from groute_py.solver.opened import Work
 
     begins = None if sources == "all" else run.vertices("--sources", "source")
@@ -132,9 +132,9 @@ def _values(
         columns = {name: np.array([answer[name]]) for name in SAVED if name in answer}
         _save(run, columns, whole.attribution)
         return _finite(answer)
-    from groute_py.centrality.job import scores_of
+    from groute_py.centrality.measures import MEASURES as FUNCTIONS
 
-    scores = scores_of(result, measure, normalized=normalized)
+    scores = FUNCTIONS[measure].answer(result, normalized)
     columns = scores.columns(measure)
     answer = {}
     if measure.replace("_", "-") in COUNTED:

@@ -68,16 +68,6 @@ class SolvePlan:
         """Rounding may make distances sink for ever; see `groute_py.engine.tree_solve`."""
         return self.facts.has_negative and self.facts.weight_type.kind == "f"
 
-    @property
-    def cutoff(self) -> float:
-        """Distances beyond it are not wanted."""
-        return math.inf if self.options.cutoff is None else self.options.cutoff
-
-    @property
-    def time_limit_s(self) -> float:
-        """Seconds that a solve may take."""
-        return math.inf if self.options.time_limit_s is None else self.options.time_limit_s
-
     def lead(self, *, targets: bool) -> float:
         """Return how many buckets a rank may work ahead of the others."""
         if targets:

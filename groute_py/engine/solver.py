@@ -66,23 +66,25 @@ class SourceSolver:
         result, not to the devices alone.
         """
         graph, channel, watch = self._graph, self._channel, Stopwatch()
+        options = graph.plan.options
         if graph.mode.linked is not None:
             graph.mode.linked.wake()
         begin = self._layout.begins(np.array([source], np.int64))
         ends = self._layout.ends(np.array(targets, np.int64))
         own_source, *own = graph.own_of([*begin.tolist(), *ends.tolist()])
         own_targets = np.array([v for v in own if v is not None], np.int64) if targets else None
-        deadline = time.monotonic() + graph.plan.time_limit_s
-        query = Query(own_source, own_targets, deadline, min(cutoff, graph.plan.cutoff), finds_tree)
+        deadline = time.monotonic() + (options.time_limit_s or math.inf)
+        limit = cutoff if options.cutoff is None else min(cutoff, options.cutoff)
+        query = Query(own_source, own_targets, deadline, limit, finds_tree)
         before = channel.bytes_sent.copy()
         channel.gather(None)  # so that no rank's time holds another's last download
         try:
             outcome = self._solving.solve(query, watch)
         except NegativeCycleError as error:
             cycle = self._layout.cycle(error)
-            raise (cycle.reversed() if graph.plan.options.reverse else cycle) from None
+            raise (cycle.reversed() if options.reverse else cycle) from None
         sent = channel.bytes_sent - before
-        tree = brings_tree and finds_tree and graph.plan.options.predecessors
+        tree = brings_tree and finds_tree and options.predecessors
         result = report(graph, begin.item(), outcome, watch, sent, predecessors=tree)
         if result is None or self.numbering is None:
             return None

@@ -9,7 +9,7 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
-from groute_py.centrality import job
+from groute_py.centrality import measures
 from groute_py.centrality.scores import ArcScores, Scores
 from groute_py.comm.agree import at_root, on_root, refuse_difference
 from groute_py.errors import InputError, everywhere
@@ -187,29 +187,29 @@ class Solver:
         self, sources: Vertices | None = None, *, normalized: bool = False
     ) -> Scores | None:
         """See `groute_py.centrality.closeness`."""
-        return job.measured(self._opened, job.CLOSENESS, sources, normalized=normalized)
+        return measures.answer(self._opened, measures.CLOSENESS, sources, normalized=normalized)
 
     def harmonic(
         self, sources: Vertices | None = None, *, normalized: bool = False
     ) -> Scores | None:
         """See `groute_py.centrality.harmonic`."""
-        return job.measured(self._opened, job.HARMONIC, sources, normalized=normalized)
+        return measures.answer(self._opened, measures.HARMONIC, sources, normalized=normalized)
 
     def eccentricity(self, sources: Vertices | None = None) -> Scores | None:
         """See `groute_py.centrality.eccentricity`."""
-        return job.measured(self._opened, job.ECCENTRICITY, sources)
+        return measures.answer(self._opened, measures.ECCENTRICITY, sources)
 
     def diameter(self, sources: Vertices | None = None) -> Any:
         """See `groute_py.centrality.diameter`."""
-        return job.measured(self._opened, job.DIAMETER, sources)
+        return measures.answer(self._opened, measures.DIAMETER, sources)
 
     def radius(self, sources: Vertices | None = None) -> Any:
         """See `groute_py.centrality.radius`."""
-        return job.measured(self._opened, job.RADIUS, sources)
+        return measures.answer(self._opened, measures.RADIUS, sources)
 
     def mean(self, sources: Vertices | None = None) -> float | None:
         """See `groute_py.centrality.mean`."""
-        return job.measured(self._opened, job.MEAN, sources)
+        return measures.answer(self._opened, measures.MEAN, sources)
 
     def betweenness(
         self,
@@ -220,13 +220,15 @@ class Solver:
     ) -> Scores | None:
         """See `groute_py.centrality.betweenness`; an error with ``reverse``."""
         how = {"normalized": normalized, "endpoints": endpoints}
-        return job.measured(self._opened, job.BETWEENNESS, sources, **how)
+        return measures.answer(self._opened, measures.BETWEENNESS, sources, **how)
 
     def edge_betweenness(
         self, sources: Vertices | None = None, *, normalized: bool = False
     ) -> ArcScores | None:
         """See `groute_py.centrality.edge_betweenness`; an error with ``reverse``."""
-        return job.measured(self._opened, job.EDGE_BETWEENNESS, sources, normalized=normalized)
+        return measures.answer(
+            self._opened, measures.EDGE_BETWEENNESS, sources, normalized=normalized
+        )
 
     def with_weights(self, weights: Any) -> Solver:
         """A solver of the same vertices and arcs with other weights; collective.
