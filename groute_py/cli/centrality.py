@@ -134,7 +134,7 @@ def _values(
         return _finite(answer)
     from groute_py.centrality.measures import MEASURES as FUNCTIONS
 
-    scores = FUNCTIONS[measure].answer(result, normalized)
+    scores: Any = FUNCTIONS[measure].answer(result, normalized)
     columns = scores.columns(measure)
     answer = {}
     if measure.replace("_", "-") in COUNTED:
