@@ -18,7 +18,7 @@ STEPS = (
         "relax and exchange until no rank has work left",
         GREEN,
     ),
-    ("engine/tasks.py", "predecessors from tight arcs", GREEN),
+    ("engine/loop.py", "predecessors from tight arcs", GREEN),
     (
         "engine/reporting.py, results/result.py",
         "gather distances and tree on rank 0; statistics",
