@@ -114,15 +114,15 @@ class Reduced:
 
     def _error_of_mean(self, sums: NDArray[np.float64], mean: float) -> float:
         """Return the error of a ratio of two means (Cochran, Sampling Techniques, 1977, 2.11)."""
-        drawn = len(self.rows.reached)
-        if drawn >= self.count:
+        sample_size = len(self.rows.reached)
+        if sample_size >= self.count:
             return 0.0
-        if drawn == 1:
+        if sample_size == 1:
             return math.nan
         others = (self.rows.reached - 1).astype(np.float64)
         apart = sums - mean * others
-        variance = float((apart**2).sum()) / (drawn - 1)
-        spread = math.sqrt((1 - drawn / self.count) * variance / drawn)
+        variance = float((apart**2).sum()) / (sample_size - 1)
+        spread = math.sqrt((1 - sample_size / self.count) * variance / sample_size)
         return spread / float(others.mean())
 
 
@@ -155,8 +155,8 @@ def reduced(
     if store is not None:
         store.begin(channel, job.run, len(job.sources))
     if has_bounds:
-        bounded = bounded_rows(channel, job, measure, progress, store)
-        return None if bounded is None else Reduced(job, *bounded[1:], bounded[0])
+        rows = bounded_rows(channel, job, measure, progress, store)
+        return None if rows is None else Reduced(job, *rows[1:], rows[0])
     result = reduce(channel, job, request, progress=progress, store=store)
     return None if result is None else Reduced(job, *result, job.sources)
 

@@ -286,13 +286,13 @@ def _open_and_answer(
     **how: bool,
 ) -> T | None:
     """Answer on rank 0; None elsewhere. ``how`` is as for `answer`."""
-    left = dict(keywords)
-    tail, head, weight, comm = (left.pop(n, None) for n in ("tail", "head", "weight", "comm"))
-    columns = Columns(tail, head, weight, ignore=left.pop("ignore_columns", ()))
-    weighted = left.pop("weighted", True)
+    rest = dict(keywords)
+    tail, head, weight, comm = (rest.pop(n, None) for n in ("tail", "head", "weight", "comm"))
+    columns = Columns(tail, head, weight, ignore=rest.pop("ignore_columns", ()))
+    weighted = rest.pop("weighted", True)
     options = {entry.name for entry, _ in options_of(Options, "centrality")}
-    for key in left:
+    for key in rest:
         if key not in options or (key == "reverse" and measure.of_paths):
             raise TypeError(f"{measure.name}() got an unexpected keyword argument {key!r}")
-    with open_for("centrality", graph, left, columns, comm, hops=not weighted) as opened:
+    with open_for("centrality", graph, rest, columns, comm, hops=not weighted) as opened:
         return answer(opened, measure, sources, **how)

@@ -38,8 +38,8 @@ class SimpleGraph:
 def simple_graph(graph: Graph) -> SimpleGraph:
     """The graph without self-loops and without arcs that are heavier than a parallel one.
 
-    >>> given = Graph.from_arrays([0, 4, 4], [1, 0, 1, 1], [3, 1, 2, 2])
-    >>> simple = simple_graph(given)
+    >>> graph = Graph.from_arrays([0, 4, 4], [1, 0, 1, 1], [3, 1, 2, 2])
+    >>> simple = simple_graph(graph)
     >>> simple.graph.weights.tolist(), simple.of_given_arcs(np.array([4.0])).tolist()
     ([2], [0.0, 0.0, 2.0, 2.0])
     """

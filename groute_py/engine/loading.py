@@ -81,8 +81,8 @@ class LoadedGraph:
             self._planned = mode
         self.mode: Mode = mode
         self.together = self.channel.size == 1 or mode.whole is not None  # one run is a solve
-        held = len(self.cut.share.heads) if mode.linked is None else mode.linked.arcs
-        self.imbalance = imbalance_of(self.channel.gather(held))
+        arcs = len(self.cut.share.heads) if mode.linked is None else mode.linked.arcs
+        self.imbalance = imbalance_of(self.channel.gather(arcs))
 
     def own_of(self, vertices: Sequence[int]) -> list[int | None]:
         """Return local numbers of vertices, None for those of other ranks. Collective."""

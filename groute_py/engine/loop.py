@@ -102,16 +102,16 @@ def _work(
     limit, votes, open_vote, idle = pace.lead * task.bucket_width(), 0, False, 0
     record = recorder()
     while True:
-        begun = time.monotonic() if record is not None else 0.0
-        arrived = channel.receive(task.memory)
-        for message in arrived:
+        start_s = time.monotonic() if record is not None else 0.0
+        incoming = channel.receive(task.memory)
+        for message in incoming:
             task.merge(message)
         floor = task.work(limit)
-        leaving = task.outgoing()
-        for peer, message in leaving:
+        outgoing = task.outgoing()
+        for peer, message in outgoing:
             channel.send(peer, message)
-        if record is not None and (arrived or leaving or floor <= limit):
-            _recorded(record, begun, task, channel)
+        if record is not None and (incoming or outgoing or floor <= limit):
+            _recorded(record, start_s, task, channel)
         if not open_vote:
             stop = time.monotonic() > pace.deadline
             counts = (channel.sent, channel.received, task.relaxations())
@@ -131,16 +131,16 @@ def _work(
                 inspect(verdict)
             if verdict.floor < math.inf:  # else all work is in messages, and the old limit stays
                 limit = min(verdict.floor + pace.lead * verdict.bucket_width, verdict.goal)
-        idle = idle + 1 if not (arrived or leaving) and floor > limit else 0
+        idle = idle + 1 if not (incoming or outgoing) and floor > limit else 0
         if idle:
             # a peer on the same core may be the one that has work
             time.sleep(NAP_S if idle > PATIENCE else 0)
 
 
-def _recorded(record: Record, begun: float, task: Task, channel: Channel) -> None:
+def _recorded(record: Record, start_s: float, task: Task, channel: Channel) -> None:
     """Record a round that began then, and the counters after it."""
     end = time.monotonic()
-    record.span("rounds", begun, end)
+    record.span("rounds", start_s, end)
     counts = task.counts()
     by_messages = int(channel.bytes_sent.sum())
     counts["bytes sent"] = counts.get("bytes sent", 0) + by_messages

@@ -202,15 +202,15 @@ class Candidates(NamedTuple):
 
 
 def candidates(share: Share, weights: NDArray[Any], distances: NDArray[Any]) -> Candidates:
-    """Return the best arcs of a share whose owned vertices have these distances."""
+    """Return the best arcs of a share whose own vertices have these distances."""
     nothing = unreached(distances.dtype)
     local = np.full(share.local_count, nothing, distances.dtype)
     local[: share.own_count] = distances
     tails, arcs = cycle.best_arcs(share.offsets, share.heads, weights, local, nothing)
     heads = np.flatnonzero(tails >= 0)
     tails, weights = tails[heads], weights[arcs[heads]]
-    owned = np.arange(share.first, share.first + share.own_count)
-    numbers = np.concatenate([owned, share.halo])
+    own = np.arange(share.first, share.first + share.own_count)
+    numbers = np.concatenate([own, share.halo])
     return Candidates(numbers[heads], local[tails] + weights, numbers[tails], weights)
 
 
@@ -246,12 +246,12 @@ class BestTails:
         """
         sinks = False
         for start in cycle.starts(self._tails):
-            vertices, used = [int(start)], []
+            vertices, weights = [int(start)], []
             while len(vertices) == 1 or vertices[-1] != start:
-                used.append(self._weights[vertices[-1]].item())
+                weights.append(self._weights[vertices[-1]].item())
                 vertices.append(int(self._tails[vertices[-1]]))
-            total = math.fsum(used) if self._weights.dtype.kind == "f" else sum(used)
-            if total < -self._tolerance * sum(map(abs, used)):
+            total = math.fsum(weights) if self._weights.dtype.kind == "f" else sum(weights)
+            if total < -self._tolerance * sum(map(abs, weights)):
                 return vertices[::-1], total
             sinks = sinks or total < 0
         if sinks:

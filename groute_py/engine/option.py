@@ -138,8 +138,8 @@ def _with_arguments(doc: str, arguments: list[str]) -> str:
     indent = lines[start][: -len(lines[start].lstrip())]
     deeper = f"{indent} "
     stop = next(n for n in range(start + 1, len(lines)) if not lines[n].startswith(deeper))
-    shown = [
+    texts = [
         textwrap.fill(text, WIDTH, initial_indent=indent, subsequent_indent=f"{indent}    ")
         for text in arguments
     ]
-    return "\n".join([*lines[:start], *shown, *lines[stop:]])
+    return "\n".join([*lines[:start], *texts, *lines[stop:]])

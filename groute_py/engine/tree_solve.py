@@ -46,8 +46,8 @@ class TreeSolver:
         self._facts = facts
         on_root(channel, self._check_room)
         self._counts = channel.gather(share.own_count)
-        owned = np.arange(share.first, share.first + share.own_count)
-        numbers = np.concatenate([owned, share.halo])
+        own = np.arange(share.first, share.first + share.own_count)
+        numbers = np.concatenate([own, share.halo])
         columns = (np.diff(share.offsets), numbers[share.heads], share.weights)
         parts = [channel.collect(np.ascontiguousarray(column)) for column in columns]
         self._arcs = at_root(channel, lambda: self._joined(parts))
@@ -118,12 +118,12 @@ class TreeSolver:
         self, tree: kernel.GrowingTree, heads: NDArray[Any], weights: NDArray[np.float64]
     ) -> NegativeCycleError:
         arc, vertices = int(tree.at[kernel.CYCLE_ARC]), [int(tree.at[kernel.CYCLE_TAIL])]
-        used = [weights[arc].item()]
+        weights_of_cycle = [weights[arc].item()]
         while vertices[-1] != heads[arc]:
-            used.append(weights[tree.via[vertices[-1]]].item())
+            weights_of_cycle.append(weights[tree.via[vertices[-1]]].item())
             vertices.append(int(tree.parents[vertices[-1]]))
         path = np.array([*vertices[::-1], heads[arc]])
         assert self._numbering is not None
         in_input = self._order.in_input(path)
         ids = self._numbering.ids_of(in_input).tolist()
-        return NegativeCycleError(in_input.tolist(), math.fsum(used), ids=ids)
+        return NegativeCycleError(in_input.tolist(), math.fsum(weights_of_cycle), ids=ids)

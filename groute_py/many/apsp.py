@@ -168,12 +168,12 @@ def prepare(
     Rank 0 calls ``ends``, chooses, and has ``why``: the reason for the graph's hierarchy, or
     against one. ``destination`` is that of whole rows, a key of `DELIVERY_RATE`.
     """
-    apart = whole.apart(channel, options)
+    no_matrix = whole.no_matrix(channel, options)
 
     def plan() -> tuple[Any, ...]:
         sources, targets = _checked(whole, *ends())
         choice = choose(
-            *(options, whole.facts, len(sources), channel.size, apart),
+            *(options, whole.facts, len(sources), channel.size, no_matrix),
             prepared=hierarchy_of(whole.graph) is not None,
             resident=whole.resident(options),
             destination=destination,

@@ -45,7 +45,7 @@ def choose(
     facts: Facts,
     count: int,
     ranks: int = 1,
-    apart: str | None = None,
+    no_matrix: str | None = None,
     *,
     prepared: bool = False,
     resident: Choice | None = None,
@@ -55,7 +55,7 @@ def choose(
     device = options.device
     if device == "auto":
         device = _device(options, facts, count, ranks, resident)
-    problem = apart or _floyd_problem(options, facts, device, ranks)
+    problem = no_matrix or _floyd_problem(options, facts, device, ranks)
     if options.algorithm != "auto":
         if options.algorithm == "single" and device == "cpu":
             raise InputError("single is a method for GPUs; on the CPU use batch or heap")
@@ -74,8 +74,8 @@ def choose(
         prepared=prepared,
         resident=stays,
     )
-    shown = ", ".join(f"{name} {s:.2g} s" for name, s in seconds.items())
-    reason = f"estimates: {shown}" + (f" ({stays} is in place)" if stays else "")
+    figures = ", ".join(f"{name} {s:.2g} s" for name, s in seconds.items())
+    reason = f"estimates: {figures}" + (f" ({stays} is in place)" if stays else "")
     if problem is not None:
         del seconds["floyd"]
         reason += f" (floyd cannot: {problem})"
@@ -149,7 +149,7 @@ def with_device(graph: Graph, options: Options) -> Options:
     return options
 
 
-def why_apart(channel: Channel, options: Options) -> str | None:
+def why_no_matrix(channel: Channel, options: Options) -> str | None:
     """Return why the ranks' GPUs cannot hold one matrix together, if so; collective."""
     if channel.size == 1:
         return None

@@ -103,10 +103,12 @@ def customize(
     if not whole.vertex_count:
         raise GraphError(f"{quoted(whole.name)} has no vertices")
     weights = _as_weights(whole.weights, whole.arc_count)
-    begun = time.monotonic()
+    start_s = time.monotonic()
     hierarchy = customizable(whole)
     device_class: Any = MAKERS[kind](0, False)
-    return Customized(whole, hierarchy, device_class(hierarchy), weights, time.monotonic() - begun)
+    return Customized(
+        whole, hierarchy, device_class(hierarchy), weights, time.monotonic() - start_s
+    )
 
 
 class Customized:
@@ -216,16 +218,16 @@ class Customized:
             return self._at_any_width(lambda: self._device.rows(begins))
 
     def _on_device(self, weights: Any, count: int) -> Any:
-        prepared = getattr(self._device, "as_weights", None)
-        values = prepared(weights) if prepared and on_device(weights) else host_array(weights)
+        convert = getattr(self._device, "as_weights", None)
+        values = convert(weights) if convert and on_device(weights) else host_array(weights)
         return _as_weights(values, count)
 
     def _ends(self, vertices: Any, role: str) -> Any:
         if not self._graph.numbering.is_usual or isinstance(vertices, Positions):
             return vertices_in(self._graph, vertices, role)
-        prepared = getattr(self._device, "as_vertices", None)
-        if prepared and on_device(vertices):
-            return prepared(vertices, role)
+        convert = getattr(self._device, "as_vertices", None)
+        if convert and on_device(vertices):
+            return convert(vertices, role)
         count, values = self._graph.vertex_count, host_array(vertices)
         is_list = values.ndim == 1 and len(values) and values.dtype.kind in "iu"
         if is_list and int(values.min()) >= 0 and int(values.max()) < count:

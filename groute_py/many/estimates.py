@@ -89,9 +89,9 @@ def estimates(
     else:
         solving = {"heap": _heap(facts, share, gpu), "batch": _batch(facts, share, gpu)}
         solving["single"] = _single(facts, share)
-    swept = resident == "sweep"
+    is_open = resident == "sweep"
     if why_not(facts) is None and (
-        gpu is None or swept or _sweeps_fit(facts, gpu, prepared=prepared)
+        gpu is None or is_open or _sweeps_fit(facts, gpu, prepared=prepared)
     ):
         solving["sweep"] = _sweep(facts, share, device, prepared=prepared)
     if resident is not None:

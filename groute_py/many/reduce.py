@@ -222,9 +222,9 @@ def slices(
         done += channel.broadcast(count)
         if done >= most:
             break
-        begun = time.monotonic()
+        start_s = time.monotonic()
         yield done
-        solving_s = time.monotonic() - begun - store.writing_s
+        solving_s = time.monotonic() - start_s - store.writing_s
         least_s = max(EVERY_S, SHARE * store.writing_s)
         count = whole(int(count * min(least_s / max(solving_s, 1e-9), GROWTH)))
     yield None

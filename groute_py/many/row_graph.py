@@ -16,7 +16,7 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.direction import Direction
 from groute_py.graph.facts import Facts, facts_of
 from groute_py.graph.ids import Numbering
-from groute_py.many.choose import Choice, why_apart
+from groute_py.many.choose import Choice, why_no_matrix
 from groute_py.many.johnson import potentials
 from groute_py.many.precision import one_precision
 from groute_py.many.solve import Solving
@@ -37,7 +37,7 @@ class RowGraph:
     numbering: Numbering
     attribution: str
     _solvings: dict[tuple[Any, ...], tuple[Choice, Solving]] = field(default_factory=dict)
-    _apart: dict[str, str | None] = field(default_factory=dict)
+    _no_matrix: dict[str, str | None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, graph: Graph, direction: Direction, row_direction: Direction) -> RowGraph:
@@ -66,11 +66,11 @@ class RowGraph:
         except NegativeCycleError as error:
             raise self.direction.of_cycle(self.layout.cycle(error)) from None
 
-    def apart(self, channel: Channel, options: Options) -> str | None:
+    def no_matrix(self, channel: Channel, options: Options) -> str | None:
         """Return why the ranks' GPUs cannot hold one matrix, found out once. Collective."""
-        if options.device not in self._apart:
-            self._apart[options.device] = why_apart(channel, options)
-        return self._apart[options.device]
+        if options.device not in self._no_matrix:
+            self._no_matrix[options.device] = why_no_matrix(channel, options)
+        return self._no_matrix[options.device]
 
     def resident(self, options: Options) -> Choice | None:
         """Return the method that is ready to solve as for an earlier job, if one is."""

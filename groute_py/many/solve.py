@@ -123,18 +123,18 @@ class Solving:
             partial(self._resident, number) for number in range(self._narrowest, len(self._types))
         ]
         for opened in (*solvers, self._judging):
-            begun = done
+            first_source = done
             try:
                 with self._dropped_if_unfinished():
-                    for rows in self._answers(opened, ask, sources[begun:]):
-                        first = begun + rows.first
+                    for rows in self._answers(opened, ask, sources[first_source:]):
+                        first = first_source + rows.first
                         yield replace(rows, first=first)
                         done = first + rows.count
             except NarrowError:
                 self._narrowest = min(self._narrowest + 1, len(self._types) - 1)
                 continue
             except SumError as problem:
-                raise SumError(begun + problem.row) from None
+                raise SumError(first_source + problem.row) from None
             except MemoryError as problem:
                 raise InputError(
                     f"{self._choice.algorithm} on {self._graph.name} does not fit in the memory of "

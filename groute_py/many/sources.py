@@ -48,8 +48,8 @@ def sources_of(
     count = numbering.count
     if text == "all":
         return np.arange(count, dtype=np.int64)
-    if drawn := re.fullmatch(r"random:(\d{1,18})|(\d{1,18}) random", text):
-        return _drawn(int(drawn[1] or drawn[2]), count, role)
+    if random := re.fullmatch(r"random:(\d{1,18})|(\d{1,18}) random", text):
+        return _random(int(random[1] or random[2]), count, role)
     if text.startswith("@"):
         ids = _lines_of(Path(text[1:])) if text[1:] else []
     elif re.search(r"\.ss(\.\w+)?$", text):
@@ -116,8 +116,8 @@ def _lines_of(path: Path) -> list[str]:
     return ids
 
 
-def _drawn(number: int, count: int, role: str) -> NDArray[np.int64]:
+def _random(number: int, count: int, role: str) -> NDArray[np.int64]:
     if not 0 < number <= count:
         raise InputError(f"{number} {plural(role)} cannot be drawn from {count} vertices")
-    drawn = np.random.default_rng(SEED).choice(count, number, replace=False)
-    return np.sort(drawn).astype(np.int64)
+    sample = np.random.default_rng(SEED).choice(count, number, replace=False)
+    return np.sort(sample).astype(np.int64)

@@ -67,8 +67,8 @@ def place_for(facts: Facts, kind: str, memory_limit: int | None = None) -> Contr
     takes, free = contraction_bytes(facts.arc_count), free_gpu_bytes(memory_limit)
     if takes <= free:
         return ContractionPlace(kind, "")
-    left = "are free" if memory_limit is None else "may be used"
-    return on_host(facts, f"contraction takes {_of(takes, 'GPU', free)} {left}")
+    state = "are free" if memory_limit is None else "may be used"
+    return on_host(facts, f"contraction takes {_of(takes, 'GPU', free)} {state}")
 
 
 def on_host(facts: Facts, why: str) -> ContractionPlace:

@@ -148,7 +148,7 @@ class Store:
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Let what the disk says in the block be an error that says how to go on."""
-        begun = time.monotonic()
+        start_s = time.monotonic()
         if self._is_root and not self._is_own():
             raise self._taken_over()
         try:
@@ -159,8 +159,8 @@ class Store:
                 f"{self._place}: {reason}; the {self._unit} that are finished stay there: make "
                 "room, and go on with --resume"
             ) from problem
-        self.writing_s = time.monotonic() - begun
-        self._due_s = begun + self.writing_s + max(EVERY_S, SHARE * self.writing_s)
+        self.writing_s = time.monotonic() - start_s
+        self._due_s = start_s + self.writing_s + max(EVERY_S, SHARE * self.writing_s)
 
     def finish(self) -> None:
         """Remove the folder, because the output is there. On rank 0; once more does nothing."""
