@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -25,6 +26,15 @@ def doubled(values: Any) -> Any:
 
 def tripled(values: Any) -> Any:
     return 3 * values[0]
+
+
+class Pair(NamedTuple):
+    first: int
+    second: int
+
+
+def first_of(pair: Any) -> Any:
+    return pair[0]
 
 
 @pytest.fixture(autouse=True)
@@ -81,6 +91,15 @@ def test_a_folder_that_fails() -> None:
         results = [Kernel(each)(np.array([21])) for each in (doubled, tripled)]
     assert results == [42, 63]
     assert len(said) == 1
+
+
+def test_files_of_a_version_with_other_types(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert Kernel(first_of)(Pair(42, 1)) == 42
+    monkeypatch.delattr(sys.modules[__name__], "Pair")
+    assert Kernel(first_of)((21, 1)) == 21
+    kept = Kernel(first_of)
+    assert kept((63, 1)) == 63
+    assert kept.dispatcher.stats.cache_misses == {}
 
 
 def test_other_errors_of_numba_stay(monkeypatch: pytest.MonkeyPatch) -> None:

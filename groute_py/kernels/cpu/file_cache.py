@@ -7,6 +7,7 @@ kernel is compiled for this run instead.
 from __future__ import annotations
 
 import warnings
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -30,6 +31,10 @@ class FileCache:
         try:
             return self._own.load_overload(types, target_context)
         except OSError:
+            return None
+        except (AttributeError, ImportError):  # of another version, with types of other names
+            with suppress(OSError):
+                self._own.flush()
             return None
 
     def save_overload(self, types: Any, result: Any) -> None:
