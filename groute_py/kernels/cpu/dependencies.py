@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from groute_py.kernels.cpu.fixed_point import UNITS, add_at, fixed, plus
-from groute_py.kernels.cpu.heap import pop, push
+from groute_py.kernels.cpu.heap import rise, sink
 from groute_py.kernels.cpu.kernel import kernel
 from groute_py.kernels.cpu.near_far import reach_of
 
@@ -77,8 +77,12 @@ def settle(arcs: Any, source: Any, nothing: Any, tree: Any) -> Any:
     one, count, done, met = np.uint64(1), np.uint64(1), np.uint64(0), 0
     distances[source], paths[source], heap[0], places[source] = 0, 1.0, source, 1
     while count > 0:
-        tail, count = pop(heap, places, distances, count)
+        tail = heap[0]
         near, own = distances[tail], paths[tail]
+        count -= one
+        places[tail] = 0
+        if count > 0:
+            sink(heap, places, distances, count, heap[count])
         order[done] = tail
         done += one
         for arc in range(offsets[tail], offsets[tail + one]):
@@ -95,7 +99,11 @@ def settle(arcs: Any, source: Any, nothing: Any, tree: Any) -> Any:
                 paths[head] += own
                 continue
             distances[head], paths[head] = reach, own
-            count = push(heap, places, distances, count, head)
+            place = np.uint64(places[head])
+            if place == 0:
+                count += one
+                place = count
+            rise(heap, places, distances, place - one, head)
     return done, met
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from groute_py.kernels.cpu.kernel import inlined_kernel, kernel
+from groute_py.kernels.cpu.kernel import kernel
 
 
 @kernel
@@ -47,25 +47,3 @@ def sink(heap: Any, places: Any, distances: Any, count: Any, vertex: Any) -> Non
         place = child
     heap[place] = vertex
     places[vertex] = place + one
-
-
-@inlined_kernel
-def pop(heap: Any, places: Any, distances: Any, count: Any) -> Any:
-    """Take the nearest of ``count`` vertices out of the heap; return it, and how many are left."""
-    nearest = heap[0]
-    count -= np.uint64(1)
-    places[nearest] = 0
-    if count > 0:
-        sink(heap, places, distances, count, heap[count])
-    return nearest, count
-
-
-@inlined_kernel
-def push(heap: Any, places: Any, distances: Any, count: Any, vertex: Any) -> Any:
-    """Put a vertex that has become nearer where it belongs; return how many are in the heap."""
-    place = np.uint64(places[vertex])
-    if place == 0:
-        count += np.uint64(1)
-        place = count
-    rise(heap, places, distances, place - np.uint64(1), vertex)
-    return count

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from groute_py.kernels.cpu.heap import pop, push
-from groute_py.kernels.cpu.kernel import inlined_kernel, kernel
+from groute_py.kernels.cpu.heap import rise, sink
+from groute_py.kernels.cpu.kernel import kernel
 from groute_py.kernels.cpu.near_far import reach_of
 
 OPEN, TOUCHED, LEFT, OVERFLOWED, COUNTS = range(5)
@@ -60,16 +60,6 @@ def begin(side: Any, end: Any, nothing: Any) -> None:
     counts[OPEN] = counts[TOUCHED] = 1
 
 
-@inlined_kernel
-def _improve(side: Any, head: Any, reach: Any, tail: Any, nothing: Any) -> None:
-    """Note a shorter path to a vertex."""
-    if side.distances[head] == nothing:
-        side.touched[np.uint64(side.counts[TOUCHED])] = head
-        side.counts[TOUCHED] += 1
-    side.distances[head] = reach
-    side.before[head] = tail
-
-
 @kernel
 def search_targets(arcs: Any, side: Any, is_target: Any, nothing: Any, budget: Any) -> Any:
     """Settle vertices for a slice; return True once all targets are settled or none is open.
@@ -78,12 +68,17 @@ def search_targets(arcs: Any, side: Any, is_target: Any, nothing: Any, budget: A
     for targets that are not settled.
     """
     offsets, heads, weights = arcs
-    distances, _, places, heap, _, counts = side
+    distances, before, places, heap, touched, counts = side
     one = np.uint64(1)
-    count, left, done = np.uint64(counts[OPEN]), counts[LEFT], np.uint64(0)
+    count, noted = np.uint64(counts[OPEN]), np.uint64(counts[TOUCHED])
+    left, done = counts[LEFT], np.uint64(0)
     while count > 0 and left > 0 and done < budget:
-        tail, count = pop(heap, places, distances, count)
+        tail = heap[0]
         base = distances[tail]
+        count -= one
+        places[tail] = 0
+        if count > 0:
+            sink(heap, places, distances, count, heap[count])
         if is_target[tail]:
             is_target[tail] = 0
             left -= 1
@@ -93,9 +88,16 @@ def search_targets(arcs: Any, side: Any, is_target: Any, nothing: Any, budget: A
             if reach == nothing:
                 counts[OVERFLOWED] = 1
             elif reach < distances[head]:
-                _improve(side, head, reach, tail, nothing)
-                count = push(heap, places, distances, count, head)
-    counts[OPEN], counts[LEFT] = count, left
+                if distances[head] == nothing:
+                    touched[noted] = head
+                    noted += one
+                distances[head], before[head] = reach, tail
+                place = np.uint64(places[head])
+                if place == 0:
+                    count += one
+                    place = count
+                rise(heap, places, distances, place - one, head)
+    counts[OPEN], counts[TOUCHED], counts[LEFT] = count, noted, left
     return count == 0 or left == 0
 
 
@@ -130,26 +132,38 @@ def _advance(arcs: Any, side: Any, others: Any, floor: Any, meeting: Any, nothin
     so that paths over them are known, and they need not be settled here too.
     """
     offsets, heads, weights = arcs
-    distances, _, places, heap, _, counts = side
-    one, count = np.uint64(1), np.uint64(counts[OPEN])
+    distances, before, places, heap, touched, counts = side
+    one = np.uint64(1)
+    count, noted = np.uint64(counts[OPEN]), np.uint64(counts[TOUCHED])
     for _ in range(AT_ONCE):
         if count == 0 or distances[heap[0]] >= meeting[LENGTH] - floor:
             break
-        tail, count = pop(heap, places, distances, count)
+        tail = heap[0]
         base = distances[tail]
+        count -= one
+        places[tail] = 0
+        if count > 0:
+            sink(heap, places, distances, count, heap[count])
         meeting[SEEN] += offsets[tail + one] - offsets[tail]
         for arc in range(offsets[tail], offsets[tail + one]):
             head, reach = heads[arc], base + weights[arc]
             if reach >= distances[head] or reach >= meeting[LENGTH]:
                 continue
-            _improve(side, head, reach, tail, nothing)
+            if distances[head] == nothing:
+                touched[noted] = head
+                noted += one
+            distances[head], before[head] = reach, tail
             other = others[head]
             if other != nothing and reach + other < meeting[LENGTH]:
                 meeting[LENGTH], meeting[MIDDLE] = reach + other, head
-            if places[head] == 0 and (other < floor or reach >= meeting[LENGTH] - floor):
-                continue
-            count = push(heap, places, distances, count, head)
-    counts[OPEN] = count
+            place = np.uint64(places[head])
+            if place == 0:
+                if other < floor or reach >= meeting[LENGTH] - floor:
+                    continue
+                count += one
+                place = count
+            rise(heap, places, distances, place - one, head)
+    counts[OPEN], counts[TOUCHED] = count, noted
 
 
 @kernel

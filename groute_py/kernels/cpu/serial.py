@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from groute_py.kernels.choices import FIFO, SLF_LLL
-from groute_py.kernels.cpu.heap import pop, push
+from groute_py.kernels.cpu.heap import rise, sink
 from groute_py.kernels.cpu.kernel import kernel
 from groute_py.kernels.cpu.near_far import (
     BUCKETS,
@@ -33,10 +33,14 @@ def heap_dijkstra(arcs: Any, distances: Any, places: Any, queue: Any, at: Any, b
     count, done = np.uint64(at[NEAR_COUNT]), np.uint64(0)
     floor = nothing
     while count > 0:
-        floor = distances[queue[0]]
+        tail = queue[0]
+        floor = distances[tail]
         if done >= budget or float(floor) > limit:
             break
-        tail, count = pop(queue, places, distances, count)
+        count -= one
+        places[tail] = 0
+        if count > 0:
+            sink(queue, places, distances, count, queue[count])
         at[BUCKETS] += 1
         done += offsets[tail + one] - offsets[tail]
         for arc in range(offsets[tail], offsets[tail + one]):
@@ -45,7 +49,11 @@ def heap_dijkstra(arcs: Any, distances: Any, places: Any, queue: Any, at: Any, b
                 at[OVERFLOWED] |= cutoff == nothing
             elif reach < distances[head] and reach <= cutoff:
                 distances[head] = reach
-                count = push(queue, places, distances, count, head)
+                place = np.uint64(places[head])
+                if place == 0:
+                    count += one
+                    place = count
+                rise(queue, places, distances, place - one, head)
         floor = nothing
     at[NEAR_COUNT] = count
     at[RELAXATIONS] += done
