@@ -74,6 +74,8 @@ def read_omx(path: Path, name: str | None) -> tuple[list[Any] | None, NDArray[np
             raise FormatError(path, f"matrix {quote(table.name)} has no numbers")
         mappings = file.list_mappings()
         ids = np.asarray(file.map_entries(mappings[0])).tolist() if mappings else None
+    if ids is not None and len(ids) != len(matrix):
+        raise FormatError(path, f"names {len(ids)} zones of {len(matrix)} in {quote(mappings[0])}")
     return ids, matrix.astype(np.float64)
 
 

@@ -331,6 +331,11 @@ def test_omx(tmp_path: Path) -> None:
         assert np.array(file["trips_late"]).sum() == pytest.approx(answer.volumes[4])
     with pytest.raises(FormatError, match=r"name one of its matrices, as trips\.omx:NAME: am, pm"):
         assign(BRAESS, str(tmp_path / "trips.omx"), times=TIMES)
+    with omx.open_file(str(tmp_path / "short.omx"), "w") as file:
+        file["am"] = np.ones((3, 3))
+        file.create_array("/lookup", "zones", [1, 2])
+    with pytest.raises(FormatError, match="names 2 zones of 3 in 'zones'"):
+        assign(BRAESS, tmp_path / "short.omx", times=TIMES)
     (tmp_path / "wrong.omx").write_text("no matrices")
     with pytest.raises(FormatError, match="is no OMX file"):
         assign(BRAESS, tmp_path / "wrong.omx", times=TIMES)
@@ -339,7 +344,9 @@ def test_omx(tmp_path: Path) -> None:
 ON_RANKS = """
 import sys
 import numpy as np
-from groute_py import BPR, InputError, assign, generate
+from mpi4py import MPI
+from groute_py import BPR, InputError, RunError, assign, generate
+from groute_py.device.cpu.loading import CpuLoading
 
 graph = generate("road:25x25")
 trips = np.random.default_rng(3).random((250, 250))
@@ -356,6 +363,15 @@ except InputError as error:
     assert error.on_all_ranks and "trips from 3 to 4 are -1.0" in str(error)
 else:
     raise AssertionError
+world = MPI.COMM_WORLD
+if world.rank == world.size - 1:
+    CpuLoading.customize = lambda *_: 1 / 0
+try:
+    assign(graph, trips.T.clip(0), times=times)
+except (RunError, ZeroDivisionError) as error:
+    assert world.rank == world.size - 1 or f"rank {world.size - 1} failed" in str(error)
+else:
+    raise AssertionError
 if answer is not None:
     assert len(late.history) == 1 and late.volumes.sum() > 0
     some = [answer.class_flows, *answer.selected.values(), *answer.matrices.values()]
@@ -367,7 +383,7 @@ else:
 
 @pytest.mark.mpi
 def test_the_same_flows_at_any_number_of_ranks(script: Any, tmp_path: Path) -> None:
-    """To the last bit; and ranks agree about a time limit and an error."""
+    """To the last bit; and ranks agree about a time limit, wrong trips, and a rank that fails."""
     flows = []
     for ranks in (1, 2, 3, 4):
         path = tmp_path / f"{ranks}.npy"
