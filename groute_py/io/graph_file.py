@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
@@ -128,8 +128,10 @@ class GraphFile:
         for _ in range(ATTEMPTS):
             with _refusing(self.path):
                 graph = self._format.read(head, progress)
-            now = _source_of(self.path)
-            if self.is_mapped or now in (None, head.source):  # a mapped file keeps its content
+            now = None  # where it has been removed; whoever has opened it has all of it
+            with suppress(FormatError):
+                now = Source.of(self.path)
+            if now in (None, head.source) or self.is_mapped:  # a mapped file keeps its content
                 return graph
             if now.size != head.source.size:
                 break
@@ -191,14 +193,6 @@ def _refusing(path: Path) -> Iterator[None]:
         raise FormatError(path, f"cannot be read: {error.strerror or error}") from error
     except MemoryError as error:
         raise FormatError(path, f"needs more memory than there is ({error})") from error
-
-
-def _source_of(path: Path) -> Source | None:
-    """None where it has been removed; whoever has opened it has all of it."""
-    try:
-        return Source.of(path)
-    except FormatError:
-        return None
 
 
 class MappedFile:

@@ -67,8 +67,8 @@ class Columns(NamedTuple):
 
     def refuse(self, what: str) -> None:
         """Raise `InputError` for a title, where a graph has no columns by name."""
-        if self.named:
-            names = ", ".join(f"{role} {quote(title)}" for role, title in self._named)
+        if named := self._named:
+            names = ", ".join(f"{role} {quote(title)}" for role, title in named)
             raise InputError(f"{what} has no columns by name; leave out {names}")
 
     def refuse_profile(self, what: str) -> None:
