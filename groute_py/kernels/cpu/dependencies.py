@@ -149,15 +149,6 @@ def order_tight(arcs: Any, source: Any, nothing: Any, reached: Any, tree: Any) -
 
 
 @kernel
-def add_squared(sums: Any, place: Any, number: Any) -> None:
-    """Add the square of a dependency where squares are summed."""
-    if len(sums.squares):
-        small = number * sums.scale
-        low, high = fixed(small * small)
-        add_at(sums.squares, place, low, high)
-
-
-@kernel
 def accumulate(
     arcs: Any, source: Any, nothing: Any, reached: Any, tree: Any, dependencies: Any, sums: Any
 ) -> Any:
@@ -168,6 +159,7 @@ def accumulate(
     """
     offsets, heads, weights = arcs
     distances, order, paths, _, _ = tree
+    totals, squares, by_arc, endpoints, scale = sums
     one, most = np.uint64(1), 1.0
     for place in range(reached):
         most = max(most, paths[order[place]])
@@ -184,19 +176,25 @@ def accumulate(
             share = own / paths[head] * (1.0 + dependencies[head])
             more, much = fixed(share)
             low, high = plus(low, high, more, much)
-            if sums.by_arc:
-                add_at(sums.totals, arc, more, much)
-                add_squared(sums, arc, share)
+            if by_arc:
+                add_at(totals, arc, more, much)
+                if len(squares):
+                    small = share * scale
+                    more, much = fixed(small * small)
+                    add_at(squares, arc, more, much)
         dependency = np.float64(high) + np.float64(low) / UNITS
         dependencies[tail] = dependency
-        if sums.by_arc:
+        if by_arc:
             continue
         if tail == source:
-            if sums.endpoints == 0:
+            if endpoints == 0:
                 continue
             low, high, dependency = np.uint64(0), np.uint64(reached - 1), np.float64(reached - 1)
-        elif sums.endpoints:
+        elif endpoints:
             high, dependency = high + one, dependency + 1.0
-        add_at(sums.totals, tail, low, high)
-        add_squared(sums, tail, dependency)
+        add_at(totals, tail, low, high)
+        if len(squares):
+            small = dependency * scale
+            more, much = fixed(small * small)
+            add_at(squares, tail, more, much)
     return most

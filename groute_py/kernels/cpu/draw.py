@@ -195,11 +195,20 @@ def road_degrees(
     seed: np.uint64, width: int, height: int, rows: tuple[int, int], offsets: NDArray[np.int64]
 ) -> None:
     """Write the degree of each vertex v of the grid rows first..last-1 to ``offsets[v + 1]``."""
-    edge_key, scratch = key(seed, STREAM_EDGE), np.empty((2, 4), np.int32)
+    edge_key = key(seed, STREAM_EDGE)
     for y in range(rows[0], rows[1]):
         for x in range(width):
-            degree = _row(edge_key, x, y, width, height, 0, scratch[0], scratch[1])
-            offsets[y * width + x + 1] = degree
+            v = y * width + x
+            degree = 0
+            if y > 0 and road_edge(edge_key, 2 * (v - width) + 1) > 0:
+                degree += 1
+            if x > 0 and road_edge(edge_key, 2 * (v - 1)) > 0:
+                degree += 1
+            if x + 1 < width and road_edge(edge_key, 2 * v) > 0:
+                degree += 1
+            if y + 1 < height and road_edge(edge_key, 2 * v + 1) > 0:
+                degree += 1
+            offsets[v + 1] = degree
 
 
 @kernel
@@ -216,25 +225,17 @@ def road_rows(
     edge_key = key(seed, STREAM_EDGE)
     for y in range(rows[0], rows[1]):
         for x in range(width):
-            _row(edge_key, x, y, width, height, offsets[y * width + x], heads, weights)
-
-
-@kernel
-def _row(
-    edge_key: Any, x: int, y: int, width: int, height: int, place: int, heads: Any, weights: Any
-) -> int:
-    """Write the arcs of a vertex of the grid from ``place`` on; return where they end."""
-    v = y * width + x
-    if y > 0:
-        weight = road_edge(edge_key, 2 * (v - width) + 1)
-        place = _add(heads, weights, place, v - width, weight)
-    if x > 0:
-        place = _add(heads, weights, place, v - 1, road_edge(edge_key, 2 * (v - 1)))
-    if x + 1 < width:
-        place = _add(heads, weights, place, v + 1, road_edge(edge_key, 2 * v))
-    if y + 1 < height:
-        place = _add(heads, weights, place, v + width, road_edge(edge_key, 2 * v + 1))
-    return place
+            v = y * width + x
+            place = offsets[v]
+            if y > 0:
+                weight = road_edge(edge_key, 2 * (v - width) + 1)
+                place = _add(heads, weights, place, v - width, weight)
+            if x > 0:
+                place = _add(heads, weights, place, v - 1, road_edge(edge_key, 2 * (v - 1)))
+            if x + 1 < width:
+                place = _add(heads, weights, place, v + 1, road_edge(edge_key, 2 * v))
+            if y + 1 < height:
+                place = _add(heads, weights, place, v + width, road_edge(edge_key, 2 * v + 1))
 
 
 @kernel
