@@ -89,7 +89,13 @@ def test_integers_that_pandas_made_floats() -> None:
     frame = pd.DataFrame({"u": [1, 2], "v": [2, 3], "directed": [1.0, 0.0]})
     assert arcs_by_id(graph_from_table(frame)) == [(1, 2, 1), (2, 3, 1), (3, 2, 1)]
     frame = pd.DataFrame({"u": [1, 2], "v": [2, 3], "cost": [1.0, np.nan], "reverse_cost": [2, 3]})
-    with pytest.raises(GraphError, match="must be finite"):
+    with pytest.raises(GraphError, match="row 2 has nan in column 'cost'; weights must be finite"):
+        table_graph(frame, Columns())
+    frame = pd.DataFrame({"u": [9, 1], "v": [2, 3], "cost": [1, 2], "reverse_cost": [np.inf, 3]})
+    with pytest.raises(GraphError, match="row 1 has inf in column 'reverse_cost'"):
+        table_graph(frame, Columns())
+    frame = pd.DataFrame({"u": [9, 8, 1], "v": [2, 1, 3], "km": [1, 2, np.nan]})
+    with pytest.raises(GraphError, match="row 3 has nan in column 'km'"):
         table_graph(frame, Columns())
 
 

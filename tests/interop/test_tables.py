@@ -78,7 +78,7 @@ class TestTables:
             ({"a": [0.5], "b": [2.0]}, {}, "integer or a string"),
             ({"a": ["x", None], "b": ["y", "z"]}, {}, "integer or a string|row 2 has no vertex"),
             ({"a": ["x"], "b": [1]}, {}, "must be alike"),
-            ({"a": [0], "b": [1], "w": [float("nan")]}, {}, "must be finite"),
+            ({"a": [0], "b": [1], "w": [float("nan")]}, {}, "row 1 has nan in column 'w'"),
             ({"a": [0], "b": [1], "w": ["far"]}, {}, "weights must be"),
         ],
     )

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import GraphError
+from groute_py.errors import GraphError, quote
 from groute_py.graph.csr import Graph
 from groute_py.io.tables.titles import compact
 from groute_py.kernels.cpu.build import csr_from_arcs
@@ -159,9 +159,14 @@ def graph_of_rows(
     >>> graph_of_rows("town", 3, *rows, back=np.array([7, -1])).weights.tolist()
     [5, 6, 7]
     """
-    if ways is not None or back is not None:
+    titles = more["reading"].columns if more.get("reading") is not None else {}
+    if ways is None and back is None:
+        _check_finite(weights, True, titles.get("weight"))
+    else:
         returning = weights if back is None else back
         there, again = _directions(tails, heads, weights, ways, back)
+        _check_finite(weights, there, titles.get("weight"))
+        _check_finite(returning, again, titles.get("weight" if back is None else "back"))
         weights = np.concatenate([weights[there], returning[again]])
         if arc_ids is not None:
             arc_ids = np.concatenate([arc_ids[there], arc_ids[again]])
@@ -189,9 +194,18 @@ def _directions(
         there, again = ~(weights < 0), ~(returning < 0)
     else:
         there, again = np.isin(ways, (FORWARD, BOTH)), np.isin(ways, (BACKWARD, BOTH))
-    if not (np.isfinite(weights[there]).all() and np.isfinite(returning[again]).all()):
-        raise GraphError("weights must be finite, also those of arcs back")
     return there, again & ((tails != heads) | ~there)
+
+
+def _check_finite(weights: NDArray[Any], rows: NDArray[np.bool_] | bool, title: object) -> None:
+    """Raise `GraphError` for the first of some rows whose weight is no number."""
+    if weights.dtype.kind != "f":
+        return
+    wrong = ~np.isfinite(weights) & rows
+    if wrong.any():
+        row = int(wrong.argmax())
+        column = "" if title is None else f" in column {quote(title)}"
+        raise GraphError(f"row {row + 1} has {weights[row]}{column}; weights must be finite")
 
 
 def _plain(value: Any) -> str:
