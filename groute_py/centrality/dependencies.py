@@ -229,12 +229,12 @@ class DependencySums:
 
     def __init__(self, channel: Channel, job: DependencyJob, store: Store | None) -> None:
         self._channel, self._job = channel, job
-        self._before = Dependencies.of(job.sum_count, job.accumulation)
+        self._closed = Dependencies.of(job.sum_count, job.accumulation)  # of earlier solvers
         self.missing = np.arange(len(job.sources)) if store is None else store.missing
         if store is not None:
-            arrays = _arrays(self._before)
+            arrays = _arrays(self._closed)
             store.load_into(channel, arrays)
-            self._before.most_paths = float(arrays["most_paths"][0])
+            self._closed.most_paths = float(arrays["most_paths"][0])
         self.own = job.sources[self.missing[channel.rank :: channel.size]]
         self.total: Dependencies | None = None
         self.label, self._done = "", 0
@@ -242,7 +242,6 @@ class DependencySums:
         self._type: np.dtype[Any] | None = None
         self._solver: DependencySolver | None = None
         self._of_solver: Dependencies | None = None
-        self._of_others = list[Dependencies]()
 
     def advance(self, stop: int | None) -> Iterator[int]:
         some = self.own[self._done : stop]
@@ -262,30 +261,24 @@ class DependencySums:
         self._done += len(some)
 
     def gather(self, channel: Channel) -> tuple[NDArray[np.int64], dict[str, NDArray[Any]]]:
-        sums = self._own_sums()
+        assert self._of_solver is not None
+        sums = Dependencies.of(self._job.sum_count, self._job.accumulation)  # arrays of their own
+        sums.add(self._closed)
+        sums.add(self._of_solver)
         counts = channel.gather(sums.most_paths)
         totals, squares = (channel.collect(a.reshape(-1)) for a in (sums.totals, sums.squares))
         if totals is None or squares is None:
             return np.empty(0, np.int64), {}
         for total, square, most in list(zip(totals, squares, counts, strict=True))[1:]:
             sums.add(Dependencies(total.reshape(-1, 2), square.reshape(-1, 2), most))
-        sums.add(self._before)
         self.total = sums
         left = self.missing[self._done * channel.size :]  # each rank has taken as many
         return np.setdiff1d(np.arange(len(self._job.sources)), left), _arrays(sums)
 
-    def _own_sums(self) -> Dependencies:
-        """Return the sums over all sources that were taken, in arrays of their own."""
-        assert self._of_solver is not None
-        total = Dependencies.of(self._job.sum_count, self._job.accumulation)
-        for sums in (*self._of_others, self._of_solver):
-            total.add(sums)
-        return total
-
     def _close(self) -> None:
         """Keep the sums from before the sources that did not fit, and free the solver."""
         if self._of_solver is not None:
-            self._of_others.append(self._of_solver)
+            self._closed.add(self._of_solver)
         self._solver = self._of_solver = None
 
     def _open_next(self) -> None:
