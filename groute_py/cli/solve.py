@@ -209,7 +209,7 @@ def _mark_negative_cycle(output: str | None, form: str | None) -> None:
 
 
 def _verify(opened: Opened, result: Result | None) -> None:
-    from groute_py.results.with_turns import solved_form
+    from groute_py.results.with_turns import solved_result
     from groute_py.turns import expanded
     from groute_py.verification import certify
 
@@ -217,8 +217,8 @@ def _verify(opened: Opened, result: Result | None) -> None:
     options = opened.options
     bounds = [b for b in (options.cutoff, result.statistics["bound"]) if b is not None]
     how: dict[str, Any] = {"cutoff": min(bounds, default=None), "hops": options.hops}
-    graph = expanded.solved_form(opened.graph())
-    certify(graph, solved_form(result), **how, proves=opened.source_solver.device.proves)
+    graph = expanded.solved_graph(opened.graph())
+    certify(graph, solved_result(result), **how, proves=opened.source_solver.device.proves)
 
 
 def _finish(

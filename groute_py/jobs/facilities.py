@@ -34,7 +34,7 @@ from groute_py.turns.expanded import layout_of
 from groute_py.turns.layout import Layout
 
 LINES_AT_ONCE = 1 << 16
-"""Lines of a table, about."""
+"""About how many lines of a table are made at once."""
 
 
 def by_id(graph: Graph, facilities: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -52,15 +52,17 @@ class NearestFacilities(Tabular):
             leads, and where there are no more.
         distances: of the same shape, in the types and units of `groute_py.Result`.
         next: int64, of the same shape: the vertex next to each on a shortest path between it and
-            the facility; −1 for facilities that are their own, and where there is none.
+            the facility; −1 for a vertex that is its own facility, and where there is none.
         to_facility: the paths lead to the facilities, not from them.
-        statistics: of the solve, see `groute_py.engine.statistics.Statistics`.
+        statistics: of the solve, see `groute_py.engine.statistics.Statistics`; of k > 1 only
+            ``algorithm``, ``reason`` and ``devices``.
         numbering: between vertices and the ids of the graph's file.
         attribution: the credit to show with the answer, "" for none.
         vertices: int64, shape (n,): positions of those that were asked for; None for all.
         candidates: int64, shape (f,): positions of all facilities, as they were named; None where
             they have no attributes.
-        attributes: other columns of `groute_py.Points` by role (``facility``) and title.
+        attributes: other columns of `groute_py.Points` by role (``facility`` or
+            ``vertex``) and title.
     """
 
     facilities: NDArray[np.int64]
@@ -85,7 +87,7 @@ class NearestFacilities(Tabular):
         ``.npz`` holds the arrays by name, with ``to_facility``, ``first_id``, and perhaps ``ids``,
         ``vertices`` and ``attribution``.
         ``.csv`` and ``.parquet`` are tables in the file's ids: ``vertex``, ``facility``,
-        ``distance``, ``next``; of k facilities with the column ``rank``, from 1, behind ``vertex``.
+        ``distance``, ``next``; of k facilities with the column ``rank``, from 1, after ``vertex``.
 
         Raises:
             InputError: unknown suffix, or no file can be written there.
@@ -114,9 +116,9 @@ class NearestFacilities(Tabular):
             count, each = distances.shape
             rows = np.repeat(rows, each)
             ranks["rank"] = Column(np.tile(np.arange(1, each + 1), count))
-        facilities, ends = self.facilities[some].reshape(-1), {"vertex": rows}
+        facilities, rows_by_role = self.facilities[some].reshape(-1), {"vertex": rows}
         if self.candidates is not None:
-            ends["facility"] = numbers_of(facilities, self.candidates)
+            rows_by_role["facility"] = numbers_of(facilities, self.candidates)
         return {
             "vertex": Column(
                 numbering.ids_of(rows if self.vertices is None else self.vertices[rows])
@@ -125,7 +127,7 @@ class NearestFacilities(Tabular):
             "facility": of_vertices(facilities, numbering),
             "distance": of_distances(distances.reshape(-1)),
             "next": of_vertices(self.next[some].reshape(-1), numbering),
-            **beside_ends(self.attributes, **ends),
+            **beside_ends(self.attributes, **rows_by_role),
         }
 
     def _arrays(self) -> dict[str, Any]:
@@ -163,6 +165,7 @@ class DeviceNearest(NearestFacilities):
         numbering: Numbering,
         attribution: str,
     ) -> None:
+        # into the dict: the class is frozen, and properties stand for its three arrays
         vars(self).update(to_facility=to_facility, statistics=statistics)
         vars(self).update(numbering=numbering, attribution=attribution)
         vars(self).update(vertices=None, candidates=None, attributes={})
@@ -179,7 +182,7 @@ class DeviceNearest(NearestFacilities):
 
 def to_gpu(result: NearestFacilities) -> DeviceNearest:
     """Copy the arrays of an answer to the GPU of the only rank."""
-    from groute_py.device.cuda.runtime.gpu import label_of, own_gpu  # which take CuPy
+    from groute_py.device.cuda.runtime.gpu import label_of, own_gpu  # imports CuPy
     from groute_py.device.cuda.runtime.short_memory import within_memory
     from groute_py.device.cuda.runtime.transfer import to_device
 
@@ -209,19 +212,20 @@ def at_vertices(result: NearestFacilities, layout: Layout) -> NearestFacilities:
     )
 
 
-def next_vertices(before: NDArray[Any], layout: Layout) -> NDArray[np.int64]:
+def next_vertices(predecessors: NDArray[Any], layout: Layout) -> NDArray[np.int64]:
     """The next vertex on a path between each vertex and its facility, (…, n); −1 for none.
 
-    ``before`` has the predecessors of the states of a graph that turns may have expanded. The state
+    ``predecessors`` are those of the states of a graph that turns may have expanded. The state
     where paths to a vertex end, its *arrival*, is another than those where they go on: the vertex
     and its *copies*, one for each way in. An arc of weight 0 between these is no step of a path;
     see `groute_py.turns.layout.Layout`.
     """
-    result = layout.at_ends(before.T).T
+    result = layout.at_ends(predecessors.T).T
     if layout.is_reversed:
         return layout.vertices(np.where(layout.are_arrivals(result), -1, result))
-    behind = np.where(result < 0, -1, np.take_along_axis(before, np.maximum(result, 0), axis=-1))
-    return layout.vertices(np.where(layout.is_split(), behind, result))
+    farther = np.take_along_axis(predecessors, np.maximum(result, 0), axis=-1)
+    farther = np.where(result < 0, -1, farther)
+    return layout.vertices(np.where(layout.is_split(), farther, result))
 
 
 def cycle_of_input(

@@ -38,9 +38,9 @@ from groute_py.maps.reach import Reach
 from groute_py.memory.host import bytes_of, refuse_beyond
 from groute_py.results.attributes import attributes_of
 from groute_py.results.result import Result, reached_in
-from groute_py.results.with_turns import solved_form as solved_result
+from groute_py.results.with_turns import solved_result
 from groute_py.solver.opened import Opened, Work, open_for
-from groute_py.turns.expanded import ExpandedGraph, layout_of, solved_form
+from groute_py.turns.expanded import ExpandedGraph, layout_of, solved_graph
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -128,7 +128,8 @@ class IsochroneJob:
         check_truth("planar", self.planar)
 
     def run(self, opened: Opened, work: Work) -> Isochrones | None:
-        channel, _ = opened.channel, opened.supply()
+        channel = opened.channel
+        opened.supply()  # collective; the graph can be read after it
         start = at_root(channel, lambda: _Start(opened.graph(), self))
         sources = channel.broadcast([] if start is None else start.sources.tolist())
         limits = channel.broadcast(() if start is None else start.limits)
@@ -147,9 +148,16 @@ class IsochroneJob:
             reaches = [] if start is None or result is None else [start.reach(-1, result.distances)]
         if start is None:
             return None
-        about = as_limits(self.limits), tuple(reaches), opened.options.reverse
-        more = attributes_of(source=self.sources)
-        return Isochrones(start.sources, *about, start.places, statistics, start.base, more)
+        return Isochrones(
+            start.sources,
+            limits=as_limits(self.limits),
+            reaches=tuple(reaches),
+            reverse=opened.options.reverse,
+            places=start.places,
+            statistics=statistics,
+            graph=start.base,
+            attributes=attributes_of(source=self.sources),
+        )
 
     def _from_any(self, opened: Opened, start: _Start | None, sources: list[int]) -> Result | None:
         """Distances from the nearest source to all states, on rank 0. Collective."""
@@ -172,31 +180,31 @@ class IsochroneJob:
         channel, keep, total = opened.channel, work.keep, len(sources)
         limits = as_limits(self.limits)
 
-        def run() -> dict[str, Any]:
+        def record() -> dict[str, Any]:
             assert start is not None
             choices: dict[str, Any] = {"job": "isochrone", "limits": list(limits)}
             choices["reverse"] = opened.options.reverse
-            return run_of(solved_form(start.graph), {"sources": start.sources}, choices)
+            return run_of(solved_graph(start.graph), {"sources": start.sources}, choices)
 
-        units, reaches = np.arange(total), dict[int, Reach]()
+        numbers, reaches = np.arange(total), dict[int, Reach]()
         if keep is not None:
-            units = keep.begin(channel, run, total)
+            numbers = keep.begin(channel, record, total)
             reaches = _reaches_in(keep.parts, sources)
         progress = opened.collective_watch(opened.deadline(), work.progress)
-        if progress is not None and len(units) < total:
+        if progress is not None and len(numbers) < total:
             # the displayed rate leaves out what an earlier run did
-            progress(total - len(units), total)
+            progress(total - len(numbers), total)
         statistics: dict[str, Any] = {"devices": []}
-        for done, unit in enumerate(units.tolist(), total - len(units) + 1):
-            result = _distances_within(opened, sources[unit], limits[-1])
+        for done, number in enumerate(numbers.tolist(), total - len(numbers) + 1):
+            result = _distances_within(opened, sources[number], limits[-1])
             if result is not None and start is not None:
-                reaches[unit] = start.reach(sources[unit], result.distances)
+                reaches[number] = start.reach(sources[number], result.distances)
                 statistics = result.statistics
             if keep is not None:
-                on_root(channel, partial(_save, keep, unit, reaches))
+                on_root(channel, partial(_save, keep, number, reaches))
             if progress is not None:
                 progress(done, total)
-        return [reaches[unit] for unit in range(len(reaches))], statistics
+        return [reaches[number] for number in range(len(reaches))], statistics
 
 
 def _distances_within(opened: Opened, source: int, limit: float) -> Result | None:
@@ -205,12 +213,12 @@ def _distances_within(opened: Opened, source: int, limit: float) -> Result | Non
     return None if result is None else solved_result(result)
 
 
-def _save(keep: Store, unit: int, reaches: dict[int, Reach]) -> None:
+def _save(keep: Store, number: int, reaches: dict[int, Reach]) -> None:
     """Save the reach of a source, by its number; without turns ``arc_counts`` is −1."""
-    reach = reaches[unit]
+    reach = reaches[number]
     begins = np.empty(0) if reach.arc_begins is None else reach.arc_begins
     keep.add(
-        np.array([unit]),
+        np.array([number]),
         counts=np.array([len(reach.vertices)]),
         vertices=reach.vertices,
         distances=reach.distances,
@@ -223,12 +231,15 @@ def _reaches_in(parts: Sequence[Part], sources: Sequence[int]) -> dict[int, Reac
     """The reaches that an earlier run saved, by the numbers of their sources."""
     reaches = {}
     for part in parts:
-        ends, arcs = np.cumsum(part["counts"])[:-1], part["arc_counts"]
-        rows = np.split(part["vertices"], ends), np.split(part["distances"], ends)
+        splits, arcs = np.cumsum(part["counts"])[:-1], part["arc_counts"]
+        rows = np.split(part["vertices"], splits), np.split(part["distances"], splits)
         begins = np.split(part["arc_begins"], np.cumsum(np.maximum(arcs, 0))[:-1])
-        with_turns, units = (arcs >= 0).tolist(), part[UNITS].tolist()
-        for unit, near, far, some, has in zip(units, *rows, begins, with_turns, strict=True):
-            reaches[unit] = Reach(sources[unit], near, far, some if has else None)
+        with_turns, numbers = (arcs >= 0).tolist(), part[UNITS].tolist()
+        columns = zip(numbers, *rows, begins, with_turns, strict=True)
+        for number, vertices, distances, arc_begins, has_turns in columns:
+            reaches[number] = Reach(
+                sources[number], vertices, distances, arc_begins if has_turns else None
+            )
     return reaches
 
 
@@ -246,11 +257,11 @@ class _Start:
         self.base = graph if self._begins is None else self._begins.base
         self.limits = as_limits(job.limits, unit_of(self.base), self.base.name)
         _refuse_negative(self.base)
-        _refuse_memory(solved_form(graph), has_root=not job.each and len(self.sources) > 1)
+        _refuse_memory(solved_graph(graph), has_root=not job.each and len(self.sources) > 1)
 
     def rooted(self) -> Graph:
         """The graph with a root before the sources; not prepared, so that a limit ends a solve."""
-        solved = without_hierarchy(solved_form(self.graph))
+        solved = without_hierarchy(solved_graph(self.graph))
         return rooted(solved, self._layout.begins(self.sources))
 
     def reach(self, source: int, distances: NDArray[Any]) -> Reach:
@@ -304,8 +315,8 @@ class ArcBegins:
     """Distances at which the arcs of a graph with turns begin; on rank 0.
 
     An arc is begun at the cost of the path to its tail and of the turn to it, which is paid at the
-    tail; of several ways to begin it the cheapest counts. Towards the sources an arc is followed by
-    turns from it, so the state to which it leads in the expansion has the distance behind it.
+    tail; of several ways to begin it the cheapest counts. When paths lead to the sources, an arc
+    begins at the distance from the state at its original head, which includes the turn after it.
     ``base`` is the graph without its expansion, reversed if the expansion is.
     """
 
@@ -337,8 +348,8 @@ class ArcBegins:
         shifts = firsts - np.cumsum(counts) + counts
         arcs = np.arange(int(counts.sum())) + np.repeat(shifts, counts)
         if self._numbers is not None:
-            behind: NDArray[np.float64] = of_states[self._states.heads[self._numbers[arcs]]]
-            return behind
+            after_arcs: NDArray[np.float64] = of_states[self._states.heads[self._numbers[arcs]]]
+            return after_arcs
         result = of_states[np.repeat(vertices, counts)]
         if not len(arcs):
             return result

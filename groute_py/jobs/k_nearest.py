@@ -39,7 +39,8 @@ def k_nearest(
 ) -> NearestFacilities | None:
     """Answer `groute_py.nearest` with ``k`` > 1 on rank 0; None elsewhere. Collective.
 
-    Rank 0 has the facilities. Those whose rows an earlier run saved in ``work.keep`` are left out.
+    Rank 0 has the facilities. What an earlier run saved in ``work.keep`` of the rows of some is
+    loaded, and these are not solved again. With a cutoff, those of the k nearest within it remain.
     """
     channel, options, direction = opened.channel, opened.options, Direction(to_facility)
     deadline = opened.deadline()
@@ -58,14 +59,14 @@ def k_nearest(
 
     many = replace(opened.many_sources(ends, row_options, direction), by_state=True)
 
-    def run() -> dict[str, Any]:
+    def record() -> dict[str, Any]:
         cutoff = None if options.cutoff == math.inf else options.cutoff
         choices = {"job": "nearest", "k": k, "to_facility": to_facility, "cutoff": cutoff}
         return run_of(many.whole.digest, {"facilities": many.begins}, choices)
 
     missing = np.arange(len(many.sources))
     if work.keep is not None:
-        missing = work.keep.begin(channel, run, len(missing))
+        missing = work.keep.begin(channel, record, len(missing))
     smallest = Smallest(many, k, work.keep) if channel.rank == 0 else None
     if work.keep is not None:
         work.keep.load_into(channel, {} if smallest is None else smallest.columns)
@@ -83,9 +84,9 @@ class Smallest:
     def __init__(self, many: ManySources, k: int, keep: Store | None = None) -> None:
         self._layout, self._many, self._keep = many.layout, many, keep
         shape, is_float = (self._layout.vertex_count, k), many.graph.weights.dtype.kind == "f"
-        self._nothing = unreached(np.dtype(np.float64 if is_float else np.int64))
-        self._distances = np.full(shape, self._nothing)
-        self._owners, self._before = np.full((2, *shape), -1, np.int32)
+        self._no_path = unreached(np.dtype(np.float64 if is_float else np.int64))
+        self._distances = np.full(shape, self._no_path)
+        self._owners, self._predecessors = np.full((2, *shape), -1, np.int32)
         self._is_taken = np.ones(len(many.sources), np.bool_)
         if keep is not None:
             self._is_taken[keep.missing] = False
@@ -93,7 +94,7 @@ class Smallest:
     @property
     def columns(self) -> dict[str, NDArray[Any]]:
         """The nearest of the rows so far, by name; not copied."""
-        arrays = self._distances, self._owners, self._before
+        arrays = self._distances, self._owners, self._predecessors
         return dict(zip(("distances", "owners", "before"), arrays, strict=True))
 
     def take(self, numbers: NDArray[np.int64], block: RowBlock) -> None:
@@ -101,13 +102,15 @@ class Smallest:
 
         assert block.predecessors is not None
         rows = public_distances(block.distances)
-        parents: NDArray[Any] = block.predecessors
+        predecessors: NDArray[Any] = block.predecessors
         if self._layout.is_expanded:
-            rows, parents = self._layout.at_ends(rows.T).T, next_vertices(parents, self._layout)
+            rows = self._layout.at_ends(rows.T).T
+            predecessors = next_vertices(predecessors, self._layout)
         rows = rows.astype(self._distances.dtype, copy=False)
         if self._keep is not None:
             self._keep.withdraw()
-        keep_smallest(rows, parents, numbers, self._nothing, *self.columns.values())
+        smallest = self._distances, self._owners, self._predecessors
+        keep_smallest(rows, predecessors, numbers, self._no_path, *smallest)
         self._is_taken[numbers] = True
         if self._keep is not None:
             self._keep.replace(np.flatnonzero(self._is_taken), **self.columns)
@@ -129,7 +132,7 @@ class Smallest:
         return NearestFacilities(
             facilities,
             np.where(has_owner, distances, unreached(distances.dtype)),
-            np.where(has_owner, self._before, -1).astype(np.int64),
+            np.where(has_owner, self._predecessors, -1).astype(np.int64),
             to_facility,
             statistics,
             self._many.whole.numbering,

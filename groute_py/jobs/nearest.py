@@ -63,7 +63,7 @@ MOST_ROOTED_BY_HIERARCHY = 10_000
 """Facilities up to which the solve from a root is by the hierarchy of a prepared graph. Its search
 upward, which one block of a GPU does, visits all that lies above them."""
 
-MOST_FACILITIES = 2**31 - 1
+MOST_K = 2**31 - 1
 """Facilities of a vertex; their numbers have 32 bits."""
 
 
@@ -85,11 +85,12 @@ def nearest(
     """The nearest of several facilities for each vertex, its distance, and the path's next vertex.
 
     Of several that are equally near, the one with the lowest id of the graph's file is taken. With
-    float weights those count whose paths are shortest up to each vertex on them; where one of these
-    is negative, any of the nearest may be taken.
+    float weights a facility counts if tight arcs, whose rounded sums equal each head's distance,
+    lead from it; where a weight is negative, any of the nearest may be taken.
 
     The nearest facility takes one solve. The k nearest take one for each facility, as
-    `groute_py.apsp` does it, and equally near are those whose distances are equal as computed.
+    `groute_py.apsp` does it, and equally near are those whose distances are equal as computed. With
+    ``cutoff`` too, the facilities of a vertex are those of its k nearest that lie within it.
 
     Args:
         graph: as for `groute_py.sssp`; rank 0 holds the whole graph.
@@ -142,12 +143,12 @@ class NearestJob:
     def check(self, options: Options) -> None:
         del options  # any will do
         check_whole_number("k", self.k)
-        if not 0 < self.k <= MOST_FACILITIES:
-            raise InputError(f"k must be at least 1 and at most {MOST_FACILITIES:,}, not {self.k}")
+        if not 0 < self.k <= MOST_K:
+            raise InputError(f"k must be at least 1 and at most {MOST_K:,}, not {self.k}")
 
     def run(self, opened: Opened, work: Work) -> NearestFacilities | None:
-        channel, _ = opened.channel, opened.supply()
-        ends = at_root(channel, lambda: self._ends_in(opened))
+        opened.supply()  # collective; the graph can be read after it
+        ends = at_root(opened.channel, lambda: self._ends_in(opened))
         facilities, vertices = (None, None) if ends is None else ends
         answer = self._of_every_vertex(opened, facilities, work)
         if answer is None or facilities is None:
@@ -182,8 +183,8 @@ class NearestJob:
     ) -> NearestFacilities:
         """Return the answer for the vertices that were asked for, with what points bring along."""
         attributes = attributes_of(facility=self.facilities, vertex=self.vertices)
-        stays_arrays = isinstance(answer, DeviceNearest) or not any(attributes.values())
-        if vertices is None and stays_arrays:
+        needs_no_attributes = isinstance(answer, DeviceNearest) or not any(attributes.values())
+        if vertices is None and needs_no_attributes:
             return answer
         rows: Any = slice(None) if vertices is None else vertices
         return NearestFacilities(
@@ -238,34 +239,42 @@ def on_facilities(
 ) -> NearestFacilities:
     """The answer from the result of a solve from the root, the last vertex."""
     root, distances = graph.vertex_count, result.distances[:-1]
-    owners, before = np.full((2, root), -1)
+    owners, predecessors = np.full((2, root), -1)
     if result.predecessors is not None:
-        tree = result.predecessors[:root]
-        before = np.where(tree == root, -1, tree)
-        owners = origins_of(before, tree == root)
+        follows_root = result.predecessors[:root] == root
+        predecessors = np.where(follows_root, -1, result.predecessors[:root])
+        owners = origins_of(predecessors, follows_root)
     else:
-        roots = layout_of(graph).begins(by_id(graph, facilities))
-        _assign(graph, roots, distances, owners, before)
-    about = result.statistics, graph.numbering, graph.attribution
-    answer = NearestFacilities(owners, distances, before, to_facility, *about)
+        states = layout_of(graph).begins(by_id(graph, facilities))
+        _assign(graph, states, distances, owners, predecessors)
+    answer = NearestFacilities(
+        owners,
+        distances,
+        predecessors,
+        to_facility,
+        statistics=result.statistics,
+        numbering=graph.numbering,
+        attribution=graph.attribution,
+    )
     return at_vertices(answer, layout_of(graph))
 
 
 def _assign(
     graph: Graph,
-    roots: NDArray[np.int64],
+    states: NDArray[np.int64],
     distances: NDArray[Any],
     owners: NDArray[np.int64],
-    before: NDArray[np.int64],
+    predecessors: NDArray[np.int64],
 ) -> None:
+    """Fill owners and predecessors from distances; ``states`` are those of the facilities."""
     from groute_py.kernels.cpu.owners import assign_owners  # which compiles
 
     weights = graph.weights
     if distances.dtype.kind == "f":  # sums are made in the type of float distances
         weights = weights.astype(distances.dtype, copy=False)
-    nothing = unreached(distances.dtype)
+    no_path = unreached(distances.dtype)
     arcs = graph.offsets, graph.heads, weights
-    assign_owners(arcs, distances, nothing, roots, owners, before)
+    assign_owners(arcs, distances, no_path, states, owners, predecessors)
 
 
 def _needs_tree(graph: Graph) -> bool:
@@ -308,8 +317,13 @@ def sweep_from(
         kind: Any = DeviceNearest
         if options.download:
             kind, arrays = NearestFacilities, [Mirrored(one).on_host for one in arrays]
-        about = to_facility, _statistics(on_gpu, watch), graph.numbering, graph.attribution
-        answer: NearestFacilities = kind(*arrays, *about)
+        answer: NearestFacilities = kind(
+            *arrays,
+            to_facility=to_facility,
+            statistics=_statistics(on_gpu, watch),
+            numbering=graph.numbering,
+            attribution=graph.attribution,
+        )
         return answer
 
 

@@ -21,7 +21,7 @@ from groute_py.many.johnson import potentials
 from groute_py.many.precision import one_precision
 from groute_py.many.solve import Solving
 from groute_py.many.storage.folder import digest_of
-from groute_py.turns.expanded import layout_of, solved_form
+from groute_py.turns.expanded import layout_of, solved_graph
 from groute_py.turns.layout import Layout
 
 
@@ -44,7 +44,7 @@ class RowGraph:
         """Return one for rows in a wanted direction, of a graph with arcs of some direction."""
         if row_direction is not direction:
             graph = graph.reversed()
-        whole = one_precision(solved_form(graph).to_host())
+        whole = one_precision(solved_graph(graph).to_host())
         about = row_direction, layout_of(graph), graph.numbering, graph.attribution
         return cls(whole, facts_of(whole), graph.weights.dtype, *about)
 

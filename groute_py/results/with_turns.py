@@ -50,6 +50,6 @@ def in_vertices(result: Result, layout: Layout, source: int, numbering: Numberin
     )
 
 
-def solved_form(result: Result) -> Result:
+def solved_result(result: Result) -> Result:
     """Return the answer in the graph that was solved."""
     return result.solved if isinstance(result, TurnResult) else result

@@ -28,7 +28,7 @@ from groute_py.partition.order import Order, arrange
 from groute_py.partition.share import Rows, rows_of
 from groute_py.source.base import Spread, Supply
 from groute_py.source.shared import SharedFile, look_at
-from groute_py.turns.expanded import layout_of, solved_form
+from groute_py.turns.expanded import layout_of, solved_graph
 
 
 class Whole(Supply):
@@ -64,7 +64,7 @@ class Whole(Supply):
         return Spread(arranged.partition, _spread(channel, arranged), arranged.order)
 
     def numbering(self) -> Numbering:
-        return solved_form(self.graph()).numbering
+        return solved_graph(self.graph()).numbering
 
     def geography(self) -> Geography:
         return self.graph().geography

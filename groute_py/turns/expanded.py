@@ -105,7 +105,7 @@ def layout_of(graph: Graph) -> Layout:
     return Layout(graph.vertex_count, graph.arc_count)
 
 
-def solved_form(graph: Graph) -> Graph:
+def solved_graph(graph: Graph) -> Graph:
     """The graph whose vertices are states."""
     return graph.solved if isinstance(graph, ExpandedGraph) else graph
 
