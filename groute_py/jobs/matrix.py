@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Matrix(Tabular):
-    """Shortest paths from k sources to t targets.
+    """Distances from k sources to t targets, and perhaps predecessors.
 
     Attributes:
         sources: int64, shape (k,), positions of vertices.
@@ -47,10 +47,11 @@ class Matrix(Tabular):
             there is none; None if not asked for.
         statistics: how they were computed: ``algorithm``, ``reason``, ``device``.
         reverse: the distances are those from the targets to the sources (``reverse=True``), and
-            each predecessor is the vertex behind the target.
+            each predecessor is the vertex after the target.
         attribution: the credit to show with the answer, "" for none.
         numbering: between positions and the graph's own ids.
-        attributes: other columns of `groute_py.Points` by role (``source``) and title.
+        attributes: other columns of `groute_py.Points` by role (``source`` or ``target``)
+            and title.
     """
 
     sources: NDArray[np.int64]
@@ -164,6 +165,14 @@ class MatrixJob:
         if rows is None:
             return None
         assert many.targets is not None
-        how = rows.statistics, rows.reverse, rows.attribution, rows.numbering
-        more = attributes_of(source=self.sources, target=self.targets)
-        return Matrix(many.sources, many.targets, rows.distances, rows.predecessors, *how, more)
+        return Matrix(
+            many.sources,
+            many.targets,
+            rows.distances,
+            rows.predecessors,
+            statistics=rows.statistics,
+            reverse=rows.reverse,
+            attribution=rows.attribution,
+            numbering=rows.numbering,
+            attributes=attributes_of(source=self.sources, target=self.targets),
+        )

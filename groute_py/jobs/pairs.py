@@ -30,7 +30,7 @@ from groute_py.graph.direction import Direction
 from groute_py.graph.facts import Facts
 from groute_py.hierarchy.prepared import hierarchy_of
 from groute_py.jobs.routes import Routes
-from groute_py.jobs.searches import Group, Searches, SourcePairs, groups_of
+from groute_py.jobs.searches import Group, PairResults, Searches, groups_of
 from groute_py.many.apsp import Progress
 from groute_py.many.choose import READY_S, Choice, choose
 from groute_py.many.estimates import CPU_CLIMB_S, estimates
@@ -41,14 +41,14 @@ from groute_py.many.storage.store import Part, Store
 from groute_py.results.result import public_distances
 from groute_py.solver.opened import Work
 
-BY_ROWS = "routes are found row by row"
-"""Why no matrix of all pairs is made for them."""
+WHY_NO_FLOYD = "routes are found row by row"
+"""Why the matrix of all pairs is not among the methods."""
 
 SEARCH_SHARE = {"search": 0.5, "two-sided search": 0.3}
 """Share of a whole solve that a search takes, on the mean of random pairs of roads."""
 
 SOURCES_AT_ONCE = 1 << 14
-"""Their targets are so few that the columns of all of them are little beside the rows."""
+"""Sources that a GPU solves in one call at most; the columns of their targets stay small."""
 
 FIRST_COUNT, ROUND_S = 16, 1.0
 """Sources of each rank in the first round that is kept, and about the seconds of later ones."""
@@ -57,8 +57,8 @@ FIRST_COUNT, ROUND_S = 16, 1.0
 class PairQuery:
     """Queries for pairs on a graph that every rank has; what one has made serves the next."""
 
-    def __init__(self, channel: Channel, whole: RowGraph, options: Options) -> None:
-        self._channel, self._whole = channel, whole
+    def __init__(self, channel: Channel, row_graph: RowGraph, options: Options) -> None:
+        self._channel, self._row_graph = channel, row_graph
         self._options = replace(options, algorithm="auto", predecessors=False)
         self._searches: Searches | None = None
 
@@ -73,23 +73,23 @@ class PairQuery:
     ) -> Routes | None:
         """Answer pairs, shape (k, 2), of ``graph``, which rank 0 has; None elsewhere. Collective.
 
-        Sources whose routes an earlier run saved in ``work.keep`` are left out.
+        Routes that an earlier run saved in ``work.keep`` are loaded, not solved again.
         """
-        start_s, keep, layout = time.monotonic(), work.keep, self._whole.layout
+        start_s, keep, layout = time.monotonic(), work.keep, self._row_graph.layout
         ends = layout.begins(pairs[:, 0]), layout.ends(pairs[:, 1])
         remaining = groups = groups_of(np.stack(ends, axis=1))
-        height = self._height(groups)
+        potentials = self._potentials(groups)
         if keep is not None:
-            run = partial(self._run, pairs, paths=paths)
-            remaining = [groups[unit] for unit in keep.begin(self._channel, run, len(groups))]
+            record = partial(self._record, pairs, paths=paths)
+            remaining = [groups[unit] for unit in keep.begin(self._channel, record, len(groups))]
         with collective(self._channel):
             choice = self._choice(groups, paths=paths)
-            find, label = self._method(choice, height, paths=paths)
+            find, label = self._method(choice, potentials, paths=paths)
             own = remaining[self._channel.rank :: self._channel.size]
-            parts = find(own, paths=paths, deadline=deadline)
-        with closing(parts):
+            results = find(own, paths=paths, deadline=deadline)
+        with closing(results):
             take = None if keep is None else partial(_keep, keep, groups)
-            every = self._gather(parts, len(remaining), len(groups), take, work.progress)
+            every = self._gather(results, len(remaining), len(groups), take, work.progress)
         if every is None or graph is None:
             return None
         if keep is not None:
@@ -103,97 +103,106 @@ class PairQuery:
         }
         return self._routes(pairs, every, graph, statistics)
 
-    def _run(self, pairs: NDArray[np.int64], *, paths: bool) -> dict[str, Any]:
+    def _record(self, pairs: NDArray[np.int64], *, paths: bool) -> dict[str, Any]:
         """Return the record that identifies saved routes."""
         ends = {"sources": pairs[:, 0], "targets": pairs[:, 1]}
         choices = {"job": "route", "paths": paths, "reverse": self._reverse}
-        return run_of(self._whole.digest, ends, choices)
+        return run_of(self._row_graph.digest, ends, choices)
 
     @property
     def _reverse(self) -> bool:
-        return self._whole.direction is Direction.BACKWARD
+        return self._row_graph.direction is Direction.BACKWARD
 
-    def _height(self, groups: list[Group]) -> NDArray[Any] | None:
+    def _potentials(self, groups: list[Group]) -> NDArray[Any] | None:
         """Return potentials for the sources where weights may be negative."""
-        if not self._whole.facts.has_negative:
+        if not self._row_graph.facts.has_negative:
             return None
         sources = np.array([group.source for group in groups])
-        return on_root(self._channel, lambda: self._whole.heights(self._options, sources))
+        return on_root(self._channel, lambda: self._row_graph.heights(self._options, sources))
 
     def _choice(self, groups: list[Group], *, paths: bool) -> Choice:
         options = replace(self._options, predecessors=paths)
         return choose_method(
             options,
-            self._whole.facts,
+            self._row_graph.facts,
             groups,
             self._channel.size,
-            prepared=hierarchy_of(self._whole.graph) is not None,
-            resident=self._whole.resident(options),
+            prepared=hierarchy_of(self._row_graph.graph) is not None,
+            resident=self._row_graph.resident(options),
         )
 
     def _method(
-        self, choice: Choice, height: NDArray[Any] | None, *, paths: bool
-    ) -> tuple[Callable[..., Generator[SourcePairs, None, None]], Callable[[], str]]:
+        self, choice: Choice, potentials: NDArray[Any] | None, *, paths: bool
+    ) -> tuple[Callable[..., Generator[PairResults, None, None]], Callable[[], str]]:
         """Return the function that finds groups' routes, and one for what it has run on."""
         if choice.device == "cuda":
             options = replace(self._options, predecessors=paths)
-            solving = self._whole.solving(height, options, choice, self._channel)
+            solving = self._row_graph.solving(potentials, options, choice, self._channel)
             return partial(by_rows, solving), lambda: solving.label
-        searches = self._searches or Searches(self._whole.graph, self._whole.facts, height)
-        if height is None:  # else it suits these sources alone
+        searches = self._searches or Searches(
+            self._row_graph.graph, self._row_graph.facts, potentials
+        )
+        if potentials is None:  # else it suits these sources alone
             self._searches = searches
         return searches.find, lambda: searches.label
 
     def _gather(
         self,
-        parts: Iterator[SourcePairs],
+        own_results: Iterator[PairResults],
         remaining: int,
         total: int,
-        take: Callable[[list[SourcePairs]], None] | None,
+        take: Callable[[list[PairResults]], None] | None,
         progress: Progress | None,
-    ) -> list[SourcePairs] | None:
+    ) -> list[PairResults] | None:
         """Return the results of all ranks for the remaining sources, on rank 0. Collective.
 
         Ranks work in rounds, after each of which rank 0 saves the results by ``take``; without
         it in one round.
         """
-        channel, results = self._channel, list[SourcePairs]()
+        channel, results = self._channel, list[PairResults]()
         done, count = total - remaining, remaining if take is None else FIRST_COUNT
         if progress is not None and done:
             progress(done, total)  # the displayed rate leaves out what an earlier run did
         while done < total:
             start_s, own = time.monotonic(), []
             with collective(channel):
-                for part in islice(parts, count):
-                    own.append(part)
+                for result in islice(own_results, count):
+                    own.append(result)
                     if progress is not None:
                         progress(min(done + len(own) * channel.size, total), total)
-            some = [part for parts_of_rank in channel.gather(own) for part in parts_of_rank]
+            some = [result for of_rank in channel.gather(own) for result in of_rank]
             done += len(some)
             results += some if channel.rank == 0 else []
             if take is not None:
-                count = on_root(channel, partial(_next_count, take, some, count, start_s))
+                count = on_root(channel, partial(_save_round, take, some, count, start_s))
         return results if channel.rank == 0 else None
 
     def _routes(
         self,
         pairs: NDArray[np.int64],
-        every: Iterable[SourcePairs],
+        every: Iterable[PairResults],
         graph: Graph,
         statistics: dict[str, Any],
     ) -> Routes:
         """Return the routes of all pairs in their order, from the results of all ranks."""
-        kind = self._whole.facts.weight_type
+        kind = self._row_graph.facts.weight_type
         distances: NDArray[Any] = np.empty(len(pairs), kind if kind.kind == "f" else np.int64)
         paths: list[Any] = [None] * len(pairs)
-        for part in every:
-            distances[part.numbers] = part.distances
-            for number, path in zip(part.numbers.tolist(), part.paths or (), strict=False):
-                path = self._whole.layout.path(path)
+        for some in every:
+            distances[some.numbers] = some.distances
+            for number, path in zip(some.numbers.tolist(), some.paths or (), strict=False):
+                path = self._row_graph.layout.path(path)
                 paths[number] = path[::-1] if self._reverse else path
         has_paths = paths[0] is not None
-        about = statistics, graph.numbering, graph, self._reverse
-        return Routes(pairs, distances, paths if has_paths else None, *about)
+        return Routes(
+            pairs,
+            distances,
+            paths if has_paths else None,
+            statistics,
+            numbering=graph.numbering,
+            graph=graph,
+            reverse=self._reverse,
+        )
 
 
 def choose_method(
@@ -215,7 +224,7 @@ def choose_method(
         return search
     how: dict[str, Any] = {"prepared": prepared, "resident": resident}
     on_gpu = replace(options, device="cuda")
-    rows = choose(on_gpu, facts, len(groups), ranks, BY_ROWS, **how)
+    rows = choose(on_gpu, facts, len(groups), ranks, WHY_NO_FLOYD, **how)
     if options.device == "cuda":
         return rows
     ready = resident is not None and resident.device == "cuda"
@@ -242,7 +251,7 @@ def _search_choice(
 
 def by_rows(
     solving: Solving, groups: list[Group], *, paths: bool, deadline: float
-) -> Generator[SourcePairs, None, None]:
+) -> Generator[PairResults, None, None]:
     """Yield the routes of some groups, in their order; with paths whole rows come to the host."""
     for start in range(0, len(groups), SOURCES_AT_ONCE):
         some = groups[start : start + SOURCES_AT_ONCE]
@@ -258,37 +267,37 @@ def by_rows(
 
 def _pairs_in(
     block: RowBlock, groups: list[Group], columns: NDArray[np.int64] | None
-) -> Iterator[SourcePairs]:
+) -> Iterator[PairResults]:
     """Yield the routes of the groups whose rows a block has."""
     for row, group in enumerate(groups[block.first : block.first + block.count]):
         targets = group.targets
         where = targets if columns is None else np.searchsorted(columns, targets)
         paths = None
         if columns is None and block.predecessors is not None:
-            parents = block.predecessors[row]
-            paths = [_path_to(parents, group.source, target) for target in targets.tolist()]
-        yield SourcePairs(group.numbers, public_distances(block.distances[row, where]), paths)
+            predecessors = block.predecessors[row]
+            paths = [_path_to(predecessors, group.source, target) for target in targets.tolist()]
+        yield PairResults(group.numbers, public_distances(block.distances[row, where]), paths)
 
 
-def _path_to(parents: NDArray[np.int32], source: int, target: int) -> NDArray[np.int64]:
+def _path_to(predecessors: NDArray[np.int32], source: int, target: int) -> NDArray[np.int64]:
     """Return the vertices of a path; none if none leads there."""
-    if target != source and parents[target] < 0:
+    if target != source and predecessors[target] < 0:
         return np.empty(0, np.int64)
     vertices = [target]
     while vertices[-1] != source:
-        vertices.append(int(parents[vertices[-1]]))
+        vertices.append(int(predecessors[vertices[-1]]))
     return np.array(vertices[::-1], np.int64)
 
 
-def _next_count(
-    take: Callable[[list[SourcePairs]], None], some: list[SourcePairs], count: int, start_s: float
+def _save_round(
+    take: Callable[[list[PairResults]], None], some: list[PairResults], count: int, start_s: float
 ) -> int:
     """Save the results of a round, and return how many sources of each rank the next one has."""
     take(some)
     return max(int(count * min(2, ROUND_S / max(time.monotonic() - start_s, 1e-9))), 1)
 
 
-def _keep(keep: Store, groups: list[Group], results: list[SourcePairs]) -> None:
+def _keep(keep: Store, groups: list[Group], results: list[PairResults]) -> None:
     """Save the routes of some groups, at least one; its first pair identifies a group."""
     units = {int(group.numbers[0]): unit for unit, group in enumerate(groups)}
     paths = [path for some in results for path in some.paths or ()]
@@ -301,8 +310,8 @@ def _keep(keep: Store, groups: list[Group], results: list[SourcePairs]) -> None:
     )
 
 
-def _restored(part: Part, *, paths: bool) -> SourcePairs:
+def _restored(part: Part, *, paths: bool) -> PairResults:
     """Return the routes of a part that an earlier run saved."""
-    ends = np.cumsum(part["lengths"])[:-1]
-    routes = np.split(part["vertices"], ends) if paths else None
-    return SourcePairs(part["numbers"], part["distances"], routes)
+    splits = np.cumsum(part["lengths"])[:-1]
+    routes = np.split(part["vertices"], splits) if paths else None
+    return PairResults(part["numbers"], part["distances"], routes)

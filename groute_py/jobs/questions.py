@@ -62,8 +62,8 @@ FORMS: tuple[tuple[set[str], tuple[str, ...]], ...] = (
 class Questions:
     """Answer questions of one graph, with a solver of one rank.
 
-    ``time_limit_s`` is for each question, None for no limit; ``beside`` is the graph's file, for a
-    ``.co`` file beside it.
+    ``time_limit_s`` is the solver's limit, None for none; here it also bounds the listing of arcs
+    and areas. ``beside`` is the graph's file, for a ``.co`` file beside it.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Questions:
         self._attribution = {"attribution": credit} if credit else {}
 
     def answer(self, line: bytes) -> dict[str, Any]:
-        """The answer to a line; of one that cannot be answered its ``error`` and the ``kind``.
+        """The answer to a line; or, if it cannot be answered, its ``error`` and the ``kind``.
 
         Raises the error of a signal.
         """
@@ -107,10 +107,10 @@ class Questions:
             f"sources and limits; this one has {quoted(names)}"
         )
 
-    def _solve(self, question: dict[str, Any], parts: set[str]) -> dict[str, Any]:
-        paths = bool(parts)
+    def _solve(self, question: dict[str, Any], asks: set[str]) -> dict[str, Any]:
+        paths = bool(asks)
         if "limits" in question:
-            return self._reach(question["sources"], question["limits"], parts)
+            return self._reach(question["sources"], question["limits"], asks)
         if "sources" in question:
             return self._matrix(question["sources"], question["targets"])
         if "target" in question:
@@ -141,14 +141,14 @@ class Questions:
         assert matrix is not None
         return {"distances": [_json_values(row) for row in matrix.distances]}
 
-    def _reach(self, sources: Any, limits: Any, parts: set[str]) -> dict[str, Any]:
+    def _reach(self, sources: Any, limits: Any, asks: set[str]) -> dict[str, Any]:
         ends = self._ends(_list_in("sources", sources), "source")
         if isinstance(limits, list) and len(limits) > MOST_LIMITS:
             raise InputError(f"limits must be at most {MOST_LIMITS:,} numbers")
         deadline = deadline_in(self._time_limit_s)
         result = self._solver.isochrone(ends, limits)
         assert result is not None
-        return members_of(result, parts, deadline)
+        return members_of(result, asks, deadline)
 
     def _ends(self, ends: Any, role: str) -> Locator:
         """Return what finds the vertices of ids and points, of which lists are points."""
@@ -214,21 +214,21 @@ def _json_values(distances: NDArray[Any]) -> list[Any]:
     return values
 
 
-def members_of(result: Isochrones, parts: Collection[str], deadline: float) -> dict[str, Any]:
+def members_of(result: Isochrones, asks: Collection[str], deadline: float) -> dict[str, Any]:
     """The members of an answer: ``vertices``, ``distances``, and what is asked for."""
     (reach,) = result.reaches
-    entries = _sum_of_entries(0, len(reach.vertices))
+    entries = _add_or_refuse(0, len(reach.vertices))
     members: dict[str, Any] = {
         "vertices": result.graph.numbering.ids_of(reach.vertices).tolist(),
         "distances": reach.distances.tolist(),
     }
-    if not parts:
+    if not asks:
         return members
-    pieces = _pieces(result, reach, entries if "arcs" in parts else None, deadline)
-    if "arcs" in parts:
+    pieces = _pieces(result, reach, entries if "arcs" in asks else None, deadline)
+    if "arcs" in asks:
         members["arcs"] = _arcs(result, pieces)
         entries += len(pieces)
-    if "areas" in parts:
+    if "areas" in asks:
         members["areas"] = _areas(result, reach, pieces, entries, deadline)
     return members
 
@@ -239,7 +239,7 @@ def _pieces(result: Isochrones, reach: Reach, entries: int | None, deadline: flo
     def watch(count: int) -> None:
         _refuse_late(deadline)
         if entries is not None:
-            _sum_of_entries(entries, count)
+            _add_or_refuse(entries, count)
         elif count > MOST_PIECES:
             raise InputError(
                 f"{MOST_PIECES:,} parts of arcs and more are within reach; ask for fewer limits"
@@ -270,7 +270,7 @@ def _areas(
 
     def watch(count: int) -> None:
         _refuse_late(deadline)
-        _sum_of_entries(entries, count)
+        _add_or_refuse(entries, count)
 
     areas = result.areas(reach, pieces=pieces, watch=watch)
     planar = result.places is not None and result.places.planar
@@ -289,8 +289,8 @@ def _refuse_late(deadline: float) -> None:
         raise too_late()
 
 
-def _sum_of_entries(entries: int, more: int) -> int:
-    """The entries of an answer with some more."""
+def _add_or_refuse(entries: int, more: int) -> int:
+    """Return the entries of an answer with some more; raise `InputError` beyond the most."""
     if entries + more > MOST_ENTRIES:
         raise InputError(
             f"{entries + more:,} vertices, arcs and corners are within reach; an answer lists up "

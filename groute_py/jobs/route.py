@@ -100,12 +100,13 @@ class RouteJob:
         options.check("route")
 
     def run(self, opened: Opened, work: Work) -> Routes | None:
-        channel, _ = opened.channel, opened.supply()
+        channel = opened.channel
+        opened.supply()  # collective; the graph can be read after it
         pairs = on_root(
             channel, lambda: as_pairs(self.pairs, opened.graph(opened.supply_direction))
         )
-        whole = opened.row_graph()
-        query = opened.memo("route", lambda: PairQuery(channel, whole, opened.options))
+        row_graph = opened.row_graph()
+        query = opened.memo("route", lambda: PairQuery(channel, row_graph, opened.options))
         graph = opened.graph() if channel.rank == 0 else None
         how: dict[str, Any] = {"paths": self.paths, "deadline": opened.deadline()}
         routes = query.run(pairs, graph, **how, work=work)
@@ -121,7 +122,7 @@ def _attributes(pairs: Pairs) -> Attributes:
 def as_pairs(pairs: Pairs, graph: Graph) -> NDArray[np.int64]:
     """Pairs of vertices as a user gives them, int64, shape (k, 2)."""
     if isinstance(pairs, tuple) and all(map(callable, pairs)):
-        return np.stack([ends(graph) for ends in pairs], axis=1)
+        return np.stack([locate(graph) for locate in pairs], axis=1)
     if callable(pairs):
         return pairs(graph)
     values = pairs.values if isinstance(pairs, Positions) else host_array(pairs)

@@ -65,15 +65,15 @@ class Routes(Tabular):
         """bool, shape (k,): which pairs have a path."""
         return reached_in(self.distances)
 
-    def path(self, row: int) -> list[Any]:
-        """The ids of the path of a pair by its row, both ends included; empty if there is none.
+    def path(self, number: int) -> list[Any]:
+        """The ids of the path of a pair by its number, both ends included; empty if there is none.
 
         Raises:
             InputError: paths were not asked for.
         """
         if self.paths is None:
             raise InputError("there are no paths; solve with paths=True")
-        ids: list[Any] = self.numbering.ids_of(self.paths[row]).tolist()
+        ids: list[Any] = self.numbering.ids_of(self.paths[number]).tolist()
         return ids
 
     @property

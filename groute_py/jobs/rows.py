@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack
 
 from groute_py.comm.base import Channel
@@ -82,7 +82,11 @@ def apsp_job(sources: Vertices | None, **how: Any) -> RowsJob[SourceRows | None]
 
 @dataclass(frozen=True, eq=False)
 class RowsJob(Generic[T]):
-    """Rows from sources, whole or of the columns of some targets."""
+    """Rows from sources, whole or of the columns of some targets.
+
+    ``destination``, a key of `groute_py.many.estimates.DELIVERY_RATE`, says at which rate the
+    choice of a method expects whole rows to be delivered.
+    """
 
     name: str
     sources: Vertices | None
@@ -91,11 +95,10 @@ class RowsJob(Generic[T]):
     algorithm: str = "auto"
     predecessors: bool = False
     destination: str = "nowhere"
-    more: Mapping[str, Any] = field(default_factory=dict)
 
     def shared_arguments(self) -> dict[str, Any]:
         how = {"algorithm": self.algorithm, "predecessors": self.predecessors}
-        return {"function": self.name, **self.more, **how}
+        return {"function": self.name, **how}
 
     def check(self, options: Options) -> None:
         options.refuse_cutoff(self.name)

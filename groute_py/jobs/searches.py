@@ -41,8 +41,8 @@ class Group(NamedTuple):
     targets: NDArray[np.int64]
 
 
-class SourcePairs(NamedTuple):
-    """Results of the pairs of some numbers: distances in public types, and paths if requested."""
+class PairResults(NamedTuple):
+    """Distances of the pairs of some numbers, in public types, and paths if they are asked for."""
 
     numbers: NDArray[np.int64]
     distances: NDArray[Any]
@@ -67,26 +67,26 @@ def groups_of(pairs: NDArray[np.int64]) -> list[Group]:
 class Searches:
     """Searches in one graph, on all cores; the memory of a search serves the next one.
 
-    ``height`` has Johnson's potentials for the sources where weights may be negative.
+    ``potentials`` are Johnson's for the sources where weights may be negative.
     """
 
-    def __init__(self, graph: Graph, facts: Facts, height: NDArray[Any] | None = None) -> None:
-        self._height, self._type = height, row_types(facts, "cpu")[0]
-        self._graph = graph if height is None else reweighted(graph, height)
+    def __init__(self, graph: Graph, facts: Facts, potentials: NDArray[Any] | None = None) -> None:
+        self._potentials, self._type = potentials, row_types(facts, "cpu")[0]
+        self._graph = graph if potentials is None else reweighted(graph, potentials)
         self._arcs = arcs = CpuGraph(self._graph, self._type)
         self.label = arcs.label
         size = Size(arcs.vertex_count, graph.arc_count)
         self._one_sided = _Pool(lambda: TargetSearch(arcs), bytes_of("one-sided search", size))
         self._two_sided = _Pool(lambda: TwoSidedSearch(arcs), bytes_of("two-sided search", size))
         self._by_both_ends = (
-            height is None
+            potentials is None
             and facts.weight_type.kind != "f"
             and surely_fits(facts.vertex_count, float(facts.greatest), self._type)
         )
 
     def find(
         self, groups: list[Group], *, paths: bool, deadline: float
-    ) -> Generator[SourcePairs, None, None]:
+    ) -> Generator[PairResults, None, None]:
         """Yield the routes of some groups, in their order."""
         work = partial(self._find, paths=paths, deadline=deadline)
         pools = [self._pool_for(group, paths=paths) for group in groups]  # before there are threads
@@ -104,17 +104,17 @@ class Searches:
             finally:
                 threads.shutdown(cancel_futures=True)
 
-    def _find(self, pool: _Pool, group: Group, *, paths: bool, deadline: float) -> SourcePairs:
+    def _find(self, pool: _Pool, group: Group, *, paths: bool, deadline: float) -> PairResults:
         with pool.search() as search:
             try:
                 distances = public_distances(search.run(group.source, group.targets, deadline))
             except NarrowError:
                 raise out_of_range(self._graph.name, self._type) from None
             routes = [search.path(t) for t in group.targets.tolist()] if paths else None
-        if self._height is not None:
+        if self._potentials is not None:
             rows, source = distances[np.newaxis], np.array([group.source])
-            distances = lifted(rows, self._height, source, self._graph.name, group.targets)[0]
-        return SourcePairs(group.numbers, distances, routes)
+            distances = lifted(rows, self._potentials, source, self._graph.name, group.targets)[0]
+        return PairResults(group.numbers, distances, routes)
 
     def _pool_for(self, group: Group, *, paths: bool) -> _Pool:
         if not self._by_both_ends:

@@ -307,7 +307,7 @@ class TestRoute:
         run("route", "it.csr", "-o", "wanted.csv", *more, "--pairs", "pairs.csv")
         write_at_once(monkeypatch)
         with (
-            interrupted_at(2, job_pairs, "_next_count"),
+            interrupted_at(2, job_pairs, "_save_round"),
             pytest.raises(InterruptedRun) as caught,
         ):
             run("route", "it.csr", *words, "pairs.csv")
