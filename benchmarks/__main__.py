@@ -46,7 +46,7 @@ from groute_py.comm.agree import on_root
 from groute_py.comm.connect import abort_all, connect
 from groute_py.errors import GrouteError, InputError
 from groute_py.partition.order import ORDERS
-from groute_py.source.whole import Whole
+from groute_py.source.whole import GraphSupply
 from groute_py.system.environment import place
 
 MORE: tuple[Program[Any], ...] = (MANY, CENTRALITY, JOBS, CUSTOMIZE)
@@ -189,7 +189,7 @@ def measure_all(cases: list[Case], plan: Plan, book: Book) -> None:
             continue
 
         def measured(case: Case = case) -> list[Record]:
-            whole = on_root(channel, lambda: Whole(shelf.take(case)))
+            whole = on_root(channel, lambda: GraphSupply(shelf.take(case)))
             return measure(case, whole, channel, plan)
 
         book.add(attempt([case], measured))

@@ -34,7 +34,7 @@ from groute_py.comm.agree import on_root
 from groute_py.comm.base import Channel
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.source.whole import Whole
+from groute_py.source.whole import GraphSupply
 
 LOADED_ONCE_FROM = 100_000_000
 """A graph with at least this many arcs is loaded once."""
@@ -100,7 +100,7 @@ class Series:
         return statistics.median(run.seconds().get(phase, 0.0) for run in runs)
 
 
-def measure(case: Case, whole: Whole, channel: Channel, plan: Plan) -> list[Record]:
+def measure(case: Case, whole: GraphSupply, channel: Channel, plan: Plan) -> list[Record]:
     """Measure a case; collective.
 
     Args:
@@ -141,13 +141,13 @@ def _warm_up(case: Case, channel: Channel, plan: Plan) -> None:
     tiny = Shelf().take(replace(case, graph="road:30x30"))
     for tree in plan.trees:
         with SourceSolver(
-            Whole(tiny), channel, plan.options(tree=tree, method=case.method)
+            GraphSupply(tiny), channel, plan.options(tree=tree, method=case.method)
         ) as solver:
             solver.sssp(0)
 
 
 def _series(
-    whole: Whole, source: int, channel: Channel, repeat: int, options: Options
+    whole: GraphSupply, source: int, channel: Channel, repeat: int, options: Options
 ) -> tuple[list[Run], list[Run]]:
     """The solves after each load, and the measured solves."""
     loads: list[Run] = []
@@ -166,7 +166,7 @@ def _timed(solver: SourceSolver, source: int, channel: Channel) -> Run:
     return Run(time.perf_counter() - start, result)
 
 
-def _record(series: Series, whole: Whole) -> Record:
+def _record(series: Series, whole: GraphSupply) -> Record:
     """Verify all answers and make the record of the series; on rank 0."""
     case, first, graph = series.case, series.answer, whole.graph()
     try:

@@ -14,7 +14,7 @@ from groute_py.assignment.equilibrium import Iteration
 from groute_py.assignment.matrices import check_matrices, write_matrices
 from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
-from groute_py.results.tables import Column, Part, check_table, write_table
+from groute_py.results.tables import Column, TableColumns, check_table, write_table
 
 ROWS_AT_ONCE = 1 << 16
 
@@ -108,7 +108,7 @@ class Assignment:
         check_matrices(Path(path))
         write_matrices(Path(path), self.zones, self.matrices)
 
-    def _parts(self) -> Iterator[Part]:
+    def _parts(self) -> Iterator[TableColumns]:
         ids = self.graph.numbering
         tails, heads = ids.ids_of(self.graph.tails()), ids.ids_of(self.graph.heads)
         columns = {

@@ -15,7 +15,7 @@ from groute_py.centrality.distances import Reduced
 from groute_py.graph.ids import Numbering
 from groute_py.io.npz import save_arrays
 from groute_py.results.frame import Tabular
-from groute_py.results.tables import Column, Part, write_table
+from groute_py.results.tables import Column, TableColumns, write_table
 from groute_py.system.atomic_file import replacing, translating_errors
 
 Columns = dict[str, Any]
@@ -41,7 +41,7 @@ class Scores(Tabular):
     statistics: dict[str, Any] = field(default_factory=dict)
     numbering: Numbering = field(default_factory=lambda: Numbering(0))
 
-    def part(self, some: slice) -> Part:
+    def part(self, some: slice) -> TableColumns:
         """See `Tabular.part`."""
         return {title: Column(column[some]) for title, column in self.columns().items()}
 
@@ -69,7 +69,7 @@ class ArcScores(Tabular):
     statistics: dict[str, Any] = field(default_factory=dict)
     numbering: Numbering = field(default_factory=lambda: Numbering(0))
 
-    def part(self, some: slice) -> Part:
+    def part(self, some: slice) -> TableColumns:
         """See `Tabular.part`."""
         return {title: Column(column[some]) for title, column in self.columns().items()}
 
@@ -82,7 +82,7 @@ class ArcScores(Tabular):
 def row_scores(result: Reduced, values: NDArray[Any]) -> Scores:
     """The scores of the sources, from a value for each row."""
     statistics = result.job.statistics(result.label) | {"complete": result.complete}
-    return Scores(result.sources, values, None, statistics, result.job.whole.numbering)
+    return Scores(result.sources, values, None, statistics, result.job.row_graph.numbering)
 
 
 def vertex_scores(result: Accumulated, normalized: bool) -> Scores:
@@ -151,7 +151,7 @@ def save_columns(columns: Columns, path: Path, attribution: str = "") -> None:
         save_arrays(file, arrays)
 
 
-def _parts(columns: Columns) -> Iterator[Part]:
+def _parts(columns: Columns) -> Iterator[TableColumns]:
     for first in range(0, len(next(iter(columns.values()))), ROWS_AT_ONCE):
         rows = slice(first, first + ROWS_AT_ONCE)
         yield {title: Column(column[rows]) for title, column in columns.items()}

@@ -192,5 +192,5 @@ def _rows(run: Runner, answer: RowsAnswer, **more: Any) -> dict[str, Any]:
         "algorithm": job.choice.algorithm,
         "reason": job.choice.reason,
         **answer.outcome,
-        **show.attribution(job.whole.attribution),
+        **show.attribution(job.row_graph.attribution),
     }

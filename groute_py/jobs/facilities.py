@@ -22,7 +22,7 @@ from groute_py.results.frame import Tabular
 from groute_py.results.result import reached_in
 from groute_py.results.tables import (
     Column,
-    Part,
+    TableColumns,
     check_table,
     of_distances,
     of_vertices,
@@ -102,12 +102,12 @@ class NearestFacilities(Tabular):
             return
         write_table(target, self._parts(), self.attribution)
 
-    def _parts(self) -> Iterator[Part]:
+    def _parts(self) -> Iterator[TableColumns]:
         step = max(LINES_AT_ONCE // (self.distances.size // max(len(self.distances), 1) or 1), 1)
         for start in range(0, max(len(self.distances), 1), step):
             yield self.part(slice(start, start + step))
 
-    def part(self, some: slice) -> Part:
+    def part(self, some: slice) -> TableColumns:
         """See `Tabular.part`; a line for each vertex and facility."""
         numbering, distances = self.numbering, self.distances[some]
         rows = np.arange(len(self.distances))[some]

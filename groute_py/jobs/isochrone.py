@@ -32,7 +32,7 @@ from groute_py.jobs.isochrones import Isochrones
 from groute_py.many.rooted import rooted
 from groute_py.many.sources import Vertices, vertices_in
 from groute_py.many.storage.folder import run_of
-from groute_py.many.storage.store import UNITS, Part, Store
+from groute_py.many.storage.store import UNITS, SavedUnits, Store
 from groute_py.maps.places import Coordinates, Places, has_places, places_of
 from groute_py.maps.reach import Reach
 from groute_py.memory.host import bytes_of, refuse_beyond
@@ -227,7 +227,7 @@ def _save(keep: Store, number: int, reaches: dict[int, Reach]) -> None:
     )
 
 
-def _reaches_in(parts: Sequence[Part], sources: Sequence[int]) -> dict[int, Reach]:
+def _reaches_in(parts: Sequence[SavedUnits], sources: Sequence[int]) -> dict[int, Reach]:
     """The reaches that an earlier run saved, by the numbers of their sources."""
     reaches = {}
     for part in parts:

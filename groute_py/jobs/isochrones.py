@@ -20,7 +20,7 @@ from groute_py.maps.places import FARTHEST, Places
 from groute_py.maps.reach import Reach, ReachView
 from groute_py.results.attributes import Attributes
 from groute_py.results.frame import Tabular
-from groute_py.results.tables import Part
+from groute_py.results.tables import TableColumns
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class Isochrones(Tabular):
         """The credit of the graph's data, "" for none."""
         return self.graph.attribution
 
-    def part(self, some: slice) -> Part:
+    def part(self, some: slice) -> TableColumns:
         """See `Tabular.part`; the vertices within each of some reaches."""
         return isochrone_files.vertices_of(self, self.reaches[some])
 

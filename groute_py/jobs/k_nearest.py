@@ -62,7 +62,7 @@ def k_nearest(
     def record() -> dict[str, Any]:
         cutoff = None if options.cutoff == math.inf else options.cutoff
         choices = {"job": "nearest", "k": k, "to_facility": to_facility, "cutoff": cutoff}
-        return run_of(many.whole.digest, {"facilities": many.begins}, choices)
+        return run_of(many.row_graph.digest, {"facilities": many.begins}, choices)
 
     missing = np.arange(len(many.sources))
     if work.keep is not None:
@@ -135,6 +135,6 @@ class Smallest:
             np.where(has_owner, self._predecessors, -1).astype(np.int64),
             to_facility,
             statistics,
-            self._many.whole.numbering,
-            self._many.whole.attribution,
+            self._many.row_graph.numbering,
+            self._many.row_graph.attribution,
         )

@@ -27,7 +27,7 @@ from groute_py.many.storage.forms import check_output
 from groute_py.many.to_file import save
 from groute_py.results.attributes import Attributes, attributes_of, beside_pairs
 from groute_py.results.frame import Tabular
-from groute_py.results.tables import Part, of_pairs
+from groute_py.results.tables import TableColumns, of_pairs
 from groute_py.solver.opened import Opened, Work, open_for
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Matrix(Tabular):
     numbering: Numbering = field(default_factory=lambda: Numbering(0))
     attributes: Attributes = field(default_factory=dict)
 
-    def part(self, some: slice) -> Part:
+    def part(self, some: slice) -> TableColumns:
         """See `Tabular.part`; a line for each source and target."""
         before = None if self.predecessors is None else self.predecessors[some]
         ends = self.sources[some], self.targets

@@ -37,7 +37,7 @@ from groute_py.many.estimates import CPU_CLIMB_S, estimates
 from groute_py.many.row_graph import RowGraph
 from groute_py.many.solve import Solving
 from groute_py.many.storage.folder import run_of
-from groute_py.many.storage.store import Part, Store
+from groute_py.many.storage.store import SavedUnits, Store
 from groute_py.results.result import public_distances
 from groute_py.solver.opened import Work
 
@@ -310,7 +310,7 @@ def _keep(keep: Store, groups: list[Group], results: list[PairResults]) -> None:
     )
 
 
-def _restored(part: Part, *, paths: bool) -> PairResults:
+def _restored(part: SavedUnits, *, paths: bool) -> PairResults:
     """Return the routes of a part that an earlier run saved."""
     splits = np.cumsum(part["lengths"])[:-1]
     routes = np.split(part["vertices"], splits) if paths else None

@@ -22,7 +22,7 @@ from groute_py.results.frame import Tabular
 from groute_py.results.result import reached_in
 from groute_py.results.tables import (
     Column,
-    Part,
+    TableColumns,
     check_table,
     of_distances,
     records,
@@ -123,11 +123,11 @@ class Routes(Tabular):
             some = slice(start, start + PAIRS_AT_ONCE)
             yield from zip(records(self._ends(some)), self.paths[some], strict=True)
 
-    def _parts(self) -> Iterator[Part]:
+    def _parts(self) -> Iterator[TableColumns]:
         for start in range(0, len(self.pairs), PAIRS_AT_ONCE):
             yield self.part(slice(start, start + PAIRS_AT_ONCE))
 
-    def part(self, some: slice) -> Part:
+    def part(self, some: slice) -> TableColumns:
         """See `Tabular.part`; a line for each pair."""
         part = self._ends(some)
         if self.paths is not None:
@@ -135,7 +135,7 @@ class Routes(Tabular):
             part["path"] = Column(np.array(texts, object))  # not all as long as the longest
         return part
 
-    def _ends(self, some: slice) -> Part:
+    def _ends(self, some: slice) -> TableColumns:
         rows = np.arange(len(self.pairs))[some]
         return {
             "source": Column(self.numbering.ids_of(self.pairs[some, 0])),

@@ -14,7 +14,7 @@ from groute_py.graph.ids import Positions
 from groute_py.many.sources import Vertex, Vertices
 from groute_py.results.result import Result
 from groute_py.solver.opened import Opened, Work
-from groute_py.source.whole import Whole
+from groute_py.source.whole import GraphSupply
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,7 @@ def _without_weights(opened: Opened) -> SourceSolver:
     """The graph once more, to count arcs; collective."""
     options = replace(opened.options.restricted("bfs"), algorithm="bfs", hops=True)
     unit = at_root(opened.channel, lambda: opened.graph().with_unit_weights())
-    return SourceSolver(Whole(unit), opened.channel, options)
+    return SourceSolver(GraphSupply(unit), opened.channel, options)
 
 
 def _comparable(targets: Any) -> Any:

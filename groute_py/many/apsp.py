@@ -64,23 +64,23 @@ class Ends(NamedTuple):
 class ManySources:
     """Many sources of one graph, on every rank."""
 
-    whole: RowGraph  # in host memory
+    row_graph: RowGraph  # in host memory
     options: Options
     sources: NDArray[np.int64]  # (k,)
     targets: NDArray[np.int64] | None  # (t,), whose columns are wanted; None for all vertices
     choice: Choice
     height: NDArray[Any] | None  # Johnson's potentials where weights may be negative
-    by_state: bool = False  # whole rows have a column for each place of an expansion by turns
+    by_state: bool = False  # whole rows have a column for each state of an expansion by turns
 
     @property
     def graph(self) -> Graph:
         """The graph as it is solved."""
-        return self.whole.graph
+        return self.row_graph.graph
 
     @property
     def layout(self) -> Layout:
         """The layout of the vertices in ``graph``, which turns may have expanded."""
-        return self.whole.layout
+        return self.row_graph.layout
 
     @property
     def facts(self) -> Facts:
@@ -89,12 +89,12 @@ class ManySources:
 
     @property
     def begins(self) -> NDArray[np.int64]:
-        """The places where the rows begin."""
+        """The states where the rows begin."""
         return self.layout.begins(self.sources)
 
     @property
     def columns(self) -> NDArray[np.int64] | None:
-        """The places whose columns of the rows are wanted, shape (width,); None for all."""
+        """The states whose columns of the rows are wanted, shape (width,); None for all."""
         if self.targets is not None:
             return self.layout.ends(self.targets)
         return self.layout.all_ends() if self.layout.is_expanded and not self.by_state else None
@@ -108,7 +108,7 @@ class ManySources:
 
     def solving(self, channel: Channel) -> Solving:
         """Return the solver of the method, which may be in place already."""
-        return self.whole.solving(self.height, self.options, self.choice, channel)
+        return self.row_graph.solving(self.height, self.options, self.choice, channel)
 
     def part(self, numbers: NDArray[np.int64], rank: int, ranks: int) -> NDArray[np.int64]:
         """Return those of some numbers whose sources a rank solves for.
@@ -136,7 +136,7 @@ class ManySources:
         self, distances: NDArray[Any], parents: NDArray[np.int32] | None, label: str
     ) -> SourceRows:
         """Return the answer from rows that were solved on what ``label`` says."""
-        whole = self.whole
+        whole = self.row_graph
         about = bool(whole.direction.value), whole.attribution, whole.numbering
         return SourceRows(self.sources, distances, parents, self.statistics(label), *about)
 
@@ -152,7 +152,7 @@ class ManySources:
         ends = {"sources": self.sources}
         if self.targets is not None:
             ends["targets"] = self.targets
-        return run_of(self.whole.digest, ends, choices)
+        return run_of(self.row_graph.digest, ends, choices)
 
 
 def prepare(

@@ -19,7 +19,7 @@ from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.graph.csr import Graph
 from groute_py.results.result import Result
-from groute_py.source.whole import Whole
+from groute_py.source.whole import GraphSupply
 
 
 class EngineRows:
@@ -64,7 +64,7 @@ class EngineRows:
     def _open(self, sources: int) -> None:
         """Make a solver for each thread that has something to do."""
         while self._opened < min(self._threads, sources):
-            self._free.put(SourceSolver(Whole(self._graph), SoloChannel(), self._options))
+            self._free.put(SourceSolver(GraphSupply(self._graph), SoloChannel(), self._options))
             self._opened += 1
 
     def _solve(self, source: int) -> Result:
@@ -119,6 +119,6 @@ class SingleRows:
 
     def _answers(self, sources: NDArray[np.int64], options: Options) -> Iterator[tuple[int, Any]]:
         """Yield the number of each source, and its answer; a `DeviceResult` without download."""
-        with SourceSolver(Whole(self._graph), SoloChannel(), options) as solver:
+        with SourceSolver(GraphSupply(self._graph), SoloChannel(), options) as solver:
             for number, source in enumerate(sources.tolist()):
                 yield number, solver.sssp(source)

@@ -24,7 +24,7 @@ from groute_py.graph.csr import Graph
 from groute_py.many.choose import with_device
 from groute_py.many.rooted import rooted
 from groute_py.many.rows import SourceRows, solve_rows
-from groute_py.source.whole import Whole
+from groute_py.source.whole import GraphSupply
 
 
 def solve_johnson(graph: Graph, sources: NDArray[np.int64], options: Options) -> SourceRows:
@@ -53,7 +53,7 @@ def potentials(
     plain = replace(options, algorithm="auto", predecessors=False, cutoff=None)
     try:
         with SourceSolver(
-            Whole(whole, rounded_to), SoloChannel(), with_device(whole, plain)
+            GraphSupply(whole, rounded_to), SoloChannel(), with_device(whole, plain)
         ) as solver:
             result = solver.sssp(graph.vertex_count)
     except NegativeCycleError as error:  # the graph with the root knows no ids

@@ -15,7 +15,7 @@ from groute_py.graph.csr import Graph
 from groute_py.hierarchy.prepared import PreparedGraph, hierarchy_of
 from groute_py.many.choose import with_device
 from groute_py.many.rows import source_first
-from groute_py.source.whole import Whole
+from groute_py.source.whole import GraphSupply
 
 
 def rooted(graph: Graph, heads: NDArray[Any]) -> Graph:
@@ -53,7 +53,7 @@ def solve_nearest(graph: Graph, sources: NDArray[Any], options: Options) -> Near
     root = graph.vertex_count
     whole = rooted(graph, sources)
     choices = with_device(whole, replace(options, predecessors=True))
-    with SourceSolver(Whole(whole), SoloChannel(), choices) as solver:
+    with SourceSolver(GraphSupply(whole), SoloChannel(), choices) as solver:
         result = solver.sssp(root)
     assert result is not None
     result = source_first(whole, result)

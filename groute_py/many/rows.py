@@ -19,8 +19,8 @@ from groute_py.many.choose import with_device
 from groute_py.many.precision import one_precision
 from groute_py.results.frame import Tabular
 from groute_py.results.result import Result
-from groute_py.results.tables import Part, of_pairs
-from groute_py.source.whole import Whole
+from groute_py.results.tables import TableColumns, of_pairs
+from groute_py.source.whole import GraphSupply
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class SourceRows(Tabular):
     attribution: str = ""
     numbering: Numbering = field(default_factory=lambda: Numbering(0))
 
-    def part(self, some: slice) -> Part:
+    def part(self, some: slice) -> TableColumns:
         """See `Tabular.part`; a line for each source and vertex."""
         before = None if self.predecessors is None else self.predecessors[some]
         everything = np.arange(self.numbering.count)
@@ -103,7 +103,7 @@ def solve_each(
     there are any, are final.
     """
     whole = one_precision(graph)
-    supply, choices = Whole(whole, graph.weights.dtype), with_device(whole, options)
+    supply, choices = GraphSupply(whole, graph.weights.dtype), with_device(whole, options)
     with SourceSolver(supply, SoloChannel(), choices) as solver:
         for source in sources:
             result = solver.sssp(source, targets)

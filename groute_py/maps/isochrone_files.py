@@ -20,7 +20,7 @@ from groute_py.maps.pieces import Pieces
 from groute_py.maps.reach import Reach, Reaches, ReachView
 from groute_py.results.attributes import beside
 from groute_py.results.tables import SUFFIXES as TABLES
-from groute_py.results.tables import Column, Part, check_table, records, write_table
+from groute_py.results.tables import Column, TableColumns, check_table, records, write_table
 from groute_py.system.atomic_file import replacing, translating_errors
 
 MAPS = {".html": write_page, ".png": write_picture}
@@ -84,7 +84,7 @@ def _followed(answer: Reaches, progress: Progress | None) -> Iterator[Reach]:
             progress(done, len(answer.reaches))
 
 
-def vertices_of(answer: Reaches, reaches: Sequence[Reach]) -> Part:
+def vertices_of(answer: Reaches, reaches: Sequence[Reach]) -> TableColumns:
     """Return the vertices within some reaches, one after the other."""
     view = ReachView(answer)
     parts = [_vertex_rows(view, reach) for reach in reaches]
@@ -93,7 +93,7 @@ def vertices_of(answer: Reaches, reaches: Sequence[Reach]) -> Part:
     }
 
 
-def _vertex_rows(view: ReachView, reach: Reach) -> Part:
+def _vertex_rows(view: ReachView, reach: Reach) -> TableColumns:
     part = _source(view, reach, len(reach.vertices)) | {
         "vertex": Column(view.graph.numbering.ids_of(reach.vertices)),
         "distance": Column(reach.distances),
@@ -106,7 +106,7 @@ def _vertex_rows(view: ReachView, reach: Reach) -> Part:
     return part
 
 
-def _arc_rows(view: ReachView, reach: Reach) -> Part:
+def _arc_rows(view: ReachView, reach: Reach) -> TableColumns:
     pieces = view.pieces(reach)
     part = _arc_columns(view, reach, pieces)
     if view.answer.places is not None:
@@ -117,7 +117,7 @@ def _arc_rows(view: ReachView, reach: Reach) -> Part:
     return part
 
 
-def _arc_columns(view: ReachView, reach: Reach, pieces: Pieces) -> Part:
+def _arc_columns(view: ReachView, reach: Reach, pieces: Pieces) -> TableColumns:
     numbering = view.graph.numbering
     return _source(view, reach, len(pieces)) | {
         "tail": Column(numbering.ids_of(pieces.tails)),
@@ -128,7 +128,7 @@ def _arc_columns(view: ReachView, reach: Reach, pieces: Pieces) -> Part:
     }
 
 
-def _source(view: ReachView, reach: Reach, count: int) -> Part:
+def _source(view: ReachView, reach: Reach, count: int) -> TableColumns:
     """The columns of the source, where each has a reach of its own."""
     if reach.source < 0:
         return {}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.results.tables import Column, Part
+from groute_py.results.tables import Column, TableColumns
 
 Attributes = Mapping[str, Mapping[str, NDArray[Any]]]
 """By the role of ends, such as ``source``, the columns of their points: a value for each end."""
@@ -19,7 +19,7 @@ def attributes_of(**ends: Any) -> Attributes:
     return {role: getattr(end, "attributes", {}) for role, end in ends.items()}
 
 
-def beside(attributes: Attributes, **rows: NDArray[np.int64]) -> Part:
+def beside(attributes: Attributes, **rows: NDArray[np.int64]) -> TableColumns:
     """Return columns like ``source_name``, for the number of the end in each line, −1 for none."""
     return {
         f"{role}_{title}": _column(values[places], places >= 0)
@@ -34,7 +34,7 @@ def _column(values: NDArray[Any], valid: NDArray[np.bool_]) -> Column:
     return Column(values, None if valid.all() else valid)
 
 
-def beside_pairs(attributes: Attributes, sources: NDArray[np.int64], targets: int) -> Part:
+def beside_pairs(attributes: Attributes, sources: NDArray[np.int64], targets: int) -> TableColumns:
     """Return columns for the numbers of some sources, each with all of so many targets."""
     every = np.tile(np.arange(targets), len(sources))
     return beside(attributes, source=np.repeat(sources, targets), target=every)

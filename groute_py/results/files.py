@@ -23,7 +23,7 @@ from groute_py.io.npz import save_arrays
 
 if TYPE_CHECKING:
     from groute_py.results.result import Result
-    from groute_py.results.tables import Part
+    from groute_py.results.tables import TableColumns
 
 NEGATIVE_CYCLE = "FOUND NEGATIVE CYCLE!\n"
 """The text of ``matrix-distances`` instead of distances if there is a negative cycle."""
@@ -98,7 +98,7 @@ def _write_matrix_distances(result: Result, file: IO[bytes]) -> None:
     _write_lines(file, zip(distances))
 
 
-def columns_of(result: Result, some: slice = slice(None)) -> Part:
+def columns_of(result: Result, some: slice = slice(None)) -> TableColumns:
     """Return the columns of a table, with predecessors and places if there are any."""
     from groute_py.results.tables import Column, of_distances, of_vertices
 

@@ -12,7 +12,7 @@ from groute_py.errors import printable
 from groute_py.io.optional_libraries import library
 
 if TYPE_CHECKING:
-    from groute_py.results.tables import Column, Part
+    from groute_py.results.tables import Column, TableColumns
 
 LIBRARIES = ("pandas", "polars", "pyarrow")
 
@@ -22,7 +22,7 @@ LINES_SHOWN = 6
 class Tabular:
     """An answer that is a table, in the graph's own ids, when it is asked for."""
 
-    def part(self, some: slice) -> Part:
+    def part(self, some: slice) -> TableColumns:
         """The lines of some of the answer's rows."""
         raise NotImplementedError
 
@@ -64,7 +64,9 @@ def _begun(column: Column) -> list[Any]:
     return column._replace(values=values[some], valid=None if valid is None else valid[some]).shown
 
 
-def table_of(part: Part, name: str | None, attribution: str = "", index: str | None = None) -> Any:
+def table_of(
+    part: TableColumns, name: str | None, attribution: str = "", index: str | None = None
+) -> Any:
     """A table of a library, as `Tabular.to_frame`; of pandas with a column as its index."""
     if name is None:
         name = next((each for each in LIBRARIES if each in sys.modules), LIBRARIES[0])

@@ -24,7 +24,7 @@ from groute_py.system.atomic_file import check_writable, replacing, translating_
 from groute_py.system.threads import in_slices
 
 if TYPE_CHECKING:
-    from groute_py.results.tables import Part
+    from groute_py.results.tables import TableColumns
 
 UNREACHED = np.iinfo(np.int64).max
 """The integer distance of a vertex that no path reaches; float distances use infinity."""
@@ -175,7 +175,7 @@ class Result(Tabular):
             path.append(before)
         return path if self.reverse else path[::-1]
 
-    def part(self, some: slice) -> Part:
+    def part(self, some: slice) -> TableColumns:
         """See `Tabular.part`; a line for each vertex."""
         return columns_of(self, some)
 

@@ -43,11 +43,11 @@ class Column(NamedTuple):
         return values
 
 
-Part = dict[str, Column]
+TableColumns = dict[str, Column]
 """Some lines of a table: the columns by their titles, the same ones in each part."""
 
 
-def records(part: Part) -> Iterator[dict[str, Any]]:
+def records(part: TableColumns) -> Iterator[dict[str, Any]]:
     """Yield the lines as JSON has them, None where there is no value."""
     columns = (column._replace(missing=None).shown for column in part.values())
     return (dict(zip(part, row, strict=True)) for row in zip(*columns, strict=True))
@@ -83,7 +83,7 @@ def of_pairs(
     targets: NDArray[np.int64],
     distances: NDArray[Any],
     predecessors: NDArray[Any] | None = None,
-) -> Part:
+) -> TableColumns:
     """Return a line for each source and target, from rows of shape (k, t)."""
     part = {
         "source": Column(np.repeat(numbering.ids_of(sources), len(targets))),
@@ -95,7 +95,7 @@ def of_pairs(
     return part
 
 
-def write_table(path: Path, parts: Iterable[Part], attribution: str = "") -> None:
+def write_table(path: Path, parts: Iterable[TableColumns], attribution: str = "") -> None:
     """Write a table of at least one part, atomically; its suffix is one of `SUFFIXES`.
 
     An attribution goes into the first line of a column of a ``.csv``, into each object of a
@@ -105,7 +105,7 @@ def write_table(path: Path, parts: Iterable[Part], attribution: str = "") -> Non
         _WRITERS[path.suffix](file, parts, attribution)
 
 
-def write_csv(file: IO[bytes], parts: Iterable[Part], attribution: str) -> None:
+def write_csv(file: IO[bytes], parts: Iterable[TableColumns], attribution: str) -> None:
     """Write parts as text; the attribution stands in the first line of its column."""
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
     lines = csv.writer(text, lineterminator="\n")
@@ -122,7 +122,7 @@ def write_csv(file: IO[bytes], parts: Iterable[Part], attribution: str) -> None:
     text.detach()
 
 
-def write_parquet(file: IO[bytes], parts: Iterable[Part], attribution: str) -> None:
+def write_parquet(file: IO[bytes], parts: Iterable[TableColumns], attribution: str) -> None:
     """Write parts as row groups; the attribution is in the metadata."""
     parquet = library("pyarrow.parquet", "writing Parquet")
     tables = (arrow_table(part, attribution) for part in parts)
@@ -133,7 +133,7 @@ def write_parquet(file: IO[bytes], parts: Iterable[Part], attribution: str) -> N
             writer.write_table(table)
 
 
-def write_json(file: IO[bytes], parts: Iterable[Part], attribution: str) -> None:
+def write_json(file: IO[bytes], parts: Iterable[TableColumns], attribution: str) -> None:
     """Write parts as a list of objects, one a line, each with the attribution."""
     beside = {"attribution": attribution} if attribution else {}
     between = "[\n"
@@ -144,7 +144,7 @@ def write_json(file: IO[bytes], parts: Iterable[Part], attribution: str) -> None
     file.write(b"[]\n" if between == "[\n" else b"\n]\n")
 
 
-def arrow_table(part: Part, attribution: str) -> Any:
+def arrow_table(part: TableColumns, attribution: str) -> Any:
     """Return a table of pyarrow."""
     arrow = library("pyarrow", "a table of Arrow")
     arrays = []
@@ -155,7 +155,7 @@ def arrow_table(part: Part, attribution: str) -> Any:
     return arrow.table(arrays, names=list(part), metadata=metadata)
 
 
-_WRITERS: dict[str, Callable[[IO[bytes], Iterable[Part], str], None]] = {
+_WRITERS: dict[str, Callable[[IO[bytes], Iterable[TableColumns], str], None]] = {
     ".csv": write_csv,
     ".json": write_json,
     ".parquet": write_parquet,

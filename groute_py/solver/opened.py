@@ -34,7 +34,7 @@ from groute_py.memory.gpus import estimate, free_gpu_bytes
 from groute_py.source.base import Supply
 from groute_py.source.graph_source import GraphSource
 from groute_py.source.shared import SharedFile, on_every_rank
-from groute_py.source.whole import Whole
+from groute_py.source.whole import GraphSupply
 from groute_py.system.clock import span
 from groute_py.system.environment import local_rank
 from groute_py.system.memory_limits import available_bytes
@@ -159,7 +159,7 @@ class Opened:
             renumbers = self.options.renumbers
             supply = self.first_supply(self.direction, whole=renumbers)
             if self.supply_direction is not self.direction:
-                supply = on_root(self.channel, lambda: Whole(self.graph(self.direction)))
+                supply = on_root(self.channel, lambda: GraphSupply(self.graph(self.direction)))
             if self.channel.size > 1 or renumbers:
                 self.options = self.options.with_coordinates(self.source.what)
             self._source_solver = SourceSolver(supply, self.channel, self.options)
@@ -259,7 +259,7 @@ class Opened:
         options = replace(self.options.restricted(name), turns=None, **how)
         if self.channel.size == 1 and graph is not None:
             options = with_device(graph, options)
-        with SourceSolver(Whole(graph), self.channel, options) as solver:
+        with SourceSolver(GraphSupply(graph), self.channel, options) as solver:
             return solver.sssp(solver.facts.vertex_count - 1)
 
     def memo(self, name: str, make: Callable[[], T]) -> T:

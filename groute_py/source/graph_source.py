@@ -22,7 +22,7 @@ from groute_py.source.base import Supply
 from groute_py.source.mapped import map_together
 from groute_py.source.pieces import read_pieces
 from groute_py.source.shared import SharedFile
-from groute_py.source.whole import Whole
+from groute_py.source.whole import GraphSupply
 from groute_py.turns.expanded import expanded
 from groute_py.turns.files import arc_column
 
@@ -47,13 +47,15 @@ class GraphSource:
         """Read the whole graph on the calling rank, with its hierarchy if a copy has it."""
         return self.whole().graph()
 
-    def whole(self) -> Whole:
+    def whole(self) -> GraphSupply:
         """Read the whole graph on the calling rank, to be spread, or contracted and kept."""
         copy = self._prepared_copy
         forward = None if copy is None else copy.read()
         if forward is None:
             forward = self._read()
-        return Whole(self.direction.of(forward), file=self._native_file, copy=copy, forward=forward)
+        return GraphSupply(
+            self.direction.of(forward), file=self._native_file, copy=copy, forward=forward
+        )
 
     def supply(self, channel: Channel, *, whole: bool = False) -> Supply:
         """Find the graph, so that every rank can get its rows. Collective."""

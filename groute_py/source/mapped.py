@@ -23,7 +23,7 @@ from groute_py.partition.quality import cost_of, quality_of
 from groute_py.partition.share import rows_of
 from groute_py.source.base import Spread, Supply
 from groute_py.source.shared import SharedFile, look_at
-from groute_py.source.whole import Whole
+from groute_py.source.whole import GraphSupply
 
 
 class Mapped(Supply):
@@ -76,7 +76,7 @@ class Mapped(Supply):
 
     def _spread_whole(self, channel: Channel, cutting: Cutting) -> Spread:
         """Go by way of rank 0: only who has all arcs can put the vertices in another order."""
-        return on_root(channel, lambda: Whole(self.graph())).spread(channel, cutting)
+        return on_root(channel, lambda: GraphSupply(self.graph())).spread(channel, cutting)
 
     @cached_property
     def _graph(self) -> Graph:

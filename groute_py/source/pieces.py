@@ -37,7 +37,7 @@ from groute_py.partition.share import Rows
 from groute_py.source.base import Spread, Supply
 from groute_py.source.owners import arcs_by_tail, offsets_of_all, to_owners
 from groute_py.source.shared import SharedFile
-from groute_py.source.whole import Whole
+from groute_py.source.whole import GraphSupply
 from groute_py.system.memory_limits import is_absurd
 from groute_py.system.own_files import open_draft, replacing_copy
 
@@ -92,7 +92,7 @@ class ParsedText(Supply):
     def spread(self, channel: Channel, cutting: Cutting) -> Spread:
         columns, self._columns = self._columns, ()  # so that they go as soon as they are sent
         if cutting.renumbers:
-            return on_root(channel, lambda: Whole(self.graph())).spread(channel, cutting)
+            return on_root(channel, lambda: GraphSupply(self.graph())).spread(channel, cutting)
         cut, going = self._cut(channel, cutting.partition, columns[0])
         tails, heads, weights = to_owners(channel, cut, going, columns)
         low, high = cut.bounds[channel.rank : channel.rank + 2]

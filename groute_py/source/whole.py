@@ -31,7 +31,7 @@ from groute_py.source.shared import SharedFile, look_at
 from groute_py.turns.expanded import layout_of, solved_graph
 
 
-class Whole(Supply):
+class GraphSupply(Supply):
     """A whole graph on rank 0; when broadcast, the other ranks get an empty one.
 
     ``forward`` is the graph before its arcs were reversed. It stays in memory until the graph is
@@ -51,7 +51,7 @@ class Whole(Supply):
         self._copy, self._forward = copy, forward if copy is not None else None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Whole, (None,)
+        return GraphSupply, (None,)
 
     def facts(self, channel: Channel) -> Facts:
         def make() -> Facts:

@@ -25,7 +25,7 @@ from groute_py import TimeLimitError, generate
 from groute_py.comm.connect import connect
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.source.whole import Whole
+from groute_py.source.whole import GraphSupply
 
 SHARES = (0.02, 0.1, 0.3, 0.5, 0.8)
 """Limits, as shares of what a whole solve takes."""
@@ -42,7 +42,7 @@ def main(spec: str, times: int) -> None:
     graph = generate(spec)
     source, options = graph.vertex_count // 2, Options(device="cuda", mode="fused")
     late: list[float] = []
-    with SourceSolver(Whole(graph if world.rank == 0 else None), channel, options) as solver:
+    with SourceSolver(GraphSupply(graph if world.rank == 0 else None), channel, options) as solver:
         plan = solver._graph.plan
         whole_s = [timed(solver, source)[0] for _ in range(5)][-1]
         first = solver.sssp(source)

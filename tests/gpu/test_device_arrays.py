@@ -15,7 +15,7 @@ from groute_py import UNREACHED, Graph, GraphError, InputError, verify
 from groute_py.comm.solo import SoloChannel
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.source.whole import Whole
+from groute_py.source.whole import GraphSupply
 
 pytestmark = needs_gpu
 
@@ -67,7 +67,7 @@ def test_a_sparse_matrix(cupy: Any) -> None:
 def test_answers_stay_until_they_are_asked_for(cupy: Any) -> None:
     graph = random_graph(500, 900, 3, 20)
     options = Options(device="cuda", download=False)
-    with SourceSolver(Whole(on_gpu(cupy, graph)), SoloChannel(), options) as solver:
+    with SourceSolver(GraphSupply(on_gpu(cupy, graph)), SoloChannel(), options) as solver:
         first, second = solver.sssp(0), solver.sssp(1)
     assert first is not None
     assert second is not None
@@ -110,7 +110,9 @@ def test_several_ranks_take_it_through_the_host(cupy: Any, ranks: int) -> None:
 
     def work(channel: Any) -> Any:
         whole = on_gpu(cupy, graph) if channel.rank == 0 else None
-        return SourceSolver(Whole(whole), channel, Options(device="cuda", mode="rounds")).sssp(4)
+        return SourceSolver(
+            GraphSupply(whole), channel, Options(device="cuda", mode="rounds")
+        ).sssp(4)
 
     verify(graph, on_ranks(ranks, work)[0])
 

@@ -24,7 +24,7 @@ from groute_py.device.cuda.graph.ghosts import Ghosts
 from groute_py.device.cuda.runtime import memory_plan
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.source.whole import Whole
+from groute_py.source.whole import GraphSupply
 
 pytestmark = needs_gpu
 
@@ -152,7 +152,7 @@ def test_an_answer_that_has_no_room_to_stay() -> None:
     graph, source, expected = prepared(SMALL if EMULATED else "road:1500x1500", hops=False)
     options = Options(device="cuda", download=False)
     little = 1 << (12 if EMULATED else 24)
-    with SourceSolver(Whole(graph), SoloChannel(), options) as solver:
+    with SourceSolver(GraphSupply(graph), SoloChannel(), options) as solver:
         assert solver.sssp(source) is not None
         with (
             nearly_full(little),

@@ -16,7 +16,7 @@ from groute_py.comm.solo import SoloChannel
 from groute_py.device.base import Buckets, alike
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.source.whole import Whole
+from groute_py.source.whole import GraphSupply
 from groute_py.verification import reference_distances
 
 pytestmark = needs_gpu
@@ -84,7 +84,7 @@ def test_with_and_without_predecessors_by_turns() -> None:
     """Far is another list with them, and levels stay from one solve to the next."""
     graph = rmat_of("int32")
     with SourceSolver(
-        Whole(graph), SoloChannel(), Options(device="cuda", predecessors=False)
+        GraphSupply(graph), SoloChannel(), Options(device="cuda", predecessors=False)
     ) as solver:
         for source in (0, 5, 9, 17):
             plan = solver._graph.plan

@@ -19,7 +19,7 @@ from groute_py import Result, generate
 from groute_py.comm import team
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.source.whole import Whole
+from groute_py.source.whole import GraphSupply
 
 pytestmark = needs_linked_gpus
 
@@ -41,7 +41,7 @@ def test_without_room_for_numbers_all_keep_theirs(
     graph = generate("rmat:8,12")
 
     def work(channel: Any) -> tuple[Result | None, bool]:
-        whole = Whole(graph if channel.rank == 0 else None)
+        whole = GraphSupply(graph if channel.rank == 0 else None)
         with SourceSolver(
             whole, channel, Options(device="cuda", order="none", mode="fused")
         ) as solver:
@@ -79,7 +79,7 @@ def test_numbers_are_there_before_peers_read_them(monkeypatch: pytest.MonkeyPatc
     graph = generate("rmat:8,12")
 
     def work(channel: Any) -> Result | None:
-        whole = Whole(graph if channel.rank == 0 else None)
+        whole = GraphSupply(graph if channel.rank == 0 else None)
         with SourceSolver(
             whole, channel, Options(device="cuda", order="none", mode="fused")
         ) as solver:
@@ -94,7 +94,7 @@ def test_teams_of_several_hosts_number_nothing(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(team, "settings", lambda: SimpleNamespace(hosts=2))
 
     def work(channel: Any) -> tuple[str, bool]:
-        whole = Whole(generate("rmat:6") if channel.rank == 0 else None)
+        whole = GraphSupply(generate("rmat:6") if channel.rank == 0 else None)
         with SourceSolver(whole, channel, Options(device="cuda", order="none")) as solver:
             device: Any = solver._graph.device
             return solver._graph.mode.name, device.parts.order is None

@@ -18,7 +18,7 @@ from groute_py.comm.solo import SoloChannel
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.kernels.source import ROW_CHUNK, VERTEX_BITS
-from groute_py.source.whole import Whole
+from groute_py.source.whole import GraphSupply
 from groute_py.verification import reference_distances
 
 pytestmark = needs_gpu
@@ -37,7 +37,7 @@ def pulling(monkeypatch: pytest.MonkeyPatch) -> None:
 def check(graph: Graph, sources: list[int], *, back: bool | None = None, **words: Any) -> None:
     """Distances and trees of some sources."""
     options = Options(device="cuda", **words)
-    with SourceSolver(Whole(graph), SoloChannel(), options) as solver:
+    with SourceSolver(GraphSupply(graph), SoloChannel(), options) as solver:
         for source in sources:
             result = solver.sssp(source)
             assert result is not None
@@ -94,7 +94,7 @@ def test_answers_stay_on_the_gpu_by_other_numbers(predecessors: bool) -> None:
     """Without a tree nobody has written where predecessors lie: they are not brought."""
     graph = rmat_of("int32")
     options = Options(device="cuda", predecessors=predecessors, download=False)
-    with SourceSolver(Whole(graph), SoloChannel(), options) as solver:
+    with SourceSolver(GraphSupply(graph), SoloChannel(), options) as solver:
         device: Any = solver._graph.device
         assert device.parts.order is not None
         results = []
@@ -127,7 +127,7 @@ def test_weight_classes_bound_the_lightest_arc(
     whole = rmat_of(weights)
     lighter = (whole.weights - 1) if weights == "int32" else (whole.weights - 1) / 64
     graph = Graph(whole.offsets, whole.heads, lighter.astype(weights))
-    with SourceSolver(Whole(graph), SoloChannel(), Options(device="cuda")) as solver:
+    with SourceSolver(GraphSupply(graph), SoloChannel(), Options(device="cuda")) as solver:
         device: Any = solver._graph.device
         rows = device.parts.graph
         arcs, unit = rows.arrays["arcs"].get(), rows.unit
@@ -231,7 +231,7 @@ def test_nothing_is_pulled_along_a_tail() -> None:
     graph = Graph.from_arrays(offsets, heads[order], weights[order].astype(np.int32))
     end = 2 * count - 1
     assert core.offsets[-1] > core.offsets[-2]  # it has arcs there
-    with SourceSolver(Whole(graph), SoloChannel(), Options(device="cuda")) as solver:
+    with SourceSolver(GraphSupply(graph), SoloChannel(), Options(device="cuda")) as solver:
         result = solver.sssp(end)
         device: Any = solver._graph.device
         assert result is not None
@@ -252,7 +252,7 @@ def bushy(arcs: list[tuple[int, int, float]], dtype: str) -> Graph:
 
 def solved(graph: Graph) -> Result:
     options = Options(algorithm="delta-stepping", device="cuda")
-    with SourceSolver(Whole(graph), SoloChannel(), options) as solver:
+    with SourceSolver(GraphSupply(graph), SoloChannel(), options) as solver:
         result = solver.sssp(0)
     assert result is not None
     return result
@@ -286,12 +286,12 @@ def test_a_cutoff_and_targets() -> None:
     near = int(np.median(right[right < np.iinfo(np.int64).max]))
     for cutoff in (0, near):
         options = Options(device="cuda", cutoff=cutoff)
-        with SourceSolver(Whole(graph), SoloChannel(), options) as solver:
+        with SourceSolver(GraphSupply(graph), SoloChannel(), options) as solver:
             result = solver.sssp(hub)
         assert result is not None
         np.testing.assert_array_equal(result.reached, right <= cutoff)
         np.testing.assert_array_equal(result.distances[result.reached], right[right <= cutoff])
-    with SourceSolver(Whole(graph), SoloChannel(), Options(device="cuda")) as solver:
+    with SourceSolver(GraphSupply(graph), SoloChannel(), Options(device="cuda")) as solver:
         result = solver.sssp(hub, [3, 77])
     assert result is not None
     np.testing.assert_array_equal(result.distances[[3, 77]], right[[3, 77]])
@@ -323,7 +323,7 @@ def test_without_room_for_other_numbers(monkeypatch: pytest.MonkeyPatch) -> None
 
     graph = rmat_of("int32")
     monkeypatch.setattr(degree_order, "ANSWER_BYTES", 1 << 50)
-    with SourceSolver(Whole(graph), SoloChannel(), Options(device="cuda")) as solver:
+    with SourceSolver(GraphSupply(graph), SoloChannel(), Options(device="cuda")) as solver:
         result = solver.sssp(7)
         device: Any = solver._graph.device
         assert device.parts.order is None
@@ -337,7 +337,7 @@ def test_without_room_arcs_are_pushed(monkeypatch: pytest.MonkeyPatch) -> None:
 
     graph = rmat_of("int32")
     monkeypatch.setattr(csr, "SPARE_BYTES", 1 << 50)
-    with SourceSolver(Whole(graph), SoloChannel(), Options(device="cuda")) as solver:
+    with SourceSolver(GraphSupply(graph), SoloChannel(), Options(device="cuda")) as solver:
         result = solver.sssp(7)
         device: Any = solver._graph.device
         assert device.parts.buffers.work["pull_from_arcs"][0] == 0

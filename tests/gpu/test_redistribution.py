@@ -21,7 +21,7 @@ from groute_py.comm import team
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.kernels.source import VERTEX_BITS
-from groute_py.source.whole import Whole
+from groute_py.source.whole import GraphSupply
 
 pytestmark = needs_linked_gpus
 
@@ -68,7 +68,7 @@ def test_each_arc_lies_where_its_head_is(
     graph = GRAPHS[name]()
 
     def work(channel: Any) -> Any:
-        whole = Whole(graph if channel.rank == 0 else None)
+        whole = GraphSupply(graph if channel.rank == 0 else None)
         with SourceSolver(whole, channel, OPTIONS) as solver:
             device: Any = solver._graph.device
             assert device.parts.graph.arrays["offsets"].itemsize == (8 if wide else 4)
@@ -134,7 +134,9 @@ def solved(graph: Graph, source: int, ranks: int) -> Result:
     """On threads as ranks."""
 
     def work(channel: Any) -> Result | None:
-        with SourceSolver(Whole(graph if channel.rank == 0 else None), channel, OPTIONS) as solver:
+        with SourceSolver(
+            GraphSupply(graph if channel.rank == 0 else None), channel, OPTIONS
+        ) as solver:
             solver.sssp(source)
             return solver.sssp(source)
 
@@ -187,7 +189,7 @@ def test_without_room_for_weight_classes_others_have_them(
     graph = generate("rmat:8,12")
 
     def work(channel: Any) -> tuple[Result | None, int]:
-        whole = Whole(graph if channel.rank == 0 else None)
+        whole = GraphSupply(graph if channel.rank == 0 else None)
         with SourceSolver(whole, channel, replace(OPTIONS, mode="fused")) as solver:
             return solver.sssp(3), solver._graph.device.arcs_reached()
 
@@ -205,7 +207,7 @@ def test_without_room_it_is_an_error_where_fused_is_asked_for(
         raise MemoryError("full")
 
     def work(channel: Any) -> None:
-        whole = Whole(generate("rmat:6") if channel.rank == 0 else None)
+        whole = GraphSupply(generate("rmat:6") if channel.rank == 0 else None)
         SourceSolver(whole, channel, replace(OPTIONS, mode="fused"))
 
     monkeypatch.setattr(whose(step), step, full)
@@ -226,7 +228,7 @@ def test_offsets_are_equally_wide_on_all_ranks(
     graph = Graph(np.concatenate([[0], np.cumsum(counts)]), heads, np.ones(len(heads), np.int32))
 
     def work(channel: Any) -> Any:
-        whole = Whole(graph if channel.rank == 0 else None)
+        whole = GraphSupply(graph if channel.rank == 0 else None)
         options = replace(OPTIONS, partition="vertices", mode=mode)
         with SourceSolver(whole, channel, options) as solver:
             result, loaded = solver.sssp(3), cast("Any", solver._graph.device)
@@ -313,7 +315,7 @@ def test_a_stop_ends_all_kernels_and_the_next_runs_are_right(
         launch(linked)
 
     def work(channel: Any) -> Any:
-        whole = Whole(graph if channel.rank == 0 else None)
+        whole = GraphSupply(graph if channel.rank == 0 else None)
         with SourceSolver(whole, channel, OPTIONS) as solver:
             floors, answers = [], []
             for stops in (True, False, False, True, False):

@@ -18,7 +18,7 @@ from groute_py.device.cuda.runtime import memory_plan
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.kernels.cpu.order import renumbered
-from groute_py.source.whole import Whole
+from groute_py.source.whole import GraphSupply
 from groute_py.verification import reference_distances
 
 pytestmark = needs_linked_gpus
@@ -52,7 +52,9 @@ def solved(graph: Graph, ranks: int, lacking: int | None = None) -> list[tuple[i
 
     def work(channel: Any) -> tuple[int, bool]:
         claimed: list[bool] = []
-        with SourceSolver(Whole(graph if channel.rank == 0 else None), channel, OPTIONS) as solver:
+        with SourceSolver(
+            GraphSupply(graph if channel.rank == 0 else None), channel, OPTIONS
+        ) as solver:
             device: Any = solver._graph.device
             found = device.parts.predecessors
             claim_rising, claim_recorded = found.claim_rising, found.claim_recorded
@@ -101,7 +103,9 @@ def test_one_block_listens(monkeypatch: pytest.MonkeyPatch) -> None:
     options = replace(OPTIONS, predecessors=False)
 
     def work(channel: Any) -> int:
-        with SourceSolver(Whole(graph if channel.rank == 0 else None), channel, options) as solver:
+        with SourceSolver(
+            GraphSupply(graph if channel.rank == 0 else None), channel, options
+        ) as solver:
             result = solver.sssp(source)
             if result is not None:
                 np.testing.assert_array_equal(result.distances, scipy_distances(graph, source))
@@ -124,7 +128,9 @@ def test_who_owns_few_vertices_has_short_lists(share: int, monkeypatch: pytest.M
     options = replace(OPTIONS, partition="arcs", delta=8.0)
 
     def work(channel: Any) -> tuple[int, int]:
-        with SourceSolver(Whole(graph if channel.rank == 0 else None), channel, options) as solver:
+        with SourceSolver(
+            GraphSupply(graph if channel.rank == 0 else None), channel, options
+        ) as solver:
             for source in (0, 100, 200):
                 result = solver.sssp(source)
                 if result is not None:
@@ -154,7 +160,9 @@ def test_mirrors_of_short_rows_lag_until_claims(
 
     def work(channel: Any) -> list[bool]:
         lagged = []
-        with SourceSolver(Whole(graph if channel.rank == 0 else None), channel, OPTIONS) as solver:
+        with SourceSolver(
+            GraphSupply(graph if channel.rank == 0 else None), channel, OPTIONS
+        ) as solver:
             device: Any = solver._graph.device
             start_claims = device.start_claims
 
@@ -215,7 +223,9 @@ def test_all_join_the_bucket(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = graph_of(4, [(0, 1, 100), (1, 2, 1)])
 
     def work(channel: Any) -> tuple[float, float]:
-        with SourceSolver(Whole(graph if channel.rank == 0 else None), channel, OPTIONS) as solver:
+        with SourceSolver(
+            GraphSupply(graph if channel.rank == 0 else None), channel, OPTIONS
+        ) as solver:
             solver.sssp(0)
             seen = solver._graph.device.parts.buffers.read_control()  # type: ignore[attr-defined]
             return float(seen["bucket_begin"]), float(seen["threshold"])

@@ -21,7 +21,7 @@ from groute_py import UNREACHED, Graph, Result, VerificationError, sssp, verify,
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.results.statement import Statement
-from groute_py.source.whole import Whole
+from groute_py.source.whole import GraphSupply
 from groute_py.verification import certify
 
 ARCS = [(v, v + 1, 3) for v in range(9)] + [(v + 1, v, 2) for v in range(9)]
@@ -68,7 +68,7 @@ def test_faults_on_devices_of_ranks(device: str, ranks: int) -> None:
     options = Options(device=device, order="none")
 
     def work(channel: Any) -> list[str]:
-        whole = Whole(GRAPH if channel.rank == 0 else None)
+        whole = GraphSupply(GRAPH if channel.rank == 0 else None)
         with SourceSolver(whole, channel, options) as solver:
             found = solver.sssp(0)
             if found is not None:

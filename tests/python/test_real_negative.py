@@ -18,7 +18,7 @@ from groute_py.algorithms.choose import algorithms
 from groute_py.comm.solo import SoloChannel
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.source.whole import Whole
+from groute_py.source.whole import GraphSupply
 
 # Textbook graphs: `n`, `m`, then arcs with ids from 0.
 
@@ -116,7 +116,7 @@ def test_a_solver_survives_a_negative_cycle(device: str, data_folder: Path) -> N
     kept = Graph.from_arrays(
         [*whole.offsets, whole.arc_count], whole.heads, whole.weights, name="one more vertex"
     )
-    solver = SourceSolver(Whole(kept), SoloChannel(), Options(device=device))
+    solver = SourceSolver(GraphSupply(kept), SoloChannel(), Options(device=device))
     for _ in range(2):
         with pytest.raises(NegativeCycleError):
             solver.sssp(0)

@@ -31,7 +31,7 @@ from groute_py import (
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.jobs.solver import Solver
-from groute_py.source.whole import Whole
+from groute_py.source.whole import GraphSupply
 
 METHODS = ["delta-stepping", "bellman-ford"]
 
@@ -267,7 +267,7 @@ def test_ranks_with_other_options(name: str, values: tuple[Any, Any]) -> None:
     def work(channel: Any) -> str:
         options = Options(device="cpu", **{name: values[channel.rank == 1]})
         with pytest.raises(InputError) as raised:
-            SourceSolver(Whole(graph if channel.rank == 0 else None), channel, options)
+            SourceSolver(GraphSupply(graph if channel.rank == 0 else None), channel, options)
         assert raised.value.on_all_ranks
         return str(raised.value)
 

@@ -17,7 +17,7 @@ from groute_py.comm.base import Channel
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.many.apsp import collect
-from groute_py.source.whole import Whole
+from groute_py.source.whole import GraphSupply
 from groute_py.system.settings import settings
 from soak.case import Case
 
@@ -103,7 +103,7 @@ def _by_solver(case: Case, graph: Graph, choices: dict[str, Any]) -> list[Any]:
     options = Options(algorithm=case.method, hops=case.entry == "bfs", **choices)
 
     def work(channel: Channel) -> list[Any]:
-        whole = Whole(graph if channel.rank == 0 else None)
+        whole = GraphSupply(graph if channel.rank == 0 else None)
         with SourceSolver(whole, channel, options) as solver:
             return [solver.sssp(source, case.targets) for source in case.sources]
 

@@ -10,7 +10,7 @@ import numpy as np
 from groute_py import Graph, Result, verify
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.source.whole import Whole
+from groute_py.source.whole import GraphSupply
 from support.graphs import scipy_distances
 from support.local_ranks import on_ranks
 
@@ -20,7 +20,9 @@ LONG_S = 600
 
 def source_solver(channel: Any, graph: Graph, **options: Any) -> SourceSolver:
     """A solver of a graph that rank 0 has."""
-    return SourceSolver(Whole(graph if channel.rank == 0 else None), channel, Options(**options))
+    return SourceSolver(
+        GraphSupply(graph if channel.rank == 0 else None), channel, Options(**options)
+    )
 
 
 def solve(

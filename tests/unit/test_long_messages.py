@@ -14,7 +14,7 @@ from groute_py import Result
 from groute_py.comm import base
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.source.whole import Whole
+from groute_py.source.whole import GraphSupply
 
 GRAPH = random_graph(400, 3000, 1, 9)
 
@@ -34,7 +34,7 @@ def test_an_answer_by_short_messages(
             send(peer, message)
 
         channel.send = sent
-        with SourceSolver(Whole(GRAPH), channel, options) as solver:
+        with SourceSolver(GraphSupply(GRAPH), channel, options) as solver:
             return solver.sssp(4), sizes
 
     whole = [size for _, sizes in on_ranks(3, work) for size in sizes]

@@ -31,7 +31,7 @@ from groute_py.source.graph_source import GraphSource
 from groute_py.source.mapped import Mapped
 from groute_py.source.pieces import ParsedText, read_pieces
 from groute_py.source.shared import SharedFile
-from groute_py.source.whole import Whole
+from groute_py.source.whole import GraphSupply
 from groute_py.system.own_files import replacing_copy
 
 RANKS = [1, 2, 3, 4]
@@ -195,15 +195,15 @@ def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_which_files_are_read_in_pieces(large: Path) -> None:
     assert kinds(large, cache=False) == kinds(str(large), ranks=3, cache=False) == {ParsedText}
-    assert kinds(large, ranks=1, cache=False) == {Whole}
+    assert kinds(large, ranks=1, cache=False) == {GraphSupply}
     assert kinds(large, cache=large.parent / "kept") == {ParsedText}
-    assert kinds(large, cache=False, whole=True) == {Whole}
-    assert kinds(large, cache=False, columns=Columns(undirected=True)) == {Whole}
+    assert kinds(large, cache=False, whole=True) == {GraphSupply}
+    assert kinds(large, cache=False, columns=Columns(undirected=True)) == {GraphSupply}
     write_graph(generate("road:30x30"), large.parent / "g.gr.gz")
     write_graph(generate("road:30x30"), large.parent / "g.mtx")
     write_graph(generate("road:5x5"), large.parent / "small.gr")
     for name in ("g.gr.gz", "g.mtx", "small.gr"):
-        assert kinds(large.parent / name, cache=False) == {Whole}
+        assert kinds(large.parent / name, cache=False) == {GraphSupply}
 
 
 @pytest.mark.parametrize("where", ["folder", "draft", "rank 2"])

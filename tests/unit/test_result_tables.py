@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from groute_py.results.tables import SUFFIXES, Column, Part, write_table
+from groute_py.results.tables import SUFFIXES, Column, TableColumns, write_table
 
 
 @pytest.mark.filterwarnings("error")
@@ -19,7 +19,7 @@ def test_an_error_between_two_parts(suffix: str, tmp_path: Path) -> None:
     if suffix == ".parquet":
         pytest.importorskip("pyarrow.parquet")
 
-    def parts() -> Iterator[Part]:
+    def parts() -> Iterator[TableColumns]:
         yield {"vertex": Column(np.arange(5))}
         raise RuntimeError("the second part")
 

@@ -27,7 +27,7 @@ from groute_py.source import shared
 from groute_py.source.graph_source import GraphSource
 from groute_py.source.mapped import Mapped, map_together
 from groute_py.source.shared import SharedFile
-from groute_py.source.whole import Whole
+from groute_py.source.whole import GraphSupply
 
 RANKS = [1, 2, 3, 4]
 
@@ -190,14 +190,14 @@ def test_which_files_are_mapped(tmp_path: Path) -> None:
     write_graph(graph, tmp_path / "g.csr")
     write_graph(graph, tmp_path / "g.gr")
     assert kinds(tmp_path / "g.csr") == kinds(str(tmp_path / "g.csr")) == {Mapped}
-    assert kinds(tmp_path / "g.csr", ranks=1) == {Whole}
-    assert kinds(tmp_path / "g.csr", columns=Columns(undirected=True)) == {Whole}
-    assert kinds(graph) == kinds("road:9x9") == kinds(tmp_path / "g.gr") == {Whole}
+    assert kinds(tmp_path / "g.csr", ranks=1) == {GraphSupply}
+    assert kinds(tmp_path / "g.csr", columns=Columns(undirected=True)) == {GraphSupply}
+    assert kinds(graph) == kinds("road:9x9") == kinds(tmp_path / "g.gr") == {GraphSupply}
     kept = tmp_path / "kept"
-    assert kinds(tmp_path / "g.gr", cache=kept) == {Whole}
+    assert kinds(tmp_path / "g.gr", cache=kept) == {GraphSupply}
     assert kinds(tmp_path / "g.gr", cache=kept) == {Mapped}
     (tmp_path / "g.gr").write_text("p sp 2 1\na 1 2 3\n")
-    assert kinds(tmp_path / "g.gr", cache=kept) == {Whole}
+    assert kinds(tmp_path / "g.gr", cache=kept) == {GraphSupply}
 
 
 def test_a_copy_that_others_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,7 +220,7 @@ def test_a_rank_that_sees_another_file(tmp_path: Path, monkeypatch: pytest.Monke
     write_graph(generate("road:9x9"), tmp_path / "g.csr")
     answers = iter([True, True, False])
     monkeypatch.setattr(SharedFile, "is_seen", lambda self: next(answers))
-    assert kinds(tmp_path / "g.csr", ranks=3) == {Whole}
+    assert kinds(tmp_path / "g.csr", ranks=3) == {GraphSupply}
 
 
 @pytest.mark.parametrize("is_refused", [False, True])
@@ -255,7 +255,7 @@ def test_a_file_that_is_replaced_or_refused(
         return type(supply), sum(channel.gather(int(rows.weights.sum())))
 
     times = 1 if is_refused else 7
-    assert on_ranks(3, work) == [(Whole, times * before.weights.sum())] * 3
+    assert on_ranks(3, work) == [(GraphSupply, times * before.weights.sum())] * 3
 
 
 def test_a_file_that_changes_or_goes(tmp_path: Path) -> None:

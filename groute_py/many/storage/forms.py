@@ -16,7 +16,7 @@ from groute_py.io.optional_libraries import library
 from groute_py.many.storage.folder import check_folder
 from groute_py.many.storage.row_files import RowFiles
 from groute_py.results.attributes import Attributes, beside_pairs
-from groute_py.results.tables import Part, of_pairs, write_table
+from groute_py.results.tables import TableColumns, of_pairs, write_table
 from groute_py.system.atomic_file import check_writable, put, replacing
 
 if TYPE_CHECKING:
@@ -63,12 +63,12 @@ def write_output(files: RowFiles, job: ManySources, attributes: Attributes) -> N
     elif path.suffix == ".zarr":
         _write_zarr(path, files.draft, _beside(job) | files.arrays())
     else:
-        write_table(path, _pairs(job, attributes, files.arrays()), job.whole.attribution)
+        write_table(path, _pairs(job, attributes, files.arrays()), job.row_graph.attribution)
 
 
 def _beside(job: ManySources) -> dict[str, Any]:
     """Return the arrays beside the rows."""
-    whole, arrays = job.whole, dict[str, Any](sources=job.sources)
+    whole, arrays = job.row_graph, dict[str, Any](sources=job.sources)
     if job.targets is not None:
         arrays["targets"] = job.targets
     arrays["first_id"] = np.int64(whole.numbering.first)
@@ -100,7 +100,9 @@ def _write_zarr(path: Path, draft: Path, arrays: dict[str, Any]) -> None:
     draft.replace(path)
 
 
-def _pairs(job: ManySources, attributes: Attributes, arrays: dict[str, Any]) -> Iterator[Part]:
+def _pairs(
+    job: ManySources, attributes: Attributes, arrays: dict[str, Any]
+) -> Iterator[TableColumns]:
     """Yield a line for each source and target, some sources at a time."""
     assert job.targets is not None
     step = max(PAIRS_AT_ONCE // len(job.targets), 1)
@@ -108,6 +110,6 @@ def _pairs(job: ManySources, attributes: Attributes, arrays: dict[str, Any]) -> 
     for start in range(0, len(job.sources), step):
         rows = slice(start, start + step)
         lines = arrays["distances"][rows], None if before is None else before[rows]
-        part = of_pairs(job.whole.numbering, job.sources[rows], job.targets, *lines)
+        part = of_pairs(job.row_graph.numbering, job.sources[rows], job.targets, *lines)
         numbers = np.arange(len(job.sources))[rows]
         yield part | beside_pairs(attributes, numbers, len(job.targets))

@@ -79,8 +79,8 @@ class Store:
         self._parts = PartFile(0)
         self._files: Files = self._parts
         self._claim: ExitStack | None = None
-        self._pending: list[Part] = []
-        self._state: Part | None = None
+        self._pending: list[SavedUnits] = []
+        self._state: SavedUnits | None = None
         self._has_begun = self._is_root = self._is_finished = self._is_going = False
 
     def begin(
@@ -98,11 +98,11 @@ class Store:
         return self.missing
 
     @property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[SavedUnits]:
         """The parts that were there when the run began, on rank 0."""
         return self._parts.parts
 
-    def load_into(self, channel: Channel, arrays: Part) -> None:
+    def load_into(self, channel: Channel, arrays: SavedUnits) -> None:
         """Fill arrays with those of an earlier run of their names, if any. Collective."""
 
         def load() -> None:
@@ -259,7 +259,7 @@ class Store:
 UNITS = "units"
 """The array of a part with the numbers of its units."""
 
-Part = dict[str, NDArray[Any]]
+SavedUnits = dict[str, NDArray[Any]]
 """Arrays of one dimension or more by name, among them `UNITS`."""
 
 
@@ -268,7 +268,7 @@ class PartFile:
 
     def __init__(self, total: int) -> None:
         self.complete = np.zeros(total, np.bool_)
-        self.parts: list[Part] = []
+        self.parts: list[SavedUnits] = []
         self._end = 0
 
     def attach(self, folder: RunFolder, token: str) -> None:
@@ -286,12 +286,12 @@ class PartFile:
                 self._end = file.tell()
             file.truncate(self._end)
 
-    def append(self, part: Part) -> None:
+    def append(self, part: SavedUnits) -> None:
         """Write a part behind the others."""
         self._end = self._write(f"parts-{self._token}", os.O_WRONLY, self._end, part)
         self.complete[part[UNITS]] = True
 
-    def replace(self, part: Part) -> None:
+    def replace(self, part: SavedUnits) -> None:
         """Write a part in the place of all others; these are there until it is complete."""
         draft, flags = f"next-{self._token}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC
         self._end = self._write(draft, flags, 0, part)
@@ -302,7 +302,7 @@ class PartFile:
     def close(self) -> None:
         """Do nothing: no file stays open."""
 
-    def _write(self, name: str, flags: int, place: int, part: Part) -> int:
+    def _write(self, name: str, flags: int, place: int, part: SavedUnits) -> int:
         """Write a part into a file at a place, and return the place behind it."""
         path = self._folder.file(name)
         descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
@@ -316,12 +316,12 @@ class PartFile:
         return place
 
 
-def join(parts: list[Part]) -> Part:
+def join(parts: list[SavedUnits]) -> SavedUnits:
     """Parts of the same names as one, at least one."""
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def _next_part(file: BinaryIO) -> Part | None:
+def _next_part(file: BinaryIO) -> SavedUnits | None:
     try:
         names = np.load(file, allow_pickle=False)
         return {str(name): np.load(file, allow_pickle=False) for name in names}
@@ -329,7 +329,7 @@ def _next_part(file: BinaryIO) -> Part | None:
         return None
 
 
-def _checked(part: Part, total: int) -> NDArray[np.int64]:
+def _checked(part: SavedUnits, total: int) -> NDArray[np.int64]:
     """The units of a part, from 0 and less than a total."""
     units: NDArray[np.int64] = part[UNITS].astype(np.int64)
     if len(units) and not 0 <= units.min() <= units.max() < total:
