@@ -226,7 +226,7 @@ class TestSolver:
         ({"limits": [3, 0]}, "more than 0"),
         ({"limits": [np.nan]}, "more than 0"),
         ({"limits": [np.inf]}, "more than 0"),
-        ({"limits": "300"}, "must be a number"),
+        ({"limits": "300"}, "is no amount"),
         ({"each": 1}, "each must be True or False"),
         ({"planar": True}, "has no coordinates"),
         ({"coordinates": [[0, 0]]}, "each of 3 vertices, not of 1"),
