@@ -93,7 +93,7 @@ class Smallest:
 
     @property
     def columns(self) -> dict[str, NDArray[Any]]:
-        """The nearest of the rows so far, by name; not copied."""
+        """The nearest of the rows so far, by their names in the store; not copied."""
         arrays = self._distances, self._owners, self._predecessors
         return dict(zip(("distances", "owners", "before"), arrays, strict=True))
 

@@ -66,11 +66,11 @@ class Matrix(Tabular):
 
     def part(self, some: slice) -> TableColumns:
         """See `Tabular.part`; a line for each source and target."""
-        before = None if self.predecessors is None else self.predecessors[some]
+        predecessors = None if self.predecessors is None else self.predecessors[some]
         ends = self.sources[some], self.targets
         numbers = np.arange(len(self.sources))[some]
         beside = beside_pairs(self.attributes, numbers, len(self.targets))
-        return of_pairs(self.numbering, *ends, self.distances[some], before) | beside
+        return of_pairs(self.numbering, *ends, self.distances[some], predecessors) | beside
 
 
 @takes(Options, "matrix")

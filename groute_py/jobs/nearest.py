@@ -230,8 +230,8 @@ def _rooted(graph: Graph, facilities: NDArray[np.int64], *, has_cutoff: bool) ->
     refuse_beyond(needed, what, "give the job more memory")
     # a cutoff ends a solve early, but not a sweep over a hierarchy
     sweeps = not has_cutoff and len(facilities) <= MOST_ROOTED_BY_HIERARCHY
-    whole = graph if sweeps else without_hierarchy(graph)
-    return rooted(whole, layout_of(graph).begins(facilities))
+    solved = graph if sweeps else without_hierarchy(graph)
+    return rooted(solved, layout_of(graph).begins(facilities))
 
 
 def on_facilities(
