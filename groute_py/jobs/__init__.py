@@ -12,6 +12,6 @@ from 0; *places* are coordinates.
   ``k > 1`` to `k_nearest`, `isochrone` and `route`. The commands are in `groute_py.cli`.
 - Their answers, where a module of their own holds them: `facilities`, `isochrones` and `routes`.
 - Below `route`: `pairs` shares the sources among ranks, `searches` searches on the cores of one.
-- Above all: `solver`, with a method for each job and for those of `groute_py.centrality.job`, and
-  `questions`, the JSON lines of ``query``.
+- Above all: `solver`, with a method for each job, also for that of `groute_py.centrality.measures`,
+  and `questions`, the JSON lines of ``query``.
 """
