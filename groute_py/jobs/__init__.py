@@ -4,9 +4,10 @@ A job is a class with `check`, `shared_arguments` and `run`: see `groute_py.solv
 public function, a method of `Solver` and a command make the same job, and `Opened.answer` runs it.
 Read `tree` first.
 
-Four words: a *position* is a vertex, counted from 0; a *state* is a vertex of the graph that is
+Five words: a *position* is a vertex, counted from 0; a *state* is a vertex of the graph that is
 solved, which turns may have expanded; a *number* counts the sources, facilities or pairs of a job,
-from 0; *places* are coordinates.
+from 0; *places* are coordinates; the *root* is an extra vertex with arcs to several others, but in
+`on_root` and `at_root`, as in MPI, it is rank 0.
 
 - Jobs: `tree` (of ``sssp`` and ``bfs``), `rows` (of ``apsp``), `matrix`, `nearest`, which leaves
   ``k > 1`` to `k_nearest`, `isochrone` and `route`. The commands are in `groute_py.cli`.
