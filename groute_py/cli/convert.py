@@ -56,7 +56,7 @@ def convert(
     .gz, .xz, .zst or .bz2 behind.
     """
     from groute_py.graph.ids import Numbering
-    from groute_py.graph.sort_rows import with_ascending_rows
+    from groute_py.graph.symmetrize import with_ascending_rows
     from groute_py.io.coordinates import coordinates_beside
     from groute_py.io.registry import write_graph, written_form
     from groute_py.system.atomic_file import check_writable

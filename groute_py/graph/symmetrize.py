@@ -1,4 +1,4 @@
-"""Undirected graphs: adding reverse arcs, and testing for symmetry."""
+"""Other forms of a graph: undirected, by reverse arcs, and with rows sorted by weight."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from groute_py.graph.csr import Graph, has_more, of_arcs
 from groute_py.graph.tails import all_tails, transposed
 from groute_py.kernels.cpu.build import csr_from_arcs
+from groute_py.kernels.cpu.rows import ascend, sort_rows
 
 
 def mirrored(graph: Graph, sign: int = 1) -> Graph:
@@ -61,3 +62,16 @@ def is_symmetric(graph: Graph) -> bool:
     tails = all_tails(there[0], there[1].dtype)
     one, other = (w[np.lexsort((w, there[1], tails))] for w in (there[2], back[2]))
     return np.array_equal(one, other)
+
+
+def with_ascending_rows(graph: Graph) -> Graph:
+    """The graph, every row by ascending weight; the same one where it is so already."""
+    if ascend(graph.offsets, graph.weights):
+        return graph
+    if has_more(graph):
+        tails = graph.tails()
+        order = np.lexsort((graph.weights, tails))
+        return graph.changed(heads=graph.heads[order], **of_arcs(graph, order))
+    heads, weights = graph.heads.copy(), graph.weights.copy()
+    sort_rows(graph.offsets, heads, weights)
+    return graph.changed(heads=heads, weights=weights)

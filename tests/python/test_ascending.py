@@ -13,7 +13,7 @@ from support.solving import solve
 
 from groute_py import Graph, generate, read_graph, verify, write_graph
 from groute_py.cli.main import commands
-from groute_py.graph.sort_rows import with_ascending_rows
+from groute_py.graph.symmetrize import with_ascending_rows
 
 
 def check(graph: Graph) -> None:
