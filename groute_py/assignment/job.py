@@ -16,13 +16,12 @@ from groute_py.assignment.directions import METHODS, Flows
 from groute_py.assignment.equilibrium import Equilibrium, Iteration
 from groute_py.assignment.figures import figures_in, figures_of
 from groute_py.assignment.link_costs import LinkTimes
-from groute_py.assignment.network import PathFigures, TrafficNetwork, network_of, start_of
+from groute_py.assignment.network import TrafficNetwork, network_of, start_of
 from groute_py.assignment.ranks import Loads, RankLoading
 from groute_py.comm.agree import at_root, collective, on_root, refuse_difference
 from groute_py.comm.base import Channel
-from groute_py.device.cpu.loading import Origins
 from groute_py.errors import InputError, quote
-from groute_py.hierarchy.separators.customizable import CustomizableHierarchy, customizable
+from groute_py.hierarchy.separators.customizable import customizable
 from groute_py.many.storage.folder import run_of
 from groute_py.many.storage.store import Store
 from groute_py.solver.opened import deadline_in
@@ -76,9 +75,11 @@ class AssignmentJob:
             self.check()
         over = deadline_in(self.time_limit_s)
         network = cast("TrafficNetwork", at_root(channel, lambda: self._network(source)))
-        shared = on_root(channel, lambda: _to_load(network))
+        hierarchy = on_root(channel, lambda: customizable(network.through))
+        trips = on_root(channel, lambda: [some.origins for some in network.classes.trips])
+        figures = on_root(channel, lambda: network.figures)
         with collective(channel):
-            loading = RankLoading(channel, *shared)
+            loading = RankLoading(channel, hierarchy, trips, figures)
         equilibrium = cast("Equilibrium", at_root(channel, lambda: self._equilibrium(network)))
         if keep is not None:
             self._resume(channel, keep, network, equilibrium)
@@ -153,14 +154,6 @@ class AssignmentJob:
             sum(some.within_zones for some in trips),
             *figures_in(network, self.skims, self.select, equilibrium.flows, equilibrium.least),
         )
-
-
-def _to_load(
-    network: TrafficNetwork,
-) -> tuple[CustomizableHierarchy, list[Origins], PathFigures | None]:
-    """Return all that ranks need to load trips."""
-    trips = [some.origins for some in network.classes.trips]
-    return customizable(network.through), trips, network.figures
 
 
 def _exhaust(

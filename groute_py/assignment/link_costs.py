@@ -14,6 +14,14 @@ from groute_py.graph.csr import Graph
 Values = NDArray[np.float64]
 
 
+class LinkError(GraphError):
+    """An error of a link, by its number."""
+
+    def __init__(self, link: int, problem: str) -> None:
+        super().__init__(problem)
+        self.link = link
+
+
 class LinkTimes(Protocol):
     """Times that do not fall when volumes rise; volumes are float64, shape (m,)."""
 
@@ -57,13 +65,12 @@ class BPR:
         )
         is_delayed = (free > 0) & (factor > 0) & (power > 0)
         if (wrong := is_delayed & (room <= 0)).any():
-            raise GraphError(f"the capacity of link {int(wrong.argmax())} is 0, and it has a delay")
+            link = int(wrong.argmax())
+            raise LinkError(link, f"the capacity of link {link} is 0, and it has a delay")
         if (wrong := is_delayed & (power < 1)).any():
             link = int(wrong.argmax())
-            raise GraphError(
-                f"the power of link {link} is {power[link]}: below 1 a delay is infinitely steep "
-                "at volume 0"
-            )
+            problem = "below 1 a delay is infinitely steep at volume 0"
+            raise LinkError(link, f"the power of link {link} is {power[link]}: {problem}")
         self.capacities = room
         self._base = np.where(power > 0, free, free * (1 + factor))
         self._delay = np.where(is_delayed, free * factor, 0.0)
@@ -154,7 +161,14 @@ def bpr_of(graph: Graph) -> BPR:
             )
     defaults: Mapping[str, Any] = {"b": 0.15, "power": 4.0}
     more = {name: columns.get(name, value) for name, value in defaults.items()}
-    return BPR(columns["free_flow_time"], columns["capacity"], **more)
+    try:
+        return BPR(columns["free_flow_time"], columns["capacity"], **more)
+    except LinkError as problem:
+        ends = (
+            graph.numbering.id_of(int(ends[problem.link])) for ends in (graph.tails(), graph.heads)
+        )
+        where = " to ".join(map(quoted, ends))
+        raise GraphError(f"{quoted(graph.name)}: link from {where}: {problem}") from None
 
 
 def checked_values(name: str, values: Any, count: int) -> Values:
@@ -169,5 +183,6 @@ def checked_values(name: str, values: Any, count: int) -> Values:
     array = np.broadcast_to(array, (count,))
     if not (fine := np.isfinite(array) & (array >= 0)).all():
         link = int((~fine).argmax())
-        raise GraphError(f"the {name} of link {link} is {array[link]}; none is negative or missing")
+        problem = f"the {name} of link {link} is {array[link]}; none is negative or missing"
+        raise LinkError(link, problem)
     return array

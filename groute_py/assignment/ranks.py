@@ -16,9 +16,6 @@ from groute_py.hierarchy.separators.customizable import CustomizableHierarchy
 
 Values = NDArray[np.float64]
 
-NOTHING = Load(np.empty(0), 0.0, 0.0)
-"""The load of a rank that is not the first."""
-
 
 class Loads(NamedTuple):
     """The loadings of all c classes of travellers on the shortest paths."""
@@ -101,7 +98,7 @@ class RankLoading:
         size = self._channel.size
         collected = [own] if size == 1 else self._channel.collect(own.reshape(-1))
         if collected is None:
-            return NOTHING
+            return Load(np.empty(0), 0.0, 0.0)  # which nobody uses
         parts = np.empty((PARTS, own.shape[1]))
         for rank, some in enumerate(collected):
             parts[rank::size] = some.reshape(-1, own.shape[1])

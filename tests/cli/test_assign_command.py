@@ -108,6 +108,13 @@ def test_trips_through_a_link(town: Path) -> None:
         assert saved["toll"].round(3)[0, 1] == round(3 / 8 * 5, 3)
 
 
+def test_a_link_of_a_file_is_named_by_its_ends(town: Path) -> None:
+    (town / "town_net.tntp").write_text(NETWORK.replace("1 4 4 1", "1 4 0 1"))
+    message = "'?town'?: link from 1 to 4: the capacity of link 1 is 0, and it has a delay"
+    with pytest.raises(GraphError, match=message):
+        assigned()
+
+
 def test_pictures(town: Path) -> None:
     """The curve is that of the gaps; colours of the map go up to the greatest volume."""
     nodes = town / "town_node.tntp"
