@@ -8,6 +8,7 @@ makes the compiler's messages name the files.
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,7 +25,7 @@ class Program(NamedTuple):
     @property
     def entry_points(self) -> tuple[str, ...]:
         """The names of the kernels, which are all ``extern "C"``."""
-        return tuple(name for source in self.sources for name in _ENTRY.findall(_read(source)))
+        return _kernels_in(self.sources)
 
 
 SOLVE = Program(
@@ -197,6 +198,11 @@ def _collect(name: str, files: list[str]) -> None:
     for included in _INCLUDE.findall(_read(name)):
         _collect(included, files)
     files.append(name)
+
+
+@cache
+def _kernels_in(sources: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for source in sources for name in _ENTRY.findall(_read(source)))
 
 
 def _read(name: str) -> str:
