@@ -32,39 +32,26 @@ class Descent:
         if self._asked <= PATIENCE or cutoff >= self._too_far:
             return None
         one, distances = self._hierarchy, self._climb.distances
-        words, space, relaxations = self._words, self._space, np.zeros(1, np.int64)
+        (below, vertices, words, space), relaxations = self._room, np.zeros(1, np.int64)
         core = np.arange(one.core_count, dtype=np.uint32)
         for places in (climbed, core):
             descend.open_places(places, distances, cutoff, words)
         most = np.uint64(MOST_ARCS * len(one.heads))
-        count = descend.descend(self._arcs, cutoff, distances, words, space, most, relaxations)
+        count = descend.descend(below, cutoff, distances, words, space, most, relaxations)
         if count < 0:
             self._too_far = cutoff
             return None
-        descend.answer_found(space[:count], self._vertices, distances, one.nothing, answers)
+        descend.answer_found(space[:count], vertices, distances, one.nothing, answers)
         self._climb.clear(climbed)
         return int(relaxations[0])
 
     @cached_property
-    def _arcs(self) -> tuple[NDArray[Any], ...]:
-        """The arcs of the hierarchy by their heads."""
-        one = self._hierarchy
-        starts = np.zeros(one.vertex_count + 1, np.uint64)
+    def _room(self) -> tuple[tuple[NDArray[Any], ...], NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """The arcs by their heads, the vertex at each place, and bits and space for places."""
+        one, count = self._hierarchy, self._hierarchy.vertex_count
+        starts = np.zeros(count + 1, np.uint64)
         below = starts, np.empty(len(one.heads), np.uint32), np.empty_like(one.down)
         descend.arcs_below((one.offsets, one.heads, one.down), below)
-        return below
-
-    @cached_property
-    def _vertices(self) -> NDArray[np.uint32]:
-        """Shape (n,): the vertex at each place."""
-        vertices = np.empty(self._hierarchy.vertex_count, np.uint32)
-        vertices[self._hierarchy.places] = np.arange(len(vertices), dtype=np.uint32)
-        return vertices
-
-    @cached_property
-    def _words(self) -> NDArray[np.uint64]:
-        return np.zeros(-(-self._hierarchy.vertex_count // descend.BITS), np.uint64)
-
-    @cached_property
-    def _space(self) -> NDArray[np.uint32]:
-        return np.empty(self._hierarchy.vertex_count, np.uint32)
+        vertices, space = np.empty((2, count), np.uint32)
+        vertices[one.places] = np.arange(count, dtype=np.uint32)
+        return below, vertices, np.zeros(-(-count // descend.BITS), np.uint64), space

@@ -12,9 +12,7 @@ import numpy as np
 
 from groute_py.kernels.cpu.contraction import LONG, gather_up, place_of, spread
 from groute_py.kernels.cpu.kernel import kernel
-
-SHORT = 32
-"""Rows up to so many shortcuts are sorted by insertion."""
+from groute_py.kernels.cpu.rows import sort_row
 
 
 @kernel
@@ -88,23 +86,6 @@ def merge_shortcuts(rest: Any, starts: Any, placed: Any, part: Any, left: Any, c
                 place += 1
             count += place == end or others[place] != heads[shortcut]
         counts[vertex] = count
-
-
-@kernel
-def sort_row(heads: Any, out: Any, into: Any, first: Any, last: Any) -> None:
-    """Sort the shortcuts of a row by head, in place."""
-    if last - first > SHORT:
-        order = np.argsort(heads[first:last], kind="mergesort")
-        forth, back = out[first:last][order], into[first:last][order]  # may be the same array
-        heads[first:last] = heads[first:last][order]
-        out[first:last], into[first:last] = forth, back
-        return
-    for place in range(first + 1, last):
-        head, there, here, at = heads[place], out[place], into[place], place
-        while at > first and heads[at - 1] > head:
-            heads[at], out[at], into[at] = heads[at - 1], out[at - 1], into[at - 1]
-            at -= 1
-        heads[at], out[at], into[at] = head, there, here
 
 
 @kernel

@@ -9,7 +9,7 @@ import numpy as np
 from groute_py.kernels.cpu.kernel import kernel
 
 SHORT = 32
-"""Rows up to this many arcs are sorted by insertion, in place."""
+"""Rows up to so many entries are sorted by insertion, in place."""
 
 
 @kernel
@@ -26,15 +26,21 @@ def ascend(offsets: Any, weights: Any) -> bool:
 def sort_rows(offsets: Any, heads: Any, weights: Any) -> None:
     """Sort every row by weight, in place; arcs of equal weight stay in their order."""
     for row in range(len(offsets) - 1):
-        begin, end = offsets[row], offsets[row + 1]
-        if end - begin > SHORT:
-            order = np.argsort(weights[begin:end], kind="mergesort")
-            heads[begin:end] = heads[begin:end][order]
-            weights[begin:end] = weights[begin:end][order]
-            continue
-        for arc in range(begin + 1, end):
-            head, weight, place = heads[arc], weights[arc], arc
-            while place > begin and weights[place - 1] > weight:
-                heads[place], weights[place] = heads[place - 1], weights[place - 1]
-                place -= 1
-            heads[place], weights[place] = head, weight
+        sort_row(weights, heads, heads, offsets[row], offsets[row + 1])
+
+
+@kernel
+def sort_row(keys: Any, one: Any, other: Any, first: Any, last: Any) -> None:
+    """Sort a row by its keys, with the values of two arrays, which may be the same."""
+    if last - first > SHORT:
+        order = np.argsort(keys[first:last], kind="mergesort")
+        ones, others = one[first:last][order], other[first:last][order]
+        keys[first:last] = keys[first:last][order]
+        one[first:last], other[first:last] = ones, others
+        return
+    for place in range(first + 1, last):
+        key, here, there, at = keys[place], one[place], other[place], place
+        while at > first and keys[at - 1] > key:
+            keys[at], one[at], other[at] = keys[at - 1], one[at - 1], other[at - 1]
+            at -= 1
+        keys[at], one[at], other[at] = key, here, there
