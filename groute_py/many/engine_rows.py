@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import replace
 from queue import SimpleQueue
 from typing import Any
 
@@ -14,7 +15,6 @@ from groute_py.comm.solo import SoloChannel
 from groute_py.device.cpu.rows import by_threads
 from groute_py.device.rows import RowBlock
 from groute_py.device.summary import Summary, Wanted, summarize
-from groute_py.engine.device_result import DeviceResult
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.graph.csr import Graph
@@ -81,42 +81,44 @@ class SingleRows:
     """See `groute_py.device.rows.RowSolver`: all of the GPU works on each source."""
 
     def __init__(self, graph: Graph, *, predecessors: bool) -> None:
-        self._graph, self._predecessors = graph, predecessors
+        self._graph = graph
+        self._options = Options(device="cuda", predecessors=predecessors)
         self.label = "cuda: one source at a time"
 
     def blocks(
         self, sources: NDArray[np.int64], targets: NDArray[np.int64] | None = None
     ) -> Iterator[RowBlock]:
-        columns = self._columns(targets)
-        for number, result in self._answers(sources, predecessors=self._predecessors):
-            tree = result.predecessors_device
-            parents = None if tree is None else columns(tree).astype(np.int32)
-            yield RowBlock(number, columns(result.distances_device), parents)
+        if targets is not None:
+            yield from self._columns(sources, targets)
+            return
+        for number, result in self._answers(sources, self._options):
+            tree = result.predecessors
+            parents = None if tree is None else tree[np.newaxis].astype(np.int32)
+            yield RowBlock(number, result.distances[np.newaxis], parents)
 
-    def _columns(self, targets: NDArray[np.int64] | None) -> Callable[[Any], NDArray[Any]]:
-        """Return a function that downloads the targets' columns of a row, shape (1, t)."""
+    def _columns(
+        self, sources: NDArray[np.int64], targets: NDArray[np.int64]
+    ) -> Iterator[RowBlock]:
+        """Yield the targets' columns of each row, gathered on the GPU."""
         from groute_py.device.cuda.multi_source.columns import TargetColumns
-        from groute_py.device.cuda.runtime.transfer import to_host
 
-        if targets is None:
-            return lambda row: to_host(row)[np.newaxis]
         columns = TargetColumns(targets)
-        return lambda row: columns.of(row[np.newaxis]).get()
+        for number, result in self._answers(sources, replace(self._options, download=False)):
+            tree = result.predecessors_device
+            parents = None if tree is None else columns.of(tree[np.newaxis]).get().astype(np.int32)
+            distances = columns.of(result.distances_device[np.newaxis]).get()
+            yield RowBlock(number, distances, parents)
 
     def summaries(self, sources: NDArray[np.int64], request: Wanted) -> Iterator[Summary]:
         from groute_py.device.cuda.multi_source.summary import ArraySummaries
 
         reducer = ArraySummaries(request)
-        for number, result in self._answers(sources, predecessors=False):
+        on_gpu = replace(self._options, predecessors=False, download=False)
+        for number, result in self._answers(sources, on_gpu):
             yield reducer.of(number, result.distances_device, int(sources[number]))
 
-    def _answers(
-        self, sources: NDArray[np.int64], *, predecessors: bool
-    ) -> Iterator[tuple[int, DeviceResult]]:
-        """Yield the number of each source, and its answer on the GPU."""
-        options = Options(device="cuda", predecessors=predecessors, download=False)
+    def _answers(self, sources: NDArray[np.int64], options: Options) -> Iterator[tuple[int, Any]]:
+        """Yield the number of each source, and its answer; a `DeviceResult` without download."""
         with SourceSolver(GraphSupply(self._graph), SoloChannel(), options) as solver:
             for number, source in enumerate(sources.tolist()):
-                result = solver.sssp(source)
-                assert isinstance(result, DeviceResult)
-                yield number, result
+                yield number, solver.sssp(source)
