@@ -45,6 +45,8 @@ def read(head: Head, progress: Progress | None = None) -> Graph:
     """Read a Galois graph, compressed or not; a file without weights gets unit weights."""
     path, arrays = head.path, Arrays(head.path, progress)
     version, size = arrays.count("the version"), arrays.count("the size of a weight")
+    if version not in HEADS:  # as where a mark of UTF-8 stands before it
+        raise FormatError(path, f"is of version {version}; 1 and 2 are read")
     if size not in WEIGHT_TYPES:
         raise FormatError(path, f"has weights of {size} bytes at byte 8; 0, 4 and 8 are read")
     vertex_count, arc_count = arrays.count("the vertices"), arrays.count("the arcs")
