@@ -55,12 +55,12 @@ def test_a_system_that_links_no_file_without_a_name(
 
 def test_a_pipe(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "g.gr")
-    found: list[str] = []
-    reader = threading.Thread(target=lambda: found.append((tmp_path / "g.gr").read_text()))
+    result: list[str] = []
+    reader = threading.Thread(target=lambda: result.append((tmp_path / "g.gr").read_text()))
     reader.start()
     write_graph(GRAPH, tmp_path / "g.gr")
     reader.join()
-    assert found == ["p sp 2 1\na 1 2 5\n"]
+    assert result == ["p sp 2 1\na 1 2 5\n"]
     assert (tmp_path / "g.gr").is_fifo()
 
 
@@ -138,9 +138,9 @@ def test_any_form_on_standard_output(tmp_path: Path, mode: str, form: str) -> No
     (tmp_path / "piped").write_bytes(piped)
     wanted = read_result(tmp_path / "right")
     for name in ("out", "piped"):
-        found = read_result(tmp_path / name)
-        np.testing.assert_array_equal(found.distances, wanted.distances)
-        np.testing.assert_array_equal(found.predecessors, wanted.predecessors)
+        result = read_result(tmp_path / name)
+        np.testing.assert_array_equal(result.distances, wanted.distances)
+        np.testing.assert_array_equal(result.predecessors, wanted.predecessors)
 
 
 def test_standard_input_is_no_place_for_an_answer(tmp_path: Path) -> None:

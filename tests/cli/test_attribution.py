@@ -81,16 +81,16 @@ def test_files_and_json(place: Path, suffix: str) -> None:
     read, jobs = FORMS[suffix]
     for number, job in enumerate(jobs):
         path = place / f"out{number}.{suffix}"
-        found = as_json(run_command(*words_of(job), "-o", path, "--json"))
-        assert found["attribution"] == OPENSTREETMAP, job
+        result = as_json(run_command(*words_of(job), "-o", path, "--json"))
+        assert result["attribution"] == OPENSTREETMAP, job
         first, *others = read(path)
         assert first == OPENSTREETMAP, job
         assert set(others) == {""}, job
 
 
 def test_a_measure_of_the_whole_graph() -> None:
-    found = as_json(run_command("centrality", "mean", "city.csr", "--json"))
-    assert found["attribution"] == OPENSTREETMAP
+    result = as_json(run_command("centrality", "mean", "city.csr", "--json"))
+    assert result["attribution"] == OPENSTREETMAP
 
 
 def test_arcs_within_reach(place: Path) -> None:
@@ -140,8 +140,8 @@ def test_nobody_is_named(place: Path) -> None:
     for job in ("matrix", "nearest"):
         for suffix in ("csv", "npz"):
             path = place / f"out.{suffix}"
-            found = as_json(run_command(*words_of(job, "plain.csr"), "-o", path, "--json"))
-            assert "attribution" not in found
+            result = as_json(run_command(*words_of(job, "plain.csr"), "-o", path, "--json"))
+            assert "attribution" not in result
             if suffix == "csv":
                 assert "attribution" not in path.read_text()
             else:

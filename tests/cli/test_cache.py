@@ -28,8 +28,8 @@ def limited(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Sets the limit of the cache."""
 
     def limit(nbytes: int | None) -> None:
-        found = replace(reading_settings.settings(), cache_limit=nbytes)
-        monkeypatch.setattr(cache_folder, "settings", lambda: found)
+        result = replace(reading_settings.settings(), cache_limit=nbytes)
+        monkeypatch.setattr(cache_folder, "settings", lambda: result)
 
     return limit
 
@@ -117,22 +117,22 @@ class TestCacheCommand:
         (kept / f"torn-{5:020x}.csr").write_bytes(MAGIC["csr"])
         (left := draft_beside(kept / "town.csr")).write_bytes(bytes(300))
         os.utime(left, (time.time() - 7200,) * 2)
-        found = json.loads(run_command("cache", "list", "--cache", kept, "--json").stdout)
-        copies = {(copy["graph"], copy["kind"]) for copy in found["copies"]}
+        result = json.loads(run_command("cache", "list", "--cache", kept, "--json").stdout)
+        copies = {(copy["graph"], copy["kind"]) for copy in result["copies"]}
         assert copies == {
             ("town", "native"),
             ("town", "prepared"),
             ("torn", "native"),
             ("", "unfinished"),
         }
-        assert found["bytes"] == sum(copy["bytes"] for copy in found["copies"])
-        assert found["limit"] is None
-        assert all(0 <= copy["days_since_use"] < 1 for copy in found["copies"])
+        assert result["bytes"] == sum(copy["bytes"] for copy in result["copies"])
+        assert result["limit"] is None
+        assert all(0 <= copy["days_since_use"] < 1 for copy in result["copies"])
         shown = run_command("cache", "list", "--cache", kept)
         assert "town" in shown.stdout
         assert "4 copies" in shown.stderr
         done = json.loads(run_command("cache", "clear", "--cache", kept, "--json").stdout)
-        assert (done["removed"], done["bytes"], done["left"]) == (4, found["bytes"], 0)
+        assert (done["removed"], done["bytes"], done["left"]) == (4, result["bytes"], 0)
         assert listing(kept) == ["mine.csr"]
         assert "0 copies" in run_command("cache", "list", "--cache", kept).stderr
 
@@ -167,8 +167,8 @@ class TestCacheCommand:
         assert len(listing(tmp_path)) == 1
 
     def test_the_usual_folder(self) -> None:
-        found = json.loads(run_command("cache", "list", "--json").stdout)
-        assert found["folder"] == str(Path(os.environ["GROUTE_PY_CACHE"]) / "graphs")
+        result = json.loads(run_command("cache", "list", "--json").stdout)
+        assert result["folder"] == str(Path(os.environ["GROUTE_PY_CACHE"]) / "graphs")
 
     def test_no_folder(self, tmp_path: Path) -> None:
         for what in ("list", "clear"):

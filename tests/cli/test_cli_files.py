@@ -30,16 +30,16 @@ class TestOutput:
         return save
 
     def test_npz(self, saved: Callable[..., Path]) -> None:
-        with np.load(saved("out.npz")) as found:
-            assert sorted(found.files) == ["distances", "first_id", "predecessors", "source"]
-            assert {found[name].dtype.name for name in found.files} == {"int64"}
-            assert found["source"] == 0
-            assert found["distances"].tolist() == [0, 4, 7, UNREACHED]
-            assert found["predecessors"].tolist() == [-1, 0, 1, -1]
+        with np.load(saved("out.npz")) as result:
+            assert sorted(result.files) == ["distances", "first_id", "predecessors", "source"]
+            assert {result[name].dtype.name for name in result.files} == {"int64"}
+            assert result["source"] == 0
+            assert result["distances"].tolist() == [0, 4, 7, UNREACHED]
+            assert result["predecessors"].tolist() == [-1, 0, 1, -1]
 
     def test_npz_without_predecessors(self, saved: Callable[..., Path]) -> None:
-        with np.load(saved("out.npz", "--no-predecessors")) as found:
-            assert sorted(found.files) == ["distances", "first_id", "source"]
+        with np.load(saved("out.npz", "--no-predecessors")) as result:
+            assert sorted(result.files) == ["distances", "first_id", "source"]
 
     def test_npy(self, saved: Callable[..., Path]) -> None:
         assert np.load(saved("out.npy")).tolist() == [0, 4, 7, UNREACHED]
@@ -69,10 +69,10 @@ class TestVerify:
     def test_good(self, run: Run, small: Path) -> None:
         target = small.with_name("out.npz")
         run("sssp", small, "-s", 4, "-o", target, "--device", "cpu")
-        found = as_json(run("verify", small, target, "--json"))
-        assert found["verified"] is True
-        assert found["predecessors_checked"] is True
-        assert (found["source"], found["reached"]) == (4, 4)
+        result = as_json(run("verify", small, target, "--json"))
+        assert result["verified"] is True
+        assert result["predecessors_checked"] is True
+        assert (result["source"], result["reached"]) == (4, 4)
         assert "yes" in run("verify", small, target).stdout
 
     def test_without_predecessors(self, run: Run, small: Path) -> None:
@@ -99,22 +99,22 @@ class TestFiles:
     """info, generate and convert."""
 
     def test_info(self, run: Run, small: Path) -> None:
-        found = as_json(run("info", small, "--json"))
-        assert (found["vertices"], found["arcs"], found["first_id"]) == (4, 4, 1)
-        assert (found["least_weight"], found["greatest_weight"]) == (1, 9)
-        assert (found["greatest_degree"], found["vertices_without_arcs_out"]) == (2, 1)
+        result = as_json(run("info", small, "--json"))
+        assert (result["vertices"], result["arcs"], result["first_id"]) == (4, 4, 1)
+        assert (result["least_weight"], result["greatest_weight"]) == (1, 9)
+        assert (result["greatest_degree"], result["vertices_without_arcs_out"]) == (2, 1)
         assert re.search(r"greatest weight +9\n", run("info", small).stdout)
 
     def test_info_of_parts(self, run: Run) -> None:
-        found = as_json(run("info", "road:20x20", "--parts", 3, "--json"))
-        assert {"cut_by_arcs", "cut_by_vertices", "imbalance_by_arcs"} <= found.keys()
+        result = as_json(run("info", "road:20x20", "--parts", 3, "--json"))
+        assert {"cut_by_arcs", "cut_by_vertices", "imbalance_by_arcs"} <= result.keys()
         one = as_json(run("info", "road:20x20", "--parts", 1, "--json"))
         assert (one["cut_by_arcs"], one["imbalance_by_arcs"]) == (0, 1.0)
 
     def test_info_of_nothing(self, run: Run, tmp_path: Path) -> None:
         (tmp_path / "none.gr").write_text("p sp 0 0\n")
-        found = as_json(run("info", tmp_path / "none.gr", "--json", "--parts", 2))
-        assert (found["vertices"], found["greatest_degree"]) == (0, 0)
+        result = as_json(run("info", tmp_path / "none.gr", "--json", "--parts", 2))
+        assert (result["vertices"], result["greatest_degree"]) == (0, 0)
 
     @pytest.mark.parametrize("suffix", [".csr", ".gr", ".gr.gz"])
     def test_generate(self, run: Run, tmp_path: Path, suffix: str) -> None:
@@ -161,7 +161,7 @@ class TestFiles:
         assert len(list(folder.iterdir())) == 1
 
 
-def same(found: Graph, expected: Graph) -> None:
-    np.testing.assert_array_equal(found.offsets, expected.offsets)
-    np.testing.assert_array_equal(found.heads, expected.heads)
-    np.testing.assert_array_equal(found.weights, expected.weights)
+def same(result: Graph, expected: Graph) -> None:
+    np.testing.assert_array_equal(result.offsets, expected.offsets)
+    np.testing.assert_array_equal(result.heads, expected.heads)
+    np.testing.assert_array_equal(result.weights, expected.weights)

@@ -43,8 +43,8 @@ def run(*words: object) -> dict[str, Any]:
 
 
 def test_a_table_of_vertices(place: Path) -> None:
-    found = run("--from", "1", "--limits", "90,60", "-o", "out.csv")
-    assert (found["limits"], found["reached"], found["each"]) == ([60, 90], [2, 2], False)
+    result = run("--from", "1", "--limits", "90,60", "-o", "out.csv")
+    assert (result["limits"], result["reached"], result["each"]) == ([60, 90], [2, 2], False)
     assert (place / "out.csv").read_text() == (
         "vertex,distance,limit,lon,lat\n1,0,60,0.0,0.0\n2,60,60,0.001,0.0\n"
     )
@@ -80,8 +80,8 @@ def test_going_on(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ]:
         with pytest.raises(InputError, match=f"a run in which {differs} differed"):
             run(*other, "--resume")
-    found = run(*words, "--resume")
-    assert found["solved_now"] == 1
+    result = run(*words, "--resume")
+    assert result["solved_now"] == 1
     assert (place / "out.geojson").read_bytes() == (place / "wanted.geojson").read_bytes()
     assert not (place / "out.geojson.partial").exists()
     with pytest.raises(InputError, match="--resume: without --each the job is one solve"):
@@ -107,12 +107,12 @@ def test_going_on_when_only_the_file_is_missing(
 @pytest.mark.parametrize("name", ["out.csv", "out.geojson", "out.html"])
 def test_the_progress_of_writing(place: Path, name: str) -> None:
     """Bands of many sources take longer than the solves."""
-    found = groute_py.isochrone("it.gr", [1, 3], [60], each=True, device="cpu")
-    assert found is not None
+    result = groute_py.isochrone("it.gr", [1, 3], [60], each=True, device="cpu")
+    assert result is not None
     done: list[tuple[int, int]] = []
     path = place / name
     listed = isochrone_files.check_form(path, None)
-    isochrone_files.write(found, path, listed, None, lambda *n: done.append(n))
+    isochrone_files.write(result, path, listed, None, lambda *n: done.append(n))
     assert done == [(1, 2), (2, 2)]
 
 
@@ -124,9 +124,9 @@ def test_parquet(place: Path) -> None:
 
 
 def features(path: Path) -> list[dict[str, Any]]:
-    found = json.loads(path.read_text())
-    assert found["type"] == "FeatureCollection"
-    return list(found["features"])
+    result = json.loads(path.read_text())
+    assert result["type"] == "FeatureCollection"
+    return list(result["features"])
 
 
 def test_geojson(place: Path) -> None:
@@ -148,8 +148,8 @@ def test_geojson(place: Path) -> None:
 def test_maps_of_points(place: Path) -> None:
     (place / "points.csv").write_text("name,lon,lat\nhome,0.0001,0.0\n")
     words = ["--from", "points.csv", "--snap-within", "20", "--limits", "30,90"]
-    found = run(*words, "-o", "out.html", "--margin", "20")
-    assert found["source_points"][0]["vertex"] == 1
+    result = run(*words, "-o", "out.html", "--margin", "20")
+    assert result["source_points"][0]["vertex"] == 1
     assert "within reach from home" in (place / "out.html").read_text()
     done = run_command("isochrone", "it.gr", *words, "-o", "out.png", "--device", "cpu")
     assert "limits         30, 90" in done.stdout
@@ -216,15 +216,15 @@ def test_bad_input(place: Path, words: list[str], problem: str) -> None:
 def test_limits_with_units(place: Path, title: str, limits: str, numbers: list[float]) -> None:
     (place / "it.csv").write_text(f"from,to,{title}\n1,2,2\n2,3,3000\n")
     words = ["isochrone", "it.csv", "--from", "1", "--limits", limits, "-o", "out.csv"]
-    found = as_json(run_command(*words, "--json", "--device", "cpu"))
-    assert found["limits"] == numbers
-    assert found["unit"] in {"min", "s", "m", "km"}
+    result = as_json(run_command(*words, "--json", "--device", "cpu"))
+    assert result["limits"] == numbers
+    assert result["unit"] in {"min", "s", "m", "km"}
     given = [4000 if word == "4000" else word for word in limits.split(",")]
     answer = groute_py.isochrone("it.csv", [1], given, device="cpu")
     assert answer is not None
     assert list(answer.limits) == numbers
-    other = "1km" if found["unit"] in {"min", "s"} else "1min"
-    with pytest.raises(InputError, match=f"'{other}': the weights of .* are in {found['unit']}"):
+    other = "1km" if result["unit"] in {"min", "s"} else "1min"
+    with pytest.raises(InputError, match=f"'{other}': the weights of .* are in {result['unit']}"):
         run_command(*words[:5], other, *words[6:])
 
 

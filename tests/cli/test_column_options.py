@@ -34,8 +34,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
 def test_every_command(run: Callable[..., Any]) -> None:
     length, time = ["--weight", "length"], ["--weight", "travel_time"]
     for words, farthest in ((length, 11), (time, 90)):
-        found = json.loads(run("sssp", "g.csv", "-s", "1", "--device", "cpu", "--json", *words))
-        assert found["greatest_distance"] == farthest
+        result = json.loads(run("sssp", "g.csv", "-s", "1", "--device", "cpu", "--json", *words))
+        assert result["greatest_distance"] == farthest
         run("sssp", "g.csv", "-s", "1", "--device", "cpu", "-o", "r.npz", *words)
         assert json.loads(run("verify", "g.csv", "r.npz", "--json", *words))["verified"]
         command = ["apsp", "g.csv", "--reduce", "max", "--device", "cpu", "--json"]
@@ -62,9 +62,9 @@ def test_info_says_what_was_read(run: Callable[..., Any]) -> None:
     Path("g.csv").write_text(f"# of a town\n{ROADS}")
     command = ["info", "g.csv", "--cache", "kept", "--weight", "length"]
     for _ in range(2):  # the second time from the copy
-        found = json.loads(run(*command, "--json"))
-        assert found["columns"] == {"tail": "u", "head": "v", "weight": "length"}
-        assert found["comments_skipped"] == 1
+        result = json.loads(run(*command, "--json"))
+        assert result["columns"] == {"tail": "u", "head": "v", "weight": "length"}
+        assert result["comments_skipped"] == 1
     assert "tail u, head v, weight length" in run(*command)
     Path("h.csv").write_text("from,to\n1,2\n")
     assert "tail from, head to, every arc weighs 1" in run("info", "h.csv")

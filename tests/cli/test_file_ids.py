@@ -48,17 +48,17 @@ def solved(run: Run, *words: object) -> dict[str, Any]:
 
 
 def test_names(run: Run) -> None:
-    found = solved(run, "town.csv", "-s", "work", "-t", "home", "-t", "zoo", "--verify")
-    assert found["source"] == "work"
-    assert found["paths"] == [
+    result = solved(run, "town.csv", "-s", "work", "-t", "home", "-t", "zoo", "--verify")
+    assert result["source"] == "work"
+    assert result["paths"] == [
         {"target": "home", "distance": 3, "path": ["work", "pub", "home"]},
         {"target": "zoo", "distance": None, "path": []},
     ]
 
 
 def test_sparse_numbers(run: Run) -> None:
-    found = solved(run, "numbers.txt", "-s", "-7", "-t", "3")
-    assert found["paths"] == [{"target": 3, "distance": 7, "path": [-7, 10**12, 3]}]
+    result = solved(run, "numbers.txt", "-s", "-7", "-t", "3")
+    assert result["paths"] == [{"target": 3, "distance": 7, "path": [-7, 10**12, 3]}]
 
 
 @pytest.mark.parametrize(
@@ -141,8 +141,8 @@ def test_npz_comes_back_with_its_ids(run: Run) -> None:
 
 
 def test_ids_stay_when_vertices_are_reordered(run: Run) -> None:
-    found = solved(run, "town.csv", "-s", "work", "-t", "home", "--order", "bfs", "--verify")
-    assert found["paths"][0]["path"] == ["work", "pub", "home"]
+    result = solved(run, "town.csv", "-s", "work", "-t", "home", "--order", "bfs", "--verify")
+    assert result["paths"][0]["path"] == ["work", "pub", "home"]
 
 
 def test_a_converted_graph_keeps_its_ids(run: Run) -> None:
@@ -152,20 +152,20 @@ def test_a_converted_graph_keeps_its_ids(run: Run) -> None:
         ("b.parquet", "c.wel.zst"),
     ):
         run("convert", before, after)
-        found = solved(run, after, "-s", "work", "-t", "home")
-        assert found["paths"][0]["path"] == ["work", "pub", "home"]
+        result = solved(run, after, "-s", "work", "-t", "home")
+        assert result["paths"][0]["path"] == ["work", "pub", "home"]
 
 
 def test_the_cached_copy_keeps_ids(run: Run) -> None:
     for _ in range(2):
-        found = solved(run, "town.csv", "-s", "work", "-t", "home", "--cache", "kept")
-        assert found["paths"][0]["path"] == ["work", "pub", "home"]
+        result = solved(run, "town.csv", "-s", "work", "-t", "home", "--cache", "kept")
+        assert result["paths"][0]["path"] == ["work", "pub", "home"]
     assert len(list(Path("kept").iterdir())) == 1
 
 
 def test_undirected(run: Run) -> None:
-    found = solved(run, "town.csv", "-s", "work", "-t", "zoo", "--undirected", "--verify")
-    assert found["paths"][0]["path"] == ["work", "pub", "home", "zoo"]
+    result = solved(run, "town.csv", "-s", "work", "-t", "zoo", "--undirected", "--verify")
+    assert result["paths"][0]["path"] == ["work", "pub", "home", "zoo"]
     assert run("info", "town.csv", "--undirected", "--json")["arcs"] == 10
 
 

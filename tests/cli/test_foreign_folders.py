@@ -62,12 +62,12 @@ FOREIGN: dict[str, tuple[Callable[[Path], None], str]] = {
 
 def state_of(folder: Path) -> dict[str, tuple[int, bytes]]:
     """All below a folder: what it is, and its content."""
-    found = {}
+    result = {}
     for path in sorted(folder.rglob("*")):
         status = path.lstat()
         plain = path.is_file() and not path.is_symlink()
-        found[str(path)] = (status.st_mode, path.read_bytes() if plain else b"")
-    return found
+        result[str(path)] = (status.st_mode, path.read_bytes() if plain else b"")
+    return result
 
 
 @pytest.mark.parametrize("resume", [False, True])
@@ -121,8 +121,8 @@ def test_a_folder_that_is_replaced_meanwhile(tmp_path: Path, graph: Graph, suffi
     run.store.close()
     assert folder.is_symlink()
     assert state_of(tmp_path / "real") == before
-    found = np.load(next((tmp_path / "moved").glob("distances-*.npy")))
-    np.testing.assert_array_equal(found[:9], every(graph)[:9])
+    result = np.load(next((tmp_path / "moved").glob("distances-*.npy")))
+    np.testing.assert_array_equal(result[:9], every(graph)[:9])
 
 
 def test_what_a_lost_run_left_is_taken_over(tmp_path: Path, graph: Graph) -> None:

@@ -54,8 +54,8 @@ class TestMatrix:
     WORDS = ("matrix", "town.csv", "--from", "home,zoo", "--to", "pub,zoo,home")
 
     def test_a_table(self, place: Path) -> None:
-        found = run(*self.WORDS, "-o", "out.csv", "--paths")
-        assert (found["sources"], found["targets"], found["solved_now"]) == (2, 3, 2)
+        result = run(*self.WORDS, "-o", "out.csv", "--paths")
+        assert (result["sources"], result["targets"], result["solved_now"]) == (2, 3, 2)
         assert (place / "out.csv").read_text() == (
             "source,target,distance,predecessor\n"
             "home,pub,7,work\nhome,zoo,inf,\nhome,home,0,\n"
@@ -86,10 +86,13 @@ class TestMatrix:
         if name.endswith("npy"):
             assert np.load(place / name).tolist() == wanted
         else:
-            with np.load(place / name) as found:
-                assert found["distances"].tolist() == wanted
-                assert (found["sources"].tolist(), found["targets"].tolist()) == ([0, 3], [2, 3, 0])
-                assert found["ids"].tolist() == ["home", "work", "pub", "zoo"]
+            with np.load(place / name) as result:
+                assert result["distances"].tolist() == wanted
+                assert (result["sources"].tolist(), result["targets"].tolist()) == (
+                    [0, 3],
+                    [2, 3, 0],
+                )
+                assert result["ids"].tolist() == ["home", "work", "pub", "zoo"]
         assert listing(place) == sorted([name, "town.csv"])
 
     @pytest.mark.mpi
@@ -102,9 +105,9 @@ class TestMatrix:
             ranks=ranks,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
-        found = np.load(place / "out.npz")
-        wanted = rows_from(graph, found["sources"])[:, [3, 5, 59]]
-        np.testing.assert_array_equal(found["distances"], wanted)
+        result = np.load(place / "out.npz")
+        wanted = rows_from(graph, result["sources"])[:, [3, 5, 59]]
+        np.testing.assert_array_equal(result["distances"], wanted)
 
     def test_a_full_disk_and_going_on(
         self, place: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
@@ -168,8 +171,8 @@ class TestNearest:
 
     def test_two_of_each(self, place: Path) -> None:
         words = ("nearest", "town.csv", "--facilities", "pub,home", "-k", 2)
-        found = run(*words, "-o", "two.csv")
-        assert (found["facilities"], found["reached"], found["greatest_distance"]) == (2, 3, 7)
+        result = run(*words, "-o", "two.csv")
+        assert (result["facilities"], result["reached"], result["greatest_distance"]) == (2, 3, 7)
         assert (place / "two.csv").read_text().splitlines()[:5] == [
             "vertex,rank,facility,distance,next",
             "home,1,home,0,", "home,2,pub,1,pub",
@@ -217,8 +220,8 @@ class TestNearest:
         assert str(caught.value) == f"{reason}; {state}"
 
     def test_tables(self, place: Path) -> None:
-        found = run("nearest", "town.csv", "--facilities", "pub,zoo", "-o", "out.csv")
-        assert (found["facilities"], found["reached"], found["greatest_distance"]) == (2, 4, 6)
+        result = run("nearest", "town.csv", "--facilities", "pub,zoo", "-o", "out.csv")
+        assert (result["facilities"], result["reached"], result["greatest_distance"]) == (2, 4, 6)
         assert (place / "out.csv").read_text() == (
             "vertex,facility,distance,next\nhome,pub,1,pub\nwork,pub,6,home\npub,pub,0,\nzoo,zoo,0,\n"
         )
@@ -235,10 +238,10 @@ class TestNearest:
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout)["facilities"] == 3
         owners, distances = nearest_of(turned_round(graph), [40, 3, 5])
-        found = np.load(out)
-        assert found["to_facility"]
-        np.testing.assert_array_equal(found["facilities"], owners)
-        np.testing.assert_array_equal(found["distances"], distances)
+        result = np.load(out)
+        assert result["to_facility"]
+        np.testing.assert_array_equal(result["facilities"], owners)
+        np.testing.assert_array_equal(result["distances"], distances)
 
     @pytest.mark.parametrize(
         ("words", "problem"),
@@ -263,8 +266,8 @@ class TestRoute:
 
     def test_a_table(self, place: Path) -> None:
         (place / "pairs.csv").write_text("source,target\nzoo,pub\nhome,zoo\nzoo,work\n")
-        found = run("route", "town.csv", "--pairs", "pairs.csv", "-o", "out.csv", "--paths")
-        assert (found["pairs"], found["sources"], found["reached_pairs"]) == (3, 2, 2)
+        result = run("route", "town.csv", "--pairs", "pairs.csv", "-o", "out.csv", "--paths")
+        assert (result["pairs"], result["sources"], result["reached_pairs"]) == (3, 2, 2)
         assert (place / "out.csv").read_text() == (
             "source,target,distance,path\n"
             'zoo,pub,11,"[""zoo"", ""home"", ""work"", ""pub""]"\n'
@@ -288,9 +291,9 @@ class TestRoute:
         assert done.returncode == 0, done.stderr
         rows = rows_from(graph, pairs[:, 0])[range(50), pairs[:, 1]].tolist()
         shown = ["inf" if x == groute_py.UNREACHED else str(x) for x in rows]
-        found = [line.split(",") for line in (place / "out.csv").read_text().splitlines()[1:]]
-        assert [line[2] for line in found] == shown
-        assert [[int(s) - 1, int(t) - 1] for s, t, _ in found] == pairs.tolist()
+        result = [line.split(",") for line in (place / "out.csv").read_text().splitlines()[1:]]
+        assert [line[2] for line in result] == shown
+        assert [[int(s) - 1, int(t) - 1] for s, t, _ in result] == pairs.tolist()
 
     @pytest.mark.parametrize("paths", [False, True])
     def test_going_on(

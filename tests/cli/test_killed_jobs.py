@@ -41,8 +41,8 @@ def test_routes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         running.kill()
     assert running.returncode == -signal.SIGKILL
     assert listing(tmp_path) == ["out.csv.partial", "pairs.csv"]
-    found = as_json(run_command(*words, "out.csv", "--resume", "--json"))
-    assert 0 < found["solved_now"] < COUNT
+    result = as_json(run_command(*words, "out.csv", "--resume", "--json"))
+    assert 0 < result["solved_now"] < COUNT
     run_command(*words, "wanted.csv")
     assert (tmp_path / "out.csv").read_bytes() == (tmp_path / "wanted.csv").read_bytes()
     assert listing(tmp_path) == ["out.csv", "pairs.csv", "wanted.csv"]

@@ -32,9 +32,9 @@ SAMPLES = """seconds,gpu,utilisation,used_bytes,watts,nvlink_sent_bytes
 
 @pytest.fixture(scope="module")
 def result() -> Result:
-    found = groute_py.sssp(GRID, 1, device="cpu")
-    assert isinstance(found, Result)
-    return found
+    answer = groute_py.sssp(GRID, 1, device="cpu")
+    assert isinstance(answer, Result)
+    return answer
 
 
 @pytest.fixture
@@ -57,9 +57,9 @@ def draw(*words: object) -> None:
 
 def test_maps_of_a_result(place: Path) -> None:
     draw("out.npz", "--coordinates", GRID, "--unit", "metres", "-o", "map.svg", "--size", 300)
-    found = texts(place / "map.svg")
-    assert "Distances from vertex 1" in found
-    assert any(text.startswith("distance in metres") for text in found)
+    result = texts(place / "map.svg")
+    assert "Distances from vertex 1" in result
+    assert any(text.startswith("distance in metres") for text in result)
     draw("out.npz", "--coordinates", GRID, "--tree", "-o", "map.svg", "--size", 300)
     assert "Shortest-path tree from vertex 1" in texts(place / "map.svg")
     words = ("--path", NEAR, "--path", FAR, "-o", "map.svg", "--size", 300)
@@ -69,8 +69,8 @@ def test_maps_of_a_result(place: Path) -> None:
 
 def test_maps_of_a_graph(place: Path) -> None:
     draw(GRID, "--parts", 3, "-o", "map.svg", "--size", 300)
-    found = texts(place / "map.svg")
-    assert {"part 0", "part 1", "part 2", "between parts"} <= set(found)
+    result = texts(place / "map.svg")
+    assert {"part 0", "part 1", "part 2", "between parts"} <= set(result)
     draw(GRID, "-o", "map.svg", "--size", 300)
     assert "108 vertices" in texts(place / "map.svg")[1]
 
@@ -87,13 +87,13 @@ def test_a_graph_file_with_its_coordinates_beside(place: Path) -> None:
 @pytest.mark.parametrize("suffix", [".npy", ".csv", ".parquet"])
 def test_every_form_of_an_answer(place: Path, result: Result, suffix: str) -> None:
     result.save(f"out{suffix}")
-    found = saved_in(f"out{suffix}")
-    assert isinstance(found, Result)
-    np.testing.assert_array_equal(found.distances, result.distances)
-    assert found.source == result.source
+    answer = saved_in(f"out{suffix}")
+    assert isinstance(answer, Result)
+    np.testing.assert_array_equal(answer.distances, result.distances)
+    assert answer.source == result.source
     if suffix != ".npy":
         assert result.predecessors is not None
-        np.testing.assert_array_equal(found.predecessors, result.predecessors)
+        np.testing.assert_array_equal(answer.predecessors, result.predecessors)
 
 
 def test_on_a_plane(place: Path) -> None:
@@ -120,9 +120,9 @@ def test_a_page_stands_alone(place: Path) -> None:
 def test_telemetry(place: Path) -> None:
     (place / "gpus.csv").write_text(SAMPLES)
     draw("gpus.csv", "-o", "gpus.svg", "--size", 300)
-    found = texts(place / "gpus.svg")
-    assert {"GPUs over time", "2 GPUs, 0.5 s", "GPU-a", "GPU-b", "NVLink out"} <= set(found)
-    assert "clock" not in found
+    result = texts(place / "gpus.svg")
+    assert {"GPUs over time", "2 GPUs, 0.5 s", "GPU-a", "GPU-b", "NVLink out"} <= set(result)
+    assert "clock" not in result
     (place / "gpus.csv").write_text(SAMPLES.splitlines()[0] + "\n")
     with pytest.raises(InputError, match="no samples"):
         run_command("plot", "gpus.csv", "-o", "x.svg")
@@ -190,18 +190,18 @@ class TestRaster:
     def test_points(self) -> None:
         frame = Frame.around(self.PLACES, 5)
         assert (frame.width, frame.height) == (5, 3)
-        found = mean_of_points(frame, self.PLACES, np.array([2.0, 5.0, 7.0, 4.0]))
-        assert found[0, 0] == 3
-        assert found[2, 4] == 7
-        assert np.isnan(found).sum() == 12
+        result = mean_of_points(frame, self.PLACES, np.array([2.0, 5.0, 7.0, 4.0]))
+        assert result[0, 0] == 3
+        assert result[2, 4] == 7
+        assert np.isnan(result).sum() == 12
 
     def test_arcs(self) -> None:
         frame = Frame.around(self.PLACES, 5)
         lines, values = self.PLACES[[[0, 1], [1, 2]]], np.array([[0.0, 4.0], [4.0, 8.0]])
-        found = mean_of_lines(frame, lines, values, 1)
-        assert found[0].tolist() == [0, 1, 2, 3, 4]
-        assert found[:, 4].tolist() == [4, 6, 8]
-        assert np.isnan(found[1:, :4]).all()
+        result = mean_of_lines(frame, lines, values, 1)
+        assert result[0].tolist() == [0, 1, 2, 3, 4]
+        assert result[:, 4].tolist() == [4, 6, 8]
+        assert np.isnan(result[1:, :4]).all()
         most = most_of_lines(frame, lines, np.array([1.0, 3.0]), 3)
         assert most[1].tolist() == [1, 1, 1, 3, 3]
 

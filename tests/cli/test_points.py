@@ -34,14 +34,14 @@ def run(*words: object) -> dict[str, Any]:
 
 def test_a_matrix(place: Path) -> None:
     words = ["--from", "points.csv", "--to", "3,1", "-o", "out.csv"]
-    found = run("matrix", "it.gr", *words)
-    assert [tuple(snap.values())[:2] for snap in found["source_points"]] == [
+    result = run("matrix", "it.gr", *words)
+    assert [tuple(snap.values())[:2] for snap in result["source_points"]] == [
         ("home", 1),
         ("zoo", 4),
     ]
-    metres = [snap["distance"] for snap in found["source_points"]]
+    metres = [snap["distance"] for snap in result["source_points"]]
     np.testing.assert_allclose(metres, [111.195, 222.390], rtol=1e-5)
-    assert "target_points" not in found
+    assert "target_points" not in result
     assert (place / "out.csv").read_text().splitlines() == [
         "source,target,distance,source_name",
         "1,3,7,home",
@@ -69,8 +69,8 @@ def test_a_matrix_of_points_with_one_vertex(place: Path) -> None:
 
 def test_nearest_facilities(place: Path) -> None:
     words = ["--facilities", "points.csv", "--snap-within", "300", "-o", "out.csv"]
-    found = run("nearest", "it.gr", *words, "--coordinates", "it.co")
-    assert [snap["vertex"] for snap in found["facility_points"]] == [1, 4]
+    result = run("nearest", "it.gr", *words, "--coordinates", "it.co")
+    assert [snap["vertex"] for snap in result["facility_points"]] == [1, 4]
     assert (place / "out.csv").read_text().splitlines() == [
         "vertex,facility,distance,next,facility_name",
         "1,1,0,,home",
@@ -85,8 +85,8 @@ HOMES = "street,lon,lat,people\nHill,0.9,0.001,7\nLane,5,0.001,12\nBay,0.001,0.0
 
 def nearest(place: Path, *words: str) -> list[str]:
     (place / "homes.csv").write_text(HOMES)
-    found = run("nearest", "it.gr", *words, "--snap-within", "20000", "-o", "out.csv")
-    assert (found["answers"], found["vertices"]) == (3, 4)
+    result = run("nearest", "it.gr", *words, "--snap-within", "20000", "-o", "out.csv")
+    assert (result["answers"], result["vertices"]) == (3, 4)
     return (place / "out.csv").read_text().splitlines()
 
 
@@ -126,16 +126,16 @@ def test_columns_of_tables_in_memory(place: Path) -> None:
 
 
 def test_sources_of_all_pairs() -> None:
-    found = run("apsp", "it.gr", "--sources", "points.csv")
-    assert (found["sources"], len(found["source_points"])) == (2, 2)
+    result = run("apsp", "it.gr", "--sources", "points.csv")
+    assert (result["sources"], len(result["source_points"])) == (2, 2)
 
 
 def test_routes(place: Path) -> None:
     (place / "pairs.csv").write_text("source_x,source_y,target_x,target_y\n4900000,9,999000,0\n")
     near = ["--planar", "--snap-within", "150000"]  # of which no vertex that others reach is
-    found = run("route", "it.gr", "--pairs", "pairs.csv", *near, "-o", "out.csv")
-    assert found["source_points"][0]["vertex"] == 4
-    assert found["target_points"] == [{"point": "1", "vertex": 2, "distance": 1000.0}]
+    result = run("route", "it.gr", "--pairs", "pairs.csv", *near, "-o", "out.csv")
+    assert result["source_points"][0]["vertex"] == 4
+    assert result["target_points"] == [{"point": "1", "vertex": 2, "distance": 1000.0}]
     assert (place / "out.csv").read_text().splitlines() == [
         "source,target,distance,source_name,target_name",
         "4,2,9,1,1",
@@ -274,8 +274,8 @@ class TestLines:
 
     def test_a_collection(self, place: Path) -> None:
         (place / "pairs.csv").write_text(self.PAIRS)
-        found = run("route", "it.gr", "--pairs", "pairs.csv", "-o", "out.geojson")
-        assert found["reached_pairs"] == 2
+        result = run("route", "it.gr", "--pairs", "pairs.csv", "-o", "out.geojson")
+        assert result["reached_pairs"] == 2
         there, nowhere, here = json.loads((place / "out.geojson").read_text())["features"]
         assert there["properties"] == {"source": 4, "target": 3, "distance": 11}
         assert there["geometry"] == {
@@ -293,9 +293,9 @@ class TestLines:
             routes.save("out.geojson")
         object.__setattr__(routes.graph, "attribution", "© they")
         routes.save("out.geojson", "it.co", planar=True)
-        found = json.loads((place / "out.geojson").read_text())
-        assert found["attribution"] == "© they"
-        assert found["features"][1]["geometry"]["coordinates"] == [[0, 0], [1e6, 0]]
+        result = json.loads((place / "out.geojson").read_text())
+        assert result["attribution"] == "© they"
+        assert result["features"][1]["geometry"]["coordinates"] == [[0, 0], [1e6, 0]]
         alone = groute_py.route("it.gr", [(4, 3)], device="cpu")
         assert alone is not None
         with pytest.raises(InputError, match="lines need paths"):

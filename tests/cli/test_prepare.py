@@ -30,16 +30,16 @@ class TestCommand:
     def test_what_it_says(self, text: Path, tmp_path: Path) -> None:
         out = tmp_path / "town.prepared"
         words = ("prepare", text, "-o", out, "--device", "cpu")
-        found = as_json(run_command(*words, "--json"))
+        result = as_json(run_command(*words, "--json"))
         whole = read_graph(out)
         assert isinstance(whole, PreparedGraph)
-        assert found["bytes"] == out.stat().st_size
-        assert (found["vertices"], found["arcs"]) == (ROAD.vertex_count, ROAD.arc_count)
-        assert found["levels"] == len(whole.hierarchy.levels) - 1
-        assert found["core"] == whole.hierarchy.core_count
-        assert found["arcs_upward"] == whole.hierarchy.arc_count
-        assert (found["method"], found["device"]) == ("contraction", "cpu")
-        assert {"read", "contract", "write", "total"} <= set(found["seconds"])
+        assert result["bytes"] == out.stat().st_size
+        assert (result["vertices"], result["arcs"]) == (ROAD.vertex_count, ROAD.arc_count)
+        assert result["levels"] == len(whole.hierarchy.levels) - 1
+        assert result["core"] == whole.hierarchy.core_count
+        assert result["arcs_upward"] == whole.hierarchy.arc_count
+        assert (result["method"], result["device"]) == ("contraction", "cpu")
+        assert {"read", "contract", "write", "total"} <= set(result["seconds"])
         shown = run_command(*words).stdout
         assert "arcs a vertex, and it stayed sparse" in shown
         assert listing(tmp_path) == ["there", "town.prepared"]
@@ -48,10 +48,10 @@ class TestCommand:
         out = tmp_path / "town.prepared"
         run_command("prepare", text, "-o", out, "--device", "cpu")
         plain = as_json(run_command("sssp", text, "--device", "cpu", "--json"))
-        name, choice, found = method(out, "--verify", "-o", tmp_path / "r.npz")
+        name, choice, result = method(out, "--verify", "-o", tmp_path / "r.npz")
         assert (name, choice) == ("contraction", "its hierarchy was there")
         for key in ("graph", "source", "reached", "sum_of_distances"):
-            assert found[key] == plain[key]
+            assert result[key] == plain[key]
         assert as_json(run_command("verify", out, tmp_path / "r.npz", "--json"))["verified"]
         about = as_json(run_command("info", out, "--json"))
         assert {"levels", "core", "core_arcs", "arcs_upward"} <= about.keys()
@@ -69,8 +69,8 @@ class TestCommand:
     def test_edges(self, tmp_path: Path) -> None:
         (tmp_path / "e.txt").write_text("1 2 5\n2 3 7\n")
         words = ("prepare", tmp_path / "e.txt", "-o", tmp_path / "e.prepared", "--undirected")
-        found = as_json(run_command(*words, "--device", "cpu", "--json"))
-        assert found["arcs"] == 4
+        result = as_json(run_command(*words, "--device", "cpu", "--json"))
+        assert result["arcs"] == 4
         assert method(tmp_path / "e.prepared", "-s", "3")[2]["sum_of_distances"] == 19
         # other arcs than the hierarchy has
         name, *_ = method(tmp_path / "e.prepared", "-s", "3", "--undirected")

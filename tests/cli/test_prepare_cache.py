@@ -72,17 +72,17 @@ class TestCache:
         how = ("--prepare", "--cache", kept)
         assert method(text, *how, *first)[1].startswith("contracted")
         for way in ((), ("--reverse",)):
-            said, found = method(text, *how, *way)[1:]
+            said, result = method(text, *how, *way)[1:]
             assert said == "its hierarchy was there"
             wanted = method(text, *way, "--no-cache")[2]["sum_of_distances"]
-            assert found["sum_of_distances"] == wanted
+            assert result["sum_of_distances"] == wanted
 
     def test_a_changed_file_is_prepared_anew(self, text: Path, kept: Path) -> None:
         method(text, "--prepare", "--cache", kept)
         write_graph(ROAD.changed(weights=ROAD.weights + np.int32(1)), text)
-        _, choice, found = method(text, "--prepare", "--cache", kept)
+        _, choice, result = method(text, "--prepare", "--cache", kept)
         assert choice.startswith("contracted")
-        assert found["sum_of_distances"] == method(text, "--no-cache")[2]["sum_of_distances"]
+        assert result["sum_of_distances"] == method(text, "--no-cache")[2]["sum_of_distances"]
 
     def test_edges_and_columns_have_copies_of_their_own(self, tmp_path: Path, kept: Path) -> None:
         table = tmp_path / "t.csv"

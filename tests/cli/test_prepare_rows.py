@@ -54,8 +54,8 @@ class TestRows:
         assert second["sum_of_distances"] == rows(text, "--no-cache")["sum_of_distances"]
         out = tmp_path / "m.npy"
         ends = ("--from", "1,9", "--to", "5,7", "--device", "cpu", "--json", "-o", out)
-        found = as_json(run_command("matrix", text, *ends, *words))
-        assert found["reason"].endswith(f"; {THERE}")
+        result = as_json(run_command("matrix", text, *ends, *words))
+        assert result["reason"].endswith(f"; {THERE}")
         wanted = groute_py.matrix(ROAD, [0, 8], [4, 6], device="cpu")
         assert wanted is not None
         np.testing.assert_array_equal(np.load(out), wanted.distances)
@@ -66,14 +66,14 @@ class TestRows:
         assert rows(text, *words, "--reverse")["reason"].endswith(f"; {THERE}")
 
     def test_another_method_contracts_nothing(self, text: Path, kept: Path) -> None:
-        found = rows(text, "--prepare", "--cache", kept, "--algorithm", "heap")
-        assert found["reason"] == "asked for"
+        result = rows(text, "--prepare", "--cache", kept, "--algorithm", "heap")
+        assert result["reason"] == "asked for"
         assert not list(kept.glob("*.prepared"))
 
     def test_what_does_not_suit_goes_on(self, tmp_path: Path, kept: Path) -> None:
         write_graph(groute_py.generate("random:60,900"), tmp_path / "g.gr")
-        found = rows(tmp_path / "g.gr", "--prepare", "--cache", kept)
-        assert "; not contracted: its vertices have" in found["reason"]
+        result = rows(tmp_path / "g.gr", "--prepare", "--cache", kept)
+        assert "; not contracted: its vertices have" in result["reason"]
 
     def test_a_full_quota_is_a_note(
         self, text: Path, kept: Path, monkeypatch: pytest.MonkeyPatch
@@ -83,12 +83,12 @@ class TestRows:
             assert rows(text, "--prepare", "--cache", kept)["reason"].endswith(NOW)
 
     def test_in_python(self) -> None:
-        found = groute_py.apsp(ROAD, sources=[3], prepare=True, device="cpu")
-        assert found is not None
-        assert found.statistics["reason"].endswith(f"; {NOW}")
+        result = groute_py.apsp(ROAD, sources=[3], prepare=True, device="cpu")
+        assert result is not None
+        assert result.statistics["reason"].endswith(f"; {NOW}")
         plain = groute_py.apsp(ROAD, sources=[3], device="cpu")
         assert plain is not None
-        np.testing.assert_array_equal(found.distances, plain.distances)
+        np.testing.assert_array_equal(result.distances, plain.distances)
 
 
 class TestPrepare:
@@ -124,8 +124,8 @@ class TestPrepare:
     ) -> None:
         groute_py.write_graph(groute_py.prepare(text, device="cpu"), tmp_path / "a.prepared")
         monkeypatch.setattr(contraction, "contract", refuse_contraction)
-        found = groute_py.prepare(tmp_path / "a.prepared", device="cpu")
+        result = groute_py.prepare(tmp_path / "a.prepared", device="cpu")
         kept = read_graph(tmp_path / "a.prepared")
-        assert isinstance(found, PreparedGraph)
+        assert isinstance(result, PreparedGraph)
         assert isinstance(kept, PreparedGraph)
-        assert found.hierarchy.levels == kept.hierarchy.levels
+        assert result.hierarchy.levels == kept.hierarchy.levels

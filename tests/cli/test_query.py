@@ -147,9 +147,9 @@ def test_what_is_no_text(town: Path) -> None:
 def test_the_longest_line(town: Path) -> None:
     question = json.dumps(KNOWN[0][0])
     fits, too_long = question.ljust(LONGEST_LINE), question.ljust(LONGEST_LINE + 1)
-    found = ask(town, f"{fits}\n{too_long}\n{too_long * 3}\n{question}\n{too_long}")
-    assert [answer.get("distance") for answer in found] == [11, None, None, 11, None]
-    assert found[1]["error"] == "a line of more than 1,048,576 bytes"
+    result = ask(town, f"{fits}\n{too_long}\n{too_long * 3}\n{question}\n{too_long}")
+    assert [answer.get("distance") for answer in result] == [11, None, None, 11, None]
+    assert result[1]["error"] == "a line of more than 1,048,576 bytes"
 
 
 def test_areas(tmp_path: Path) -> None:
@@ -161,14 +161,14 @@ def test_areas(tmp_path: Path) -> None:
     groute_py.write_graph(graph, tmp_path / "it.csr")
     question = {"sources": [40], "limits": [3000, 1500], "areas": True}
     (answer,) = ask(tmp_path / "it.csr", json.dumps(question))
-    found = groute_py.isochrone(graph, [40], [3000, 1500], device="cpu")
-    assert found is not None
-    found.save(tmp_path / "it.geojson")
+    result = groute_py.isochrone(graph, [40], [3000, 1500], device="cpu")
+    assert result is not None
+    result.save(tmp_path / "it.geojson")
     features = json.loads((tmp_path / "it.geojson").read_text())["features"]
     wanted = [feature["geometry"] for feature in features[::-1]]
     assert [area.pop("limit") for area in answer["areas"]] == [1500, 3000]
     assert answer["areas"] == wanted
-    assert answer["vertices"] == found.reaches[0].vertices.tolist()
+    assert answer["vertices"] == result.reaches[0].vertices.tolist()
 
 
 @pytest.mark.parametrize(("most", "asks"), [(80, {}), (81, {"arcs": True}), (200, {"areas": True})])
@@ -221,8 +221,8 @@ def test_a_limit_per_question(tmp_path: Path) -> None:
     groute_py.write_graph(groute_py.generate("road:1000x1000"), tmp_path / "large.csr")
     lines = [{"source": 1001, "target": 998_998}, {"source": 5, "target": 5}] * 2
     words = ("--limit-per-question", "1e-6")
-    found = ask(tmp_path / "large.csr", "\n".join(map(json.dumps, lines)), *words)
-    assert [answer.get("kind") for answer in found] == ["TimeLimitError", None] * 2
+    result = ask(tmp_path / "large.csr", "\n".join(map(json.dumps, lines)), *words)
+    assert [answer.get("kind") for answer in result] == ["TimeLimitError", None] * 2
     done = CliRunner().invoke(commands, ["query", "road:9x9", "--limit-per-question", "0"])
     assert "must be more than 0" in str(done.exception)
 
@@ -242,9 +242,9 @@ def test_a_thousand_questions(tmp_path: Path) -> None:
     groute_py.write_graph(graph, tmp_path / "it.csr")
     pairs = np.random.default_rng(5).integers(0, 300, (1000, 2))
     text = "".join(f'{{"source": {s}, "target": {t}}}\n' for s, t in pairs.tolist())
-    found = [answer["distance"] for answer in ask(tmp_path / "it.csr", text)]
+    result = [answer["distance"] for answer in ask(tmp_path / "it.csr", text)]
     rows = rows_from(graph, range(300))[pairs[:, 0], pairs[:, 1]].tolist()
-    assert found == [None if d == groute_py.UNREACHED else d for d in rows]
+    assert result == [None if d == groute_py.UNREACHED else d for d in rows]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -18,8 +18,8 @@ QUESTION = {"source": 0, "target": 2000, "id": 7}
 def row_of(length: int, path: Path) -> Path:
     """The file of a graph 0 → 1 → … whose arcs have this length."""
     graph = graph_of(2001, [(vertex, vertex + 1, length) for vertex in range(2000)])
-    found = groute_py.prepare(graph, device="cpu") if path.suffix == ".prepared" else graph
-    groute_py.write_graph(found, path)
+    result = groute_py.prepare(graph, device="cpu") if path.suffix == ".prepared" else graph
+    groute_py.write_graph(result, path)
     return path
 
 

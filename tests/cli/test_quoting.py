@@ -77,8 +77,8 @@ def test_ids(tmp_path: Path, run: Run) -> None:
     assert done.exit_code == 0, done.output
     assert is_tame(done.stdout)
     assert "b" * 3_000 in done.stdout
-    found = as_json(run("sssp", tmp_path / "ids.csr", "-s", EVIL, "-t", "b" * 3_000, "--json"))
-    assert found["paths"][0]["path"] == [EVIL, "b" * 3_000]
+    result = as_json(run("sssp", tmp_path / "ids.csr", "-s", EVIL, "-t", "b" * 3_000, "--json"))
+    assert result["paths"][0]["path"] == [EVIL, "b" * 3_000]
     with pytest.raises(InputError) as caught:
         run("sssp", tmp_path / "ids.csr", "-s", "c" * 3_000)
     assert len(str(caught.value)) < 1_000

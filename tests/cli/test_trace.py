@@ -188,19 +188,19 @@ def test_the_clock_of_one_rank() -> None:
 
 def test_the_clocks_of_ranks_that_share_one() -> None:
     """Ranks that are threads have one clock, so what is found is no farther off than its error."""
-    for found in on_ranks(3, clocks):
-        assert len(found) == 3
-        assert all(abs(clock.offset_s) <= clock.error_s + 1e-9 for clock in found)
-        assert found[0] == RankClock(0.0, 0.0)
+    for result in on_ranks(3, clocks):
+        assert len(result) == 3
+        assert all(abs(clock.offset_s) <= clock.error_s + 1e-9 for clock in result)
+        assert result[0] == RankClock(0.0, 0.0)
 
 
 def test_later_events_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clock, "MOST_EVENTS", 2)
     assert recorder() is None
-    found = PhaseClock("start")
-    found.record = Record()
-    with running(found):
+    result = PhaseClock("start")
+    result.record = Record()
+    with running(result):
         for _ in range(5):
             with span("download"):
                 pass
-    assert (len(found.record.spans), found.record.dropped) == (2, 3)
+    assert (len(result.record.spans), result.record.dropped) == (2, 3)

@@ -51,9 +51,9 @@ def run(command: str, *words: object) -> dict[str, Any]:
 
 
 def test_one_source(place: Path) -> None:
-    found = run("sssp", "-s", "home", "-t", "station", "--verify")
-    assert found["paths"] == [{"target": "station", "distance": 10, "path": AROUND}]
-    assert (found["vertices"], found["arcs"]) == (4, 5)
+    result = run("sssp", "-s", "home", "-t", "station", "--verify")
+    assert result["paths"] == [{"target": "station", "distance": 10, "path": AROUND}]
+    assert (result["vertices"], result["arcs"]) == (4, 5)
     run("sssp", "-s", "home", "-o", "out.npz")
     assert run("verify", "out.npz")["verified"]
     back = run("sssp", "-s", "station", "-t", "home", "--reverse", "--verify", "-o", "out.csv")
@@ -63,18 +63,18 @@ def test_one_source(place: Path) -> None:
 
 def test_undirected() -> None:
     """The row names one direction alone; now the way round is by a U-turn at the park."""
-    found = run("sssp", "-s", "home", "-t", "station", "--undirected", "--verify")
-    assert found["paths"][0]["path"] == ["home", "square", "park", "square", "station"]
-    assert found["paths"][0]["distance"] == 9
+    result = run("sssp", "-s", "home", "-t", "station", "--undirected", "--verify")
+    assert result["paths"][0]["path"] == ["home", "square", "park", "square", "station"]
+    assert result["paths"][0]["distance"] == 9
     assert run("sssp", "-s", "station", "-t", "home", "--undirected")["paths"][0]["distance"] == 4
 
 
 def test_rows_and_matrices(place: Path) -> None:
     run("apsp", "--sources", "home,park", "-o", "rows.npz")
-    with np.load(place / "rows.npz") as found:
-        assert found["distances"].tolist() == [[0, 3, 10, 6], [groute_py.UNREACHED] * 2 + [4, 0]]
-        assert sorted(found) == ["distances", "first_id", "ids", "sources"]
-        assert found["ids"].tolist() == ["home", "square", "station", "park"]
+    with np.load(place / "rows.npz") as result:
+        assert result["distances"].tolist() == [[0, 3, 10, 6], [groute_py.UNREACHED] * 2 + [4, 0]]
+        assert sorted(result) == ["distances", "first_id", "ids", "sources"]
+        assert result["ids"].tolist() == ["home", "square", "station", "park"]
     found_json = run("matrix", "--from", "home,square", "--to", "station,home", "-o", "out.csv")
     assert (found_json["vertices"], found_json["targets"]) == (4, 2)
     assert (place / "out.csv").read_text() == (
@@ -184,7 +184,7 @@ def test_by_ids_of_arcs(place: Path, names: bool, undirected: bool) -> None:
     (place / "turns.csv").write_text(turns)
     words = ("sssp", "roads.csv", "-s", "0", "-t", "3", "--turns", "turns.csv", "--device", "cpu")
     how = ["--undirected"] if undirected else []
-    found = as_json(run_command(*words, *how, "--verify", "--json"))
+    result = as_json(run_command(*words, *how, "--verify", "--json"))
     graph = read_graph(place / "roads.csv", undirected=undirected)
     links = _links(graph)
     listed = {(7, 9): None, (8, 7): 1, (9, 7): 6}
@@ -195,7 +195,7 @@ def test_by_ids_of_arcs(place: Path, names: bool, undirected: bool) -> None:
     }
     assert len(costs) >= 3
     wanted = distances_by_arc(graph, costs, 0)
-    assert found["paths"][0]["distance"] == wanted[3]
+    assert result["paths"][0]["distance"] == wanted[3]
 
 
 def _links(graph: groute_py.Graph) -> list[int]:
@@ -251,9 +251,9 @@ def test_other_tables_by_arc(place: Path) -> None:
     pq.write_table(arrow.table(turns), place / "turns.parquet")
     for graph in (roads, place / "roads.parquet"):
         for listed in ("turns.csv", "turns.parquet"):
-            found = groute_py.sssp(graph, 0, turns=place / listed, device="cpu")
-            assert found is not None
-            assert found.distances.tolist() == [0, 3, 8, 11]
+            result = groute_py.sssp(graph, 0, turns=place / listed, device="cpu")
+            assert result is not None
+            assert result.distances.tolist() == [0, 3, 8, 11]
 
 
 def test_spellings(place: Path) -> None:

@@ -80,10 +80,10 @@ extern "C" void choose_all(unsigned count, unsigned* chosen) {{
         chosen[2 * bits + 1] = now.asked;
     }}
 }}"""
-    found = np.zeros((1 << len(CONDITIONS), 2), np.uint32)
+    result = np.zeros((1 << len(CONDITIONS), 2), np.uint32)
     library = compiled(text, ["-std=c++17"])
-    library.choose_all(len(found), found.ctypes.data_as(ctypes.c_void_p))
-    return found
+    library.choose_all(len(result), result.ctypes.data_as(ctypes.c_void_p))
+    return result
 
 
 def values_of(bits: int) -> Values:

@@ -130,8 +130,8 @@ def test_nothing_is_included(program: Program) -> None:
 
 def test_all_files_are_listed() -> None:
     here = Path(source.__file__).parent
-    found = {path for path in here.rglob("*") if path.suffix in (".cu", ".cuh")}
-    assert {path.relative_to(here).as_posix() for path in found} == set(ONCE)
+    result = {path for path in here.rglob("*") if path.suffix in (".cu", ".cuh")}
+    assert {path.relative_to(here).as_posix() for path in result} == set(ONCE)
 
 
 @pytest.mark.parametrize("name", ONCE)

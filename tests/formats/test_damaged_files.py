@@ -244,6 +244,6 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
         if suffix == ".parquet":
             pytest.importorskip("pyarrow")
         write_graph(Graph(*arrays, ids=ids), tmp_path / f"g{suffix}")
-        found = read_graph(tmp_path / f"g{suffix}").ids
-        assert found is not None
-        assert sorted(found.tolist()) == sorted(ids.tolist())
+        result = read_graph(tmp_path / f"g{suffix}").ids
+        assert result is not None
+        assert sorted(result.tolist()) == sorted(ids.tolist())

@@ -269,8 +269,8 @@ def test_spans_of_a_file_are_the_whole_file(tmp_path_factory, some, span, ended)
     (folder / "g.gr.gz").write_bytes(gzip.compress(text.encode(), 1))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(arc_reader, "SPAN_BYTES", span)
-        found = [_outcome(folder / name) for name in ("g.gr", "g.gr.gz")]
-    assert found[0] == found[1]
+        result = [_outcome(folder / name) for name in ("g.gr", "g.gr.gz")]
+    assert result[0] == result[1]
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\na 1 2 3\n", b""])

@@ -226,8 +226,8 @@ def test_metis(tmp_path: Path, name: str, suffix: str) -> None:
 def test_symmetries(tmp_path: Path, symmetry: str, back: int | None, field: str) -> None:
     banner = f"%%MatrixMarket matrix coordinate {field} {symmetry}\n"
     (tmp_path / "m").write_text(banner + "3 3 2\n2 1 5\n3 3 7\n")
-    found = [(2, 1, 5), (3, 3, 7)] + ([] if back is None else [(1, 2, 5 * back)])
-    assert arcs_by_id(read_graph(tmp_path / "m")) == sorted(found)
+    result = [(2, 1, 5), (3, 3, 7)] + ([] if back is None else [(1, 2, 5 * back)])
+    assert arcs_by_id(read_graph(tmp_path / "m")) == sorted(result)
 
 
 @pytest.mark.parametrize("suffix", [".graph", ""])

@@ -59,14 +59,14 @@ def test_distances_of_a_town(tmp_path: Path, name: str) -> None:
     for source in range(0, graph.vertex_count, 4):
         start = int(graph.ids[source])
         for weight, within in (("time", 12), ("length", 0.02)):
-            found = groute_py.sssp(graph, start, weight=weight, device="cpu")
+            result = groute_py.sssp(graph, start, weight=weight, device="cpu")
             right = nx.single_source_dijkstra_path_length(network, start, weight=weight)
-            assert found is not None
-            for vertex, distance in zip(graph.ids.tolist(), found.distances, strict=True):
+            assert result is not None
+            for vertex, distance in zip(graph.ids.tolist(), result.distances, strict=True):
                 if vertex in right:
                     assert distance == pytest.approx(right[vertex], abs=within)
                 else:
-                    assert not found.reached[found.numbering.index_of(vertex)]
+                    assert not result.reached[result.numbering.index_of(vertex)]
 
 
 def test_shapes_lead_along_the_ways(tmp_path: Path) -> None:
@@ -119,10 +119,10 @@ def test_drafts_have_negative_ids(tmp_path: Path) -> None:
     assert arcs_of(graph) == {(-3, -1), (-1, -3)}
     assert graph.shapes is not None
     assert len(graph.shapes.of(0)) == 2
-    found = groute_py.sssp(graph, -3, device="cpu")
-    assert found is not None
-    assert found.path_to("-1") == [-3, -1]
-    assert found.reached.all()
+    result = groute_py.sssp(graph, -3, device="cpu")
+    assert result is not None
+    assert result.path_to("-1") == [-3, -1]
+    assert result.reached.all()
 
 
 def test_rings(tmp_path: Path) -> None:

@@ -79,8 +79,10 @@ WAYS: list[tuple[str, dict[str, tuple[bool, bool] | None]]] = [
 def test_who_may_go_where(words: str, right: dict[str, tuple[bool, bool] | None]) -> None:
     tags = dict(word.split("=") for word in words.split())
     for name, directions in right.items():
-        found = speeds_of(tags, PROFILES[name])
-        assert (None if found is None else tuple(speed > 0 for speed in found)) == directions, name
+        result = speeds_of(tags, PROFILES[name])
+        assert (None if result is None else tuple(speed > 0 for speed in result)) == directions, (
+            name
+        )
 
 
 @pytest.mark.parametrize(

@@ -259,9 +259,9 @@ class TestMappedAgain:
     def test_the_same(self, path: Path, tmp_path: Path) -> None:
         (tmp_path / "link.prepared").symlink_to(path)
         file = self.file(tmp_path / "link.prepared")
-        found = prepared.compared_graph(file, prepared.map_again(file, 0, 1))
-        assert same(found.hierarchy, PATH)
-        assert found.file == file == self.file(path)
+        result = prepared.compared_graph(file, prepared.map_again(file, 0, 1))
+        assert same(result.hierarchy, PATH)
+        assert result.file == file == self.file(path)
 
     def test_another_content(self, path: Path) -> None:
         file, graph = self.file(path), read_graph(path)

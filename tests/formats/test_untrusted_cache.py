@@ -40,9 +40,9 @@ def text(tmp_path: Path) -> Path:
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The user's own cache folder, which nobody has named."""
     folder = tmp_path / "own"
-    found = replace(cache_folder.settings(), cache_folder=folder, cache_is_own=True)
+    result = replace(cache_folder.settings(), cache_folder=folder, cache_is_own=True)
     for module in (cache_folder, datasets):
-        monkeypatch.setattr(module, "settings", lambda: found)
+        monkeypatch.setattr(module, "settings", lambda: result)
     return folder
 
 
@@ -169,8 +169,8 @@ def test_a_pipe_where_the_copy_would_be(tmp_path: Path, text: Path) -> None:
 def test_a_folder_within_that_is_a_link(
     own: Path, text: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = replace(cache_folder.settings(), cache_is_own=False)
-    monkeypatch.setattr(cache_folder, "settings", lambda: found)
+    result = replace(cache_folder.settings(), cache_is_own=False)
+    monkeypatch.setattr(cache_folder, "settings", lambda: result)
     own.mkdir()
     (own.parent / "mine").mkdir()
     (own / "graphs").symlink_to(own.parent / "mine")

@@ -120,9 +120,9 @@ def _native(content: bytes, random: Random) -> bytes:
         case 2:
             shapes = list(re.finditer(rb"'shape': \((\d+),\)", rest))
             if shapes:
-                found = random.choice(shapes)
+                result = random.choice(shapes)
                 shape = b"'shape': (%s,)" % random.choice(NUMBERS[:60])
-                rest = rest[: found.start()] + shape.ljust(len(found[0])) + rest[found.end() :]
+                rest = rest[: result.start()] + shape.ljust(len(result[0])) + rest[result.end() :]
         case _:
             rest = mutated(rest, random, [])
     size = len(magic) + len(header) + 2

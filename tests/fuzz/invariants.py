@@ -81,25 +81,25 @@ def _check_more(graph: Graph, count: int) -> None:
         require(np.isfinite(graph.shapes.of(arc)).all(), "points of shapes are finite")
 
 
-def _check_hierarchy(found: Hierarchy, count: int) -> None:
+def _check_hierarchy(result: Hierarchy, count: int) -> None:
     """What keeps searches within the arrays, arc by arc."""
-    require(sorted(found.vertices.tolist()) == list(range(count)), "each vertex has a place")
-    levels, offsets, heads = list(found.levels), found.offsets.tolist(), found.heads.tolist()
+    require(sorted(result.vertices.tolist()) == list(range(count)), "each vertex has a place")
+    levels, offsets, heads = list(result.levels), result.offsets.tolist(), result.heads.tolist()
     require(levels == sorted(levels) and levels[-1] == count, "levels rise to the vertex count")
     require(len(offsets) == count + 1 and offsets[-1] == len(heads), "a row for each place")
     for low, high in pairwise(levels):
         for place in range(low, high):
             row = heads[offsets[place] : offsets[place + 1]]
             require(all(0 <= head < low for head in row), "arcs lead upward")
-    for weights in (found.down, found.up):
+    for weights in (result.down, result.up):
         require(weights.shape == (len(heads),), "a weight for each arc in each direction")
     core = levels[1]
-    ends, core_heads = found.core_offsets.tolist(), found.core_heads.tolist()
+    ends, core_heads = result.core_offsets.tolist(), result.core_heads.tolist()
     require(ends[0] == 0 and ends == sorted(ends), "offsets of the core rise from 0")
     require(len(ends) == core + 1 and ends[-1] == len(core_heads), "a row for each of the core")
     require(all(0 <= head < core for head in core_heads), "arcs of the core stay in it")
-    require(found.core_weights.shape == (len(core_heads),), "a weight for each of these")
-    for weights in (found.down, found.up, found.core_weights):
+    require(result.core_weights.shape == (len(core_heads),), "a weight for each of these")
+    for weights in (result.down, result.up, result.core_weights):
         require(weights.dtype in (np.int32, np.int64), "weights are int32 or int64")
         require((weights >= 0).all(), "weights are not negative")
 
@@ -119,5 +119,5 @@ def _check_ids(graph: Graph, count: int) -> None:
         require("\0" not in name, "names hold no null character")
         require(name.encode("utf-8", "replace").decode() == name, "names are Unicode")
     for vertex in (0, count - 1) if count else ():
-        found = graph.numbering.index_of(graph.numbering.id_of(vertex))
-        require(found == vertex, "an id leads back to its vertex")
+        result = graph.numbering.index_of(graph.numbering.id_of(vertex))
+        require(result == vertex, "an id leads back to its vertex")

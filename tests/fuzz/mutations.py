@@ -148,9 +148,9 @@ def nudge_number(content: bytes, random: Random, others: Sequence[bytes]) -> byt
     numbers = list(re.finditer(rb"\d{1,18}", content))
     if not numbers:
         return content
-    found = random.choice(numbers[:6] if random.random() < 0.5 else numbers)
-    number = int(found[0]) + random.choice((1, -1, 2, 1000, 10**7, 10**12))
-    return content[: found.start()] + b"%d" % number + content[found.end() :]
+    result = random.choice(numbers[:6] if random.random() < 0.5 else numbers)
+    number = int(result[0]) + random.choice((1, -1, 2, 1000, 10**7, 10**12))
+    return content[: result.start()] + b"%d" % number + content[result.end() :]
 
 
 def copy_word(content: bytes, random: Random, others: Sequence[bytes]) -> bytes:

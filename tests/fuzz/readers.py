@@ -56,9 +56,9 @@ def read_result(path: Path) -> None:
     verify(graph, result)
     answer = sssp(graph, Positions(result.source), device="cpu")
     assert isinstance(answer, Result)
-    found = [d if r else None for d, r in zip(result.distances, result.reached, strict=True)]
+    actual = [d if r else None for d, r in zip(result.distances, result.reached, strict=True)]
     right = [d if r else None for d, r in zip(answer.distances, answer.reached, strict=True)]
-    require(found == right, "verify passes distances that are wrong")
+    require(actual == right, "verify passes distances that are wrong")
     for vertex in range(graph.vertex_count) if result.predecessors is not None else ():
         require(
             bool(result.path_to(Positions(vertex))) == result.reached[vertex],

@@ -167,7 +167,7 @@ def _binary(folder: Path) -> dict[str, Format]:
     sizes = np.array([2, 3], "<i8").tobytes()
     unweighted = b"\0" + sizes + np.array([0, 1, 2, 2], "<i8").tobytes()
     native = (WHOLE, REAL, NAMED, SPREAD, narrow, _placed())
-    found = {
+    result = {
         "native": Format("in.csr", _written(folder, ".csr", *native)),
         "OpenStreetMap PBF": Format("in.osm.pbf", _extracts(folder, ".osm.pbf")),
         "prepared": Format("in.prepared", _written(folder, ".prepared", *_prepared())),
@@ -184,8 +184,8 @@ def _binary(folder: Path) -> dict[str, Format]:
     for suffix in (".gz", ".xz", ".bz2", ".zst"):
         packed = _written(folder, f".gr{suffix}", WHOLE) + _written(folder, f".csv{suffix}", NAMED)
         packed += _written(folder, f".wsg{suffix}", WHOLE)
-        found[f"packed {suffix}"] = Format(f"in{suffix}", packed)
-    return found
+        result[f"packed {suffix}"] = Format(f"in{suffix}", packed)
+    return result
 
 
 def _placed() -> Graph:
@@ -252,7 +252,7 @@ def _sparse_arrays() -> tuple[bytes, ...]:
 
 def _others(folder: Path) -> dict[str, Format]:
     (text,) = _written(folder, ".gr", WHOLE)
-    found = {
+    result = {
         "problem .ss": Format("in.ss", (b"c x\np aux sp ss 2\ns 1\ns 4\n",), "sources"),
         "problem .p2p": Format("in.p2p", (b"p aux sp p2p 1\nq 1 4\n",), "pairs"),
         "coordinates": Format(
@@ -278,8 +278,8 @@ def _others(folder: Path) -> dict[str, Format]:
     }
     for suffix in (".npz", ".npy", ".csv"):
         results = tuple(_saved(folder, suffix, graph) for graph in (WHOLE, SPREAD))
-        found[f"result {suffix}"] = Format(f"in{suffix}", results, "result", {"graph.gr": text})
-    return found
+        result[f"result {suffix}"] = Format(f"in{suffix}", results, "result", {"graph.gr": text})
+    return result
 
 
 def _copy(folder: Path, text: bytes) -> bytes:

@@ -58,11 +58,11 @@ def _shown(error: BaseException) -> str:
 
 
 def _chain(error: BaseException | None) -> list[BaseException]:
-    found: list[BaseException] = []
-    while error is not None and error not in found:
-        found.append(error)
+    result: list[BaseException] = []
+    while error is not None and error not in result:
+        result.append(error)
         error = error.__cause__ or error.__context__
-    return found
+    return result
 
 
 def _place(error: BaseException) -> str:

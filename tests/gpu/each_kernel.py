@@ -80,8 +80,8 @@ def check_many(name: str, graph: Graph) -> None:
     assert rows is not None
     for row, source in enumerate(sources.tolist()):
         if rows.predecessors is None:
-            found, right = rows.distances[row], scipy_distances(graph, source)
-            np.testing.assert_allclose(found, right, rtol=1e-5)
+            result, right = rows.distances[row], scipy_distances(graph, source)
+            np.testing.assert_allclose(result, right, rtol=1e-5)
             continue
         tree = rows.predecessors[row].astype(np.int64)
         verify(graph, Result(source, rows.distances[row], tree))
@@ -93,15 +93,15 @@ def check_nearest_facilities(graph: Graph) -> None:
     town = PreparedGraph(graph, contract(*arcs, np.dtype(np.int32)))
     facilities = np.arange(0, graph.vertex_count, 17)
     for to_facility in (False, True):
-        found, right = (
+        result, right = (
             nearest(each, facilities, to_facility=to_facility, device=device)
             for each, device in ((town, "cuda"), (graph, "cpu"))
         )
-        assert found is not None
+        assert result is not None
         assert right is not None
-        np.testing.assert_array_equal(found.distances, right.distances)
-        np.testing.assert_array_equal(found.facilities, right.facilities)
-        np.testing.assert_array_equal(found.next < 0, right.next < 0)
+        np.testing.assert_array_equal(result.distances, right.distances)
+        np.testing.assert_array_equal(result.facilities, right.facilities)
+        np.testing.assert_array_equal(result.next < 0, right.next < 0)
 
 
 def some(result: Result | None) -> Result:

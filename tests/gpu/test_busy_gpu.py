@@ -48,9 +48,9 @@ def _busy(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_is_told_in_one_message(solve: Any) -> None:
     with pytest.raises(
         SetupError, match=r"^CUDA cannot begin on GPU 0 of .*:.*nvidia-smi"
-    ) as found:
+    ) as result:
         solve(TWO, 0, device="cuda")
-    assert found.value.exit_code == 2
+    assert result.value.exit_code == 2
 
 
 @pytest.mark.usefixtures("_busy")

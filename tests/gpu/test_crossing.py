@@ -42,8 +42,8 @@ def test_it_is_widened_on_the_way_back(count: int) -> None:
 
     values = drawn(count, "int32")
     values[::3] = np.iinfo(np.int32).max
-    found = converted_on_host(to_device(values, "int32"), np.dtype(np.int64), put_public)
-    np.testing.assert_array_equal(found, public_distances(values))
+    result = converted_on_host(to_device(values, "int32"), np.dtype(np.int64), put_public)
+    np.testing.assert_array_equal(result, public_distances(values))
 
 
 @pytest.mark.parametrize(("given", "wanted"), [("int64", "int32"), ("uint32", "int32")])

@@ -23,9 +23,9 @@ def test_arrays_that_stay_on_the_gpu() -> None:
     for kind in (np.int64, np.int32, np.uint32, np.uint8):
         town.update(cp.asarray(weights.astype(kind)))
         there.update(weights)
-        found = town.pairs(*(cp.asarray(some.astype(kind)) for some in ends))
-        assert isinstance(found, cp.ndarray)
-        assert (found.get() == there.pairs(*ends)).all()
+        result = town.pairs(*(cp.asarray(some.astype(kind)) for some in ends))
+        assert isinstance(result, cp.ndarray)
+        assert (result.get() == there.pairs(*ends)).all()
         weights = weights[::-1].copy()
     rows = town.matrix(cp.asarray(ends[0][:9]), cp.asarray(ends[1]))
     assert isinstance(rows, cp.ndarray)

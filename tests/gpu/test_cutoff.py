@@ -36,7 +36,7 @@ def test_every_distance(name: str, core: int) -> None:
     town, row = PreparedGraph(graph, contracted(graph, core, kind)), scipy_distances(graph, SOURCE)
     middle, last = (int(d) for d in np.quantile(row[row < UNREACHED], [0.3, 1], method="lower"))
     for cutoff in (0, middle, max(middle - 1, 0), last + 1):
-        found = groute_py.sssp(town, SOURCE, device="cuda", cutoff=cutoff)
-        assert found.statistics["algorithm"] == "contraction"
-        np.testing.assert_array_equal(found.distances, np.where(row <= cutoff, row, UNREACHED))
-        verify(town, found, cutoff=cutoff)
+        result = groute_py.sssp(town, SOURCE, device="cuda", cutoff=cutoff)
+        assert result.statistics["algorithm"] == "contraction"
+        np.testing.assert_array_equal(result.distances, np.where(row <= cutoff, row, UNREACHED))
+        verify(town, result, cutoff=cutoff)

@@ -121,8 +121,8 @@ def test_the_other_direction(name: str) -> None:
     graph = GRAPHS[name]()
     hierarchy = contracted(graph, 8)
     ends = np.random.default_rng(2).integers(0, graph.vertex_count, 40)
-    found = matrix(graph.reversed(), hierarchy.reversed(), ends)
-    np.testing.assert_array_equal(found, right(turned_round(graph), ends))
+    result = matrix(graph.reversed(), hierarchy.reversed(), ends)
+    np.testing.assert_array_equal(result, right(turned_round(graph), ends))
 
 
 @pytest.mark.parametrize("to_facility", [False, True])
@@ -132,12 +132,12 @@ def test_nearest_facilities(name: str, to_facility: bool) -> None:
     graph = GRAPHS[name]()
     town = PreparedGraph(graph, contracted(graph, 8))
     facilities = np.random.default_rng(2).integers(0, graph.vertex_count, 40)
-    found = nearest(town, facilities, to_facility=to_facility, device="cuda")
-    assert found is not None
-    assert found.statistics["algorithm"] == "contraction"
+    result = nearest(town, facilities, to_facility=to_facility, device="cuda")
+    assert result is not None
+    assert result.statistics["algorithm"] == "contraction"
     owners, distances = nearest_of(turned_round(graph) if to_facility else graph, facilities)
-    np.testing.assert_array_equal(found.distances, distances)
-    np.testing.assert_array_equal(found.facilities, owners)
+    np.testing.assert_array_equal(result.distances, distances)
+    np.testing.assert_array_equal(result.facilities, owners)
 
 
 @pytest.mark.parametrize("name", GRAPHS)
@@ -208,10 +208,10 @@ def test_the_core_is_closed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     there = CudaGraph(graph, type_of(graph), 0)
     solver = sweeps.CudaSweeps(there, contracted(graph, 8), predecessors=False)
     for ends in (np.arange(9), np.arange(40, 50)):
-        found = np.concatenate([block.distances for block in solver.blocks(ends, ends)])
-        np.testing.assert_array_equal(found, right(graph, ends))
+        result = np.concatenate([block.distances for block in solver.blocks(ends, ends)])
+        np.testing.assert_array_equal(result, right(graph, ends))
         rows = np.concatenate([block.distances for block in solver.blocks(ends)])
-        np.testing.assert_array_equal(rows[:, ends], found)
+        np.testing.assert_array_equal(rows[:, ends], result)
     assert len(made) == 1
 
 
@@ -276,12 +276,12 @@ def test_distances_within_the_core_beyond_62_bits() -> None:
     )
     core = contracted(graph, count)
     assert core.core_count == count
-    found = apsp(PreparedGraph(graph, core), sources=[3, 4], algorithm="sweep", device="cuda")
-    assert found is not None
-    assert found.statistics["device"].endswith("where others had sums out of range")
+    result = apsp(PreparedGraph(graph, core), sources=[3, 4], algorithm="sweep", device="cuda")
+    assert result is not None
+    assert result.statistics["device"].endswith("where others had sums out of range")
     nothing = UNREACHED
     rows = [[nothing] * 3 + [0, heavy, 2 * heavy], [nothing] * 4 + [0, heavy]]
-    np.testing.assert_array_equal(found.distances, rows)
+    np.testing.assert_array_equal(result.distances, rows)
 
 
 @pytest.mark.parametrize("more", [[], [(1, 2)]], ids=["star", "star and an edge"])

@@ -65,10 +65,10 @@ def test_each_kind_of_gpu_has_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path:
     monkeypatch.setattr(ahead, "FOLDER", tmp_path)
     monkeypatch.setattr(compile, "_built", lambda *words: asked.append(words[-1]) or object())
     compile._module.cache_clear()
-    found = []
+    result = []
     for kind in ("90", "80", "90"):
         monkeypatch.setattr(compile, "capability", lambda kind=kind: kind)
-        found.append(compile.module(SUMMARY, CHOICES))
+        result.append(compile.module(SUMMARY, CHOICES))
     compile._module.cache_clear()
     assert asked == ["90", "80"]
-    assert found[0] is found[2] is not found[1]
+    assert result[0] is result[2] is not result[1]

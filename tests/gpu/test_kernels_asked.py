@@ -29,15 +29,15 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> set[ahead.Variant]:
     from groute_py.device.cuda.runtime import compile
     from groute_py.device.cuda.sssp.warm_up import WARMED_UP
 
-    found, module = set[ahead.Variant](), compile.module
+    result, module = set[ahead.Variant](), compile.module
 
     def noted(program: source.Program, choices: tuple[str, ...]) -> Any:
-        found.add(ahead.Variant(program, choices))
+        result.add(ahead.Variant(program, choices))
         return module(program, choices)
 
     monkeypatch.setattr(compile, "module", noted)
     WARMED_UP.clear()
-    return found
+    return result
 
 
 def solved(graph: Graph) -> None:

@@ -112,8 +112,8 @@ def test_sweeps_that_stay_have_room_for_whole_rows(monkeypatch: pytest.MonkeyPat
     expected = scipy_distances(road, 3)
     for targets in (np.array([4]), np.arange(3600), None):
         (block,) = solving.blocks(sources, targets)
-        found = public_distances(block.distances)[0]
-        np.testing.assert_array_equal(found, expected[targets].ravel())
+        result = public_distances(block.distances)[0]
+        np.testing.assert_array_equal(result, expected[targets].ravel())
     assert not solving.is_open
 
 

@@ -37,15 +37,15 @@ def solves(monkeypatch: pytest.MonkeyPatch) -> list[Graph]:
     """The graphs that were solved from a root, as those are that are not swept."""
     import groute_py.jobs.nearest as job
 
-    found: list[Graph] = []
+    result: list[Graph] = []
     rooted = job.rooted
 
     def noted(graph: Graph, heads: Any) -> Graph:
-        found.append(graph)
+        result.append(graph)
         return rooted(graph, heads)
 
     monkeypatch.setattr(job, "rooted", noted)
-    return found
+    return result
 
 
 def grid(side: int, weight: int) -> Graph:
@@ -83,8 +83,8 @@ def test_the_same_as_one_by_one(name: str, core: int, solves: list[Graph]) -> No
     town = prepared(graph, core)
     with groute_py.open(town, device="cuda", reverse=core == 12) as solver:
         for to_facility in (False, True, False):
-            found = solver.nearest(FACILITIES, to_facility=to_facility)
-            check_nearest(graph, FACILITIES, found, to_facility=to_facility)
+            result = solver.nearest(FACILITIES, to_facility=to_facility)
+            check_nearest(graph, FACILITIES, result, to_facility=to_facility)
             few = solver.nearest([5], to_facility=to_facility)
             check_nearest(graph, [5], few, to_facility=to_facility)
     assert not solves
@@ -96,12 +96,12 @@ def test_the_function(name: str, to_facility: bool, solves: list[Graph]) -> None
     """Without a solver; all vertices are facilities, and some are nearest to another."""
     graph = GRAPHS[name]()
     every = np.arange(graph.vertex_count)[::-1]
-    found = nearest(prepared(graph), every, to_facility=to_facility, device="cuda")
-    check_nearest(graph, every.tolist(), found, to_facility=to_facility)
+    result = nearest(prepared(graph), every, to_facility=to_facility, device="cuda")
+    check_nearest(graph, every.tolist(), result, to_facility=to_facility)
     assert not solves
-    assert found is not None
-    assert found.statistics["algorithm"] == "contraction"
-    assert found.facilities.dtype == found.distances.dtype == found.next.dtype == np.int64
+    assert result is not None
+    assert result.statistics["algorithm"] == "contraction"
+    assert result.facilities.dtype == result.distances.dtype == result.next.dtype == np.int64
 
 
 def test_other_solvers_of_the_graph(solves: list[Graph]) -> None:
@@ -113,8 +113,8 @@ def test_other_solvers_of_the_graph(solves: list[Graph]) -> None:
     ):
         for one in (solver, turned, near_far):
             for to_facility in (False, True):
-                found = one.nearest(FACILITIES, to_facility=to_facility)
-                check_nearest(graph, FACILITIES, found, to_facility=to_facility)
+                answer = one.nearest(FACILITIES, to_facility=to_facility)
+                check_nearest(graph, FACILITIES, answer, to_facility=to_facility)
         result = solver.sssp(3)
     assert result is not None
     groute_py.verify(graph, result)
@@ -132,9 +132,9 @@ def test_one_vertex(facilities: Sequence[int]) -> None:
 def test_ids_decide_ties(solves: list[Graph]) -> None:
     """Vertex 0 has the last id, and vertex 2 is as far from it as from vertex 1."""
     graph = graph_of(3, [(0, 2, 4), (1, 2, 4)]).changed(ids=np.array(["zoo", "pub", "inn"]))
-    found = nearest(prepared(graph), ["zoo", "pub"], device="cuda")
-    assert found is not None
-    assert found.facilities.tolist() == [0, 1, 1]
+    result = nearest(prepared(graph), ["zoo", "pub"], device="cuda")
+    assert result is not None
+    assert result.facilities.tolist() == [0, 1, 1]
     assert not solves
 
 
@@ -144,16 +144,16 @@ def test_sums_up_to_32_bits_and_beyond(last: int, solves: list[Graph]) -> None:
     far = 2**31 - 6
     graph = graph_of(4, [(0, 1, far), (1, 2, 2), (2, 3, last)])
     town = prepared(graph, 2, np.int32 if last == 2 else np.int64)
-    found = nearest(town, [0], device="cuda")
-    check_nearest(graph, [0], found, to_facility=False)
+    result = nearest(town, [0], device="cuda")
+    check_nearest(graph, [0], result, to_facility=False)
     assert bool(solves) == (last == 3)
 
 
 def test_a_sum_that_only_a_sweep_makes(solves: list[Graph]) -> None:
     """Both ends leave before the middle, without a shortcut between them."""
     graph = graph_of(5, [(1, 0, 2**31 - 9), (0, 2, 8), (0, 3, 1), (0, 4, 1)])
-    found = nearest(prepared(graph, 1, np.int32), [1], device="cuda")
-    check_nearest(graph, [1], found, to_facility=False)
+    result = nearest(prepared(graph, 1, np.int32), [1], device="cuda")
+    check_nearest(graph, [1], result, to_facility=False)
     assert solves
 
 
@@ -168,10 +168,10 @@ def test_after_a_solve_in_wider_distances(solves: list[Graph]) -> None:
         result = solver.sssp(0)
         assert result is not None
         assert result.distances[4] == 4 * far
-        found = solver.nearest([1], to_facility=True)
-        assert found is not None
-        assert (found.distances[0], found.next[0]) == (far, 1)
-        assert found.facilities.tolist() == [1, 1, -1, -1, -1]
+        answer = solver.nearest([1], to_facility=True)
+        assert answer is not None
+        assert (answer.distances[0], answer.next[0]) == (far, 1)
+        assert answer.facilities.tolist() == [1, 1, -1, -1, -1]
     assert not solves
 
 
@@ -189,8 +189,8 @@ def test_a_closed_solver_keeps_no_sweep() -> None:
 def test_weights_that_take_64_bits(solves: list[Graph]) -> None:
     """Only of a loop, which the hierarchy does not have."""
     graph = graph_of(3, [(0, 1, 4), (1, 1, 2**40), (1, 2, 1)], "int64")
-    found = nearest(prepared(graph), [0], device="cuda")
-    check_nearest(graph, [0], found, to_facility=False)
+    result = nearest(prepared(graph), [0], device="cuda")
+    check_nearest(graph, [0], result, to_facility=False)
     assert solves
 
 
@@ -208,9 +208,9 @@ def test_long_paths_of_zeros(monkeypatch: pytest.MonkeyPatch, solves: list[Graph
 
 def test_what_is_not_swept(solves: list[Graph]) -> None:
     graph = GRAPHS["one way"]()
-    found = nearest(prepared(graph), FACILITIES, cutoff=4, device="cuda")
-    assert found is not None
-    assert found.distances[found.reached].max() <= 4
+    result = nearest(prepared(graph), FACILITIES, cutoff=4, device="cuda")
+    assert result is not None
+    assert result.distances[result.reached].max() <= 4
     check_nearest(graph, FACILITIES, nearest(graph, FACILITIES, device="cuda"), to_facility=False)
     town = prepared(graph)
     check_nearest(graph, FACILITIES, nearest(town, FACILITIES, device="cpu"), to_facility=False)
@@ -223,14 +223,14 @@ def test_answers_stay_on_the_gpu(name: str) -> None:
     graph = GRAPHS[name]()
     for town in (prepared(graph), graph):
         with groute_py.open(town, device="cuda", download=False) as solver:
-            found = solver.nearest(FACILITIES, to_facility=True)
+            result = solver.nearest(FACILITIES, to_facility=True)
             several = solver.nearest(FACILITIES, k=2)
-        assert isinstance(found, DeviceNearest)
-        arrays = found.facilities_device, found.distances_device, found.next_device
+        assert isinstance(result, DeviceNearest)
+        arrays = result.facilities_device, result.distances_device, result.next_device
         assert all(isinstance(array, cupy.ndarray) for array in arrays)
         assert all(array.dtype == np.int64 for array in arrays)
-        assert found.distances_device.tolist() == found.distances.tolist()
-        check_nearest(graph, FACILITIES, found, to_facility=True)
+        assert result.distances_device.tolist() == result.distances.tolist()
+        check_nearest(graph, FACILITIES, result, to_facility=True)
         assert several is not None
         assert several.facilities.shape == (graph.vertex_count, 2)
 
@@ -239,17 +239,17 @@ def test_a_changed_answer_stays_too() -> None:
     """Of the graph's own solve and of one from the facilities."""
     cupy = pytest.importorskip("cupy")
     graph = GRAPHS["one way"]()
-    found = nearest(prepared(graph), FACILITIES, download=False, device="cuda")
+    answer = nearest(prepared(graph), FACILITIES, download=False, device="cuda")
     result = groute_py.sssp(graph, 3, download=False, device="cuda")
-    assert found is not None
+    assert answer is not None
     assert result is not None
-    for one in (found, result):
+    for one in (answer, result):
         changed = replace(one, attribution="somebody")
         assert changed.attribution == "somebody"
         assert isinstance(changed.distances_device, cupy.ndarray)
         assert changed.distances_device.tolist() == one.distances_device.tolist()
         assert changed.distances.tolist() == one.distances.tolist()
-    assert replace(found, to_facility=True).next_device.tolist() == found.next.tolist()
+    assert replace(answer, to_facility=True).next_device.tolist() == answer.next.tolist()
     assert replace(result, source=3).predecessors_device.tolist() == result.predecessors.tolist()
 
 

@@ -45,8 +45,8 @@ def check(graph: Graph, sources: list[int], *, back: bool | None = None, **words
             verify(graph, result)
             device: Any = solver._graph.device
             assert device.label.endswith(", prepared") or not device.parts.graph.terms.pulls
-            found = device.parts.predecessors
-            assert not found.recording or found.unrecorded == 0
+            answer = device.parts.predecessors
+            assert not answer.recording or answer.unrecorded == 0
             if back is not None:
                 assert device.parts.buffers.work["pull_from_arcs"][0] == 1
                 arrays = device.parts.graph.arrays

@@ -77,9 +77,9 @@ def test_each_arc_lies_where_its_head_is(
     parts = on_ranks(ranks, work)
     tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets))
     arcs = list(zip(tails.tolist(), graph.heads.tolist(), graph.weights.tolist(), strict=True))
-    for me, (first, own, found, leads) in enumerate(parts):
+    for me, (first, own, result, leads) in enumerate(parts):
         lead_here = [arc for arc in arcs if first <= arc[1] < first + own]
-        assert sorted(found) == sorted(lead_here)
+        assert sorted(result) == sorted(lead_here)
         for vertex in range(first, first + own):
             takers = {p for p in range(ranks) for arc in parts[p][2] if arc[0] == vertex} - {me}
             assert {p for p in range(ranks) if leads[vertex - first] >> p & 1} == takers
@@ -126,8 +126,8 @@ def redistributed_arcs(solver: SourceSolver) -> Any:
         parts = np.split(degrees, range(8, len(degrees), 8))
         assert all(hubs.min() >= others.max() for hubs, others in pairwise(parts))
         tails, heads, leads = order[tails], order[heads], leads[places]
-    found = zip(tails.tolist(), heads.tolist(), words[:, 0].tolist(), strict=True)
-    return share.first, share.own_count, list(found), leads.tolist()
+    result = zip(tails.tolist(), heads.tolist(), words[:, 0].tolist(), strict=True)
+    return share.first, share.own_count, list(result), leads.tolist()
 
 
 def solved(graph: Graph, source: int, ranks: int) -> Result:
@@ -232,10 +232,10 @@ def test_offsets_are_equally_wide_on_all_ranks(
         options = replace(OPTIONS, partition="vertices", mode=mode)
         with SourceSolver(whole, channel, options) as solver:
             result, loaded = solver.sssp(3), cast("Any", solver._graph.device)
-            found = solver._graph.mode.name, loaded.parts.graph.arrays["offsets"].dtype
+            answer = solver._graph.mode.name, loaded.parts.graph.arrays["offsets"].dtype
         if result is not None:
             np.testing.assert_array_equal(result.distances, scipy_distances(graph, 3))
-        return found
+        return answer
 
     assert on_ranks(2, work) == [(mode, np.uint64)] * 2
 
@@ -334,10 +334,10 @@ def test_a_stop_ends_all_kernels_and_the_next_runs_are_right(
         return floors, answers
 
     monkeypatch.setattr(LinkedKernels, "launch", stop_before)
-    found = on_ranks(2, work)
-    for floors, _ in found:
+    result = on_ranks(2, work)
+    for floors, _ in result:
         assert [floor < np.inf for floor in floors] == [True, False, False, True, False]
-    for answer in found[0][1]:
+    for answer in result[0][1]:
         verify(graph, answer)
 
 
@@ -360,18 +360,18 @@ def test_what_does_not_fit_on_one_rank_is_known_to_all(
     arcs += [(3 * r + 1, 3 * r + 2, 2**31 - 2 if r == which else 7) for r in range(3)]
     tails, heads, weights = (np.array(column, np.int32) for column in zip(*arcs, strict=True))
     graph = Graph(np.searchsorted(tails, np.arange(10)), heads, weights)
-    run, found = fused.run, []
+    run, answer = fused.run, []
 
     def noting(linked: Any, channel: Any, pace: Any) -> bool:
         overflowed = run(linked, channel, pace)
-        found.append(channel.gather(overflowed))
+        answer.append(channel.gather(overflowed))
         return channel.gather(overflowed)[which]
 
     monkeypatch.setattr(fused, "run", noting)
     result = solved(graph, 0, 3)
     assert result.statistics["distance_type"] == "int64"
-    assert [True] * 3 in found
-    assert all(len(set(ends)) == 1 for ends in found)
+    assert [True] * 3 in answer
+    assert all(len(set(ends)) == 1 for ends in answer)
 
 
 @pytest.mark.parametrize("ranks", [2, 4])

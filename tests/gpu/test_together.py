@@ -56,10 +56,10 @@ def solved(graph: Graph, ranks: int, lacking: int | None = None) -> list[tuple[i
             GraphSupply(graph if channel.rank == 0 else None), channel, OPTIONS
         ) as solver:
             device: Any = solver._graph.device
-            found = device.parts.predecessors
-            claim_rising, claim_recorded = found.claim_rising, found.claim_recorded
-            found.claim_rising = lambda: (claimed.append(True), claim_rising())
-            found.claim_recorded = lambda: claim_recorded() and channel.rank != lacking
+            answer = device.parts.predecessors
+            claim_rising, claim_recorded = answer.claim_rising, answer.claim_recorded
+            answer.claim_rising = lambda: (claimed.append(True), claim_rising())
+            answer.claim_recorded = lambda: claim_recorded() and channel.rank != lacking
             for source in (3, graph.vertex_count - 1):
                 result = solver.sssp(source)
                 if result is not None:
@@ -67,7 +67,7 @@ def solved(graph: Graph, ranks: int, lacking: int | None = None) -> list[tuple[i
                     right = scipy_distances(graph, source)
                     np.testing.assert_allclose(result.distances, right, rtol=1e-5)
                     verify(graph, result)
-            return found.unrecorded, bool(claimed)
+            return answer.unrecorded, bool(claimed)
 
     return on_ranks(ranks, work)
 

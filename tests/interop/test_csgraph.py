@@ -106,10 +106,10 @@ def test_without_negative_weights(matrix: Any, directed: bool, unweighted: bool)
     if unweighted:
         weights.data[:] = 1
     for name in ("dijkstra", "bellman_ford", "johnson", "floyd_warshall", "shortest_path"):
-        found, tree = getattr(ours, name)(matrix, **options)
-        assert found.dtype == np.float64
-        np.testing.assert_allclose(found, expected, err_msg=name)
-        check_tree(found, tree, range(len(found)), weights, directed)
+        result, tree = getattr(ours, name)(matrix, **options)
+        assert result.dtype == np.float64
+        np.testing.assert_allclose(result, expected, err_msg=name)
+        check_tree(result, tree, range(len(result)), weights, directed)
 
 
 @pytest.mark.usefixtures("on_device")
@@ -124,9 +124,9 @@ def test_sources_and_limit(matrix: Any, directed: bool, limit: int, data: st.Dat
         ours.dijkstra(matrix, **options), theirs.dijkstra(given_form, **options)
     )
     options |= {"min_only": True, "return_predecessors": True}
-    found, tree, sources = ours.dijkstra(matrix, **options)
-    np.testing.assert_allclose(found, theirs.dijkstra(given_form, **options)[0])
-    reached = np.isfinite(found)
+    result, tree, sources = ours.dijkstra(matrix, **options)
+    np.testing.assert_allclose(result, theirs.dijkstra(given_form, **options)[0])
+    reached = np.isfinite(result)
     assert np.array_equal(sources == -9999, ~reached)
     assert set(sources[reached]) <= set(indices % count)
     begins = (tree < 0) & reached
@@ -147,14 +147,14 @@ def test_negative_weights(matrix: Any) -> None:
     loops = _sparse(matrix).diagonal().min() < 0
     for name in ("bellman_ford", "johnson", "floyd_warshall"):
         try:
-            found, tree = getattr(ours, name)(matrix, return_predecessors=True)
+            result, tree = getattr(ours, name)(matrix, return_predecessors=True)
         except theirs.NegativeCycleError:
             assert loops or expected is None, name
             continue
         assert expected is not None, name
-        np.testing.assert_allclose(found, expected, atol=1e-12, err_msg=name)
+        np.testing.assert_allclose(result, expected, atol=1e-12, err_msg=name)
         if name != "johnson":
-            check_tree(found.round(9), tree, range(len(found)), matrix, directed=True)
+            check_tree(result.round(9), tree, range(len(result)), matrix, directed=True)
 
 
 @settings(max_examples=60)
@@ -162,12 +162,12 @@ def test_negative_weights(matrix: Any) -> None:
 def test_breadth_first_order(matrix: Any, directed: bool, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, matrix.shape[0] - 1))
     expected = theirs.breadth_first_order(matrix.copy(), start, directed=directed)
-    found = ours.breadth_first_order(matrix, start, directed=directed)
-    for ours_, theirs_ in zip(found, expected, strict=True):
+    result = ours.breadth_first_order(matrix, start, directed=directed)
+    for ours_, theirs_ in zip(result, expected, strict=True):
         assert ours_.dtype == theirs_.dtype
         np.testing.assert_array_equal(ours_, theirs_)
     np.testing.assert_array_equal(
-        ours.breadth_first_order(matrix, start, directed, return_predecessors=False), found[0]
+        ours.breadth_first_order(matrix, start, directed, return_predecessors=False), result[0]
     )
 
 
@@ -176,10 +176,10 @@ def test_breadth_first_order(matrix: Any, directed: bool, data: st.DataObject) -
 def test_breadth_first_order_of_rows_that_are_not_sorted(form: str, directed: bool) -> None:
     tails, heads = [0, 0, 3, 3, 4, 2, 1], [3, 1, 4, 0, 2, 0, 2]
     matrix = sparse.coo_array((np.ones(7), (tails, heads)), shape=(5, 5)).asformat(form)
-    for found, expected in zip(
+    for result, expected in zip(
         *(m.breadth_first_order(matrix, 0, directed) for m in (ours, theirs)), strict=True
     ):
-        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(result, expected)
 
 
 @pytest.mark.usefixtures("on_device")
@@ -193,12 +193,12 @@ def test_stored_entries_are_counted_as_arcs(stored: float, form: str) -> None:
     if form == "masked":
         matrix = np.ma.masked_array(matrix, mask=matrix == 0)
     for name in ("dijkstra", "bellman_ford", "johnson", "shortest_path"):
-        found, expected = (getattr(m, name)(matrix, unweighted=True) for m in (ours, theirs))
-        np.testing.assert_array_equal(found, expected, err_msg=name)
-    for found, expected in zip(
+        result, expected = (getattr(m, name)(matrix, unweighted=True) for m in (ours, theirs))
+        np.testing.assert_array_equal(result, expected, err_msg=name)
+    for result, expected in zip(
         *(m.breadth_first_order(matrix, 0) for m in (ours, theirs)), strict=True
     ):
-        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(result, expected)
     distances = ours.dijkstra(matrix, indices=0)
     assert distances.tolist() == [0, np.inf, np.inf]
 
@@ -209,10 +209,10 @@ def test_floyd_in_blocks(count: int) -> None:
     matrix = np.where(
         random.random((count, count)) < 0.1, random.integers(1, 50, (count, count)), 0
     )
-    found, tree = ours.floyd_warshall(matrix, return_predecessors=True)
-    np.testing.assert_array_equal(found, theirs.floyd_warshall(matrix))
-    np.testing.assert_array_equal(found, ours.floyd_warshall(matrix))
-    check_tree(found, tree, range(count), matrix.astype(float), directed=True)
+    result, tree = ours.floyd_warshall(matrix, return_predecessors=True)
+    np.testing.assert_array_equal(result, theirs.floyd_warshall(matrix))
+    np.testing.assert_array_equal(result, ours.floyd_warshall(matrix))
+    check_tree(result, tree, range(count), matrix.astype(float), directed=True)
 
 
 def test_overwrite() -> None:
@@ -228,8 +228,8 @@ def test_overwrite() -> None:
 def test_dijkstra_warns_of_negative_weights_and_is_right() -> None:
     matrix = [[0, 5, 2, 0], [0, 0, 0, 0], [0, -4, 0, 0], [0, 1, 0, 0]]
     with pytest.warns(UserWarning, match="negative weights"):
-        found, tree = ours.dijkstra(matrix, indices=0, return_predecessors=True, limit=1)
-    assert found.tolist() == [0, -2, np.inf, np.inf]
+        result, tree = ours.dijkstra(matrix, indices=0, return_predecessors=True, limit=1)
+    assert result.tolist() == [0, -2, np.inf, np.inf]
     assert tree.tolist() == [-9999, 2, -9999, -9999]
 
 
@@ -271,8 +271,8 @@ def test_a_quarter_of_all_pairs_is_dense(form: str, arcs: int, least: int, chose
 def test_an_unmasked_zero_is_an_arc_of_every_method(method: str) -> None:
     matrix = np.ma.masked_array([[0.0, 0, 5], [0, 0, 2], [0, 0, 0]])
     matrix.mask = [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
-    found = ours.shortest_path(matrix, method)
-    np.testing.assert_array_equal(found, theirs.dijkstra(matrix))
+    result = ours.shortest_path(matrix, method)
+    np.testing.assert_array_equal(result, theirs.dijkstra(matrix))
 
 
 @pytest.mark.usefixtures("on_device")

@@ -113,9 +113,9 @@ def test_lengths_and_paths(network: Any, data: st.DataObject) -> None:
         more = {"cutoff": cutoff} if method == "dijkstra" else {}
         ours, theirs = both(f"single_source_{method}_path_length", network, source, **more)
         assert ours == theirs
-        found = getattr(nx, f"single_source_{method}")(network, source, **more, backend="groute")
-        assert found[0] == theirs
-        check_paths(network, found[1], theirs)
+        result = getattr(nx, f"single_source_{method}")(network, source, **more, backend="groute")
+        assert result[0] == theirs
+        check_paths(network, result[1], theirs)
         paths, _ = both(f"single_source_{method}_path", network, source, **more)
         check_paths(network, paths, theirs)
         ours, theirs = both(f"{method}_predecessor_and_distance", network, source, **more)

@@ -110,10 +110,10 @@ def _run(folder: Path, *words: str, any_code: bool = False) -> str:
 
 
 def _number(pattern: str, text: str) -> float:
-    found = re.search(pattern, text)
-    if found is None:
+    result = re.search(pattern, text)
+    if result is None:
         raise RuntimeError(f"Spin did not print {pattern!r}: {text}")
-    return float(found[1])
+    return float(result[1])
 
 
 def _removed(model: str, guards: dict[str, str], *options: str, ends: bool = False) -> list[Check]:

@@ -242,8 +242,8 @@ def test_breaks_on_two_ranks(job: Any, tmp_path: Path, name: str) -> None:
     change, code, says = BREAKS[name]
     started = job(2, change)
     processes = running(started, 2)
-    found, out, err = ended(started)
-    assert found == code, err
+    result, out, err = ended(started)
+    assert result == code, err
     assert out == ""
     assert err.count(says) == 1, err
     assert len(OURS.findall(err)) == 1, err

@@ -57,5 +57,5 @@ def test_all_ranks_have_one_graph(script: Any, tmp_path: Path) -> None:
     done = script(SCRIPT, 3, *cases)
     assert done.returncode == 0, done.stderr
     for path, rows in cases.items():
-        found = np.load(f"{path}.npy")
-        np.testing.assert_array_equal(found, rows.reshape(found.shape), str(path))
+        result = np.load(f"{path}.npy")
+        np.testing.assert_array_equal(result, rows.reshape(result.shape), str(path))

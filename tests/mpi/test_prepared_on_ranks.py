@@ -141,10 +141,10 @@ def mapping(script: Any, tmp_path: Path, *words: object) -> list[list[bool]]:
     """By rank, whether it has mapped the file: for a solve, a matrix and routes."""
     done = script(MAPPING, 4, *words)
     assert done.returncode == 0, done.stderr
-    with np.load(tmp_path / "script.py.npz") as found:
-        for row in found["answers"]:
+    with np.load(tmp_path / "script.py.npz") as result:
+        for row in result["answers"]:
             np.testing.assert_array_equal(row, scipy_distances(ROAD, 21))
-        said: list[list[bool]] = found["said"].tolist()
+        said: list[list[bool]] = result["said"].tolist()
     return said
 
 

@@ -81,7 +81,7 @@ def ranks_of(mpirun: int, count: int) -> list[int]:
     """The process ids of ranks as soon as all of them run Python."""
     deadline = time.monotonic() + WITHIN_S
     while time.monotonic() < deadline:
-        family, found = {mpirun}, []
+        family, result = {mpirun}, []
         for process in sorted(int(path.name) for path in Path("/proc").glob("[0-9]*")):
             with suppress(OSError):
                 parent = int(
@@ -91,9 +91,9 @@ def ranks_of(mpirun: int, count: int) -> list[int]:
                     family.add(process)
                     words = Path(f"/proc/{process}/cmdline").read_text().split("\0")
                     if words[1:3] == ["-m", "groute_py"]:
-                        found.append(process)
-        if len(found) == count:
-            return found
+                        result.append(process)
+        if len(result) == count:
+            return result
     raise AssertionError("the ranks did not start")
 
 

@@ -145,21 +145,21 @@ def test_reductions(ranks: int) -> None:
         job = job_on(channel, graph, device="cpu")
         return reduce(channel, job, Wanted(histogram=True))
 
-    (found, _), *others = on_ranks(ranks, work)
+    (result, _), *others = on_ranks(ranks, work)
     assert others == [None] * (ranks - 1)
     every = np.array([scipy_distances(graph, source) for source in range(60)])
     there = every != groute_py.UNREACHED
     known = np.where(there, every, 0)
-    assert found.reached.tolist() == there.sum(axis=1).tolist()
-    assert found.sums.tolist() == known.sum(axis=1).tolist()
-    assert found.greatest.tolist() == known.max(axis=1).tolist()
-    assert known[range(60), found.farthest].tolist() == found.greatest.tolist()
+    assert result.reached.tolist() == there.sum(axis=1).tolist()
+    assert result.sums.tolist() == known.sum(axis=1).tolist()
+    assert result.greatest.tolist() == known.max(axis=1).tolist()
+    assert known[range(60), result.farthest].tolist() == result.greatest.tolist()
     counts = [(0, 0, int((every == 0).sum()))]
     for exponent in range(1, 12):
         low, high = 2 ** (exponent - 1), 2**exponent
         if here := int((there & (every >= low) & (every < high)).sum()):
             counts.append((low, high, here))
-    assert found.histogram == counts
+    assert result.histogram == counts
 
 
 def test_a_histogram_of_negative_distances() -> None:
@@ -169,9 +169,9 @@ def test_a_histogram_of_negative_distances() -> None:
         job = job_on(channel, chain, device="cpu")
         return reduce(channel, job, Wanted(histogram=True))
 
-    found, _ = on_ranks(1, work)[0]
+    result, _ = on_ranks(1, work)[0]
     # -3, -7 and 93 from the first vertex, -4 and 96 from the second, 100 from the third
-    assert found.histogram == [(-8, -4, 2), (-4, -2, 1), (0, 0, 4), (64, 128, 3)]
+    assert result.histogram == [(-8, -4, 2), (-4, -2, 1), (0, 0, 4), (64, 128, 3)]
 
 
 @pytest.mark.parametrize("ranks", [1, 3])

@@ -245,8 +245,8 @@ def test_a_link_and_a_mode_stay(
     save_rows(SoloChannel(), job_of(graph), out, False, None)
     assert out.is_symlink()
     assert stat.S_IMODE(real.stat().st_mode) == 0o640
-    found = np.load(out)
-    assert (found if name == "out.npy" else found["distances"]).shape == (40, graph.vertex_count)
+    result = np.load(out)
+    assert (result if name == "out.npy" else result["distances"]).shape == (40, graph.vertex_count)
     assert listing(tmp_path) == sorted(["far", name])
     assert listing(tmp_path / "far") == [name]
 

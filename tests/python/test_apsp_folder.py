@@ -39,8 +39,8 @@ def test_two_runs_of_one_output(tmp_path: Path, graph: Graph, suffix: str, *, re
         Run(path, job, resume=resume)
     first.deliver()
     first.finish()
-    found = np.load(path)
-    np.testing.assert_array_equal(found if suffix == ".npy" else found["distances"], every(graph))
+    result = np.load(path)
+    np.testing.assert_array_equal(result if suffix == ".npy" else result["distances"], every(graph))
     assert listing(tmp_path) == [f"out{suffix}"]
 
 
@@ -69,8 +69,8 @@ def test_two_runs_of_one_output_without_locks(
     assert listing(tmp_path) == [f"out{suffix}.partial"]
     later.deliver()
     later.finish()
-    found = np.load(path)
-    np.testing.assert_array_equal(found if suffix == ".npy" else found["distances"], every(graph))
+    result = np.load(path)
+    np.testing.assert_array_equal(result if suffix == ".npy" else result["distances"], every(graph))
     assert listing(tmp_path) == [f"out{suffix}"]
 
 

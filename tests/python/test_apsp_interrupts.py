@@ -89,10 +89,10 @@ def test_an_interrupt_of_another_rank_at_the_end(
     out = tmp_path / "out.npy"
 
     def on_root(channel: Any, action: Any, on_root: Any = agree.on_root) -> Any:
-        found = on_root(channel, action)
+        result = on_root(channel, action)
         if out.exists() and channel.rank == 1:
             raise signalled(InterruptedRun("interrupted; nothing was written"))
-        return found
+        return result
 
     monkeypatch.setattr("groute_py.comm.agree.on_root", on_root)
 

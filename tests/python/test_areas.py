@@ -43,9 +43,9 @@ def holds(area: list[Polygon], points: Any) -> Any:
 def horseshoe() -> Isochrones:
     """A street about three sides of a square, walked from one end."""
     graph = street([(0, 0), (100, 0), (100, 100), (0, 100)], [10, 10, 10])
-    found = groute_py.isochrone(graph, [0], [12, 30], planar=True, device="cpu")
-    assert found is not None
-    return found
+    result = groute_py.isochrone(graph, [0], [12, 30], planar=True, device="cpu")
+    assert result is not None
+    return result
 
 
 def test_no_hull(horseshoe: Isochrones) -> None:
@@ -72,13 +72,13 @@ def test_against_distances_to_every_part() -> None:
     arcs = [(u, v, int(random.integers(1, 9))) for u, v in across + along if random.random() < 0.8]
     graph = graph_of(side * side, arcs + [(v, u, w) for u, v, w in arcs])
     graph = graph.changed(coordinates=at * 0.01 + np.array([10, 60.0]))
-    found = groute_py.isochrone(graph, [66, 3], [9, 17], device="cpu")
-    assert found is not None
-    reach, margin = found.reaches[0], 200.0
-    pieces, points = found.pieces(reach), random.uniform(0, 12, (600, 2)) * 0.01 + [10, 60]
+    result = groute_py.isochrone(graph, [66, 3], [9, 17], device="cpu")
+    assert result is not None
+    reach, margin = result.reaches[0], 200.0
+    pieces, points = result.pieces(reach), random.uniform(0, 12, (600, 2)) * 0.01 + [10, 60]
     lines = pieces.lines(graph.coordinates)  # type: ignore[arg-type]
-    scale = np.array([np.cos(np.radians(ReachView(found).plane.centre[1])), 1]) * DEGREE_M  # type: ignore[index]
-    for band, area in enumerate(found.areas(reach, margin)):
+    scale = np.array([np.cos(np.radians(ReachView(result).plane.centre[1])), 1]) * DEGREE_M  # type: ignore[index]
+    for band, area in enumerate(result.areas(reach, margin)):
         metres = to_lines(points * scale, lines[pieces.bands <= band] * scale)
         inside = holds(area, points)
         assert inside[metres < 0.75 * margin].all()
@@ -108,9 +108,9 @@ def test_they_are_valid(tmp_path: Path, planar: bool) -> None:
         places = at + random.uniform(-40, 40, at.shape) * (number % 2)
         graph = graph.changed(coordinates=places if planar else places / DEGREE_M + [7, 43])
         limits = random.integers(1, 900, 5)
-        found = groute_py.isochrone(graph, some[0], limits, planar=planar, device="cpu")
-        assert found is not None
-        found.save(path, margin=random.choice([None, 0.1, 15, 25, 50, 100]))
+        result = groute_py.isochrone(graph, some[0], limits, planar=planar, device="cpu")
+        assert result is not None
+        result.save(path, margin=random.choice([None, 0.1, 15, 25, 50, 100]))
         for feature in json.loads(path.read_text())["features"]:
             area = shape(feature["geometry"])
             assert area.area > 0
@@ -121,9 +121,9 @@ def test_they_are_valid(tmp_path: Path, planar: bool) -> None:
 
 def test_holes_turn_the_other_way() -> None:
     ring = street([(0, 0), (9, 0), (9, 9), (0, 9), (0, 0)], [1] * 4)
-    found = groute_py.isochrone(ring, [0], [4], planar=True, device="cpu")
-    assert found is not None
-    ((outer, hole),) = found.areas(found.reaches[0], margin=1)[0]
+    result = groute_py.isochrone(ring, [0], [4], planar=True, device="cpu")
+    assert result is not None
+    ((outer, hole),) = result.areas(result.reaches[0], margin=1)[0]
 
     def turn(ring: Any) -> float:
         x, y = ring.T
@@ -137,10 +137,10 @@ def test_holes_turn_the_other_way() -> None:
 def test_a_source_alone() -> None:
     """Where no arc leads on there is a circle about the source; for each by itself as well."""
     graph = graph_of(3, [(1, 2, 50)]).changed(coordinates=np.array([[5, 5], [9, 9], [9, 8.0]]))
-    found = groute_py.isochrone(graph, [0, 0, 2], [4, 5], each=True, device="cpu")
-    assert found is not None
-    for reach, centre in zip(found.reaches, [(5, 5), (5, 5), (9, 8)], strict=True):
-        for ((ring,),) in found.areas(reach):
+    result = groute_py.isochrone(graph, [0, 0, 2], [4, 5], each=True, device="cpu")
+    assert result is not None
+    for reach, centre in zip(result.reaches, [(5, 5), (5, 5), (9, 8)], strict=True):
+        for ((ring,),) in result.areas(reach):
             east, north = ((ring - centre) * DEGREE_M * [np.cos(np.radians(6.5)), 1]).T
             assert np.hypot(east, north).max() < 130
             assert np.hypot(east, north).min() > 70
@@ -148,11 +148,11 @@ def test_a_source_alone() -> None:
 
 def test_the_date_line() -> None:
     graph = street([(179.99, 0), (-179.99, 0)], [10])
-    found = groute_py.isochrone(graph, [0], [5], device="cpu")
-    assert found is not None
-    ((polygon,),) = found.areas(found.reaches[0], margin=200)
+    result = groute_py.isochrone(graph, [0], [5], device="cpu")
+    assert result is not None
+    ((polygon,),) = result.areas(result.reaches[0], margin=200)
     assert np.ptp(polygon[0][:, 0]) < 0.02
-    lines = found.pieces(found.reaches[0]).lines(ReachView(found).ground.points)
+    lines = result.pieces(result.reaches[0]).lines(ReachView(result).ground.points)
     np.testing.assert_allclose(np.abs(lines[0, :, 0]), [179.99, 180], atol=1e-9)
 
 
@@ -178,15 +178,15 @@ class TestFiles:
         name = "</script><b>"
         graph = street([(0, 0), (1, 1)], [1], name=name)
         object.__setattr__(graph, "attribution", f"© {name}")
-        found = groute_py.isochrone(graph, [0], [5], device="cpu")
-        assert found is not None
+        result = groute_py.isochrone(graph, [0], [5], device="cpu")
+        assert result is not None
         for suffix in ("html", "geojson"):
-            found.save(tmp_path / f"map.{suffix}")
+            result.save(tmp_path / f"map.{suffix}")
         text = (tmp_path / "map.html").read_text(encoding="utf-8")
         assert text.count("</script>") == 1
         assert page_data(text)["attribution"] == f"© {name}"
         assert json.loads((tmp_path / "map.geojson").read_text())["attribution"] == f"© {name}"
-        found.save(tmp_path / "map.png")
+        result.save(tmp_path / "map.png")
 
     def test_the_picture(self, horseshoe: Isochrones, tmp_path: Path) -> None:
         from matplotlib.image import imread
@@ -199,12 +199,12 @@ class TestFiles:
         assert middle.tolist() == [1, 1, 1]  # within the horseshoe
 
     def test_no_coordinates(self, tmp_path: Path) -> None:
-        found = groute_py.isochrone(([0, 1, 1], [1], [3]), [0], [2], device="cpu")
-        assert found is not None
+        result = groute_py.isochrone(([0, 1, 1], [1], [3]), [0], [2], device="cpu")
+        assert result is not None
         for suffix in ("html", "png", "geojson"):
             with pytest.raises(InputError, match="has no coordinates"):
-                found.save(tmp_path / f"map.{suffix}")
-        found.save(tmp_path / "table.csv")
+                result.save(tmp_path / f"map.{suffix}")
+        result.save(tmp_path / "table.csv")
         assert (tmp_path / "table.csv").read_text() == "vertex,distance,limit\n0,0,2\n"
         assert [path.name for path in tmp_path.iterdir()] == ["table.csv"]
 
@@ -224,9 +224,9 @@ class TestFiles:
         for far, margin in itertools.product([1e150, 1e-150], [None, 1e-150, 1e150]):
             ends = np.array([[-far, -far], [far, far]])
             how: dict[str, Any] = {"coordinates": ends, "planar": True, "device": "cpu"}
-            found = groute_py.isochrone(path, [0], [9], **how)
-            assert found is not None
-            found.save(tmp_path / f"map.{suffix}", margin=margin)
+            result = groute_py.isochrone(path, [0], [9], **how)
+            assert result is not None
+            result.save(tmp_path / f"map.{suffix}", margin=margin)
             with pytest.raises(InputError, match=r"which is farther out than 1e\+150 on a plane"):
                 groute_py.isochrone(path, [0], [9], **how | {"coordinates": ends * (1e158 / far)})
 
@@ -237,7 +237,7 @@ class TestFiles:
 
 
 def page_data(text: str) -> dict[str, Any]:
-    found = re.search(r"^const data = (.*);$", text, re.MULTILINE)
-    assert found is not None
-    data: dict[str, Any] = json.loads(found[1])
+    result = re.search(r"^const data = (.*);$", text, re.MULTILINE)
+    assert result is not None
+    data: dict[str, Any] = json.loads(result[1])
     return data

@@ -20,10 +20,10 @@ def check(graph: Graph) -> None:
     """Against a stable sort of all arcs by tail and weight."""
     tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets))
     order = np.lexsort((graph.weights, tails))
-    found = with_ascending_rows(graph)
-    np.testing.assert_array_equal(found.offsets, graph.offsets)
-    np.testing.assert_array_equal(found.heads, graph.heads[order])
-    np.testing.assert_array_equal(found.weights, graph.weights[order])
+    result = with_ascending_rows(graph)
+    np.testing.assert_array_equal(result.offsets, graph.offsets)
+    np.testing.assert_array_equal(result.heads, graph.heads[order])
+    np.testing.assert_array_equal(result.weights, graph.weights[order])
 
 
 @given(graph=graphs(least=-20))

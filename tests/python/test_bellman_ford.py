@@ -73,8 +73,8 @@ class TestNegative:
             with pytest.raises(NegativeCycleError):
                 solve(graph, 0, ranks, **words)
         else:
-            found = solve(graph, 0, ranks, **words).distances
-            np.testing.assert_array_equal(np.where(found == UNREACHED, np.inf, found), lengths[0])
+            result = solve(graph, 0, ranks, **words).distances
+            np.testing.assert_array_equal(np.where(result == UNREACHED, np.inf, result), lengths[0])
 
     @pytest.mark.parametrize("ranks", [2, 3, 5])
     @settings(max_examples=25)
@@ -91,8 +91,8 @@ class TestNegative:
                     solve(graph, 0, ranks, 1, algorithm=method, device=device, time_limit_s=LONG_S)
                 assert (np.diag(lengths)[caught.value.cycle] < 0).all()
             else:
-                found = solve(graph, 0, ranks, 1, algorithm=method, device=device).distances
-                assert (np.where(found == UNREACHED, np.inf, found) == lengths[0]).all()
+                result = solve(graph, 0, ranks, 1, algorithm=method, device=device).distances
+                assert (np.where(result == UNREACHED, np.inf, result) == lengths[0]).all()
 
     def test_it_is_found_early(self, device: str, method: str) -> None:
         """Within n rounds, and far sooner: by the watch, in a pass over the arcs now and then."""

@@ -52,20 +52,20 @@ def test_vertices(device: str, graph: Graph, endpoints: bool, data: st.DataObjec
     weighted = data.draw(st.booleans())
     counts = PathCounts(graph if weighted else graph.with_unit_weights())
     every = list(range(graph.vertex_count))
-    found = betweenness(graph, weighted=weighted, endpoints=endpoints, device=device)
-    assert found is not None
-    assert found.errors is None
-    assert found.vertices.tolist() == every
-    assert found.values.tolist() == shown(counts.betweenness(every, endpoints=endpoints))
+    result = betweenness(graph, weighted=weighted, endpoints=endpoints, device=device)
+    assert result is not None
+    assert result.errors is None
+    assert result.vertices.tolist() == every
+    assert result.values.tolist() == shown(counts.betweenness(every, endpoints=endpoints))
 
 
 def test_endpoints(device: str) -> None:
     """A path's begin and end count once for each path; so a source counts what it reaches."""
     path = graph_of(4, [(0, 1, 3), (1, 2, 1), (2, 3, 2)])
     for weighted in (True, False):
-        found = betweenness(path, weighted=weighted, endpoints=True, device=device)
-        assert found is not None
-        assert found.values.tolist() == [3, 5, 5, 3]
+        result = betweenness(path, weighted=weighted, endpoints=True, device=device)
+        assert result is not None
+        assert result.values.tolist() == [3, 5, 5, 3]
         inner = betweenness(path, weighted=weighted, device=device)
         assert inner is not None
         assert inner.values.tolist() == [0, 2, 2, 0]
@@ -81,10 +81,10 @@ def test_arcs(device: str, graph: Graph, weighted: bool) -> None:
     taken = graph if weighted else graph.with_unit_weights()
     counts = PathCounts(taken)
     expected = counts.edge_betweenness(list(range(graph.vertex_count)))
-    found = edge_betweenness(graph, weighted=weighted, device=device)
-    assert found is not None
-    arcs = list(zip(found.tails.tolist(), found.heads.tolist(), strict=True))
-    assert found.heads.tolist() == graph.heads.tolist()
+    result = edge_betweenness(graph, weighted=weighted, device=device)
+    assert result is not None
+    arcs = list(zip(result.tails.tolist(), result.heads.tolist(), strict=True))
+    assert result.heads.tolist() == graph.heads.tolist()
     lightest = [
         u != v and w == counts.arcs[u, v]
         for (u, v), w in zip(arcs, taken.weights.tolist(), strict=True)
@@ -94,7 +94,7 @@ def test_arcs(device: str, graph: Graph, weighted: bool) -> None:
         expected[pair] / sharing.count(pair) if is_light else 0
         for pair, is_light in zip(arcs, lightest, strict=True)
     ]
-    assert found.values.tolist() == shown(values)
+    assert result.values.tolist() == shown(values)
 
 
 @settings(max_examples=EXAMPLES)
@@ -103,30 +103,30 @@ def test_some_sources(device: str, graph: Graph, data: st.DataObject) -> None:
     """The sums over sources, scaled; and the errors of drawing them."""
     count = graph.vertex_count
     sources = data.draw(st.lists(st.integers(0, count - 1), min_size=1, unique=True))
-    found = betweenness(graph, sources=sources, device=device)
-    assert found is not None
+    result = betweenness(graph, sources=sources, device=device)
+    assert result is not None
     counts = PathCounts(graph)
     if len(sources) == count:
-        assert found.values.tolist() == shown(counts.betweenness(sources))
-        assert found.errors is None
+        assert result.values.tolist() == shown(counts.betweenness(sources))
+        assert result.errors is None
         return
-    assert found.errors is not None
+    assert result.errors is not None
     for vertex in range(count if count > 2 else 0):
         others = [source for source in sources if source != vertex]
         each = np.array([float(counts.betweenness([source])[vertex]) for source in others])
         mean = each.mean() if others else np.nan
-        assert found.values[vertex] == pytest.approx((count - 1) * mean, rel=1e-9, nan_ok=True)
+        assert result.values[vertex] == pytest.approx((count - 1) * mean, rel=1e-9, nan_ok=True)
         drawn, spread = len(others), each.std(ddof=1) if len(others) > 1 else np.nan
         error = (count - 1) * np.sqrt((1 - drawn / (count - 1)) / max(drawn, 1)) * spread
-        assert found.errors[vertex] == pytest.approx(error, rel=1e-6, abs=1e-6, nan_ok=True)
+        assert result.errors[vertex] == pytest.approx(error, rel=1e-6, abs=1e-6, nan_ok=True)
 
 
 def test_a_normalized_estimate_is_at_most_1() -> None:
     """Of a star from one leaf: the hub is on all of its paths, and of the leaf nothing is known."""
     star = graph_of(5, [ends for leaf in range(1, 5) for ends in ((0, leaf, 1), (leaf, 0, 1))])
-    found = betweenness(star, sources=[1], normalized=True, device="cpu")
-    assert found is not None
-    assert found.values.tolist() == pytest.approx([1, np.nan, 0, 0, 0], nan_ok=True)
+    result = betweenness(star, sources=[1], normalized=True, device="cpu")
+    assert result is not None
+    assert result.values.tolist() == pytest.approx([1, np.nan, 0, 0, 0], nan_ok=True)
 
 
 def test_inner_vertices(device: str) -> None:
@@ -135,10 +135,10 @@ def test_inner_vertices(device: str) -> None:
     graph = random_graph(count, 3 * count, seed=5, greatest=5)
     graph = Graph(graph.offsets, graph.heads, graph.weights + 1)
     for weighted in (True, False):
-        found = betweenness(graph, weighted=weighted, device=device)
-        assert found is not None
+        result = betweenness(graph, weighted=weighted, device=device)
+        assert result is not None
         counts = PathCounts(graph if weighted else graph.with_unit_weights())
-        assert found.values.sum() == pytest.approx(float(counts.inner_vertices()), rel=1e-12)
+        assert result.values.sum() == pytest.approx(float(counts.inner_vertices()), rel=1e-12)
 
 
 def sums(
@@ -180,12 +180,12 @@ def test_long_rows(device: str) -> None:
     arcs += [(hubs + leaf, (leaf * 7) % hubs, 1) for leaf in range(leaves)]
     graph = graph_of(hubs + leaves, arcs)
     sources = np.arange(3)
-    found = sums(SoloChannel(), graph, device, sources)
+    result = sums(SoloChannel(), graph, device, sources)
     expected = sums(SoloChannel(), graph, "cpu", sources)
-    assert found is not None
+    assert result is not None
     assert expected is not None
-    assert found.totals.tolist() == expected.totals.tolist()
-    assert found.totals.sum() > 0
+    assert result.totals.tolist() == expected.totals.tolist()
+    assert result.totals.sum() > 0
 
 
 def ladder(steps: int) -> Graph:
@@ -198,12 +198,12 @@ def ladder(steps: int) -> Graph:
 
 
 def test_more_paths_than_floats_count_exactly(device: str) -> None:
-    found = betweenness(ladder(60), sources=[0], device=device)
-    assert found is not None
-    assert found.statistics["most_paths"] == 2.0**60
-    assert not found.statistics["exact_counts"]
+    result = betweenness(ladder(60), sources=[0], device=device)
+    assert result is not None
+    assert result.statistics["most_paths"] == 2.0**60
+    assert not result.statistics["exact_counts"]
     others, beyond = 180, 3 * 59 + 1  # half of the paths to each of these lead over one side
-    assert found.values[1] == found.values[2] == others * beyond / 2
+    assert result.values[1] == result.values[2] == others * beyond / 2
 
 
 def test_more_paths_than_floats_hold(device: str) -> None:
@@ -227,9 +227,9 @@ def test_a_cycle_that_rounding_makes(device: str) -> None:
 def test_weights_that_rounding_loses(device: str) -> None:
     """Arcs that are level though their weights are not 0."""
     graph = graph_of(4, [(0, 2, 1e20), (0, 1, 1e20), (1, 2, 1.0), (2, 3, 1.0)], "float64")
-    found = betweenness(graph, device=device)
-    assert found is not None
-    assert found.values.tolist() == [0.0, 1.0, 2.0, 0.0]
+    result = betweenness(graph, device=device)
+    assert result is not None
+    assert result.values.tolist() == [0.0, 1.0, 2.0, 0.0]
 
 
 def test_negative_weights() -> None:
@@ -241,9 +241,9 @@ def test_negative_weights() -> None:
 def test_distances_beyond_32_bits(device: str) -> None:
     great = 2**31 - 2
     graph = graph_of(4, [(0, 1, great), (1, 2, great), (2, 3, 5)])
-    found = betweenness(graph, device=device)
-    assert found is not None
-    assert found.values.tolist() == [0.0, 2.0, 2.0, 0.0]
+    result = betweenness(graph, device=device)
+    assert result is not None
+    assert result.values.tolist() == [0.0, 2.0, 2.0, 0.0]
 
 
 def test_distances_beyond_64_bits(device: str) -> None:
@@ -255,19 +255,19 @@ def test_distances_beyond_64_bits(device: str) -> None:
 def test_sums_beyond_64_bits_that_nobody_needs(device: str) -> None:
     great = 2**63 - 2
     arcs = [(0, 1, 5), (0, 2, 6), (1, 2, great), (2, 1, great), (3, 0, 7)]
-    found = betweenness(graph_of(4, arcs, "int64"), device=device)
-    assert found is not None
-    assert found.values.tolist() == [2.0, 0.0, 0.0, 0.0]
+    result = betweenness(graph_of(4, arcs, "int64"), device=device)
+    assert result is not None
+    assert result.values.tolist() == [2.0, 0.0, 0.0, 0.0]
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_few_vertices(device: str, count: int) -> None:
     graph = graph_of(count, [(u, v, 1) for u, v in pairwise(range(count))])
     for normalized in (False, True):
-        found = betweenness(graph, normalized=normalized, device=device)
-        assert found is not None
+        result = betweenness(graph, normalized=normalized, device=device)
+        assert result is not None
         scale = 2 if normalized else 1
-        assert found.values.tolist() == [
+        assert result.values.tolist() == [
             1 / scale if 0 < v < count - 1 else 0 for v in range(count)
         ]
         arcs = edge_betweenness(graph, normalized=normalized, device=device)
@@ -293,9 +293,9 @@ def test_memory_that_does_not_suffice(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_cycle_of_weight_zero_that_no_source_reaches(device: str) -> None:
     graph = graph_of(5, [(0, 1, 2), (1, 2, 1), (3, 4, 0), (4, 3, 0), (3, 1, 0)])
-    found = betweenness(graph, sources=[0, 1, 2], device=device)
-    assert found is not None
-    assert found.values.tolist()[3:] == [0, 0]
+    result = betweenness(graph, sources=[0, 1, 2], device=device)
+    assert result is not None
+    assert result.values.tolist()[3:] == [0, 0]
     with pytest.raises(InputError, match="a cycle of weight 0, 3 → 4 → 3, around"):
         betweenness(graph, sources=[0, 4], device=device)
 
@@ -369,7 +369,7 @@ def test_progress() -> None:
     done: list[tuple[int, int]] = []
     graph = random_graph(50, 100, seed=1, greatest=1)
     opened = opened_on(SoloChannel(), graph, device="cpu", hops=True)
-    found = accumulated(opened, None, Work(lambda *both: done.append(both)))
-    assert found is not None
+    result = accumulated(opened, None, Work(lambda *both: done.append(both)))
+    assert result is not None
     assert done[-1] == (50, 50)
-    assert estimated(found, normalized=True)[1] is None
+    assert estimated(result, normalized=True)[1] is None

@@ -92,11 +92,11 @@ def test_rows(device: str, graph: Graph, weighted: bool, reverse: bool, normaliz
 @given(graph=graphs(dtype="float64"))
 def test_float_weights(device: str, graph: Graph) -> None:
     lengths = lengths_of(graph, True, False)
-    found = centrality.eccentricity(graph, device=device)
-    assert found is not None
+    result = centrality.eccentricity(graph, device=device)
+    assert result is not None
     greatest = np.where(np.isfinite(lengths), lengths, 0).max(axis=1)
-    assert found.values.dtype == np.float64
-    assert found.values.tolist() == pytest.approx(greatest.tolist(), rel=1e-9)
+    assert result.values.dtype == np.float64
+    assert result.values.tolist() == pytest.approx(greatest.tolist(), rel=1e-9)
 
 
 def asked(channel: Any, graph: Graph, device: str, measure: str, sources: Any) -> Reduced | None:
@@ -110,12 +110,14 @@ def test_on_ranks(device: str, ranks: int, measure: str) -> None:
     graph = random_graph(150, 500, seed=ranks, greatest=9)
     wanted = np.array([7, 149, 0, 20, 3, 1])
     alone = asked(SoloChannel(), graph, "cpu", measure, wanted)
-    found, *others = on_ranks(ranks, lambda channel: asked(channel, graph, device, measure, wanted))
+    result, *others = on_ranks(
+        ranks, lambda channel: asked(channel, graph, device, measure, wanted)
+    )
     assert others == [None] * (ranks - 1)
-    assert found is not None
+    assert result is not None
     assert alone is not None
     for name in ("reached", "sums", "greatest", "farthest", "reciprocals"):
-        assert getattr(found.rows, name).tolist() == getattr(alone.rows, name).tolist()
+        assert getattr(result.rows, name).tolist() == getattr(alone.rows, name).tolist()
 
 
 def test_sums_that_only_some_measures_need(device: str) -> None:
@@ -142,15 +144,15 @@ def test_reciprocals_of_long_rows(device: str, kind: str) -> None:
     weights = np.random.default_rng(1).integers(1, 1000, count)
     arcs = [(0, v, w) for v, w in enumerate(weights.tolist()) if not CHUNK <= v < CHUNK + 300]
     graph = graph_of(count, arcs, kind)
-    found = asked(SoloChannel(), graph, device, "harmonic", np.array([0, 1]))
-    assert found is not None
+    result = asked(SoloChannel(), graph, device, "harmonic", np.array([0, 1]))
+    assert result is not None
     expected = math.fsum(1 / w for v, _, w in ((v, u, w) for u, v, w in arcs) if v != 0)
-    assert found.rows.reciprocals[0] == pytest.approx(expected, rel=1e-12)
-    assert found.rows.reciprocals[1] == 0
+    assert result.rows.reciprocals[0] == pytest.approx(expected, rel=1e-12)
+    assert result.rows.reciprocals[1] == 0
     row = np.full(count, unreached(np.dtype(kind)))
     row[graph.heads] = graph.weights
     row[0] = 0
-    assert found.rows.reciprocals[0] == sum_reciprocals(row, unreached(row.dtype))
+    assert result.rows.reciprocals[0] == sum_reciprocals(row, unreached(row.dtype))
 
 
 def test_the_mean_of_drawn_sources() -> None:
@@ -164,9 +166,9 @@ def test_the_mean_of_drawn_sources() -> None:
     inside = 0
     for seed in range(20):
         drawn = np.random.default_rng(seed).choice(400, 40, replace=False)
-        found = reduced(opened, drawn, "mean")
-        assert found is not None
-        near, spread = found.mean()
+        result = reduced(opened, drawn, "mean")
+        assert result is not None
+        near, spread = result.mean()
         inside += abs(near - mean) < 2 * spread
     assert inside >= 16
     alone = reduced(opened, np.array([3]), "mean")
@@ -185,9 +187,9 @@ def test_sources_that_are_not_all_vertices(device: str) -> None:
 def test_negative_weights(device: str) -> None:
     graph = graph_of(3, [(0, 1, 4), (1, 2, -3), (2, 0, 1)])
     assert centrality.diameter(graph, device=device) == 5
-    found = centrality.eccentricity(graph, device=device)
-    assert found is not None
-    assert found.values.tolist() == [4, 0, 5]
+    result = centrality.eccentricity(graph, device=device)
+    assert result is not None
+    assert result.values.tolist() == [4, 0, 5]
     with pytest.raises(InputError, match="negative weight, with which harmonic centrality is not"):
         centrality.harmonic(graph, device=device)
     with pytest.raises(NegativeCycleError):
@@ -197,19 +199,19 @@ def test_negative_weights(device: str) -> None:
 def test_closeness_without_a_positive_sum(device: str) -> None:
     """Is 0, as NetworkX has it, also with a sum below 0."""
     arcs = [(0, 1, -1), (2, 3, 2), (2, 4, -2), (5, 6, 3), (6, 7, -1)]
-    found = centrality.closeness(graph_of(8, arcs), device=device)
-    assert found is not None
+    result = centrality.closeness(graph_of(8, arcs), device=device)
+    assert result is not None
     network = nx.DiGraph()
     network.add_nodes_from(range(8))
     network.add_weighted_edges_from((head, tail, weight) for tail, head, weight in arcs)
     wanted = nx.closeness_centrality(network, distance="weight", wf_improved=False)
-    assert found.values.tolist() == [wanted[v] for v in range(8)] == [0] * 5 + [0.4, 0, 0]
+    assert result.values.tolist() == [wanted[v] for v in range(8)] == [0] * 5 + [0.4, 0, 0]
 
 
 def test_closeness_of_the_least_distances(device: str) -> None:
-    found = centrality.closeness(graph_of(2, [(0, 1, 5e-324)], "float64"), device=device)
-    assert found is not None
-    assert found.values.tolist() == [math.inf, 0]
+    result = centrality.closeness(graph_of(2, [(0, 1, 5e-324)], "float64"), device=device)
+    assert result is not None
+    assert result.values.tolist() == [math.inf, 0]
 
 
 def test_wrong_arguments() -> None:
@@ -296,17 +298,17 @@ def test_bounds_leave_few_rows(device: str, ranks: int, measure: str) -> None:
 
         return reduced(opened_on(channel, graph, device=device), None, measure, Work(progress))
 
-    found, *others = on_ranks(ranks, work)
+    result, *others = on_ranks(ranks, work)
     assert others == [None] * (ranks - 1)
-    assert found is not None
+    assert result is not None
     assert every is not None
-    assert len(found.sources) < found.count / 3
-    assert found.complete
-    assert done[-1] == found.count
+    assert len(result.sources) < result.count / 3
+    assert result.complete
+    assert done[-1] == result.count
     if measure == "diameter":
-        assert found.rows.greatest.max() == every.rows.greatest.max()
+        assert result.rows.greatest.max() == every.rows.greatest.max()
     else:
-        assert found.rows.greatest.min() == every.rows.greatest.min()
+        assert result.rows.greatest.min() == every.rows.greatest.min()
 
 
 def largest_component(graph: Graph) -> Graph:

@@ -71,10 +71,10 @@ def solved(
     work = Work(keep=store)
     asked: Any = opened_on(channel, graph, device=device), some
     if measure.endswith("betweenness"):
-        found = accumulated(*asked, work, by_arc=measure.startswith("edge"), errors=True)
-        if found is None:
+        result = accumulated(*asked, work, by_arc=measure.startswith("edge"), errors=True)
+        if result is None:
             return None
-        return [found.totals, found.squares, found.most_paths]
+        return [result.totals, result.squares, result.most_paths]
     rows = reduced(*asked, measure, work)
     return None if rows is None else [*rows.rows.arrays.values(), rows.sources]
 

@@ -70,9 +70,9 @@ def test_faults_on_devices_of_ranks(device: str, ranks: int) -> None:
     def work(channel: Any) -> list[str]:
         whole = GraphSupply(GRAPH if channel.rank == 0 else None)
         with SourceSolver(whole, channel, options) as solver:
-            found = solver.sssp(0)
-            if found is not None:
-                certify(GRAPH, found, proves=solver.device.proves)
+            result = solver.sssp(0)
+            if result is not None:
+                certify(GRAPH, result, proves=solver.device.proves)
             return [refusal(solver, name) for name in FAULTS]
 
     def refusal(solver: SourceSolver, name: str) -> str:
@@ -83,14 +83,14 @@ def test_faults_on_devices_of_ranks(device: str, ranks: int) -> None:
         loaded.device.distances = lambda: narrow[own].astype(kind)
         loaded.device.public_distances = lambda: wrong.distances[own]
         loaded.device.predecessors = lambda: wrong.predecessors[own]
-        found = solver.sssp(0)
-        if found is None:
+        result = solver.sssp(0)
+        if result is None:
             return ""
         cutoff = 23 if name == "beyond" else None
         with pytest.raises(VerificationError) as alone:
-            verify(GRAPH, found, cutoff=cutoff)
+            verify(GRAPH, result, cutoff=cutoff)
         with pytest.raises(VerificationError) as helped:
-            certify(GRAPH, found, cutoff=cutoff, proves=solver.device.proves)
+            certify(GRAPH, result, cutoff=cutoff, proves=solver.device.proves)
         assert str(helped.value) == str(alone.value)
         return str(helped.value)
 
@@ -144,8 +144,8 @@ TYPES = ["int32", "uint32", "int64", "float32", "float64"]
 def changed(draw: st.DrawFn, name: str) -> tuple[Graph, Result, int | None]:
     """A graph whose weights may be 0, an answer of which one number may be wrong, and a cutoff."""
     graph = draw(graphs(name, greatest=4))
-    found = sssp(graph, 0, device="cpu")
-    distances, parents = found.distances.copy(), found.predecessors.copy()
+    result = sssp(graph, 0, device="cpu")
+    distances, parents = result.distances.copy(), result.predecessors.copy()
     vertex = draw(st.integers(0, graph.vertex_count - 1))
     if draw(st.booleans()):
         distances[vertex] = draw(st.one_of(st.integers(-2, 20), st.just(UNREACHED)))
@@ -180,10 +180,10 @@ def test_the_short_check_suffices(name: str, data: st.DataObject) -> None:
     """Where weights are not 0."""
     graph = data.draw(graphs(name, least=1))
     cutoff = data.draw(st.sampled_from([None, 7, 12.5]))
-    found = sssp(graph, 0, cutoff=cutoff, device="cpu")
+    answer = sssp(graph, 0, cutoff=cutoff, device="cpu")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_check", refused)
-        for result in (found, Result(0, found.distances)):
+        for result in (answer, Result(0, answer.distances)):
             certify(graph, result, cutoff=cutoff)
 
 
@@ -212,8 +212,8 @@ CONDITIONS: dict[str, tuple[list[tuple[int, int, int]], list[int], list[int] | N
 def statement_of(name: str) -> Statement:
     arcs, distances, parents, _ = CONDITIONS[name]
     tree = None if parents is None else np.array(parents)
-    found = Result(0, np.array(distances), tree)
-    return module._statement(graph_of(3, arcs, "int64"), found, 9, hops=False)
+    result = Result(0, np.array(distances), tree)
+    return module._statement(graph_of(3, arcs, "int64"), result, 9, hops=False)
 
 
 @pytest.mark.parametrize("name", CONDITIONS)
@@ -264,11 +264,11 @@ class TestProofs:
         """Weights are not 0, so the GPU can say yes."""
         graph = data.draw(graphs(name, least=1))
         cutoff = data.draw(st.sampled_from([None, 7, 12.5]))
-        found = sssp(graph, 0, cutoff=cutoff, device="cpu")
-        alone = Result(0, found.distances)
+        answer = sssp(graph, 0, cutoff=cutoff, device="cpu")
+        alone = Result(0, answer.distances)
         with pytest.MonkeyPatch.context() as patch:
             only(proves, patch)
-            for result in (found, alone):
+            for result in (answer, alone):
                 certify(graph, result, cutoff=cutoff, proves=proves)
 
     @settings(max_examples=60)
@@ -312,8 +312,8 @@ class TestDoubts:
     def test_rows_that_slices_cut(self, proves: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         """A hub between vertices without arcs."""
         graph = graph_of(60, [(20, v, 1 + v % 3) for v in range(60)] + [(0, 20, 2)])
-        found = scipy_distances(graph, 0)
-        certify(graph, Result(0, found), proves=only(proves, monkeypatch))
+        result = scipy_distances(graph, 0)
+        certify(graph, Result(0, result), proves=only(proves, monkeypatch))
 
     def test_no_memory(self, proves: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         """Then the host looks."""

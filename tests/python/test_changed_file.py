@@ -40,8 +40,8 @@ METHODS: dict[str, Callable[[Solver], object]] = {
 def line(length: int, path: Path) -> Path:
     """The file of a graph 0 → 1 → … whose arcs have this length."""
     graph = graph_of(ARCS + 1, [(vertex, vertex + 1, length) for vertex in range(ARCS)])
-    found = groute_py.prepare(graph, device="cpu") if path.suffix == ".prepared" else graph
-    groute_py.write_graph(found, path)
+    result = groute_py.prepare(graph, device="cpu") if path.suffix == ".prepared" else graph
+    groute_py.write_graph(result, path)
     return path
 
 

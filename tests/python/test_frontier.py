@@ -31,10 +31,10 @@ def test_nothing_is_relaxed_twice(device: str, spec: str) -> None:
     rounds = {}
     for method in (*FRONTIER, "reduction-dijkstra"):
         result = solve(graph, source, algorithm=method, device=device)
-        found = result.statistics
-        assert found["relaxations"] == np.diff(graph.offsets)[result.reached].sum()
-        assert found["settled"] == result.reached.sum()
-        rounds[method] = found["steps"]
+        answer = result.statistics
+        assert answer["relaxations"] == np.diff(graph.offsets)[result.reached].sum()
+        assert answer["settled"] == result.reached.sum()
+        rounds[method] = answer["steps"]
     assert rounds["reduction-dijkstra"] == len(np.unique(result.distances[result.reached]))
     assert rounds["frontier-dijkstra-in-out"] <= rounds["frontier-dijkstra"]
     assert rounds["frontier-dijkstra"] < rounds["reduction-dijkstra"]

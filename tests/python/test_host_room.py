@@ -68,13 +68,13 @@ def test_an_answer_that_rank_0_cannot_collect(tree: bool, monkeypatch: pytest.Mo
         together.wait(60)
         return str(caught.value), solver.sssp(3)
 
-    (first, found), *others = on_ranks(3, work)
+    (first, result), *others = on_ranks(3, work)
     assert {said for said, _ in others} == {first}
     assert first == (
         f"to collect the answer of {graph.name} on rank 0 would take {720 if tree else 360} bytes "
         "of memory, more than the 100 that are available"
     )
-    np.testing.assert_array_equal(found.distances, wanted.distances)
+    np.testing.assert_array_equal(result.distances, wanted.distances)
 
 
 def test_arcs_that_rank_0_cannot_collect(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,37 +33,39 @@ from groute_py.many.storage.store import PartFile, Store
 from groute_py.solver.opened import Work
 
 
-def check(graph: Graph, sources: list[int], found: Isochrones | None, *, each: bool) -> None:
+def check(graph: Graph, sources: list[int], result: Isochrones | None, *, each: bool) -> None:
     """Vertices, distances and parts of arcs of each reach."""
-    assert found is not None
-    assert found.sources.tolist() == sources
+    assert result is not None
+    assert result.sources.tolist() == sources
     rows = rows_from(graph, sources)
     rows = rows if each else rows.min(axis=0, keepdims=True)
-    assert [reach.source for reach in found.reaches] == (sources if each else [-1])
-    for row, reach in zip(rows, found.reaches, strict=True):
-        within = np.flatnonzero(row <= found.limits[-1])
+    assert [reach.source for reach in result.reaches] == (sources if each else [-1])
+    for row, reach in zip(rows, result.reaches, strict=True):
+        within = np.flatnonzero(row <= result.limits[-1])
         np.testing.assert_array_equal(reach.vertices, within)
         np.testing.assert_array_equal(reach.distances, row[within])
-        check_pieces(graph, row, found)
-        wanted = [min(i for i, limit in enumerate(found.limits) if d <= limit) for d in row[within]]
-        assert found.bands(reach).tolist() == wanted
+        check_pieces(graph, row, result)
+        wanted = [
+            min(i for i, limit in enumerate(result.limits) if d <= limit) for d in row[within]
+        ]
+        assert result.bands(reach).tolist() == wanted
     least = rows.min(axis=0)
-    assert found.counts == [int((least <= limit).sum()) for limit in found.limits]
+    assert result.counts == [int((least <= limit).sum()) for limit in result.limits]
 
 
-def check_pieces(graph: Graph, row: Any, found: Isochrones) -> None:
+def check_pieces(graph: Graph, row: Any, result: Isochrones) -> None:
     """What of each arc is within each limit, by fractions."""
-    reach = next(r for r in found.reaches if row[r.vertices].tolist() == r.distances.tolist())
+    reach = next(r for r in result.reaches if row[r.vertices].tolist() == r.distances.tolist())
     wanted: list[tuple[int, int, int, float, float]] = []
-    for band, limit in enumerate(found.limits):
+    for band, limit in enumerate(result.limits):
         for tail in range(graph.vertex_count):
             for arc in range(graph.offsets[tail], graph.offsets[tail + 1]):
                 head, weight = int(graph.heads[arc]), int(graph.weights[arc])
-                ends = [_passed(x, int(row[tail]), weight) for x in (*found.limits[:band], limit)]
+                ends = [_passed(x, int(row[tail]), weight) for x in (*result.limits[:band], limit)]
                 begin = ends[-2] if band else Fraction(0)
                 if head != tail and ends[-1] > begin:
                     wanted.append((band, tail, head, float(begin), float(ends[-1])))
-    pieces = found.pieces(reach)
+    pieces = result.pieces(reach)
     columns = pieces.bands, pieces.tails, pieces.heads, pieces.begins, pieces.ends
     assert sorted(zip(*(c.tolist() for c in columns), strict=True)) == sorted(wanted)
 
@@ -84,10 +86,10 @@ def test_against_every_arc(
 ) -> None:
     vertices = st.lists(st.integers(0, graph.vertex_count - 1), min_size=1, max_size=4)
     sources = data.draw(vertices)
-    found = groute_py.isochrone(graph, sources, limits, each=each, device=device)
-    check(graph, sources, found, each=each)
-    assert found is not None
-    assert list(found.limits) == sorted(set(limits))
+    result = groute_py.isochrone(graph, sources, limits, each=each, device=device)
+    check(graph, sources, result, each=each)
+    assert result is not None
+    assert list(result.limits) == sorted(set(limits))
 
 
 def test_as_networkx_has_it(device: str) -> None:
@@ -98,9 +100,9 @@ def test_as_networkx_has_it(device: str) -> None:
     for tail, head, weight in zip(tails, graph.heads.tolist(), graph.weights.tolist(), strict=True):
         if not arcs.has_edge(tail, head) or arcs[tail][head]["weight"] > weight:
             arcs.add_edge(tail, head, weight=weight)
-    found = groute_py.isochrone(graph, [3, 50], [8, 15], each=True, device=device)
-    assert found is not None
-    for reach in found:
+    result = groute_py.isochrone(graph, [3, 50], [8, 15], each=True, device=device)
+    assert result is not None
+    for reach in result:
         wanted = nx.ego_graph(arcs, reach.source, radius=15, distance="weight")
         assert reach.vertices.tolist() == sorted(wanted)
 
@@ -110,30 +112,30 @@ def test_floats(device: str, dtype: str) -> None:
     graph = random_graph(60, 180, seed=2, greatest=9).with_weights(
         np.random.default_rng(3).random(180).astype(dtype)
     )
-    found = groute_py.isochrone(graph, [0, 7], [0.25, 0.75], device=device)
-    assert found is not None
+    result = groute_py.isochrone(graph, [0, 7], [0.25, 0.75], device=device)
+    assert result is not None
     row = rows_from(graph, [0, 7]).min(axis=0)
     near = np.abs(row[:, np.newaxis] - [0.25, 0.75]).min()
     assert near > 1e-5  # so that rounding decides nothing
-    assert found.reaches[0].vertices.tolist() == np.flatnonzero(row <= 0.75).tolist()
-    np.testing.assert_allclose(found.reaches[0].distances, row[row <= 0.75], rtol=1e-5)
+    assert result.reaches[0].vertices.tolist() == np.flatnonzero(row <= 0.75).tolist()
+    np.testing.assert_allclose(result.reaches[0].distances, row[row <= 0.75], rtol=1e-5)
 
 
 def test_the_least_weights(device: str) -> None:
     """A limit is more of them than floats count."""
     graph = graph_of(3, [(0, 1, 5e-324), (1, 2, 8)], "float64")
-    found = groute_py.isochrone(graph, [0], [4], device=device)
-    assert found is not None
-    assert found.pieces(found.reaches[0]).ends.tolist() == [1, 0.5]
+    result = groute_py.isochrone(graph, [0], [4], device=device)
+    assert result is not None
+    assert result.pieces(result.reaches[0]).ends.tolist() == [1, 0.5]
 
 
 def test_towards_the_sources(device: str) -> None:
     """Parts of arcs are those of the graph as it is, and end where paths go on."""
     graph = graph_of(3, [(0, 1, 4), (1, 2, 4)])
-    found = groute_py.isochrone(graph, [2], [5], reverse=True, device=device)
-    assert found is not None
-    check(turned_round(graph), [2], replace(found, reverse=False), each=False)
-    pieces = found.pieces(found.reaches[0])
+    result = groute_py.isochrone(graph, [2], [5], reverse=True, device=device)
+    assert result is not None
+    check(turned_round(graph), [2], replace(result, reverse=False), each=False)
+    pieces = result.pieces(result.reaches[0])
     shown = zip(pieces.tails, pieces.heads, pieces.begins, pieces.ends, strict=True)
     assert sorted(tuple(map(float, part)) for part in shown) == [(0, 1, 0.75, 1), (1, 2, 0, 1)]
 
@@ -149,9 +151,9 @@ def test_on_ranks(device: str, ranks: int, each: bool) -> None:
         work = Work(lambda *n: done.append(n)) if channel.rank == 0 else Work()
         return opened.answer(IsochroneJob(sources, (5, 11), each), work)
 
-    found, *others = on_ranks(ranks, work)
+    result, *others = on_ranks(ranks, work)
     assert others == [None] * (ranks - 1)
-    check(graph, sources, found, each=each)
+    check(graph, sources, result, each=each)
     assert done[-1:] == ([(3, 3)] if each else [])
 
 
@@ -164,18 +166,18 @@ def test_ranks_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         keep = Store(tmp_path / "out.csv", "sources", resume=resume)
         opened = opened_on(channel, graph, device="cpu")
         with closing(keep):
-            found = opened.answer(IsochroneJob(sources, (5, 11), each=True), Work(keep=keep))
+            result = opened.answer(IsochroneJob(sources, (5, 11), each=True), Work(keep=keep))
             on_root(channel, keep.finish)
         assert len(keep.missing) == 2
-        return found
+        return result
 
     with monkeypatch.context() as change:
         full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         change.setattr(PartFile, "append", raising_at(3, PartFile.append, full))
         with pytest.raises(RunError, match=r"No space left .* --resume"):
             on_ranks(2, partial(work, resume=False))
-    (found,) = on_ranks(1, partial(work, resume=True))
-    check(graph, sources, found, each=True)
+    (result,) = on_ranks(1, partial(work, resume=True))
+    check(graph, sources, result, each=True)
     assert listing(tmp_path) == []
 
 
@@ -187,26 +189,26 @@ class TestSolver:
         for reverse in (False, True):
             with groute_py.open(graph, device=device, reverse=reverse) as solver:
                 for each in (False, True):
-                    found = solver.isochrone([4, 9], [7, 3], each=each)
-                    assert found is not None
-                    assert found.reverse == reverse
+                    result = solver.isochrone([4, 9], [7, 3], each=each)
+                    assert result is not None
+                    assert result.reverse == reverse
                     shown = turned_round(graph) if reverse else graph
-                    check(shown, [4, 9], replace(found, reverse=False), each=each)
+                    check(shown, [4, 9], replace(result, reverse=False), each=each)
 
     def test_arcs_counted(self, device: str) -> None:
         graph = random_graph(60, 200, seed=3, greatest=9)
         with groute_py.open(graph, device=device, hops=True) as solver:
-            found = solver.isochrone([4], 2)
-        check(graph.with_unit_weights(), [4], found, each=False)
+            result = solver.isochrone([4], 2)
+        check(graph.with_unit_weights(), [4], result, each=False)
 
     def test_coordinates_of_a_file(self, tmp_path: Path) -> None:
         (tmp_path / "it.gr").write_text("p sp 2 1\na 1 2 5\n")
         (tmp_path / "it.co").write_text("p aux sp co 2\nv 1 0 0\nv 2 1000000 0\n")
         with groute_py.open(tmp_path / "it.gr", device="cpu") as solver:
-            found = solver.isochrone([1], [9])
-        assert found is not None
-        assert found.places is not None
-        assert found.places.coordinates.tolist() == [[0, 0], [1, 0]]
+            result = solver.isochrone([1], [9])
+        assert result is not None
+        assert result.places is not None
+        assert result.places.coordinates.tolist() == [[0, 0], [1, 0]]
 
     def test_a_cutoff_is_refused(self) -> None:
         with (

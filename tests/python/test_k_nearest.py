@@ -38,37 +38,37 @@ from groute_py.memory import host
 from groute_py.solver.opened import Work
 
 
-def check(graph: Graph, facilities: list[int], k: int, found: NearestFacilities | None) -> None:
+def check(graph: Graph, facilities: list[int], k: int, result: NearestFacilities | None) -> None:
     """By sorting all distances, of which equal ones stay in the order of the facilities."""
-    assert found is not None
+    assert result is not None
     every = np.unique(facilities)
-    rows = rows_from(turned_round(graph) if found.to_facility else graph, every)
+    rows = rows_from(turned_round(graph) if result.to_facility else graph, every)
     nothing = np.inf if rows.dtype.kind == "f" else np.iinfo(np.int64).max
     order = np.argsort(rows, axis=0, kind="stable")[:k]
     distances = np.take_along_axis(rows, order, axis=0).T
     owners = np.where(distances == nothing, -1, every[order.T])
     more = max(k - len(every), 0)
     wanted = np.pad(owners, [(0, 0), (0, more)], constant_values=-1)
-    np.testing.assert_array_equal(found.facilities, wanted)
+    np.testing.assert_array_equal(result.facilities, wanted)
     lengths = np.pad(distances, [(0, 0), (0, more)], constant_values=nothing)
-    np.testing.assert_array_equal(found.distances, lengths)
-    check_paths(graph, found)
+    np.testing.assert_array_equal(result.distances, lengths)
+    check_paths(graph, result)
 
 
-def check_paths(graph: Graph, found: NearestFacilities) -> None:
+def check_paths(graph: Graph, result: NearestFacilities) -> None:
     """Each path leads over vertices of which its facility is one of the k nearest, too."""
-    for (vertex, rank), owner in np.ndenumerate(found.facilities):
+    for (vertex, rank), owner in np.ndenumerate(result.facilities):
         if owner < 0:
-            assert found.next[vertex, rank] == -1
+            assert result.next[vertex, rank] == -1
             continue
         path, place = [vertex], rank
-        while (after := int(found.next[path[-1], place])) >= 0:
+        while (after := int(result.next[path[-1], place])) >= 0:
             path.append(after)
             assert len(path) <= graph.vertex_count
-            (place,) = np.flatnonzero(found.facilities[after] == owner)
+            (place,) = np.flatnonzero(result.facilities[after] == owner)
         assert path[-1] == owner
-        leads = path if found.to_facility else path[::-1]
-        check_path(graph, leads, found.distances[vertex, rank])
+        leads = path if result.to_facility else path[::-1]
+        check_path(graph, leads, result.distances[vertex, rank])
 
 
 @settings(max_examples=40)
@@ -79,8 +79,8 @@ def test_against_brute_force(
     """Small weights: many ties, arcs of weight 0, and cycles of them."""
     vertices = st.lists(st.integers(0, graph.vertex_count - 1), min_size=1, max_size=8)
     facilities = data.draw(vertices)
-    found = groute_py.nearest(graph, facilities, k=k, to_facility=to_facility, device=device)
-    check(graph, facilities, k, found)
+    result = groute_py.nearest(graph, facilities, k=k, to_facility=to_facility, device=device)
+    check(graph, facilities, k, result)
 
 
 @settings(max_examples=20)
@@ -89,25 +89,25 @@ def test_negative_weights(device: str, graph: Graph, to_facility: bool) -> None:
     facilities = [graph.vertex_count - 1, 0]
     cycle: list[int] = []
     try:
-        found = groute_py.nearest(graph, facilities, k=2, to_facility=to_facility, device=device)
+        result = groute_py.nearest(graph, facilities, k=2, to_facility=to_facility, device=device)
     except NegativeCycleError as error:
         cycle = [int(vertex) for vertex in error.cycle]
     for tail, head in zip(cycle, cycle[1:] + cycle[:1], strict=True):
         graph.arc(tail, head)  # it leads along the arcs as they were given
     if cycle:
         return
-    check(graph, facilities, 2, found)
+    check(graph, facilities, 2, result)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_floats(device: str, dtype: str) -> None:
     random = np.random.default_rng(5)
     arcs = list(zip(*random.integers(0, 60, (2, 240)).tolist(), random.random(240), strict=True))
-    found = groute_py.nearest(graph_of(60, arcs, dtype), [50, 3, 20, 9], k=3, device=device)
-    assert found is not None
-    assert found.distances.dtype == dtype
+    result = groute_py.nearest(graph_of(60, arcs, dtype), [50, 3, 20, 9], k=3, device=device)
+    assert result is not None
+    assert result.distances.dtype == dtype
     rows = rows_from(graph_of(60, arcs, dtype), (3, 9, 20, 50))
-    np.testing.assert_allclose(found.distances, np.sort(rows, axis=0)[:3].T, rtol=1e-5)
+    np.testing.assert_allclose(result.distances, np.sort(rows, axis=0)[:3].T, rtol=1e-5)
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3])
@@ -138,18 +138,18 @@ def test_ranks_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         keep = Store(tmp_path / "out.csv", "facilities", resume=resume)
         opened = opened_on(channel, graph, device="cpu", cutoff=cutoff)
         with closing(keep):
-            found = opened.answer(NearestJob(facilities, 3, to_facility=True), Work(keep=keep))
+            result = opened.answer(NearestJob(facilities, 3, to_facility=True), Work(keep=keep))
             on_root(channel, keep.finish)
         assert resume == (0 < len(keep.missing) < len(facilities))
-        return found
+        return result
 
     with monkeypatch.context() as change:
         full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         change.setattr(PartFile, "replace", raising_at(4, PartFile.replace, full))
         with pytest.raises(RunError, match=r"No space left .* --resume"):
             on_ranks(2, partial(work, resume=False))
-    (found,) = on_ranks(1, partial(work, resume=True))
-    check(graph, facilities.tolist(), 3, found)
+    (result,) = on_ranks(1, partial(work, resume=True))
+    check(graph, facilities.tolist(), 3, result)
     assert listing(tmp_path) == []
 
 
@@ -190,13 +190,13 @@ def test_what_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_files(tmp_path: Path) -> None:
     graph = graph_of(3, [(0, 1, 4), (1, 0, 1)])
-    found = groute_py.nearest(graph, [0, 1], k=2, device="cpu")
-    assert found is not None
-    found.save(tmp_path / "k.npz")
+    result = groute_py.nearest(graph, [0, 1], k=2, device="cpu")
+    assert result is not None
+    result.save(tmp_path / "k.npz")
     with np.load(tmp_path / "k.npz") as arrays:
         assert arrays["facilities"].tolist() == [[0, 1], [1, 0], [-1, -1]]
         assert arrays["next"].tolist() == [[-1, 1], [-1, 0], [-1, -1]]
-    found.save(tmp_path / "k.csv")
+    result.save(tmp_path / "k.csv")
     title, *lines = csv.reader((tmp_path / "k.csv").read_text().splitlines())
     assert title == ["vertex", "rank", "facility", "distance", "next"]
     assert lines[:3] == [

@@ -39,14 +39,14 @@ def test_rows(device: str) -> None:
 @given(graph=graphs(), data=st.data())
 def test_nearest(device: str, graph: Graph, data: st.DataObject) -> None:
     sources = data.draw(st.lists(st.integers(0, graph.vertex_count - 1), min_size=1, max_size=5))
-    found = solve_nearest(graph, np.array(sources), Options(device=device))
+    result = solve_nearest(graph, np.array(sources), Options(device=device))
     every = np.array([scipy_distances(graph, source) for source in sources])
-    np.testing.assert_array_equal(found.distances, every.min(axis=0))
-    for vertex, origin in enumerate(found.origins.tolist()):
-        if found.distances[vertex] == UNREACHED:
-            assert (origin, found.predecessors[vertex]) == (-1, -1)
+    np.testing.assert_array_equal(result.distances, every.min(axis=0))
+    for vertex, origin in enumerate(result.origins.tolist()):
+        if result.distances[vertex] == UNREACHED:
+            assert (origin, result.predecessors[vertex]) == (-1, -1)
         else:
-            assert every[sources.index(origin), vertex] == found.distances[vertex]
+            assert every[sources.index(origin), vertex] == result.distances[vertex]
 
 
 @settings(max_examples=60)

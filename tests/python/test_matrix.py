@@ -71,11 +71,11 @@ def test_some_ends(device: str, method: str, graph: Graph, data: st.DataObject) 
 def test_negative_weights(device: str, method: str, graph: Graph) -> None:
     ends = [0, graph.vertex_count // 2], [graph.vertex_count - 1, 0, 0]
     try:
-        found = groute_py.matrix(graph, *ends, algorithm=method, device=device)
+        result = groute_py.matrix(graph, *ends, algorithm=method, device=device)
     except NegativeCycleError as error:
         cycle = error
     else:
-        check(graph, found)
+        check(graph, result)
         return
     assert cycle.weight < 0
 
@@ -105,22 +105,22 @@ def test_on_ranks(device: str, ranks: int, reverse: bool) -> None:
         opened = opened_on(channel, graph, device=device, reverse=reverse)
         return opened.answer(MatrixJob(sources, targets, predecessors=True))
 
-    found, *others = on_ranks(ranks, work)
+    result, *others = on_ranks(ranks, work)
     assert others == [None] * (ranks - 1)
-    assert found is not None
-    assert found.reverse == reverse
-    check(graph.reversed() if reverse else graph, found)
+    assert result is not None
+    assert result.reverse == reverse
+    check(graph.reversed() if reverse else graph, result)
 
 
 def test_many_pieces(device: str) -> None:
     """More rows than leave a GPU at once."""
     graph = random_graph(3000, 9000, seed=4, greatest=50)
     ends = np.random.default_rng(1).integers(0, 3000, (2, 300))
-    found = groute_py.matrix(graph, *ends, device=device, algorithm="batch", predecessors=True)
-    assert found is not None
+    result = groute_py.matrix(graph, *ends, device=device, algorithm="batch", predecessors=True)
+    assert result is not None
     some = groute_py.apsp(graph, sources=ends[0], device="cpu", algorithm="heap")
     assert some is not None
-    np.testing.assert_array_equal(found.distances, some.distances[:, ends[1]])
+    np.testing.assert_array_equal(result.distances, some.distances[:, ends[1]])
 
 
 @pytest.mark.parametrize(
@@ -208,9 +208,9 @@ def test_a_solver_is_gone_before_a_wider_one_opens(monkeypatch: pytest.MonkeyPat
         assert [solver() for solver in narrow] == [None] * len(narrow)
         if narrow:
             return CpuSweeps(CpuGraph(road, kind), None, predecessors=False)
-        found = Narrow(CpuGraph(road, kind), None, predecessors=False)
-        narrow.append(ref(found))
-        return found
+        result = Narrow(CpuGraph(road, kind), None, predecessors=False)
+        narrow.append(ref(result))
+        return result
 
     monkeypatch.setattr(solving, "opened", opened)
     list(solving.blocks(np.array([3])))
@@ -225,9 +225,9 @@ def test_few_sources_go_with_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweeps, "_contracted", lambda g: contracted.append(g) or contract(g))
     with groute_py.open(groute_py.generate("road:100x100"), device="cpu") as solver:
         for count in (2000, 1, 2000):
-            found = solver.matrix(np.arange(count), [5])
-            assert found is not None
-            assert found.statistics["algorithm"] == "sweep"
+            result = solver.matrix(np.arange(count), [5])
+            assert result is not None
+            assert result.statistics["algorithm"] == "sweep"
     assert len(contracted) == 1
 
 

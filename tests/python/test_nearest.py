@@ -27,16 +27,16 @@ def test_ties_go_to_the_lower_id(
     """Small weights: many ties, arcs of weight 0, and cycles of them."""
     vertices = st.lists(st.integers(0, graph.vertex_count - 1), min_size=1, max_size=8)
     facilities = data.draw(vertices)
-    found = groute_py.nearest(graph, facilities, to_facility=to_facility, device=device)
-    check_nearest(graph, facilities, found, to_facility=to_facility)
+    result = groute_py.nearest(graph, facilities, to_facility=to_facility, device=device)
+    check_nearest(graph, facilities, result, to_facility=to_facility)
 
 
 @settings(max_examples=30)
 @given(graph=graphs(greatest=0))
 def test_arcs_of_weight_zero_only(device: str, graph: Graph) -> None:
     facilities = list(range(0, graph.vertex_count, 3))[::-1]
-    found = groute_py.nearest(graph, facilities, device=device)
-    check_nearest(graph, facilities, found, to_facility=False)
+    result = groute_py.nearest(graph, facilities, device=device)
+    check_nearest(graph, facilities, result, to_facility=False)
 
 
 @settings(max_examples=30)
@@ -44,11 +44,11 @@ def test_arcs_of_weight_zero_only(device: str, graph: Graph) -> None:
 def test_negative_weights(device: str, graph: Graph) -> None:
     facilities = [graph.vertex_count - 1, 0]
     try:
-        found = groute_py.nearest(graph, facilities, device=device)
+        result = groute_py.nearest(graph, facilities, device=device)
     except NegativeCycleError as error:
         cycle = error
     else:
-        check_nearest(graph, facilities, found, to_facility=False)
+        check_nearest(graph, facilities, result, to_facility=False)
         return
     assert cycle.weight < 0
 
@@ -62,13 +62,13 @@ def test_floats(device: str, dtype: str, least: float) -> None:
     ends = random.integers(0, 80, (2, 250)).tolist()
     arcs += list(zip(*ends, (random.random(250) + 5).tolist(), strict=True))
     graph = graph_of(80, arcs, dtype)
-    found = groute_py.nearest(graph, [70, 3, 20], device=device)
-    assert found is not None
+    result = groute_py.nearest(graph, [70, 3, 20], device=device)
+    assert result is not None
     rows = dict(zip((3, 20, 70), rows_from(graph, (3, 20, 70)), strict=True))
-    np.testing.assert_allclose(found.distances, np.min([*rows.values()], axis=0), rtol=1e-5)
-    own = [rows[owner][vertex] for vertex, owner in enumerate(found.facilities.tolist())]
-    np.testing.assert_allclose(own, found.distances, rtol=1e-5, atol=1e-6)
-    check_next(graph, found)
+    np.testing.assert_allclose(result.distances, np.min([*rows.values()], axis=0), rtol=1e-5)
+    own = [rows[owner][vertex] for vertex, owner in enumerate(result.facilities.tolist())]
+    np.testing.assert_allclose(own, result.distances, rtol=1e-5, atol=1e-6)
+    check_next(graph, result)
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4])
@@ -83,18 +83,18 @@ def test_on_ranks(device: str, ranks: int, to_facility: bool) -> None:
         opened.answer(job)  # which leaves the other direction on rank 0
         return opened.answer(job)
 
-    found, *others = on_ranks(ranks, work)
+    result, *others = on_ranks(ranks, work)
     assert others == [None] * (ranks - 1)
-    check_nearest(graph, facilities, found, to_facility=to_facility)
+    check_nearest(graph, facilities, result, to_facility=to_facility)
 
 
 def test_a_cutoff(device: str) -> None:
     graph = random_graph(80, 200, seed=1, greatest=9)
-    found = groute_py.nearest(graph, [0, 5], cutoff=6, device=device)
-    assert found is not None
+    result = groute_py.nearest(graph, [0, 5], cutoff=6, device=device)
+    assert result is not None
     _, distances = nearest_of(graph, [0, 5])
-    np.testing.assert_array_equal(found.reached, distances <= 6)
-    check_next(graph, found)
+    np.testing.assert_array_equal(result.reached, distances <= 6)
+    check_next(graph, result)
 
 
 def test_a_solver_takes_the_direction_from_the_call() -> None:
@@ -102,8 +102,8 @@ def test_a_solver_takes_the_direction_from_the_call() -> None:
     for reverse in (False, True):
         with groute_py.open(graph, device="cpu", reverse=reverse) as solver:
             for to_facility in (False, True):
-                found = solver.nearest([9, 50], to_facility=to_facility)
-                check_nearest(graph, [9, 50], found, to_facility=to_facility)
+                result = solver.nearest([9, 50], to_facility=to_facility)
+                check_nearest(graph, [9, 50], result, to_facility=to_facility)
     with groute_py.open(graph, device="cpu", hops=True) as solver:
         hops = solver.nearest([9, 50])
         check_nearest(graph.with_unit_weights(), [9, 50], hops, to_facility=False)
@@ -112,10 +112,10 @@ def test_a_solver_takes_the_direction_from_the_call() -> None:
 def test_ids_decide_ties_and_name_answers(tmp_path: Path) -> None:
     """Vertex 0 is zoo, which comes after all others by its id."""
     (tmp_path / "town.csv").write_text("from,to,km\nzoo,inn,3\npub,inn,3\ninn,bar,1\nend,zoo,9\n")
-    found = groute_py.nearest(tmp_path / "town.csv", ["zoo", "pub"], device="cpu")
-    assert found is not None
-    assert found.numbering.ids_of(found.facilities[[0, 1, 2]]).tolist() == ["zoo", "pub", "pub"]
-    found.save(tmp_path / "out.csv")
+    result = groute_py.nearest(tmp_path / "town.csv", ["zoo", "pub"], device="cpu")
+    assert result is not None
+    assert result.numbering.ids_of(result.facilities[[0, 1, 2]]).tolist() == ["zoo", "pub", "pub"]
+    result.save(tmp_path / "out.csv")
     lines = (tmp_path / "out.csv").read_text().splitlines()
     assert lines == [
         "vertex,facility,distance,next",
@@ -125,12 +125,12 @@ def test_ids_decide_ties_and_name_answers(tmp_path: Path) -> None:
         "bar,pub,4,inn",
         "end,,inf,",
     ]
-    found.save(tmp_path / "out.npz")
+    result.save(tmp_path / "out.npz")
     arrays = np.load(tmp_path / "out.npz")
-    assert arrays["facilities"].tolist() == found.facilities.tolist()
+    assert arrays["facilities"].tolist() == result.facilities.tolist()
     assert arrays["ids"].tolist() == ["zoo", "inn", "pub", "bar", "end"]
     pq = pytest.importorskip("pyarrow.parquet")
-    found.save(tmp_path / "out.parquet")
+    result.save(tmp_path / "out.parquet")
     assert pq.read_table(tmp_path / "out.parquet").to_pylist()[-1] == {
         "vertex": "end",
         "facility": None,
@@ -138,7 +138,7 @@ def test_ids_decide_ties_and_name_answers(tmp_path: Path) -> None:
         "next": None,
     }
     with pytest.raises(InputError, match=r"unknown suffix '.doc'"):
-        found.save(tmp_path / "out.doc")
+        result.save(tmp_path / "out.doc")
 
 
 @pytest.mark.parametrize(

@@ -42,12 +42,12 @@ def test_a_solver_answers_as_sssp() -> None:
 
 def test_a_solver_of_hops_answers_as_bfs() -> None:
     with groute_py.open(GRAPH, device="cpu", hops=True) as solver:
-        found = solver.sssp(3)
-    assert found is not None
-    np.testing.assert_array_equal(found.distances, groute_py.bfs(GRAPH, 3, device="cpu").distances)
-    groute_py.verify(GRAPH, found, hops=True)
+        result = solver.sssp(3)
+    assert result is not None
+    np.testing.assert_array_equal(result.distances, groute_py.bfs(GRAPH, 3, device="cpu").distances)
+    groute_py.verify(GRAPH, result, hops=True)
     with pytest.raises(VerificationError):
-        groute_py.verify(GRAPH, found)
+        groute_py.verify(GRAPH, result)
 
 
 @pytest.mark.parametrize(
@@ -117,22 +117,22 @@ def test_coordinates_beside_the_graph(tmp_path: Path) -> None:
     lines = [f"v {v + 1} {v % 20} {v // 20}\n" for v in range(400)]
     (tmp_path / "town.co").write_text("p aux sp co 400\n" + "".join(lines))
     with groute_py.open(tmp_path / "town.gr", order="hilbert", device="cpu") as solver:
-        found = solver.sssp(1)
-    assert found is not None
-    assert found.statistics["order"] == "hilbert"
+        result = solver.sssp(1)
+    assert result is not None
+    assert result.statistics["order"] == "hilbert"
     wanted = groute_py.sssp(GRAPH, 0, device="cpu").distances
-    np.testing.assert_array_equal(found.distances, wanted)
+    np.testing.assert_array_equal(result.distances, wanted)
 
 
 class TestPrepare:
     """From Python as on the command line."""
 
     def test_it_has_no_effect_where_few_vertices_have_many_arcs(self) -> None:
-        found = groute_py.sssp(DENSE, 5, device="cpu", prepare=True).statistics
+        result = groute_py.sssp(DENSE, 5, device="cpu", prepare=True).statistics
         plain = groute_py.sssp(DENSE, 5, device="cpu").statistics
-        assert found["reason"].startswith(f"{plain['reason']}; not contracted: its vertices have")
+        assert result["reason"].startswith(f"{plain['reason']}; not contracted: its vertices have")
         alike = {"reason", "seconds"}
-        assert {k: found[k] for k in found if k not in alike} == {
+        assert {k: result[k] for k in result if k not in alike} == {
             k: plain[k] for k in plain if k not in alike
         }
 

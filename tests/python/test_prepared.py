@@ -35,9 +35,9 @@ RANKS = [1, 2, 3, 4]
 
 @pytest.fixture(scope="module")
 def town() -> PreparedGraph:
-    found = groute_py.prepare(ROAD, device="cpu")
-    assert found is not None
-    return found
+    result = groute_py.prepare(ROAD, device="cpu")
+    assert result is not None
+    return result
 
 
 solved = partial(solve, device="cpu")
@@ -70,9 +70,9 @@ class TestAnswers:
         wanted = groute_py.sssp(ROAD, 5, device="cpu")
         hops = groute_py.bfs(ROAD, 5, device="cpu")
         for graph in (town, path, str(path)):
-            found = groute_py.sssp(graph, 5, device="cpu")
-            np.testing.assert_array_equal(found.distances, wanted.distances)
-            assert found.statistics["algorithm"] == "contraction"
+            result = groute_py.sssp(graph, 5, device="cpu")
+            np.testing.assert_array_equal(result.distances, wanted.distances)
+            assert result.statistics["algorithm"] == "contraction"
             np.testing.assert_array_equal(
                 groute_py.bfs(graph, 5, device="cpu").distances, hops.distances
             )
@@ -94,10 +94,10 @@ class TestAnswers:
         chain = graph_of(40, [(v, v + 1, 2**30) for v in range(39)])
         prepared = groute_py.prepare(chain, device="cpu")
         assert prepared is not None
-        found = groute_py.sssp(prepared, 0, device="cpu")
-        assert found.distances[39] == 39 * 2**30
-        assert found.statistics["distance_type"] == "int64"
-        assert found.statistics["algorithm"] == "contraction"
+        result = groute_py.sssp(prepared, 0, device="cpu")
+        assert result.distances[39] == 39 * 2**30
+        assert result.statistics["distance_type"] == "int64"
+        assert result.statistics["algorithm"] == "contraction"
 
 
 class TestChoice:
@@ -110,9 +110,9 @@ class TestChoice:
 
     def test_by_name(self, town: PreparedGraph) -> None:
         for graph in (ROAD, town, random_graph(50, 900, 1, 20)):
-            found = groute_py.sssp(graph, 5, device="cpu", algorithm="contraction")
-            assert choice(found) == ("contraction", "asked for")
-            np.testing.assert_array_equal(found.distances, scipy_distances(graph, 5))
+            result = groute_py.sssp(graph, 5, device="cpu", algorithm="contraction")
+            assert choice(result) == ("contraction", "asked for")
+            np.testing.assert_array_equal(result.distances, scipy_distances(graph, 5))
 
     @pytest.mark.parametrize("ranks", RANKS)
     @pytest.mark.parametrize(
@@ -127,27 +127,27 @@ class TestChoice:
         self, town: PreparedGraph, options: dict[str, Any], why: str, ranks: int
     ) -> None:
         for graph, more in ((town, {}), (ROAD, {"prepare": True})):
-            found = solved(graph, 5, ranks, **options, **more)
-            assert choice(found)[0] == "delta-stepping"
-            assert choice(found)[1].endswith(f"; not contracted: {why}")
-            np.testing.assert_array_equal(found.distances, scipy_distances(ROAD, 5))
+            result = solved(graph, 5, ranks, **options, **more)
+            assert choice(result)[0] == "delta-stepping"
+            assert choice(result)[1].endswith(f"; not contracted: {why}")
+            np.testing.assert_array_equal(result.distances, scipy_distances(ROAD, 5))
 
     def test_another_method_by_name(self, town: PreparedGraph) -> None:
-        found = groute_py.sssp(town, 5, device="cpu", algorithm="heap-dijkstra", prepare=True)
-        assert choice(found) == ("heap-dijkstra", "asked for")
+        result = groute_py.sssp(town, 5, device="cpu", algorithm="heap-dijkstra", prepare=True)
+        assert choice(result) == ("heap-dijkstra", "asked for")
 
     def test_hops(self, town: PreparedGraph) -> None:
         with groute_py.open(town, device="cpu", hops=True, prepare=True) as solver:
-            found = solver.sssp(3)
-        assert found is not None
-        assert choice(found)[1].endswith("not contracted: arcs are counted")
+            result = solver.sssp(3)
+        assert result is not None
+        assert choice(result)[1].endswith("not contracted: arcs are counted")
         wanted = groute_py.bfs(ROAD, 3, device="cpu").distances
-        np.testing.assert_array_equal(found.distances, wanted)
+        np.testing.assert_array_equal(result.distances, wanted)
 
     def test_an_order_by_name(self, town: PreparedGraph) -> None:
         """A hierarchy is of the vertices as they are; no order changes them."""
-        found = groute_py.sssp(town, 5, device="cpu", algorithm="contraction", order="bfs")
-        np.testing.assert_array_equal(found.distances, scipy_distances(ROAD, 5))
+        result = groute_py.sssp(town, 5, device="cpu", algorithm="contraction", order="bfs")
+        np.testing.assert_array_equal(result.distances, scipy_distances(ROAD, 5))
 
 
 UNSUITABLE: dict[str, tuple[Graph, str]] = {
@@ -171,11 +171,11 @@ class TestUnsuitable:
     @pytest.mark.parametrize("name", UNSUITABLE)
     def test_a_solve_goes_on(self, name: str, ranks: int) -> None:
         graph, why = UNSUITABLE[name]
-        found, plain = solved(graph, 0, ranks, prepare=True), solved(graph, 0, ranks)
-        assert choice(found)[0] == choice(plain)[0] != "contraction"
-        assert choice(found)[1].startswith(f"{choice(plain)[1]}; not contracted: ")
-        assert re.search(why, choice(found)[1])
-        np.testing.assert_array_equal(found.distances, plain.distances)
+        result, plain = solved(graph, 0, ranks, prepare=True), solved(graph, 0, ranks)
+        assert choice(result)[0] == choice(plain)[0] != "contraction"
+        assert choice(result)[1].startswith(f"{choice(plain)[1]}; not contracted: ")
+        assert re.search(why, choice(result)[1])
+        np.testing.assert_array_equal(result.distances, plain.distances)
 
     @pytest.mark.parametrize("ranks", [1, 3])
     @pytest.mark.parametrize(
@@ -193,10 +193,10 @@ class TestUnsuitable:
             raise problem
 
         monkeypatch.setattr("groute_py.device.cpu.contraction.contract", contract)
-        found = solved(ROAD, 5, ranks, prepare=True)
-        assert choice(found)[0] == "delta-stepping"
-        assert why in choice(found)[1]
-        np.testing.assert_array_equal(found.distances, scipy_distances(ROAD, 5))
+        result = solved(ROAD, 5, ranks, prepare=True)
+        assert choice(result)[0] == "delta-stepping"
+        assert why in choice(result)[1]
+        np.testing.assert_array_equal(result.distances, scipy_distances(ROAD, 5))
         with pytest.raises(InputError, match=f"cannot be contracted: .*{why}"):
             groute_py.prepare(ROAD, device="cpu")
 
@@ -222,8 +222,8 @@ class TestWidths:
         prepared = groute_py.prepare(chain, device="cpu")
         assert prepared is not None
         assert prepared.hierarchy.type == np.int64
-        found = groute_py.sssp(prepared, 0, device="cpu")
-        np.testing.assert_array_equal(found.distances, np.arange(600) * (2**31 - 2))
+        result = groute_py.sssp(prepared, 0, device="cpu")
+        np.testing.assert_array_equal(result.distances, np.arange(600) * (2**31 - 2))
 
 
 class TestPreparedGraph:
@@ -244,9 +244,9 @@ class TestPreparedGraph:
         weights = np.random.default_rng(5).integers(0, 100, town.arc_count)
         other = town.with_weights(weights, device="cpu")
         assert isinstance(other, PreparedGraph)
-        found = groute_py.sssp(other, 21, device="cpu")
-        assert choice(found)[0] == "contraction"
-        np.testing.assert_array_equal(found.distances, scipy_distances(other, 21))
+        result = groute_py.sssp(other, 21, device="cpu")
+        assert choice(result)[0] == "contraction"
+        np.testing.assert_array_equal(result.distances, scipy_distances(other, 21))
         np.testing.assert_array_equal(other.weights, weights)
         assert town.weights.tolist() == ROAD.weights.tolist()
 
@@ -283,9 +283,9 @@ class TestPreparedGraph:
             graph = ROAD if channel.rank == 0 else None
             return groute_py.prepare(graph, device="cpu", comm=channel)
 
-        found = on_ranks(ranks, connected)
-        assert isinstance(found[0], PreparedGraph)
-        assert found[1:] == [None] * (ranks - 1)
+        result = on_ranks(ranks, connected)
+        assert isinstance(result[0], PreparedGraph)
+        assert result[1:] == [None] * (ranks - 1)
 
 
 def test_rows_by_the_method_that_was_asked_for(
@@ -313,11 +313,11 @@ def test_a_prepared_file_on_several_ranks(town: PreparedGraph, tmp_path: Path, r
     groute_py.write_graph(town, path)
 
     def work(channel: Any) -> list[Result | None]:
-        found = []
+        answer = []
         for options in ({}, {"algorithm": "delta-stepping"}):
             supply = GraphSource(path).supply(channel)
-            found.append(SourceSolver(supply, channel, Options(device="cpu", **options)).sssp(21))
-        return found
+            answer.append(SourceSolver(supply, channel, Options(device="cpu", **options)).sssp(21))
+        return answer
 
     for result, method in zip(
         on_ranks(ranks, work)[0], ("contraction", "delta-stepping"), strict=True

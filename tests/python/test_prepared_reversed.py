@@ -27,9 +27,9 @@ ONE_WAY = ROAD.with_weights(np.random.default_rng(3).integers(0, 50, ROAD.arc_co
 
 @pytest.fixture(scope="module")
 def there() -> PreparedGraph:
-    found = groute_py.prepare(ONE_WAY, device="cpu")
-    assert found is not None
-    return found
+    result = groute_py.prepare(ONE_WAY, device="cpu")
+    assert result is not None
+    return result
 
 
 class TestReversed:
@@ -92,17 +92,17 @@ class TestReversed:
             owners, distances = nearest_of(graph, facilities)
             np.testing.assert_array_equal(one.facilities, owners)
             np.testing.assert_array_equal(one.distances, distances)
-        found = groute_py.nearest(there, facilities, k=2, to_facility=True, device="cpu")
-        assert found is not None
-        np.testing.assert_array_equal(found.distances, np.sort(self.WANTED, axis=0)[:2].T)
+        result = groute_py.nearest(there, facilities, k=2, to_facility=True, device="cpu")
+        assert result is not None
+        np.testing.assert_array_equal(result.distances, np.sort(self.WANTED, axis=0)[:2].T)
 
     def test_a_solver(self, there: PreparedGraph) -> None:
         with groute_py.open(there, device="cpu") as solver, solver.reversed() as turned:
-            found = turned.sssp(5)
+            result = turned.sssp(5)
             with turned.reversed() as again:
                 back = again.sssp(5)
-        assert found is not None
+        assert result is not None
         assert back is not None
-        assert choice(found)[0] == choice(back)[0] == "contraction"
-        np.testing.assert_array_equal(found.distances, self.WANTED[1])
+        assert choice(result)[0] == choice(back)[0] == "contraction"
+        np.testing.assert_array_equal(result.distances, self.WANTED[1])
         np.testing.assert_array_equal(back.distances, scipy_distances(ONE_WAY, 5))

@@ -38,17 +38,17 @@ def test_new_york(data_folder: Path, tmp_path: Path) -> None:
     with pytest.raises(groute_py.InputError, match=r"point 1 .* of 3 points"):
         groute_py.snap(graph, POINTS, coordinates, within=300)
 
-    found = groute_py.isochrone(graph, vertices[::2], [20_000, 50_000], coordinates=coordinates)
-    assert found is not None
+    result = groute_py.isochrone(graph, vertices[::2], [20_000, 50_000], coordinates=coordinates)
+    assert result is not None
     wanted = np.min([scipy_distances(graph, source) for source in vertices[::2]], axis=0)
-    (reach,) = found.reaches
+    (reach,) = result.reaches
     np.testing.assert_array_equal(reach.vertices, np.flatnonzero(wanted <= 50_000))
     np.testing.assert_array_equal(reach.distances, wanted[reach.vertices])
     for margin in (None, 50, 1000):
-        for area in found.areas(reach, margin):
+        for area in result.areas(reach, margin):
             whole = MultiPolygon([(outer, holes) for outer, *holes in area])
             assert explain_validity(whole) == "Valid Geometry"
-    area = found.areas(reach)[1]
+    area = result.areas(reach)[1]
     inside = sum(
         Outline(ring).contains_points(degrees).astype(int) for rings in area for ring in rings
     )

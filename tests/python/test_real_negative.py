@@ -100,10 +100,10 @@ def test_all_pairs(device: str, name: str, data_folder: Path) -> None:
             continue
         result = solve(graph, source, 3 if source == 0 else 1, device=device)
         verify(graph, result)
-        found = np.where(result.reached, result.distances, np.inf)
-        np.testing.assert_array_equal(found, oracle)
-        found[source] = np.inf
-        least = min(least, found.min())
+        answer = np.where(result.reached, result.distances, np.inf)
+        np.testing.assert_array_equal(answer, oracle)
+        answer[source] = np.inf
+        least = min(least, answer.min())
     assert refused == (expected == "NULL")
     if not refused:
         assert least == int(expected)
@@ -157,6 +157,6 @@ class TestNegativeByEveryMethod:
                     solve(graph, 0, algorithm=method, device=device)
                 continue
             result = solve(graph, 0, algorithm=method, device=device)
-            found = np.where(result.reached, result.distances, np.inf)
-            np.testing.assert_array_equal(found, expected)
+            answer = np.where(result.reached, result.distances, np.inf)
+            np.testing.assert_array_equal(answer, expected)
             verify(graph, result)

@@ -285,11 +285,11 @@ def test_flipped_bits(tmp_path: Path) -> None:
         flipped[bit // 8] ^= 1 << bit % 8
         (tmp_path / "r.npz").write_bytes(flipped)
         try:
-            found = read_result(tmp_path / "r.npz")
+            answer = read_result(tmp_path / "r.npz")
         except InputError as error:
             noticed.append(str(error))
         else:
-            np.testing.assert_array_equal(found.distances, result.distances)
+            np.testing.assert_array_equal(answer.distances, result.distances)
     assert len(noticed) > 1000
     assert all("r.npz: " in said for said in noticed)
 

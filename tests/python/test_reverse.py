@@ -144,9 +144,9 @@ def test_on_the_command_line(tmp_path: Path, run: Run) -> None:
     (tmp_path / "town.csv").write_text("from,to,km\nhome,work,5\nwork,pub,2\n")
     town, out = tmp_path / "town.csv", tmp_path / "out.npz"
     words = ["sssp", town, "-s", "pub", "-t", "home", "--reverse", "--device", "cpu", "--verify"]
-    found = as_json(run(*words, "--json", "-o", out))
-    assert found["paths"] == [{"target": "home", "distance": 7, "path": ["home", "work", "pub"]}]
-    assert found["reverse"]
+    result = as_json(run(*words, "--json", "-o", out))
+    assert result["paths"] == [{"target": "home", "distance": 7, "path": ["home", "work", "pub"]}]
+    assert result["reverse"]
     assert "path from home, length 7:" in run(*words).stdout
     assert as_json(run("verify", town, out, "--json"))["verified"]
     assert (

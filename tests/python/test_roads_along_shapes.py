@@ -40,15 +40,15 @@ def bent(scale: Any = (1, 1)) -> Graph:
 
 
 def reached(graph: Graph, sources: list[int], *limits: float, **options: Any) -> Isochrones:
-    found = groute_py.isochrone(graph, sources, limits, device="cpu", **options)
-    assert found is not None
-    return found
+    result = groute_py.isochrone(graph, sources, limits, device="cpu", **options)
+    assert result is not None
+    return result
 
 
-def lines_of(found: Isochrones) -> dict[tuple[int, int, int], list[Any]]:
+def lines_of(result: Isochrones) -> dict[tuple[int, int, int], list[Any]]:
     """The points of each part, by its tail, head and band."""
-    pieces = found.pieces(found.reaches[0])
-    segments = segments_of(pieces, ReachView(found).ground)
+    pieces = result.pieces(result.reaches[0])
+    segments = segments_of(pieces, ReachView(result).ground)
     lines: dict[tuple[int, int, int], list[Any]] = {}
     for (begin, end), piece in zip(segments.ends.tolist(), segments.pieces.tolist(), strict=True):
         key = tuple(int(c[piece]) for c in (pieces.tails, pieces.heads, pieces.bands))
@@ -58,8 +58,8 @@ def lines_of(found: Isochrones) -> dict[tuple[int, int, int], list[Any]]:
 
 def test_a_limit_falls_within_a_shape() -> None:
     """After 4, 16 and 32 of 32: before the first corner, between both, and at the end."""
-    found = reached(bent(), [0], 4, 16, 32, planar=True)
-    assert lines_of(found) == {
+    result = reached(bent(), [0], 4, 16, 32, planar=True)
+    assert lines_of(result) == {
         (0, 1, 0): [[0, 0], [0, 4]],
         (0, 1, 1): [[0, 4], [0, 8], [8, 8]],
         (0, 1, 2): [[8, 8], [16, 8], [16, 0]],
@@ -68,8 +68,8 @@ def test_a_limit_falls_within_a_shape() -> None:
 
 def test_towards_a_source() -> None:
     """Parts end at the source; those of the way back are passed by the same line."""
-    found = reached(bent(), [0], 16, planar=True, reverse=True)
-    assert lines_of(found) == {(1, 0, 0): [[8, 8], [0, 8], [0, 0]]}
+    result = reached(bent(), [0], 16, planar=True, reverse=True)
+    assert lines_of(result) == {(1, 0, 0): [[8, 8], [0, 8], [0, 0]]}
     both = reached(bent(), [1], 8, planar=True)
     assert lines_of(both) == {(1, 0, 0): [[16, 0], [16, 8]], (1, 2, 0): [[16, 0], [24, 0]]}
 
@@ -79,8 +79,8 @@ def test_cuts_are_measured_on_the_ground() -> None:
     graph = Graph.from_arrays([0, 1, 1], [1], [20])
     shapes = Shapes(np.array([0]), np.array([0, 1]), np.array([(0.0, 60.01)]))
     graph = graph.changed(coordinates=np.array([(0.0, 60.0), (0.02, 60.01)]), shapes=shapes)
-    found = reached(graph, [0], 15)
-    ((_, corner, end),) = lines_of(found).values()
+    result = reached(graph, [0], 15)
+    ((_, corner, end),) = lines_of(result).values()
     assert corner == [0, 60.01]
     np.testing.assert_allclose(end, [0.01, 60.01], atol=1e-5)
 
@@ -88,8 +88,8 @@ def test_cuts_are_measured_on_the_ground() -> None:
 def test_straight_at_other_places() -> None:
     """Shapes belong to the graph's own coordinates."""
     places = np.array([(0.0, 0.0), (30.0, 0.0), (40.0, 0.0)])
-    found = reached(bent(), [0], 16, planar=True, coordinates=places)
-    assert lines_of(found) == {(0, 1, 0): [[0, 0], [15, 0]]}
+    result = reached(bent(), [0], 16, planar=True, coordinates=places)
+    assert lines_of(result) == {(0, 1, 0): [[0, 0], [15, 0]]}
 
 
 def test_loops_and_shapes_without_a_length() -> None:
@@ -104,13 +104,13 @@ def test_loops_and_shapes_without_a_length() -> None:
 
 
 def test_files(tmp_path: Path) -> None:
-    found = reached(bent(), [0], 16, 32, planar=True)
-    found.save(tmp_path / "arcs.geojson", features="arcs")
+    result = reached(bent(), [0], 16, 32, planar=True)
+    result.save(tmp_path / "arcs.geojson", features="arcs")
     features = json.loads((tmp_path / "arcs.geojson").read_text())["features"]
     lines = [feature["geometry"]["coordinates"] for feature in features]
     assert lines == [[[0, 0], [0, 8], [8, 8]], [[8, 8], [16, 8], [16, 0]]]
     assert features[0]["properties"] == {"tail": 0, "head": 1, "limit": 16, "begin": 0, "end": 0.5}
-    found.save(tmp_path / "arcs.csv", features="arcs")
+    result.save(tmp_path / "arcs.csv", features="arcs")
     with open(tmp_path / "arcs.csv", newline="", encoding="utf-8") as file:
         row, *_ = csv.DictReader(file)
     ends = [float(row[name]) for name in ("begin_x", "begin_y", "end_x", "end_y")]
@@ -118,11 +118,11 @@ def test_files(tmp_path: Path) -> None:
 
 
 def test_areas_and_the_page(tmp_path: Path) -> None:
-    found = reached(bent(), [0], 16, 32, planar=True)
-    near, far = found.areas(found.reaches[0], margin=1)
+    result = reached(bent(), [0], 16, 32, planar=True)
+    near, far = result.areas(result.reaches[0], margin=1)
     assert max(ring[:, 1].max() for polygon in near for ring in polygon) == pytest.approx(9, 0.1)
     assert len(far) == 1
-    found.save(tmp_path / "map.html", margin=1)
+    result.save(tmp_path / "map.html", margin=1)
     page = re.search(r"^const data = (.*);$", (tmp_path / "map.html").read_text(), re.MULTILINE)
     assert page is not None
     data = json.loads(page[1])
@@ -143,8 +143,8 @@ def test_pixels_lie_along_the_shape() -> None:
     assert drawn[8, :17].all()
     assert drawn[0, 17:].all()
     assert not drawn[0, 3:14].any()
-    found = network.mean(np.array([0.0, 32.0, 48.0]), np.ones(3, np.bool_))
-    np.testing.assert_allclose(found[[4, 8, 4, 0], [0, 8, 16, 24]], [4, 16, 28, 40], atol=1)
+    result = network.mean(np.array([0.0, 32.0, 48.0]), np.ones(3, np.bool_))
+    np.testing.assert_allclose(result[[4, 8, 4, 0], [0, 8, 16, 24]], [4, 16, 28, 40], atol=1)
 
 
 def test_lines_between_pairs() -> None:
@@ -155,12 +155,12 @@ def test_lines_between_pairs() -> None:
     ends = np.array([0, 2]), np.array([1, 1])
     for turned in (False, True):
         arcs = whole_arcs(*(ends[::-1] if turned else ends))
-        found = shapes_between(graph, arcs.tails, arcs.heads, is_reversed=turned)
-        assert found is not None
+        result = shapes_between(graph, arcs.tails, arcs.heads, is_reversed=turned)
+        assert result is not None
         line = [[2, 2], [1, 1]] if turned else [[1, 1], [2, 2]]
-        assert found.of(0).tolist() == line
-        assert found.of(1).tolist() == []
-        segments = segments_of(arcs, Ground(graph.coordinates, found))  # type: ignore[arg-type]
+        assert result.of(0).tolist() == line
+        assert result.of(1).tolist() == []
+        segments = segments_of(arcs, Ground(graph.coordinates, result))  # type: ignore[arg-type]
         assert segments.pieces.tolist() == [0, 0, 0, 1]
         bend, places = [[*map(float, point)] for point in line], graph.coordinates.tolist()  # type: ignore[union-attr]
         first, second = ([places[int(end)] for end in side] for side in (arcs.tails, arcs.heads))

@@ -84,11 +84,11 @@ def test_from_both_ends(graph: Graph, data: st.DataObject) -> None:
     search, rows = TwoSidedSearch(arcs), rows_from(graph, range(graph.vertex_count))
     vertex = st.integers(0, graph.vertex_count - 1)
     for source, target in data.draw(st.lists(st.tuples(vertex, vertex), min_size=1, max_size=9)):
-        found = search.run(source, np.array([target, target]), math.inf)
-        assert found.tolist() == [rows[source, target]] * 2
+        result = search.run(source, np.array([target, target]), math.inf)
+        assert result.tolist() == [rows[source, target]] * 2
         path = search.path(target).tolist()
-        assert path[:1] + path[-1:] == ([source, target] if found[0] != UNREACHED else [])
-        check_path(graph, path, found[0] if path else 0)
+        assert path[:1] + path[-1:] == ([source, target] if result[0] != UNREACHED else [])
+        check_path(graph, path, result[0] if path else 0)
 
 
 def test_upward_from_both_ends() -> None:
@@ -97,8 +97,8 @@ def test_upward_from_both_ends() -> None:
     search = UpSearch(CpuHierarchy(town.hierarchy, np.dtype(np.int64)))
     every = np.arange(road.vertex_count)
     for source in (0, 37, 195, 37):
-        found = search.run(source, every, math.inf)
-        np.testing.assert_array_equal(found, rows_from(road, [source])[0])
+        result = search.run(source, every, math.inf)
+        np.testing.assert_array_equal(result, rows_from(road, [source])[0])
     pairs = [(37, 5), (37, 90), (3, 3), (195, 37)]
     for reverse in (False, True):
         routes = groute_py.route(town, pairs, device="cpu", reverse=reverse)
@@ -167,9 +167,9 @@ def test_ranks_go_on(tmp_path: Path, ranks: int, monkeypatch: pytest.MonkeyPatch
         keep = Store(tmp_path / "out.csv", "sources", resume=resume)
         work = Work(lambda *n: done.append(n) if channel.rank == 0 else None, keep)
         with closing(keep):
-            found = opened_on(channel, graph).answer(RouteJob(pairs, paths=True), work)
+            result = opened_on(channel, graph).answer(RouteJob(pairs, paths=True), work)
             on_root(channel, keep.finish)
-        return found
+        return result
 
     with monkeypatch.context() as change:
         full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -326,8 +326,8 @@ class TestFiles:
     )
     def test_forms(self, tmp_path: Path, name: str, text: str) -> None:
         (tmp_path / name).write_text(text, encoding="utf-8")
-        found = read_pairs_in(tmp_path / name, self.NUMBERING, "it")
-        assert found.tolist() == [[1, 2], [3, 0]]
+        result = read_pairs_in(tmp_path / name, self.NUMBERING, "it")
+        assert result.tolist() == [[1, 2], [3, 0]]
 
     @pytest.mark.parametrize(
         ("name", "content", "problem"),

@@ -63,9 +63,9 @@ def test_each_rank_writes_its_own(
     on_ranks(ranks, lambda channel: saved(channel, tmp_path / "a.npy"))
     np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), rows_from(GRAPH, SOURCES))
     on_ranks(ranks, lambda channel: saved(channel, tmp_path / "b.npz", predecessors=True))
-    with np.load(tmp_path / "b.npz") as found:
-        np.testing.assert_array_equal(found["distances"], rows_from(GRAPH, SOURCES))
-        assert found["predecessors"].shape == found["distances"].shape
+    with np.load(tmp_path / "b.npz") as result:
+        np.testing.assert_array_equal(result["distances"], rows_from(GRAPH, SOURCES))
+        assert result["predecessors"].shape == result["distances"].shape
 
 
 @pytest.mark.parametrize("ranks", [2, 3])
@@ -109,8 +109,8 @@ def test_rows_are_mapped_only_where_the_disk_has_their_blocks(
     monkeypatch.setattr(row_files, "has_blocks", lambda _: kept)
     on_ranks(2, lambda channel: saved(channel, tmp_path / "a.npz", predecessors=True))
     assert len(written) == (0 if kept else 2 * len(SOURCES))
-    with np.load(tmp_path / "a.npz") as found:
-        np.testing.assert_array_equal(found["distances"], rows_from(GRAPH, SOURCES))
+    with np.load(tmp_path / "a.npz") as result:
+        np.testing.assert_array_equal(result["distances"], rows_from(GRAPH, SOURCES))
 
 
 def test_which_files_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,10 +194,10 @@ def test_the_graph_stays(monkeypatch: pytest.MonkeyPatch, ranks: int) -> None:
         counts = []
         with solver_on(channel, GRAPH, device="cpu", predecessors=False) as solver:
             for sources, targets in (([1, 2], [3]), ([4] * 9, [5, 6]), ([7], [8])):
-                found = solver.matrix(sources, targets)
-                if found is not None:
+                result = solver.matrix(sources, targets)
+                if result is not None:
                     right = rows_from(GRAPH, np.array(sources))[:, targets]
-                    np.testing.assert_array_equal(found.distances, right)
+                    np.testing.assert_array_equal(result.distances, right)
                 channel.gather(None)
                 counts.append(len(loaded))
             solver.sssp(0)
@@ -216,10 +216,10 @@ def test_nothing_stays_of_an_answer_that_failed() -> None:
     with solver_on(SoloChannel(), wide, device="cpu", predecessors=False) as solver:
         for _ in range(2):
             for sources in ([2], [0, 2], [2]):
-                found = solver.matrix(sources, [2, 3])
-                assert found is not None
+                result = solver.matrix(sources, [2, 3])
+                assert result is not None
                 right = rows_from(wide, np.array(sources))[:, [2, 3]]
-                np.testing.assert_array_equal(found.distances, right)
+                np.testing.assert_array_equal(result.distances, right)
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
@@ -229,13 +229,13 @@ def test_a_matrix_in_a_file(tmp_path: Path, ranks: int) -> None:
     def work(channel: Channel) -> None:
         with solver_on(channel, GRAPH, device="cpu", predecessors=False) as solver:
             for sources in (SOURCES, SOURCES[:7]):
-                found = solver.matrix(sources, targets, output=path)
-                assert (found is None) == (channel.rank > 0)
-                if found is not None:
+                result = solver.matrix(sources, targets, output=path)
+                assert (result is None) == (channel.rank > 0)
+                if result is not None:
                     right = rows_from(GRAPH, sources)[:, targets]
-                    np.testing.assert_array_equal(found.distances, right)
+                    np.testing.assert_array_equal(result.distances, right)
                     np.testing.assert_array_equal(np.load(path), right)
-                    assert found.statistics["device"]
+                    assert result.statistics["device"]
                     assert [file.name for file in tmp_path.iterdir()] == ["m.npy"]
 
     on_ranks(ranks, work)
@@ -246,9 +246,9 @@ def test_outputs_that_cannot_be(tmp_path: Path) -> None:
         matrix(GRAPH, [0], [1], output=tmp_path / "m.csv")
     with pytest.raises(InputError, match="predecessors are another"):
         matrix(GRAPH, [0], [1], output=tmp_path / "m.npy", predecessors=True)
-    found = matrix(GRAPH, [0, 7], [1], output=tmp_path / "m.npy", device="cpu")
-    assert found is not None
-    np.testing.assert_array_equal(np.load(tmp_path / "m.npy"), found.distances)
+    result = matrix(GRAPH, [0, 7], [1], output=tmp_path / "m.npy", device="cpu")
+    assert result is not None
+    np.testing.assert_array_equal(np.load(tmp_path / "m.npy"), result.distances)
 
 
 def test_a_matrix_that_one_gpu_has_no_room_for(monkeypatch: pytest.MonkeyPatch) -> None:

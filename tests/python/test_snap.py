@@ -86,11 +86,11 @@ small = st.integers(-4, 4).map(float)
 )
 def test_a_plane_with_many_ties(places: Any, points: Any) -> None:
     """Of equally near vertices, and of several in one place, the first is taken."""
-    found = groute_py.snap(of_places(places), points, planar=True)
+    result = groute_py.snap(of_places(places), points, planar=True)
     every = np.array([((np.array(places) - point) ** 2).sum(axis=1) for point in points])
-    assert found.vertices.tolist() == every.argmin(axis=1).tolist()
-    np.testing.assert_allclose(found.distances, np.sqrt(every.min(axis=1)))
-    assert found.vertices.dtype == np.int64
+    assert result.vertices.tolist() == every.argmin(axis=1).tolist()
+    np.testing.assert_allclose(result.distances, np.sqrt(every.min(axis=1)))
+    assert result.vertices.dtype == np.int64
 
 
 class TestCoordinates:
@@ -248,8 +248,8 @@ def test_beside_turns() -> None:
     """Copies of a vertex lie where it lies, but are none that a point belongs to."""
     crossing = graph_of(4, [(0, 1, 5), (1, 2, 1), (1, 3, 1)]).changed(coordinates=np.eye(4, 2))
     solved = expanded(crossing, [(0, 1, 2, 9)])
-    found = groute_py.snap(solved, [[0.1, 1.0]], planar=True)
-    assert found.vertices.tolist() == [1]
+    result = groute_py.snap(solved, [[0.1, 1.0]], planar=True)
+    assert result.vertices.tolist() == [1]
 
 
 class TestConnected:

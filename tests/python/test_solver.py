@@ -24,8 +24,8 @@ ROAD = groute_py.generate("road:12x12")
 MEASURES = centrality.__all__[2:]
 
 
-def values_of(found: Any) -> Any:
-    return found.values.tolist() if hasattr(found, "values") else found
+def values_of(result: Any) -> Any:
+    return result.values.tolist() if hasattr(result, "values") else result
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -52,12 +52,12 @@ def test_centralities(measure: str, how: dict[str, Any]) -> None:
 def test_on_ranks(ranks: int) -> None:
     def work(channel: Any) -> Any:
         with solver_on(channel, ROAD, device="cpu") as solver:
-            found = [solver.bfs(3), solver.harmonic([1, 2]), solver.diameter()]
+            result = [solver.bfs(3), solver.harmonic([1, 2]), solver.diameter()]
             with solver.with_weights(2 * ROAD.weights) as heavier, heavier.reversed() as turned:
-                found += [heavier.sssp(3), turned.sssp(3)]
+                result += [heavier.sssp(3), turned.sssp(3)]
             with pytest.raises(InputError, match="no source reaches every vertex"):
                 solver.radius()  # which rank 0 alone finds out
-            return found
+            return result
 
     first, *others = on_ranks(ranks, work)
     assert others == [[None] * 5] * (ranks - 1)
@@ -76,11 +76,11 @@ def test_on_ranks(ranks: int) -> None:
 
 def test_bfs_beside_sssp() -> None:
     with groute_py.open(GRAPH, device="cpu", reverse=True) as solver:
-        found, lengths = solver.bfs(7, targets=[2]), solver.sssp(7)
+        result, lengths = solver.bfs(7, targets=[2]), solver.sssp(7)
         groute_py.verify(GRAPH, lengths)
-        assert found is not None
-        assert found.reverse
-        assert found.distances[2] == groute_py.bfs(GRAPH, 7, reverse=True).distances[2]
+        assert result is not None
+        assert result.reverse
+        assert result.distances[2] == groute_py.bfs(GRAPH, 7, reverse=True).distances[2]
     with pytest.raises(RunError, match="closed"):
         solver.bfs(7)
     with groute_py.open(GRAPH, device="cpu", cutoff=3) as solver:
@@ -124,10 +124,10 @@ def test_prepared_graphs_stay_prepared() -> None:
         groute_py.open(town, device="cpu") as solver,
         solver.with_weights(ROAD.weights + 1) as other,
     ):
-        found = other.sssp(3)
-    assert found is not None
-    assert found.statistics["algorithm"] == "contraction"
-    groute_py.verify(ROAD.with_weights(ROAD.weights + 1), found)
+        result = other.sssp(3)
+    assert result is not None
+    assert result.statistics["algorithm"] == "contraction"
+    groute_py.verify(ROAD.with_weights(ROAD.weights + 1), result)
 
 
 def test_threads_share_it() -> None:

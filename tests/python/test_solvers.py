@@ -220,14 +220,14 @@ class TestShapes:
 def test_negative_weights(device: str, graph: Graph, ranks: int) -> None:
     from scipy.sparse.csgraph import NegativeCycleError as ScipyNegativeCycle
 
-    found = result = None
+    answer = result = None
     try:
         result = solve(graph, 0, ranks, device=device, algorithm="bellman-ford")
     except NegativeCycleError as error:
-        found = error
-    if found is not None:
-        assert _weight(graph, found.cycle) == found.weight < 0
-        assert _reachable(graph, 0)[found.cycle[0]]
+        answer = error
+    if answer is not None:
+        assert _weight(graph, answer.cycle) == answer.weight < 0
+        assert _reachable(graph, 0)[answer.cycle[0]]
         return
     assert result is not None
     verify(graph, result)
@@ -338,8 +338,8 @@ def test_threads_share_a_solver(device: str) -> None:
     with groute_py.open(graph, device=device) as solver:
         wanted = [solver.sssp(source) for source in sources]
         with ThreadPoolExecutor(6) as pool:
-            found = list(pool.map(solver.sssp, sources))
-    for one, other in zip(found, wanted, strict=True):
+            result = list(pool.map(solver.sssp, sources))
+    for one, other in zip(result, wanted, strict=True):
         assert one is not None
         assert other is not None
         np.testing.assert_array_equal(one.distances, other.distances)

@@ -67,12 +67,12 @@ def plainly(row: Any, number: int, wanted: Wanted, source: int) -> tuple[Any, ..
     return len(pairs), sum(d for _, d in pairs), first, greatest
 
 
-def check(found: Summary, row: int, expected: tuple[Any, ...], kind: np.dtype[Any]) -> None:
+def check(result: Summary, row: int, expected: tuple[Any, ...], kind: np.dtype[Any]) -> None:
     reached, total, farthest, greatest = expected
-    assert (found.reached[row], found.farthest[row]) == (reached, farthest)
-    assert found.greatest[row] == greatest
-    assert found.sums.dtype == found.greatest.dtype == wide(kind)
-    assert found.sums[row] == (pytest.approx(total, rel=1e-12) if kind.kind == "f" else total)
+    assert (result.reached[row], result.farthest[row]) == (reached, farthest)
+    assert result.greatest[row] == greatest
+    assert result.sums.dtype == result.greatest.dtype == wide(kind)
+    assert result.sums[row] == (pytest.approx(total, rel=1e-12) if kind.kind == "f" else total)
 
 
 @pytest.mark.parametrize("name", TYPES)
@@ -80,16 +80,16 @@ def check(found: Summary, row: int, expected: tuple[Any, ...], kind: np.dtype[An
 def test_a_row_on_the_host(name: str, data: st.DataObject) -> None:
     for number, row in enumerate(data.draw(rows(name))):
         source, wanted = int(np.flatnonzero(row == 0)[0]), Wanted(histogram=True)
-        found = summarize(number, row, source, wanted)
-        assert (found.first, found.count) == (number, 1)
-        check(found, 0, plainly(row, number, wanted, source), row.dtype)
-        assert found.histogram is not None
+        result = summarize(number, row, source, wanted)
+        assert (result.first, result.count) == (number, 1)
+        check(result, 0, plainly(row, number, wanted, source), row.dtype)
+        assert result.histogram is not None
         there = [d for d in row.tolist() if d != unreached(row.dtype)]
-        for place in np.flatnonzero(found.histogram).tolist():
+        for place in np.flatnonzero(result.histogram).tolist():
             low, high = edges_of(place, row.dtype)
             within = sum(low <= d < high for d in there) if place else there.count(0)
-            assert found.histogram[place] == within
-        assert found.histogram.sum() == len(there)
+            assert result.histogram[place] == within
+        assert result.histogram.sum() == len(there)
 
 
 @needs_compiler
@@ -113,17 +113,17 @@ def test_rows_in_the_kernel(name: str, data: st.DataObject) -> None:
     counts: Any = histogram if wanted.histogram else 0
     words = (made, length, part, heights, own, partials, counts, unfit)
     kernel(name)("summarize_rows", (parts, count), BLOCK, *words)
-    found = joined(7, partials, histogram.astype(np.int64) if wanted.histogram else None)
-    assert (found.first, found.count, unfit[0]) == (7, count, 0)
+    result = joined(7, partials, histogram.astype(np.int64) if wanted.histogram else None)
+    assert (result.first, result.count, unfit[0]) == (7, count, 0)
     summed = np.zeros(bin_count(kind), np.int64)
     for number, (row, source) in enumerate(zip(made, sources.tolist(), strict=True)):
         one = summarize(number, row, source, wanted)
-        check(found, number, plainly(row, number, wanted, source), kind)
-        assert one.greatest[0] == found.greatest[number]
+        check(result, number, plainly(row, number, wanted, source), kind)
+        assert one.greatest[0] == result.greatest[number]
         if one.histogram is not None:
             summed += one.histogram
-    if found.histogram is not None:
-        assert found.histogram.tolist() == summed.tolist()
+    if result.histogram is not None:
+        assert result.histogram.tolist() == summed.tolist()
 
 
 @cache
@@ -169,16 +169,16 @@ def test_every_method(device: str, name: str, least: int) -> None:
         pytest.skip("single is a method for GPUs")
     graph = without_negative_cycles(random_graph(300, 900, seed=3, greatest=9), least)
     sources = np.array([5, 299, 0, 5, 17])
-    found = reduced(graph, sources, name, device)
+    result = reduced(graph, sources, name, device)
     rows = groute_py.apsp(graph, sources=sources, algorithm=name, device=device)
     assert rows is not None
     for position, row in enumerate(rows.distances):
         reached, total, farthest, greatest = plainly(row, position, Wanted(), 0)
-        assert found.reached[position] == reached
-        assert found.sums[position] == total
-        assert (found.farthest[position], found.greatest[position]) == (farthest, greatest)
+        assert result.reached[position] == reached
+        assert result.sums[position] == total
+        assert (result.farthest[position], result.greatest[position]) == (farthest, greatest)
     there = rows.distances[rows.distances != groute_py.UNREACHED]
-    assert found.counts.tolist() == np.bincount(bins_of(there), minlength=129).tolist()
+    assert result.counts.tolist() == np.bincount(bins_of(there), minlength=129).tolist()
 
 
 @pytest.mark.parametrize("name", ["heap", "batch", "single"])
@@ -198,19 +198,19 @@ def test_a_sum_that_nobody_asks_for(device: str, name: str) -> None:
     channel, graph = SoloChannel(), graph_of(3, [(0, 1, 2**62), (0, 2, 2**62 + 5)], "int64")
     sources = np.array([2, 0])
     job = job_on(channel, graph, sources, algorithm=name, device=device)
-    found = reduce(channel, job, Wanted(sums=False, histogram=True))
-    assert found is not None
-    assert found[0].sums.tolist() == [0, 0]
-    assert found[0].greatest.tolist() == [0, 2**62 + 5]
-    assert found[0].reached.tolist() == [1, 3]
+    result = reduce(channel, job, Wanted(sums=False, histogram=True))
+    assert result is not None
+    assert result[0].sums.tolist() == [0, 0]
+    assert result[0].greatest.tolist() == [0, 2**62 + 5]
+    assert result[0].reached.tolist() == [1, 3]
 
 
 def reduced(graph: Graph, sources: Any, algorithm: str, device: str) -> Reduction:
     channel = SoloChannel()
     job = job_on(channel, graph, sources, algorithm=algorithm, device=device)
-    found = reduce(channel, job, Wanted(histogram=True))
-    assert found is not None
-    return found[0]
+    result = reduce(channel, job, Wanted(histogram=True))
+    assert result is not None
+    return result[0]
 
 
 def without_negative_cycles(graph: Graph, least: int) -> Graph:

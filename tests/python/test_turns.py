@@ -69,12 +69,12 @@ def test_by_arcs(device: str, graph: Graph, data: st.DataObject) -> None:
         turns = data.draw(listed)
     rows = [(*pair, cost) for pair, cost in turns.items()]
     for reverse in (False, True):
-        found = groute_py.sssp(graph, source, turns=rows, reverse=reverse, device=device)
-        assert found is not None
+        result = groute_py.sssp(graph, source, turns=rows, reverse=reverse, device=device)
+        assert result is not None
         wanted = distances_by_arc(graph, turns, source, reverse=reverse)
-        np.testing.assert_array_equal(found.distances, wanted)
+        np.testing.assert_array_equal(result.distances, wanted)
         for vertex in range(0, graph.vertex_count, 3):
-            if path := found.path_to(vertex):
+            if path := result.path_to(vertex):
                 assert least_cost(graph, turns, path) == wanted[vertex]
                 check_arcs(graph, turns, path, wanted[vertex])
 
@@ -130,20 +130,20 @@ def test_every_job(device: str, reverse: bool) -> None:
         check_routes(solver.route(pairs, paths=True))
         check_nearest(solver.nearest([3, 9, 30]), to_facility=False)
         for to_facility in (False, True):
-            found = solver.nearest([30, 3, 9], k=2, to_facility=to_facility)
-            check_k_nearest(GRAPH, TURNS, [3, 9, 30], found, k=2)
+            result = solver.nearest([30, 3, 9], k=2, to_facility=to_facility)
+            check_k_nearest(GRAPH, TURNS, [3, 9, 30], result, k=2)
 
 
-def check_nearest(found: Any, *, to_facility: bool) -> None:
+def check_nearest(result: Any, *, to_facility: bool) -> None:
     rows = (ROWS.T if to_facility else ROWS)[[3, 9, 30]]
-    np.testing.assert_array_equal(found.distances, rows.min(axis=0))
+    np.testing.assert_array_equal(result.distances, rows.min(axis=0))
     owners = np.array([3, 9, 30])[rows.argmin(axis=0)]
-    np.testing.assert_array_equal(found.facilities[found.reached], owners[found.reached])
+    np.testing.assert_array_equal(result.facilities[result.reached], owners[result.reached])
     tails = np.repeat(np.arange(50), np.diff(GRAPH.offsets)).tolist()
     arcs = set(zip(tails, GRAPH.heads.tolist(), strict=True))
-    for vertex in np.flatnonzero(found.reached).tolist():
-        beside = int(found.next[vertex])
-        assert (beside < 0) == (vertex == found.facilities[vertex])
+    for vertex in np.flatnonzero(result.reached).tolist():
+        beside = int(result.next[vertex])
+        assert (beside < 0) == (vertex == result.facilities[vertex])
         assert beside < 0 or ((vertex, beside) if to_facility else (beside, vertex)) in arcs
 
 

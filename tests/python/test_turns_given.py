@@ -19,10 +19,10 @@ from groute_py.jobs.solver import Solver
 def test_arrays_and_parquet(tmp_path: Path) -> None:
     wanted = groute_py.sssp(WAY_BACK, 0, turns=[(0, 1, 2, 5), (2, 1, 0, None)], device="cpu")
     array = np.array([[0, 1, 2, 5], [2, 1, 0, np.inf]])
-    found = groute_py.sssp(WAY_BACK, 0, turns=array, device="cpu")
+    result = groute_py.sssp(WAY_BACK, 0, turns=array, device="cpu")
     assert wanted is not None
-    assert found is not None
-    assert wanted.distances.tolist() == found.distances.tolist() == [0, 4, 11]
+    assert result is not None
+    assert wanted.distances.tolist() == result.distances.tolist() == [0, 4, 11]
     arrow, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     columns = {"tail": [0, 2], "via": [1, 1], "head": [2, 0], "cost": [5, None]}
     pq.write_table(arrow.table(columns), tmp_path / "turns.parquet")

@@ -41,10 +41,10 @@ def test_isochrones(
         turns = data.draw(listed)
     sources = data.draw(st.lists(st.integers(0, graph.vertex_count - 1), min_size=1, max_size=2))
     how: Any = {"turns": [(*pair, cost) for pair, cost in turns.items()], "device": device}
-    found = groute_py.isochrone(graph, sources, limits, each=each, reverse=reverse, **how)
-    assert found is not None
+    result = groute_py.isochrone(graph, sources, limits, each=each, reverse=reverse, **how)
+    assert result is not None
     groups = [[source] for source in sources] if each else [sources]
-    for group, reach in zip(groups, found.reaches, strict=True):
+    for group, reach in zip(groups, result.reaches, strict=True):
         way = {"reverse": reverse}
         rows = [distances_by_arc(graph, turns, source, **way) for source in group]
         row = np.min(rows, axis=0)
@@ -52,7 +52,7 @@ def test_isochrones(
         np.testing.assert_array_equal(reach.vertices, within)
         np.testing.assert_array_equal(reach.distances, row[within])
         labels = [labels_of_arcs(graph, turns, source, **way) for source in group]
-        pieces = found.pieces(reach)
+        pieces = result.pieces(reach)
         columns = pieces.bands, pieces.tails, pieces.heads, pieces.begins, pieces.ends
         parts = sorted(zip(*(column.tolist() for column in columns), strict=True))
         assert parts == parts_within(graph, labels, sorted(limits), reverse=reverse)
@@ -62,7 +62,7 @@ def parts_within(
     graph: Graph, labels: list[dict[int, int]], limits: list[int], *, reverse: bool
 ) -> list[tuple[int, int, int, float, float]]:
     """The limit's number, the ends and the part of each arc that is within no lesser limit."""
-    found = []
+    result = []
     tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets)).tolist()
     for arc, (tail, head) in enumerate(zip(tails, graph.heads.tolist(), strict=True)):
         weight, passed = int(graph.weights[arc]), 0.0
@@ -72,9 +72,9 @@ def parts_within(
             share = whole if begin <= limit else 0.0
             if share > passed and tail != head:
                 part = (1 - share, 1 - passed) if reverse else (passed, share)
-                found.append((band, tail, head, *part))
+                result.append((band, tail, head, *part))
             passed = max(share, passed)
-    return sorted(found)
+    return sorted(result)
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
@@ -85,13 +85,13 @@ def test_isochrones_of_a_solver(ranks: int) -> None:
         with solver_on(channel, GRAPH, device="cpu", turns=rows) as solver:
             return solver.isochrone([7], [12])
 
-    found = on_ranks(ranks, work)[0]
-    assert found.counts == [int((ROWS[7] <= 12).sum())]
-    assert found.graph.vertex_count == 50
+    result = on_ranks(ranks, work)[0]
+    assert result.counts == [int((ROWS[7] <= 12).sum())]
+    assert result.graph.vertex_count == 50
     once = groute_py.isochrone(GRAPH, [7], [12], turns=rows, device="cpu")
     assert once is not None
     np.testing.assert_array_equal(
-        once.pieces(once.reaches[0]).ends, found.pieces(found.reaches[0]).ends
+        once.pieces(once.reaches[0]).ends, result.pieces(result.reaches[0]).ends
     )
 
 

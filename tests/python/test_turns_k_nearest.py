@@ -26,10 +26,10 @@ def test_k_nearest(
     """Small weights: many ties, and turns that change which facility is nearer."""
     vertices = st.lists(st.integers(0, graph.vertex_count - 1), min_size=1, max_size=6)
     facilities, turns = data.draw(vertices), some_turns(graph, seed=k)
-    found = groute_py.nearest(
+    result = groute_py.nearest(
         graph, facilities, k=k, to_facility=to_facility, turns=rows_of(turns), device=device
     )
-    check_k_nearest(graph, turns, sorted(set(facilities)), found, k=k)
+    check_k_nearest(graph, turns, sorted(set(facilities)), result, k=k)
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4])

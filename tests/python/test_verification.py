@@ -144,9 +144,9 @@ def test_ids_are_those_of_the_file() -> None:
 def test_a_cutoff_between_two_floats(great: int, kind: type) -> None:
     """What is one beyond it is as far for a float."""
     graph = graph_of(3, [(0, 1, great), (1, 2, 1)], "int64")
-    found = sssp(graph, 0, cutoff=kind(great), device="cpu")
-    assert found.distances.tolist() == [0, great, UNREACHED]
-    verify(graph, found, cutoff=kind(great))
+    result = sssp(graph, 0, cutoff=kind(great), device="cpu")
+    assert result.distances.tolist() == [0, great, UNREACHED]
+    verify(graph, result, cutoff=kind(great))
     with pytest.raises(VerificationError, match=r"vertex 2 .* beyond the cutoff"):
         verify(graph, sssp(graph, 0, device="cpu"), cutoff=kind(great))
 
@@ -155,9 +155,9 @@ def test_a_cutoff_between_two_floats(great: int, kind: type) -> None:
 @pytest.mark.parametrize(("cutoff", "reached"), [(5.5, 2), (1e30, 3), (10**30, 3), (np.inf, 3)])
 def test_cutoffs_of_every_kind(weights: str, cutoff: float, reached: int) -> None:
     graph = graph_of(3, [(0, 1, 5), (1, 2, 1)], weights)
-    found = sssp(graph, 0, cutoff=cutoff, device="cpu")
-    assert found.reached.sum() == reached
-    verify(graph, found, cutoff=cutoff)
+    result = sssp(graph, 0, cutoff=cutoff, device="cpu")
+    assert result.reached.sum() == reached
+    verify(graph, result, cutoff=cutoff)
 
 
 def test_what_lies_beyond_the_cutoff_is_refused() -> None:

@@ -269,6 +269,6 @@ def test_an_error_that_is_none_of_ours(
 def test_numbers_of_every_kind() -> None:
     graph = groute_py.Graph.from_arrays([0, 1, 2, 2], [1, 2], [1, 5])
     for cutoff in (3, 3.5, np.int8(3), np.float32(3), np.float64("inf"), np.array(4.0)):
-        found = groute_py.sssp(graph, 0, cutoff=cutoff, device="cpu")
-        assert found is not None
-        assert found.reached.sum() == (2 if np.isfinite(float(cutoff)) else 3)
+        result = groute_py.sssp(graph, 0, cutoff=cutoff, device="cpu")
+        assert result is not None
+        assert result.reached.sum() == (2 if np.isfinite(float(cutoff)) else 3)

@@ -125,7 +125,7 @@ POTENTIAL = [kind for kind in KINDS if kind not in ("detours of 60", "chain of 3
 def test_all_pairs(kind: str) -> None:
     graph, exact = KINDS[kind](2, "float64")
     expected, matrix = all_exact(exact), matrix_of(graph)
-    found = [
+    result = [
         csgraph.floyd_warshall(matrix),
         csgraph.shortest_path(matrix, method="FW"),
         csgraph.shortest_path(matrix),
@@ -133,7 +133,7 @@ def test_all_pairs(kind: str) -> None:
         csgraph.bellman_ford(matrix),
         *(apsp(graph, algorithm=name, device="cpu") for name in ("floyd", "heap", "batch")),
     ]
-    for answer in found:
+    for answer in result:
         distances = getattr(answer, "distances", answer)
         np.testing.assert_allclose(distances, expected, rtol=0, atol=1e-10)
         assert (np.diagonal(distances) == 0).all()

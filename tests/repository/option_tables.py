@@ -47,11 +47,11 @@ def main() -> None:
 
 def files() -> dict[str, str]:
     """The path of each file in the repository, and what it should hold."""
-    found = {"groute_py/engine/keywords.py": keywords()}
+    result = {"groute_py/engine/keywords.py": keywords()}
     for name, makers in MAKERS.items():
         text = (ROOT / name).read_text(encoding="utf-8")
-        found[name] = REGION.sub(partial(_made, makers), text)
-    return found
+        result[name] = REGION.sub(partial(_made, makers), text)
+    return result
 
 
 def keywords() -> str:

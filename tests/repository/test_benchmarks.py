@@ -129,13 +129,13 @@ def test_a_shuffled_road_is_the_road(bench: Bench) -> None:
     assert bench  # puts the benchmarks on the path
     from benchmarks.cases import Case, Shelf
 
-    found = []
+    result = []
     for name in ("road:30x20", "shuffled:30x20"):
         case = Case.parse(name)
         graph = Shelf().take(case)
-        found.append(scipy_distances(graph, case.kind.source(graph)))
-    assert not np.array_equal(found[0], found[1])
-    np.testing.assert_array_equal(np.sort(found[0]), np.sort(found[1]))
+        result.append(scipy_distances(graph, case.kind.source(graph)))
+    assert not np.array_equal(result[0], result[1])
+    np.testing.assert_array_equal(np.sort(result[0]), np.sort(result[1]))
 
 
 def test_the_raw_numbers_say_where_they_come_from(bench: Bench, tmp_path: Path) -> None:
@@ -247,7 +247,7 @@ def test_a_peer_that_disagrees_fails(bench: Bench, monkeypatch: pytest.MonkeyPat
 
     def wrong(graph: Any, source: int, device: str) -> Any:
         solve, distances = peers.scipy_dijkstra(graph, source, device)
-        return solve, lambda found: distances(found) + 1
+        return solve, lambda result: distances(result) + 1
 
     monkeypatch.setattr(peers, "PEERS", {"scipy": wrong})
     done, _ = bench("road:20x20")

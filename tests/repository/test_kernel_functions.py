@@ -17,7 +17,7 @@ def functions(text: str) -> list[tuple[str, int]]:
     clang-format puts the closing brace of a function of several lines below the beginning of its
     signature.
     """
-    found = list[tuple[str, int]]()
+    result = list[tuple[str, int]]()
     lines = text.splitlines()
     for first, line in enumerate(lines):
         if not re.match(r'\s*(__device__|extern "C" __global__|inline|static)\b', line):
@@ -26,20 +26,20 @@ def functions(text: str) -> list[tuple[str, int]]:
             continue
         end = " " * (len(line) - len(line.lstrip())) + "}"
         last = next((k for k in range(first + 1, len(lines)) if lines[k].startswith(end)), first)
-        found.append((line.strip(), last - first + 1))
-    return found
+        result.append((line.strip(), last - first + 1))
+    return result
 
 
 def test_no_function_is_long() -> None:
     folder = ROOT / "groute_py/kernels"
     kernels = sorted([*folder.rglob("*.cu"), *folder.rglob("*.cuh")])
-    found = [
+    result = [
         (length, path.relative_to(ROOT), line)
         for path in kernels
         for line, length in functions(Path(path).read_text(encoding="utf-8"))
     ]
-    assert len(found) > 200
-    assert not [function for function in found if function[0] > LONGEST]
+    assert len(result) > 200
+    assert not [function for function in result if function[0] > LONGEST]
 
 
 def test_a_long_function_is_found() -> None:

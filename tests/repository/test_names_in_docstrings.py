@@ -20,13 +20,13 @@ IMPORTS = re.compile(r"\s*(from|import) ")
 
 def names_found(pattern: re.Pattern[str]) -> list[tuple[str, str]]:
     """What a pattern finds in the modules, imports apart: file and line, and name."""
-    found: list[tuple[str, str]] = []
+    result: list[tuple[str, str]] = []
     for path in sorted((ROOT / "groute_py").rglob("*.py")):
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             if not IMPORTS.match(line):
                 where = f"{path.relative_to(ROOT)}:{number}"
-                found += [(where, name) for name in pattern.findall(line)]
-    return found
+                result += [(where, name) for name in pattern.findall(line)]
+    return result
 
 
 @cache
@@ -55,15 +55,15 @@ def parsed(module: Path) -> ast.Module:
 
 def defined_in(node: ast.AST | None, *, imports: bool) -> dict[str, ast.AST]:
     """The names of a module or a class; attributes that its methods set are names of a class."""
-    found: dict[str, ast.AST] = {}
+    result: dict[str, ast.AST] = {}
     for statement in node.body if isinstance(node, ast.Module | ast.ClassDef) else []:
         if isinstance(statement, ast.ClassDef | ast.FunctionDef):
-            found[statement.name] = statement
+            result[statement.name] = statement
         if imports and isinstance(statement, ast.ImportFrom):
-            found |= {alias.asname or alias.name: alias for alias in statement.names}
+            result |= {alias.asname or alias.name: alias for alias in statement.names}
         if isinstance(statement, ast.Assign | ast.AnnAssign) or isinstance(node, ast.ClassDef):
-            found |= dict(assigned_in(statement))
-    return found
+            result |= dict(assigned_in(statement))
+    return result
 
 
 def assigned_in(statement: ast.stmt) -> Iterator[tuple[str, ast.AST]]:
@@ -92,16 +92,16 @@ def test_what_is_there(name: str, there: bool) -> None:
 
 
 def test_dotted_names() -> None:
-    found = names_found(NAME)
-    assert len(found) > 100
-    assert not [(where, name) for where, name in found if not is_there(name)]
+    result = names_found(NAME)
+    assert len(result) > 100
+    assert not [(where, name) for where, name in result if not is_there(name)]
 
 
 def test_files() -> None:
     """A name without a folder is of a file that lies beside the one that names it."""
-    found = names_found(FILE)
-    assert found
-    assert not [(where, name) for where, name in found if not is_file(name, Path(where).parent)]
+    result = names_found(FILE)
+    assert result
+    assert not [(where, name) for where, name in result if not is_file(name, Path(where).parent)]
 
 
 def is_file(name: str, beside: Path) -> bool:

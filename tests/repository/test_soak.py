@@ -194,8 +194,8 @@ def test_the_reference_is_right() -> None:
         if case.kind in ("small", "negative", "unit") and case.dtype.startswith("int"):
             exact = distances_from(case.sources[0], case.count, case.arcs)
             assert exact is not None
-            found = [UNREACHED if d is None else d for d in exact]
-            assert found == scipy_distances(case.graph(), case.sources[0]).tolist()
+            result = [UNREACHED if d is None else d for d in exact]
+            assert result == scipy_distances(case.graph(), case.sources[0]).tolist()
             compared += 1
     assert compared > 5
 

@@ -109,10 +109,10 @@ def test_libraries_that_were_installed_for_the_build(
     hook: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """pip installs them in a folder of its own, where cuda-bindings does not look."""
-    found = tmp_path / "nvidia" / "cu13" / "lib"
-    found.mkdir(parents=True)
+    result = tmp_path / "nvidia" / "cu13" / "lib"
+    result.mkdir(parents=True)
     monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
     monkeypatch.setenv("LD_LIBRARY_PATH", "/usr/lib/own")
     paths = hook._environment()["LD_LIBRARY_PATH"].split(os.pathsep)
-    assert str(found) in paths
+    assert str(result) in paths
     assert paths[-1] == "/usr/lib/own"

@@ -91,9 +91,9 @@ def main() -> None:
     options = arguments()
     if options.case is not None:
         print(drawn(options.case, options.device, options.weights))
-        found = ended(options.case, options.device, options.weights)
-        print(found.failure or found.groups["outcome"])
-        sys.exit(1 if found.failure else 0)
+        result = ended(options.case, options.device, options.weights)
+        print(result.failure or result.groups["outcome"])
+        sys.exit(1 if result.failure else 0)
     print(f"seed {options.seed}, {options.jobs} jobs, {options.device}", flush=True)
     groups: Counter[tuple[str, str]] = Counter()
     solves = cases = failures = 0

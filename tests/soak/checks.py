@@ -100,8 +100,8 @@ def _check_row(case: Case, arcs: list[Arc], row: Row, exact: list[int | None]) -
     require(row.distances.dtype.kind == kind, f"distances are {row.distances.dtype}")
     require(row.distances.shape == (case.count,), f"distances have shape {row.distances.shape}")
     slack, bound = _tolerance(case, row, exact), _bound(case, exact)
-    found = _found(case, row)
-    for vertex, (here, right) in enumerate(zip(found, exact, strict=True)):
+    result = _found(case, row)
+    for vertex, (here, right) in enumerate(zip(result, exact, strict=True)):
         near = right is not None and (bound is None or right <= bound)
         doubtful = bound is not None and right is not None and _gap(right, bound) <= slack
         require(
@@ -113,10 +113,10 @@ def _check_row(case: Case, arcs: list[Arc], row: Row, exact: list[int | None]) -
                 _gap(here, right) <= slack,
                 f"vertex {vertex} from {row.source}: is at {here}, right is {right}",
             )
-    require(found[row.source] == 0, f"the source is at {found[row.source]}")
+    require(result[row.source] == 0, f"the source is at {result[row.source]}")
     require((row.predecessors is not None) == case.predecessors, "predecessors as asked for")
     if row.predecessors is not None:
-        _check_tree(arcs, row, found, slack)
+        _check_tree(arcs, row, result, slack)
     if row.statistics is not None:
         _check_statistics(case, row)
 
@@ -161,17 +161,17 @@ def _bound(case: Case, exact: list[int | None]) -> Exact | None:
     return min(bounds, default=None)
 
 
-def _check_tree(arcs: list[Arc], row: Row, found: list[Exact | None], slack: Exact) -> None:
+def _check_tree(arcs: list[Arc], row: Row, result: list[Exact | None], slack: Exact) -> None:
     """Each predecessor has a tight arc, and all lead to the source."""
     assert row.predecessors is not None
     parents = row.predecessors.tolist()
     tight = {(row.source, row.source)}
     for tail, head, weight in arcs:
-        before, here = found[tail], found[head]
+        before, here = result[tail], result[head]
         if before is not None and here is not None and _gap(before + weight, here) <= slack:
             tight.add((tail, head))
     for vertex, parent in enumerate(parents):
-        if vertex == row.source or found[vertex] is None:
+        if vertex == row.source or result[vertex] is None:
             require(parent == -1, f"vertex {vertex} from {row.source} has a predecessor, {parent}")
         else:
             where = f"vertex {vertex} from {row.source}, predecessor {parent}"

@@ -32,36 +32,36 @@ def has_negative_cycle(count: int, arcs: list[Arc]) -> bool:
 
 
 def _dijkstra(source: int, out: list[list[tuple[int, int]]]) -> list[int | None]:
-    found: list[int | None] = [None] * len(out)
+    result: list[int | None] = [None] * len(out)
     heap = [(0, source)]
     while heap:
         distance, tail = heapq.heappop(heap)
-        if found[tail] is None:
-            found[tail] = distance
+        if result[tail] is None:
+            result[tail] = distance
             for head, weight in out[tail]:
-                if found[head] is None:
+                if result[head] is None:
                     heapq.heappush(heap, (distance + weight, head))
-    return found
+    return result
 
 
 def _bellman_ford(source: int, out: list[list[tuple[int, int]]]) -> list[int | None] | None:
     """By a queue; a shortest path of n arcs or more has a negative cycle on it."""
-    found: list[int | None] = [None] * len(out)
+    result: list[int | None] = [None] * len(out)
     steps = [0] * len(out)
-    found[source] = 0
+    result[source] = 0
     queue, waits = deque([source]), [False] * len(out)
     while queue:
         tail = queue.popleft()
         waits[tail] = False
-        distance = found[tail]
+        distance = result[tail]
         assert distance is not None
         for head, weight in out[tail]:
-            known = found[head]
+            known = result[head]
             if known is None or distance + weight < known:
-                found[head], steps[head] = distance + weight, steps[tail] + 1
+                result[head], steps[head] = distance + weight, steps[tail] + 1
                 if steps[head] >= len(out):
                     return None
                 if not waits[head]:
                     queue.append(head)
                     waits[head] = True
-    return found
+    return result

@@ -51,8 +51,8 @@ def _rows_in_scipy_form(case: Case, graph: Graph) -> list[Row]:
     whole = case.method == "floyd_warshall"
     which = {} if whole else {"indices": case.sources}
     solve = getattr(csgraph, case.method)
-    found = solve(matrix, return_predecessors=case.predecessors, **which)
-    distances, parents = found if case.predecessors else (found, None)
+    result = solve(matrix, return_predecessors=case.predecessors, **which)
+    distances, parents = result if case.predecessors else (result, None)
     return [
         Row(source, distances[k], None if parents is None else np.maximum(parents[k], -1), None)
         for k, source in enumerate(case.sources)
@@ -66,12 +66,12 @@ def _all_rows(case: Case, graph: Graph) -> list[Row]:
     def work(channel: Channel) -> SourceRows | None:
         return collect(channel, job_on(channel, graph, sources, device=case.device, **how))
 
-    found = on_ranks(case.ranks, work, patience=case.patience, seed=case.number)[0]
-    assert found is not None
-    parents = found.predecessors
+    result = on_ranks(case.ranks, work, patience=case.patience, seed=case.number)[0]
+    assert result is not None
+    parents = result.predecessors
     return [
-        Row(source, found.distances[k], None if parents is None else parents[k], None)
-        for k, source in enumerate(found.sources.tolist())
+        Row(source, result.distances[k], None if parents is None else parents[k], None)
+        for k, source in enumerate(result.sources.tolist())
     ]
 
 

@@ -23,6 +23,6 @@ def run_command(*words: object) -> Result:
 
 def as_json(done: Result) -> dict[str, Any]:
     assert done.exit_code == 0, done.output
-    found = json.loads(done.stdout)
-    assert isinstance(found, dict)
-    return found
+    result = json.loads(done.stdout)
+    assert isinstance(result, dict)
+    return result

@@ -50,13 +50,13 @@ def blocks(document: str, language: str) -> list[str]:
 
 
 def steps(console: str) -> list[Step]:
-    found: list[Step] = []
+    result: list[Step] = []
     for line in console.splitlines():
         if line.startswith("$ "):
-            found.append((line[2:], []))
+            result.append((line[2:], []))
         else:
-            found[-1][1].append(line)
-    return found
+            result[-1][1].append(line)
+    return result
 
 
 def answers(script: str) -> list[str]:

@@ -58,8 +58,8 @@ def left(path: Path, job: ManySources, rows: int = 9) -> None:
 
 def row_file(out: Path, name: str) -> Path:
     """Of the rows of an output that a run works on: ``rows``, ``distances``, ``predecessors``."""
-    (found,) = out.with_name(f"{out.name}.partial").glob(f"{name}-*")
-    return found
+    (result,) = out.with_name(f"{out.name}.partial").glob(f"{name}-*")
+    return result
 
 
 def every(graph: Graph) -> Any:

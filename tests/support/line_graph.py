@@ -25,12 +25,12 @@ def distances_over_arcs(graph: Graph, turns: Turns, source: int, *, reverse: boo
 def by_arc(graph: Graph, turns: Turns) -> dict[tuple[int, int], Any]:
     """Turns of vertices as those of all parallel arcs."""
     arcs = _arcs(graph)
-    found = {}
+    result = {}
     for before, behind in pairs_of(graph):
         turn = (*arcs[before][:2], arcs[behind][1])
         if turn in turns:
-            found[before, behind] = turns[turn]
-    return found
+            result[before, behind] = turns[turn]
+    return result
 
 
 def pairs_of(graph: Graph) -> list[tuple[int, int]]:
@@ -44,15 +44,15 @@ def pairs_of(graph: Graph) -> list[tuple[int, int]]:
 
 def distances_by_arc(graph: Graph, turns: ArcTurns, source: int, *, reverse: bool = False) -> Any:
     """Distances from a vertex, or to it, in our conventions."""
-    found = [np.inf] * graph.vertex_count
-    found[source] = 0
+    result = [np.inf] * graph.vertex_count
+    result[source] = 0
     tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets))
     ends: list[int] = (tails if reverse else graph.heads).tolist()
     for arc, length in labels_of_arcs(graph, turns, source, reverse=reverse).items():
-        found[ends[arc]] = min(found[ends[arc]], length)
+        result[ends[arc]] = min(result[ends[arc]], length)
     if graph.weights.dtype.kind == "f":
-        return np.array(found)
-    return np.array([UNREACHED if length == np.inf else length for length in found])
+        return np.array(result)
+    return np.array([UNREACHED if length == np.inf else length for length in result])
 
 
 def labels_of_arcs(
@@ -95,14 +95,14 @@ def least_cost(graph: Graph, turns: ArcTurns, path: Sequence[int]) -> Any:
     """The least cost of arcs along a path, with their turns; infinity where there are none."""
     arcs, labels = _arcs(graph), dict[Any, Any]({None: 0})
     for step in pairwise(path):
-        found: dict[Any, Any] = {}
+        result: dict[Any, Any] = {}
         for arc in [number for number, entry in enumerate(arcs) if entry[:2] == step]:
             for before, length in labels.items():
                 cost = 0 if before is None else turns.get((before, arc), 0)
                 if cost is not None:
                     total = length + cost + arcs[arc][2]
-                    found[arc] = min(total, found.get(arc, total))
-        labels = found
+                    result[arc] = min(total, result.get(arc, total))
+        labels = result
     return min(labels.values(), default=np.inf)
 
 

@@ -15,11 +15,11 @@ from support.graphs import all_lengths
 def lightest_arcs(graph: Graph) -> dict[tuple[int, int], Any]:
     """The weight of the lightest arc between two vertices, without self-loops."""
     tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets)).tolist()
-    found: dict[tuple[int, int], Any] = {}
+    result: dict[tuple[int, int], Any] = {}
     for tail, head, weight in zip(tails, graph.heads.tolist(), graph.weights.tolist(), strict=True):
         if tail != head:
-            found[tail, head] = min(weight, found.get((tail, head), weight))
-    return found
+            result[tail, head] = min(weight, result.get((tail, head), weight))
+    return result
 
 
 class PathCounts:
@@ -59,13 +59,13 @@ class PathCounts:
 
     def betweenness(self, sources: list[int], *, endpoints: bool = False) -> list[Fraction]:
         """Of each vertex, over the pairs that begin at some sources."""
-        found = [Fraction(0)] * self.count
+        result = [Fraction(0)] * self.count
         for start in sources:
             for end in range(self.count):
                 for vertex in range(self.count):
                     if endpoints or vertex not in (start, end):
-                        found[vertex] += self.over(start, vertex, 0, vertex, end)
-        return found
+                        result[vertex] += self.over(start, vertex, 0, vertex, end)
+        return result
 
     def edge_betweenness(self, sources: list[int]) -> dict[tuple[int, int], Fraction]:
         """Of each pair of vertices that an arc joins."""

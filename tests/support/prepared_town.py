@@ -22,9 +22,9 @@ def write_town(folder: Path) -> Path:
 
 def method(*words: object) -> tuple[str, str, dict[str, Any]]:
     """The algorithm of ``sssp``, why it was chosen, and the whole answer."""
-    found = as_json(run_command("sssp", *words, "--device", "cpu", "--json"))
-    statistics = found["statistics"]
-    return statistics["algorithm"], statistics["reason"], found
+    result = as_json(run_command("sssp", *words, "--device", "cpu", "--json"))
+    statistics = result["statistics"]
+    return statistics["algorithm"], statistics["reason"], result
 
 
 def choice(result: Result) -> tuple[str, str]:

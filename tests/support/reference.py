@@ -39,35 +39,35 @@ def check_path(graph: Graph, path: Sequence[int], length: Any) -> None:
     total = 0.0
     for tail, head in pairwise(path):
         row = slice(graph.offsets[tail], graph.offsets[tail + 1])
-        found = graph.weights[row][graph.heads[row] == head]
-        assert len(found), f"no arc {tail} → {head}"
-        total += float(found.min())
+        result = graph.weights[row][graph.heads[row] == head]
+        assert len(result), f"no arc {tail} → {head}"
+        total += float(result.min())
     np.testing.assert_allclose(total, float(length), rtol=1e-5, atol=1e-5)
 
 
 def check_nearest(
-    graph: Graph, facilities: Sequence[int], found: NearestFacilities | None, *, to_facility: bool
+    graph: Graph, facilities: Sequence[int], result: NearestFacilities | None, *, to_facility: bool
 ) -> None:
     """Owners, distances, and each vertex's path by the next vertices."""
-    assert found is not None
-    assert found.to_facility == to_facility
+    assert result is not None
+    assert result.to_facility == to_facility
     owners, distances = nearest_of(turned_round(graph) if to_facility else graph, facilities)
-    np.testing.assert_array_equal(found.distances, distances)
-    np.testing.assert_array_equal(found.facilities, owners)
-    check_next(graph, found)
+    np.testing.assert_array_equal(result.distances, distances)
+    np.testing.assert_array_equal(result.facilities, owners)
+    check_next(graph, result)
 
 
-def check_next(graph: Graph, found: NearestFacilities) -> None:
+def check_next(graph: Graph, result: NearestFacilities) -> None:
     """Each vertex's path by the next vertices."""
-    for vertex, owner in enumerate(found.facilities.tolist()):
+    for vertex, owner in enumerate(result.facilities.tolist()):
         path = [vertex]
-        while found.next[path[-1]] >= 0:
-            path.append(int(found.next[path[-1]]))
+        while result.next[path[-1]] >= 0:
+            path.append(int(result.next[path[-1]]))
             assert len(path) <= graph.vertex_count
         if owner < 0:
             assert path == [vertex]
-            assert not found.reached[vertex]
+            assert not result.reached[vertex]
             continue
         assert path[-1] == owner
-        assert (found.facilities[path] == owner).all()
-        check_path(graph, path if found.to_facility else path[::-1], found.distances[vertex])
+        assert (result.facilities[path] == owner).all()
+        check_path(graph, path if result.to_facility else path[::-1], result.distances[vertex])

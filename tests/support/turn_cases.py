@@ -61,25 +61,25 @@ def check(
             check_walk(graph, turns, path, result.distances[vertex])
 
 
-def check_k_nearest(graph: Graph, turns: Turns, every: list[int], found: Any, *, k: int) -> None:
+def check_k_nearest(graph: Graph, turns: Turns, every: list[int], result: Any, *, k: int) -> None:
     """Facilities by all distances from each; next vertices by the last arcs of shortest walks."""
-    back, listed = found.to_facility, by_arc(graph, turns)
+    back, listed = result.to_facility, by_arc(graph, turns)
     rows = np.array([distances_by_arc(graph, listed, each, reverse=back) for each in every])
     nothing = np.inf if rows.dtype.kind == "f" else groute_py.UNREACHED
     order = np.argsort(rows, axis=0, kind="stable")[:k].T
     wanted = np.take_along_axis(rows.T, order, axis=1)
-    np.testing.assert_array_equal(found.distances[:, : order.shape[1]], wanted)
+    np.testing.assert_array_equal(result.distances[:, : order.shape[1]], wanted)
     owners = np.where(wanted == nothing, -1, np.array(every)[order])
-    np.testing.assert_array_equal(found.facilities[:, : order.shape[1]], owners)
-    assert not found.reached[:, order.shape[1] :].any()
+    np.testing.assert_array_equal(result.facilities[:, : order.shape[1]], owners)
+    assert not result.reached[:, order.shape[1] :].any()
     tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets)).tolist()
     arcs = list(zip(tails, graph.heads.tolist(), strict=True))
     labels = {each: labels_of_arcs(graph, listed, each, reverse=back) for each in every}
-    for (vertex, rank), owner in np.ndenumerate(found.facilities):
+    for (vertex, rank), owner in np.ndenumerate(result.facilities):
         if owner in (-1, vertex):
-            assert found.next[vertex, rank] == -1
+            assert result.next[vertex, rank] == -1
             continue
-        beside = found.next[vertex, rank]
+        beside = result.next[vertex, rank]
         last = (vertex, beside) if back else (beside, vertex)
         lengths = [length for arc, length in labels[owner].items() if arcs[arc] == last]
-        assert min(lengths) == found.distances[vertex, rank]
+        assert min(lengths) == result.distances[vertex, rank]

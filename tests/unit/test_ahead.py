@@ -45,9 +45,9 @@ def saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def again(values: Any) -> tuple[Any, int]:
     """What a new process gets from the kernel, and how often Numba's cache is asked."""
-    found, own = Kernel(doubled), Own()
-    found.dispatcher._cache = ahead.AheadCache(doubled, own)
-    return found(values), own.asked
+    result, own = Kernel(doubled), Own()
+    result.dispatcher._cache = ahead.AheadCache(doubled, own)
+    return result(values), own.asked
 
 
 def test_what_was_compiled_is_found(saved: Path) -> None:

@@ -135,8 +135,8 @@ class TestTrees:
         source %= graph.vertex_count
         for distance_type in TYPES:
             if distance_type.itemsize >= hierarchy.type.itemsize:
-                found = tree(graph, hierarchy, source, distance_type)
-                np.testing.assert_array_equal(found, scipy_distances(graph, source))
+                result = tree(graph, hierarchy, source, distance_type)
+                np.testing.assert_array_equal(result, scipy_distances(graph, source))
 
     @settings(max_examples=40)
     @given(case=cases(), vertex=st.integers(0, 23))
@@ -147,10 +147,10 @@ class TestTrees:
         there = hierarchy.reversed()
         check_hierarchy(there)
         assert there.is_symmetric == hierarchy.is_symmetric
-        found = tree(graph.reversed(), there, vertex, hierarchy.type)
-        np.testing.assert_array_equal(found, scipy_distances(turned_round(graph), vertex))
-        found = tree(graph, there.reversed(), vertex, hierarchy.type)
-        np.testing.assert_array_equal(found, scipy_distances(graph, vertex))
+        result = tree(graph.reversed(), there, vertex, hierarchy.type)
+        np.testing.assert_array_equal(result, scipy_distances(turned_round(graph), vertex))
+        result = tree(graph, there.reversed(), vertex, hierarchy.type)
+        np.testing.assert_array_equal(result, scipy_distances(graph, vertex))
 
     @settings(max_examples=30)
     @given(case=cases(), heads=st.lists(st.integers(0, 23), min_size=1, max_size=4))
@@ -159,15 +159,15 @@ class TestTrees:
         ends = np.array(heads) % graph.vertex_count
         above = hierarchy.with_root(ends)
         check_hierarchy(above)
-        found = tree(rooted(graph, ends), above, graph.vertex_count, hierarchy.type)
+        result = tree(rooted(graph, ends), above, graph.vertex_count, hierarchy.type)
         wanted = np.min([scipy_distances(graph, int(end)) for end in ends], axis=0)
-        np.testing.assert_array_equal(found[:-1], wanted)
+        np.testing.assert_array_equal(result[:-1], wanted)
 
     def test_long_rows(self) -> None:
         graph = wheel(700)
         for source in (0, 350):
-            found = tree(graph, contracted(graph, 3), source, TYPES[0])
-            np.testing.assert_array_equal(found, scipy_distances(graph, source))
+            result = tree(graph, contracted(graph, 3), source, TYPES[0])
+            np.testing.assert_array_equal(result, scipy_distances(graph, source))
 
     def test_a_narrow_type_overflows(self) -> None:
         graph = graph_of(3, [(0, 1, 2**31 - 2), (1, 2, 2)])
@@ -186,8 +186,8 @@ class TestTrees:
         """Then all vertices are the core."""
         arcs = [(v, v + 1, 2**62) for v in range(300)]
         graph = graph_of(302, [*arcs, (301, 0, 1)], "int64")
-        found = tree(graph, None, 301, TYPES[1])
-        assert found[:3].tolist() == [1, 2**62 + 1, UNREACHED]
+        result = tree(graph, None, 301, TYPES[1])
+        assert result[:3].tolist() == [1, 2**62 + 1, UNREACHED]
 
     def test_dense_graphs_are_refused(self) -> None:
         with pytest.raises(InputError, match="meshes and trees; use another --algorithm"):

@@ -201,12 +201,12 @@ def test_estimates() -> None:
 @pytest.mark.parametrize(("gigabytes", "fits"), [(80, "yes"), (8, "contracted on the host")])
 def test_plan(gigabytes: int, fits: str) -> None:
     words = ("plan", "road:4900x4900", "--gpu-memory", gigabytes, "--json")
-    found = as_json(run_command(*words))
-    assert found["prepared_fits"] == fits
-    assert found["sweep_gpu_gigabytes"] > found["least_gpu_gigabytes"]
-    assert found["contraction_gpu_gigabytes"] > found["contraction_host_gigabytes"] / 2
+    result = as_json(run_command(*words))
+    assert result["prepared_fits"] == fits
+    assert result["sweep_gpu_gigabytes"] > result["least_gpu_gigabytes"]
+    assert result["contraction_gpu_gigabytes"] > result["contraction_host_gigabytes"] / 2
 
 
 def test_plan_of_a_dense_graph() -> None:
-    found = as_json(run_command("plan", "rmat:16", "--gpu-memory", "80", "--json"))
-    assert "prepared_fits" not in found
+    result = as_json(run_command("plan", "rmat:16", "--gpu-memory", "80", "--json"))
+    assert "prepared_fits" not in result

@@ -25,9 +25,9 @@ SOURCE = 1830
 
 @pytest.fixture(scope="module")
 def town() -> PreparedGraph:
-    found = prepare(ROAD, device="cpu")
-    assert found is not None
-    return found
+    result = prepare(ROAD, device="cpu")
+    assert result is not None
+    return result
 
 
 def within(graph: Graph, source: int, cutoff: float) -> NDArray[np.int64]:
@@ -50,8 +50,8 @@ def test_every_distance(graph: Graph, data: st.DataObject) -> None:
             limit = np.inf if cutoff is None else float(cutoff)
             device.start(source, alike(np.inf), limit, record=False)
             assert device.relax(np.inf) == np.inf
-            found = public_distances(device.distances())
-            np.testing.assert_array_equal(found, within(graph, source, limit))
+            result = public_distances(device.distances())
+            np.testing.assert_array_equal(result, within(graph, source, limit))
 
 
 def relaxations(town: PreparedGraph, cutoff: int, solves: int) -> list[int]:

@@ -70,9 +70,9 @@ def test_what_is_chosen(
     monkeypatch.setattr(many_choose, "gpu_problem", lambda: None)
     monkeypatch.setattr(many_choose, "gpu_bytes", lambda limit: H100.free_bytes)
     monkeypatch.setattr(many_choose, "own_figures", lambda *_: H100)
-    found = choose(Options(device="cuda", predecessors=False), facts(vertices, arcs), count)
-    assert found.algorithm == method
-    assert f"{method} " in found.reason
+    result = choose(Options(device="cuda", predecessors=False), facts(vertices, arcs), count)
+    assert result.algorithm == method
+    assert f"{method} " in result.reason
 
 
 @pytest.mark.parametrize(
@@ -110,9 +110,9 @@ def test_what_is_in_place_need_not_be_opened(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(many_choose, "gpu_bytes", lambda limit: H100.free_bytes)
     monkeypatch.setattr(many_choose, "own_figures", lambda *_: H100)
     assert choose(Options(predecessors=False), road, 3).device == "cpu"
-    found = choose(Options(predecessors=False), road, 3, resident=swept)
-    assert (found.algorithm, found.device) == ("sweep", "cuda")
-    assert "(sweep is in place)" in found.reason
+    result = choose(Options(predecessors=False), road, 3, resident=swept)
+    assert (result.algorithm, result.device) == ("sweep", "cuda")
+    assert "(sweep is in place)" in result.reason
 
 
 def test_roads_of_pairs(monkeypatch: pytest.MonkeyPatch) -> None:

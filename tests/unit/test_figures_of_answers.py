@@ -21,9 +21,9 @@ def test_they_are_of_reached_vertices(
     distances = np.random.default_rng(5).integers(0, 1 << 20, 100).astype(dtype)
     unreached = UNREACHED if dtype == "int64" else np.inf
     distances[[0, 1, 2, 40, 99]] = unreached
-    found = figures_of(distances)
+    result = figures_of(distances)
     values = distances[distances != unreached].tolist()
-    assert found == (95, max(values), sum(values))
+    assert result == (95, max(values), sum(values))
 
 
 def test_integers_are_added_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -34,8 +34,8 @@ def test_integers_are_added_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_negative_distances_are_less_than_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figures, "AT_ONCE", 2)
-    found = figures_of(np.array([-7, -3, UNREACHED, UNREACHED]))
-    assert found == (2, -3, -10)
+    result = figures_of(np.array([-7, -3, UNREACHED, UNREACHED]))
+    assert result == (2, -3, -10)
 
 
 def test_floats_out_of_range_are_infinite(monkeypatch: pytest.MonkeyPatch) -> None:

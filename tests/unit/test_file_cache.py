@@ -64,9 +64,9 @@ def test_where_kernels_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Path(file_cache.folder()).is_dir()
     monkeypatch.setattr(FunctionCache._impl_class, "_locator_classes", [])
     assert file_cache.folder() == ""
-    found = {finding.what: finding for finding in examine()}
-    assert found["Numba's cache"].state == "wrong"
-    assert "NUMBA_CACHE_DIR" in found["Numba's cache"].advice
+    result = {finding.what: finding for finding in examine()}
+    assert result["Numba's cache"].state == "wrong"
+    assert "NUMBA_CACHE_DIR" in result["Numba's cache"].advice
 
 
 @pytest.mark.usefixtures("nowhere")

@@ -41,8 +41,8 @@ def test_a_rank_that_beats_is_fine(sleeper: int) -> None:
 def test_a_stopped_rank_is_lost(sleeper: int) -> None:
     os.kill(sleeper, signal.SIGSTOP)
     os.waitid(os.P_PID, sleeper, os.WSTOPPED | os.WNOWAIT)
-    found = peer(sleeper).problem(now=111.0, silence_s=10)
-    assert found == f"rank 3 (process {sleeper} on {HERE}) is stopped for 11 s"
+    result = peer(sleeper).problem(now=111.0, silence_s=10)
+    assert result == f"rank 3 (process {sleeper} on {HERE}) is stopped for 11 s"
 
 
 def test_a_busy_rank_is_left_alone() -> None:
@@ -53,8 +53,8 @@ def test_a_busy_rank_is_left_alone() -> None:
 def test_a_rank_of_another_host_has_longer() -> None:
     far = peer(1, host="elsewhere")
     assert far.problem(now=100 + 10 * FAR, silence_s=10) is None
-    found = far.problem(now=101 + 10 * FAR, silence_s=10)
-    assert found == "rank 3 (process 1 on elsewhere) has given no sign of life for 51 s"
+    result = far.problem(now=101 + 10 * FAR, silence_s=10)
+    assert result == "rank 3 (process 1 on elsewhere) has given no sign of life for 51 s"
 
 
 def test_a_broken_connection_is_a_lost_rank() -> None:
@@ -128,10 +128,10 @@ def test_a_watcher_that_was_away_judges_nobody(
 
 def test_wires_lead_to_rank_0() -> None:
     def work(channel: LocalChannel) -> list[int]:
-        found = wires(channel)
-        for wire in found.values():
+        result = wires(channel)
+        for wire in result.values():
             wire.close()
-        return sorted(found)
+        return sorted(result)
 
     assert on_ranks(3, work) == [[1, 2], [0], [0]]
 
@@ -146,11 +146,11 @@ def test_strangers_get_no_wire(monkeypatch: pytest.MonkeyPatch) -> None:
     rank = socket.create_connection(("127.0.0.1", port))
     rank.sendall(wiring.HELLO.pack(secret, 1))
     with server, strangers[1], rank:
-        found = wiring._accepted(server, secret, 1)
-        assert list(found) == [1]
+        result = wiring._accepted(server, secret, 1)
+        assert list(result) == [1]
         assert rank.recv(len(secret)) == secret
         assert strangers[1].recv(1) == b""
-        found[1].close()
+        result[1].close()
 
 
 @pytest.mark.parametrize("function", ["_reached", "_server"])

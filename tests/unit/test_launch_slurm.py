@@ -127,9 +127,9 @@ def test_the_environment_is_set_up(tmp_path: Path) -> None:
 
 
 def test_on_the_cpu_no_gpus_are_asked_for() -> None:
-    found = directives(script(BatchJob(("sssp", "a.gr"), gpus_per_node=0, ranks_per_node=3)))
-    assert found["ntasks-per-node"] == "3"
-    assert not {"gpus-per-node", "gpu-bind"} & set(found)
+    result = directives(script(BatchJob(("sssp", "a.gr"), gpus_per_node=0, ranks_per_node=3)))
+    assert result["ntasks-per-node"] == "3"
+    assert not {"gpus-per-node", "gpu-bind"} & set(result)
 
 
 def test_usage_of_a_script_that_is_no_template(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def test_an_answer_by_short_messages(
     whole = [size for _, sizes in on_ranks(3, work) for size in sizes]
     assert max(whole) > 100
     monkeypatch.setattr(base, "MESSAGE_BYTES", 100)
-    found = on_ranks(3, work)
-    checked(GRAPH, 4, found[0][0])
-    parts = [size for _, sizes in found for size in sizes]
+    result = on_ranks(3, work)
+    checked(GRAPH, 4, result[0][0])
+    parts = [size for _, sizes in result for size in sizes]
     assert 0 < max(parts) <= 100

@@ -63,14 +63,14 @@ def gathered(path: Path, ranks: int) -> tuple[Graph, Any] | None:
         numbering = pieces.numbering()
         return Graph(offsets, heads, weights, numbering.first, facts.name, numbering.ids), facts
 
-    found: tuple[Graph, Any] | None = on_ranks(ranks, work)[0]
-    return found
+    result: tuple[Graph, Any] | None = on_ranks(ranks, work)[0]
+    return result
 
 
 def check_same(path: Path, ranks: int) -> None:
-    found = gathered(path, ranks)
-    assert found is not None
-    graph, facts = found
+    result = gathered(path, ranks)
+    assert result is not None
+    graph, facts = result
     whole = read_graph(path, cache=False)
     expected = replace(whole, reading=None)  # only the copy says how it was read
     for ours, theirs in zip(list(vars(graph).values()), list(vars(expected).values()), strict=True):
@@ -228,8 +228,8 @@ def test_no_copy_where_it_cannot_be_written(
                 and write(draft, layout, arrays)
             ),
         )
-    found = gathered(large, 3)
-    assert found is not None
+    result = gathered(large, 3)
+    assert result is not None
     assert not wanted.exists()
     assert where == "folder" or list(wanted.parent.iterdir()) == []
 
@@ -245,9 +245,9 @@ def test_the_next_run_maps_the_copy(large: Path) -> None:
             result = SourceSolver(supply, channel, Options(device="cpu")).sssp(5)
         return kinds, result
 
-    found = on_ranks(3, work)
-    assert all(kinds == [ParsedText, Mapped] for kinds, _ in found)
-    verify(read_graph(large, cache=False), found[0][1])
+    answer = on_ranks(3, work)
+    assert all(kinds == [ParsedText, Mapped] for kinds, _ in answer)
+    verify(read_graph(large, cache=False), answer[0][1])
 
 
 def test_a_mistake_is_named_by_file_and_line(large: Path) -> None:

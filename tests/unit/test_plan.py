@@ -122,10 +122,17 @@ def test_worklists_take_what_is_left(
 
 def test_what_a_plan_says_of_short_worklists() -> None:
     """On roads shorter worklists save a ninth of all."""
-    found = estimate(Size(1 << 28, 5 << 27), 4, INT32)
-    assert found.tight < 0.9 * found.least
-    steps = (found.tight - 1, found.tight, found.short - 1, found.short, found.most - 1, found.most)
-    says = [found.verdict(free) for free in steps]
+    result = estimate(Size(1 << 28, 5 << 27), 4, INT32)
+    assert result.tight < 0.9 * result.least
+    steps = (
+        result.tight - 1,
+        result.tight,
+        result.short - 1,
+        result.short,
+        result.most - 1,
+        result.most,
+    )
+    says = [result.verdict(free) for free in steps]
     short = "with short worklists"
     assert says == ["no", "perhaps", "perhaps", short, short, "yes"]
 
@@ -133,9 +140,9 @@ def test_what_a_plan_says_of_short_worklists() -> None:
 def test_what_a_plan_says_of_fused_mode() -> None:
     """Roads need more there than in rounds, since each GPU has the distances of all vertices."""
     roads = Size(24_010_000, 59_532_647)
-    found = estimate(roads, 2, INT32)
-    assert found.least < 0.8 * found.fused
-    assert found.fused <= found.most
+    result = estimate(roads, 2, INT32)
+    assert result.least < 0.8 * result.fused
+    assert result.fused <= result.most
     assert estimate(roads, 1, INT32).fused == 0
 
 
@@ -177,12 +184,12 @@ def test_the_fewest_gpus() -> None:
 @pytest.mark.parametrize("spec", ["road:90x90", "rmat:12", "random:9000,20000"])
 def test_shares_lie_between_least_and_most(spec: str, parts: int) -> None:
     graph = generate(spec)
-    found = estimate(Size(graph.vertex_count, graph.arc_count), parts, INT32)
+    result = estimate(Size(graph.vertex_count, graph.arc_count), parts, INT32)
     held = [
         gpu_bytes(share.own_count, len(share.halo), len(share.heads), parts, INT32)
         for share in shares_of(graph, parts)
     ]
-    assert found.least <= max(held) <= 1.05 * found.most
+    assert result.least <= max(held) <= 1.05 * result.most
 
 
 def shares_of(graph: Any, parts: int) -> list[Share]:
@@ -192,17 +199,17 @@ def shares_of(graph: Any, parts: int) -> list[Share]:
 
 def answer(*words: str) -> dict[str, Any]:
     done = CliRunner().invoke(commands, ["plan", *words, "--json"], catch_exceptions=False)
-    found = json.loads(done.stdout)
-    assert isinstance(found, dict)
-    return found
+    result = json.loads(done.stdout)
+    assert isinstance(result, dict)
+    return result
 
 
 def test_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(telemetry, "nvml", lambda: None)
-    found = answer("rmat:26", "--gpus", "8", "--gpu-memory", "80")
-    assert found["arcs"] == 1 << 31
-    assert found["fits"] == "yes"
-    assert found["gpus_that_are_enough"] == 1
+    result = answer("rmat:26", "--gpus", "8", "--gpu-memory", "80")
+    assert result["arcs"] == 1 << 31
+    assert result["fits"] == "yes"
+    assert result["gpus_that_are_enough"] == 1
     assert answer("rmat:26")["fits"] == "unknown"
     roads = ("road:4900x4900", "--gpus", "4", "--gpu-memory", "1.6")
     assert answer(*roads, "--mode", "rounds")["fits"] == "yes"
@@ -314,8 +321,8 @@ ROAD_ARCS = size_of_spec("road:10x10").arcs
     ],
 )
 def test_the_memory_of_a_job(job: str, wanted: int | None) -> None:
-    found = answer("road:10x10", "--gpu-memory", "80", "--job", job)["job_host_gigabytes"]
-    assert found > 0 if wanted is None else found == wanted / 1e9
+    result = answer("road:10x10", "--gpu-memory", "80", "--job", job)["job_host_gigabytes"]
+    assert result > 0 if wanted is None else result == wanted / 1e9
 
 
 def test_the_memory_of_a_centrality() -> None:

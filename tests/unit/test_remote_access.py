@@ -17,5 +17,5 @@ REMOTE = re.compile(
 
 def test_one_file_has_all_access_to_peers() -> None:
     files = [*KERNELS.rglob("*.cu"), *KERNELS.rglob("*.cuh")]
-    found = {str(path.relative_to(KERNELS)) for path in files if REMOTE.search(path.read_text())}
-    assert found == {"exchange/remote.cuh"}
+    result = {str(path.relative_to(KERNELS)) for path in files if REMOTE.search(path.read_text())}
+    assert result == {"exchange/remote.cuh"}

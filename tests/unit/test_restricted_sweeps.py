@@ -33,11 +33,11 @@ def rows(
     graph: Graph, hierarchy: Hierarchy, sources: list[int], targets: list[int], kind: Any
 ) -> tuple[CpuSweeps, list[Any]]:
     solver = CpuSweeps(CpuGraph(graph, kind), hierarchy, predecessors=False)
-    found = []
+    result = []
     for block in solver.blocks(np.array(sources), np.array(targets)):
-        assert block.first == len(found)
-        found += public_distances(block.distances).tolist()
-    return solver, found
+        assert block.first == len(result)
+        result += public_distances(block.distances).tolist()
+    return solver, result
 
 
 @pytest.mark.usefixtures("_always")
@@ -49,27 +49,27 @@ def test_every_distance(graph: Graph, data: st.DataObject) -> None:
     hierarchy = contracted(graph, data.draw(st.integers(0, 24)))
     some = st.lists(st.integers(0, graph.vertex_count - 1), min_size=1, max_size=20)
     sources, targets = data.draw(some), data.draw(some)
-    _, found = rows(graph, hierarchy, sources, targets, kind)
-    np.testing.assert_array_equal(found, [scipy_distances(graph, s)[targets] for s in sources])
+    _, result = rows(graph, hierarchy, sources, targets, kind)
+    np.testing.assert_array_equal(result, [scipy_distances(graph, s)[targets] for s in sources])
 
 
 def test_a_part_is_a_hierarchy() -> None:
     """Of a grid only what lies above the ends is left, with the core."""
     hierarchy = contracted(generate("road:60x60"), 8)
-    found = part_above(hierarchy, np.array([5, 1717, 5]), hierarchy.vertex_count)
-    assert found is not None
-    check_hierarchy(found.hierarchy)
-    assert found.hierarchy.levels[1] == hierarchy.core_count
-    assert found.hierarchy.vertex_count < hierarchy.vertex_count / 10
-    assert found.places[0] == found.places[2] != found.places[1]
+    result = part_above(hierarchy, np.array([5, 1717, 5]), hierarchy.vertex_count)
+    assert result is not None
+    check_hierarchy(result.hierarchy)
+    assert result.hierarchy.levels[1] == hierarchy.core_count
+    assert result.hierarchy.vertex_count < hierarchy.vertex_count / 10
+    assert result.places[0] == result.places[2] != result.places[1]
     assert part_above(hierarchy, np.array([5]), 8) is None
 
 
 def test_few_targets_need_no_whole_hierarchy() -> None:
     graph = generate("road:60x60")
-    solver, found = rows(graph, contracted(graph, 8), [7, 1900], [8, 3000, 7], TYPES[0])
+    solver, result = rows(graph, contracted(graph, 8), [7, 1900], [8, 3000, 7], TYPES[0])
     np.testing.assert_array_equal(
-        found, [scipy_distances(graph, source)[[8, 3000, 7]] for source in (7, 1900)]
+        result, [scipy_distances(graph, source)[[8, 3000, 7]] for source in (7, 1900)]
     )
     assert "_whole" not in vars(solver)
 
@@ -80,6 +80,6 @@ def test_a_sum_that_does_not_fit() -> None:
     graph = graph_of(80, [(0, 1, 2**31 - 2), (2, 0, 2), *leaves])
     with pytest.raises(NarrowError):
         rows(graph, contracted(graph, 1), [2], [1], TYPES[0])
-    found = matrix(graph, [2], [1], algorithm="sweep", device="cpu")
-    assert found is not None
-    assert found.distances.item() == 2**31
+    result = matrix(graph, [2], [1], algorithm="sweep", device="cpu")
+    assert result is not None
+    assert result.distances.item() == 2**31

@@ -358,10 +358,10 @@ def test_the_end_of_a_vote_is_seen_by_the_whole_team(monkeypatch: pytest.MonkeyP
             looks.append(next(k for k in count() if team.tally(channel) is not None))
         return looks
 
-    found = on_ranks(4, work, patience=5, seed=2)
-    assert found[0] == found[1]
-    assert found[2] == found[3]
-    assert max(map(max, found)) > 0
+    result = on_ranks(4, work, patience=5, seed=2)
+    assert result[0] == result[1]
+    assert result[2] == result[3]
+    assert max(map(max, result)) > 0
 
 
 def test_an_error_of_one_rank_is_not_swallowed(

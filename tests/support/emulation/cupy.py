@@ -305,12 +305,12 @@ def _new(make: Callable[..., Any]) -> Callable[..., Any]:
 
 def _like_numpy(name: str) -> Any:
     """What CuPy has from NumPy."""
-    found = getattr(np, name)
-    if isinstance(found, type | np.ufunc) or not callable(found):
-        return found
+    answer = getattr(np, name)
+    if isinstance(answer, type | np.ufunc) or not callable(answer):
+        return answer
 
     def on_device(*words: Any, **named: Any) -> Any:
-        result = found(*words, **named)
+        result = answer(*words, **named)
         return MEMORY.holding(np.asarray(result)) if isinstance(result, np.ndarray) else result
 
     return on_device
