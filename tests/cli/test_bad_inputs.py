@@ -88,7 +88,7 @@ TABLE = {
     "bad spec": Bad("sssp road:20", 2, "cannot generate 'road:20': write it like road:1000x1000"),
     "spec too large": Bad("sssp rmat:31", 2, "the scale is at most 30"),
     # the output
-    "unknown suffix": Bad("sssp @good.gr -o @out.json", 2, "unknown suffix '.json'"),
+    "unknown suffix": Bad("sssp @good.gr -o @out.xyz", 2, "unknown suffix '.xyz'"),
     "output in a missing folder": Bad(
         "sssp @good.gr -o @none/out.npz", 2, "does not exist; create"
     ),

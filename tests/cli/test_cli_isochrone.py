@@ -68,7 +68,7 @@ def test_going_on(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_at_once(monkeypatch)
     words = ["--each", "-o", "out.geojson", "--limits", "90,60", "--from", "1,2,3"]
     run(*words[:2], "wanted.geojson", *words[3:])
-    with interrupted_at(3, isochrone, "_keep"), pytest.raises(InterruptedRun) as caught:
+    with interrupted_at(3, isochrone, "_save"), pytest.raises(InterruptedRun) as caught:
         run(*words)
     assert str(caught.value).startswith("interrupted; 2 of 3 sources are complete in")
     assert not (place / "out.geojson").exists()

@@ -114,7 +114,7 @@ def test_the_other_direction(town: Path) -> None:
         ('{"sources": ["zoo"], "targets": ["pub"], "paths": true}', "this one has paths, sources"),
         ('{"sources": ["zoo"], "limits": []}', "limits must be at least one number"),
         ('{"sources": ["zoo"], "limits": [true]}', "limit must be a number"),
-        ('{"sources": ["zoo"], "limits": {"a": 1}}', "limit must be a number"),
+        ('{"sources": ["zoo"], "limits": {"a": 1}}', "is no amount"),
         ('{"sources": ["zoo"], "limits": [-1]}', "a limit must be more than 0"),
         ('{"sources": [], "limits": [3]}', "sources must be a list of at least one"),
         ('{"sources": ["zoo"], "limits": [3], "areas": true}', "town has no coordinates"),

@@ -118,7 +118,7 @@ def test_isochrones_that_go_on(place: Path, monkeypatch: pytest.MonkeyPatch) -> 
     words += ["--features", "arcs"]
     run(*words, "-o", "wanted.csv")
     words += ["-o", "arcs.csv"]
-    with interrupted_at(3, isochrone, "_keep"), pytest.raises(InterruptedRun):
+    with interrupted_at(3, isochrone, "_save"), pytest.raises(InterruptedRun):
         run(*words)
     turns = (place / "turns.csv").read_text()
     (place / "turns.csv").write_text(turns.splitlines()[0] + "\n")

@@ -107,7 +107,7 @@ def test_only_where_a_gpu_may_be_used(
         ("sssp @good.mtx", None),
         ("sssp @absent.gr", "no such file"),
         ("sssp @good.mtx -o @none/out.npz", "does not exist"),
-        ("sssp @good.mtx -o @out.json", "unknown suffix"),
+        ("sssp @good.mtx -o @out.xyz", "unknown suffix"),
         ("sssp @good.mtx --telemetry @good.mtx", "is both GRAPH and --telemetry"),
         ("sssp @good.mtx --delta -1", "delta must be positive"),
     ],

@@ -294,10 +294,11 @@ class PartFile:
     def replace(self, part: SavedUnits) -> None:
         """Write a part in the place of all others; these are there until it is complete."""
         draft, flags = f"next-{self._token}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+        complete = np.zeros_like(self.complete)
+        complete[part[UNITS]] = True
         self._end = self._write(draft, flags, 0, part)
         self._folder.file(draft).replace(self.marker)
-        self.complete[:] = False
-        self.complete[part[UNITS]] = True
+        self.complete[:] = complete  # at once: an interrupt says how many there are
 
     def close(self) -> None:
         """Do nothing: no file stays open."""
