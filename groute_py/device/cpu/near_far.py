@@ -56,10 +56,6 @@ class NearFar:
             return
         self._delta = delta
         self._threshold[0] = threshold_after(self._threshold[1], delta, b.unreached)
-        self._narrow_near()
-
-    def _narrow_near(self) -> None:
-        b = self._buffers
         near_far.narrow(b.distances, b.lists, self._threshold[0])
 
     def _take(self, vertices: NDArray[np.int32], values: NDArray[Any]) -> None:

@@ -42,7 +42,7 @@ class Predecessors:
         b = self._buffers
         if self._rising_left:
             self._rising_left = False
-            self._onward = self._claim_rising()
+            self._onward = claim.claim_rising(b.arcs, self._claims)
             if self._onward:
                 claim.queue_claimed(self._claims)
         elif self._onward:
@@ -52,10 +52,6 @@ class Predecessors:
 
     def outgoing(self) -> list[tuple[int, Buffer]]:
         return messages_of(self._buffers, self._at, claim.CLAIM_DIRTY, with_parents=True)
-
-    def _claim_rising(self) -> bool:
-        """Claim along rising arcs; True if some tight arc is level."""
-        return bool(claim.claim_rising(self._buffers.arcs, self._claims))
 
     def _reset(self) -> None:
         b = self._buffers
