@@ -152,7 +152,7 @@ class DeviceNearest(NearestFacilities):
 
     Args:
         facilities, distances, next: CuPy arrays, types and conventions of `NearestFacilities`.
-        to_facility, statistics, numbering, attribution: as there.
+        the others: as there.
     """
 
     def __init__(
@@ -164,11 +164,14 @@ class DeviceNearest(NearestFacilities):
         statistics: dict[str, Any],
         numbering: Numbering,
         attribution: str,
+        vertices: NDArray[np.int64] | None = None,
+        candidates: NDArray[np.int64] | None = None,
+        attributes: Attributes | None = None,
     ) -> None:
         # into the dict: the class is frozen, and properties stand for its three arrays
         vars(self).update(to_facility=to_facility, statistics=statistics)
         vars(self).update(numbering=numbering, attribution=attribution)
-        vars(self).update(vertices=None, candidates=None, attributes={})
+        vars(self).update(vertices=vertices, candidates=candidates, attributes=attributes or {})
         vars(self).update(_facilities=Mirrored(facilities), _next=Mirrored(next))
         vars(self).update(_distances=Mirrored(distances))
 
