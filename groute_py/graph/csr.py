@@ -21,7 +21,7 @@ from groute_py.graph.check_arrays import (
 )
 from groute_py.graph.geography import Geography
 from groute_py.graph.ids import Numbering
-from groute_py.graph.read_report import Reading
+from groute_py.graph.read_report import Reading, of_other_weights
 from groute_py.graph.shapes import Shapes, check_shapes
 from groute_py.graph.tails import all_tails, transposed
 from groute_py.system.paths import as_text
@@ -182,8 +182,7 @@ class Graph:
 
     def with_unit_weights(self) -> Graph:
         """The graph with int32 weights of 1, in host memory."""
-        host = self.to_host()
-        return host.changed(weights=np.ones(host.arc_count, np.int32))
+        return self.to_host()._weighed(np.ones(self.arc_count, np.int32))
 
     def changed(self, **changes: Any) -> Graph:
         """Return a copy with other values of some arguments of the class.
@@ -216,7 +215,10 @@ class Graph:
         array = _as_weights(weights)
         if on_device(array) != self.on_device:
             raise GraphError("weights and arcs lie partly on a GPU; move them together")
-        return self.changed(weights=_protected(array, weights))
+        return self._weighed(_protected(array, weights))
+
+    def _weighed(self, weights: NDArray[Any]) -> Graph:
+        return self.changed(weights=weights, reading=of_other_weights(self.reading))
 
     @property
     def column(self) -> str | None:

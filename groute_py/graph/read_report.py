@@ -11,3 +11,11 @@ class Reading(NamedTuple):
     columns: dict[str, str]  # the title of each role; empty for a file without titles
     comments: int = 0  # lines that were skipped
     first_through: int | None = None  # the first vertex that is no zone, of a TNTP network
+
+
+def of_other_weights(reading: Reading | None) -> Reading | None:
+    """Return a report without the title of weights, which may say their unit."""
+    if reading is None:
+        return None
+    roles = reading.columns.items()
+    return reading._replace(columns={role: name for role, name in roles if role != "weight"})

@@ -228,6 +228,26 @@ def test_limits_with_units(place: Path, title: str, limits: str, numbers: list[f
         run_command(*words[:5], other, *words[6:])
 
 
+def test_the_unit_is_of_the_weights_of_the_file(place: Path) -> None:
+    """A .csr keeps it; other weights have none that is known."""
+    (place / "it.csv").write_text("from,to,travel_time_min\n1,2,2\n2,3,3000\n")
+    run_command("convert", "it.csv", "it.csr")
+    graph = groute_py.read_graph("it.csr")
+    answer = groute_py.isochrone(graph, [1], "5min", device="cpu")
+    assert answer is not None
+    assert answer.limits == (5,)
+    problem = r"'5min': the unit of the weights of .* is not known"
+    for other in (graph.with_weights(graph.weights * 60), graph.with_unit_weights()):
+        with pytest.raises(InputError, match=problem):
+            groute_py.isochrone(other, [1], "5min", device="cpu")
+    with (
+        groute_py.open("it.csv", device="cpu") as solver,
+        solver.with_weights([1, 2]) as changed,
+        pytest.raises(InputError, match=problem),
+    ):
+        changed.isochrone([1], "5min")
+
+
 def test_amounts_in_files(place: Path) -> None:
     pytest.importorskip("contourpy")
     (place / "it.csv").write_text("from,to,time_s\n1,2,200\n2,1,200\n")

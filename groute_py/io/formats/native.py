@@ -75,7 +75,8 @@ def laid_out(graph: Graph, source: Source | None = None) -> tuple[Outline, dict[
     """The outline of a graph's file, or of a copy of ``source``, and its arrays."""
     reading = graph.reading
     if source is None and reading is not None and reading.first_through is None:
-        reading = None  # how a table was read is of interest to whoever reads the table
+        title = reading.columns.get("weight")  # says the unit; the rest is of whoever reads a table
+        reading = None if title is None else Reading({"weight": title})
     fields = _fields(graph.ids is not None, graph.first_id, graph.name, source, reading)
     return graph_arrays.laid_out(KIND, graph, fields, digests=source is not None)
 
