@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import shutil
 import sys
+from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -54,13 +55,22 @@ class AnswerFile:
         if self._drafts:
             self.file = self._folder() / f"answer.{form or 'csv'}"
 
-    def check(self) -> None:
-        """Raise `InputError` for a form that does not suit."""
+    def check(self, check: Callable[[], object]) -> None:
+        """Raise `InputError` for a form that does not suit; errors of ``check`` name no draft."""
         if self._form is not None and not self.is_piped:
             raise InputError(f"{self._output}: its suffix says the form; leave out --format")
         is_binary = self._drafts and self.file.suffix not in TEXTS
         if is_binary and is_terminal():
             raise InputError(f"{self.file.suffix} is not for a terminal; name a file by --output")
+        if self._drafts and self.file.suffix == ".zarr":
+            raise InputError("--format zarr: it is a folder; name it by --output")
+        try:
+            check()
+        except InputError as error:
+            if self._drafts:
+                form = f"--format {self._form or 'csv (the default)'}"
+                error.args = (str(error).replace(str(self.file), form),)
+            raise
 
     def deliver(self) -> None:
         """Print the answer, if standard output gets it."""

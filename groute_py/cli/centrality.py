@@ -17,7 +17,7 @@ from groute_py.cli.options import (
     resume_option,
 )
 from groute_py.cli.runner import Runner
-from groute_py.errors import InputError
+from groute_py.errors import InputError, quote
 from groute_py.system.streams import is_stdout
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def centrality(
     begins = None if sources == "all" else run.vertices("--sources", "source")
     job = MeasureJob(measure.replace("-", "_"), begins)
     flags = {"normalized": normalized, "top": top is not None, "reverse": run.options.reverse}
-    run.begin(job, lambda: _check(run, measure, flags), keeps=True)
+    run.begin(job, lambda: _check(run, measure, flags, sources), keeps=True)
 
     def answered() -> dict[str, Any]:
         assert result is not None
@@ -110,13 +110,16 @@ def centrality(
     run.show(lambda: answer, _show)
 
 
-def _check(run: Runner, measure: str, flags: dict[str, bool]) -> None:
+def _check(run: Runner, measure: str, flags: dict[str, bool], sources: str) -> None:
+    from groute_py.io.points import is_points_file, points_in
     from groute_py.results.tables import check_table
 
     check_choice("measure", measure, MEASURES)
     for name, measures in WITHOUT.items():
         if flags[name] and measure in measures:
             raise InputError(f"{measure} does not take --{name}; drop it")
+    if is_points_file(sources) or points_in(sources) is not None:
+        raise InputError(f"--sources {quote(sources)}: points are not taken; name vertices by ids")
     if run.output is not None:
         check_table(run.file, (".npz",))
 

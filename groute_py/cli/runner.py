@@ -138,8 +138,7 @@ class Runner:
             inputs = self.ends.inputs(self._named, **self._files)
             check_outputs_apart(inputs, self.outputs)
             self.options.check(self.function)
-            self._answer_file.check()
-            check()
+            self._answer_file.check(check)
             self.refuse_resume_of_nothing()
             if job is not None:
                 job.check(self.options)

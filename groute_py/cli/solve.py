@@ -121,7 +121,7 @@ def _solve(
     from groute_py.jobs.tree import TreeJob
 
     options, output = run.options, run.output
-    output_format = output_format or ("csv" if is_stdout(output) else None)
+    output_format = output_format or (None if output is None or run.keeps else "csv")
     if targets and not options.predecessors:
         clash = "--target prints a path, which --no-predecessors leaves out; drop one"
         raise everywhere(InputError(clash))
@@ -182,7 +182,7 @@ def _check(run: Runner, form: str | None) -> None:
     if run.output is not None:
         check_output(run.output, form)
     elif form is not None:
-        raise InputError(f"--output-format {form} needs --output FILE")
+        raise InputError(f"--format {form} needs --output FILE, or -o - for standard output")
     for name in ("--telemetry", "--trace"):
         if (file := run.outputs[name]) is not None:
             check_writable(Path(file))

@@ -121,6 +121,16 @@ def test_a_job_whose_output_leads_to_standard_output(tmp_path: Path, job: str) -
         assert "out.csv" in done.stderr
 
 
+@pytest.mark.parametrize(("suffix", "begin"), [(".npy", b"\x93NUMPY"), ("", b"vertex,")])
+def test_the_suffix_of_what_leads_to_standard_output(
+    tmp_path: Path, suffix: str, begin: bytes
+) -> None:
+    path = tmp_path / f"out{suffix}"
+    path.symlink_to("/dev/stdout")
+    command = [sys.executable, "-m", "groute_py", "sssp", "road:2x1", "--device", "cpu", "-o", path]
+    assert subprocess.run(command, capture_output=True, check=True).stdout.startswith(begin)
+
+
 @pytest.mark.parametrize("form", ["npz", "npy", "csv"])
 @pytest.mark.parametrize("mode", ["wb", "ab"])
 def test_any_form_on_standard_output(tmp_path: Path, mode: str, form: str) -> None:

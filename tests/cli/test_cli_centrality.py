@@ -153,6 +153,8 @@ def test_the_table(run: Run, small: Path) -> None:
         (["closeness", "GRAPH", "-o", "nowhere/scores.csv"], "does not exist"),
         (["closeness", "GRAPH", "-o", "GRAPH"], "is both GRAPH and --output"),
         (["closeness", "GRAPH", "--sources", "9"], "source 9 is not a vertex"),
+        (["closeness", "GRAPH", "--sources", "p.csv"], "'p.csv': points are not taken"),
+        (["closeness", "GRAPH", "--sources", "2.,4;1,1.5"], "'2.,4;1,1.5': points are not taken"),
         (["closeness", "GRAPH", "--memory-limit", "much"], "is no size"),
         (["closeness", "GRAPH", "--device", "tpu"], "device 'tpu' is unknown"),
     ],

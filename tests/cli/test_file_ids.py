@@ -72,7 +72,7 @@ def test_sparse_numbers(run: Run) -> None:
         (("numbers.txt", "-s", "2"), "source 2 is not a vertex of numbers; vertices are -7, 3, 10"),
         (("numbers.txt", "-s", "two"), "source 'two' is no integer, but the graph's ids are"),
         (("town.csv", "-o", "out.npz", "--output-format", "xml"), "unknown output format 'xml'"),
-        (("town.csv", "--output-format", "npz"), "needs --output FILE"),
+        (("town.csv", "--output-format", "npz"), "--format npz needs --output FILE, or -o - for"),
     ],
 )
 def test_what_is_not_there(run: Run, words: tuple[str, ...], says: str) -> None:

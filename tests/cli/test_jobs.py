@@ -399,7 +399,12 @@ class TestStandardOutput:
     @pytest.mark.parametrize(
         ("words", "problem"),
         [
-            (["--format", "doc"], "unknown suffix '.doc'"),
+            (
+                ["--format", "CSV"],
+                r"^--format CSV: unknown suffix '.CSV'; .* saved as .*\.csv",
+            ),
+            (["--format", "npy", "--paths"], "^--format npy: an .npy file holds one array"),
+            (["--format", "zarr"], "^--format zarr: it is a folder; name it by --output"),
             (["--format", "csv", "-o", "x.csv"], "leave out --format"),
             (["-o", "-", "--resume"], "--resume goes on with an --output"),
             (["--resume"], "--resume goes on with an --output"),
@@ -408,3 +413,7 @@ class TestStandardOutput:
     def test_bad_input(self, place: Path, words: list[str], problem: str) -> None:
         with pytest.raises(InputError, match=problem):
             run_command("matrix", "town.csv", "--from", "home", "--to", "pub", *words)
+
+    def test_all_pairs_are_no_csv(self, place: Path) -> None:
+        with pytest.raises(InputError, match=r"^--format csv \(the default\): .* as \.npy, \.npz"):
+            run_command("apsp", "town.csv", "-o", "-")
