@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @click.command()
 @graph_argument
 @click.argument("trips")
-@click.option("-o", "--output", required=True, help="The links with flows to write: .csv .parquet.")
+@click.option("-o", "--output", required=True, help="The links with flows: .csv .json .parquet.")
 @click.option(
     "--method",
     type=click.Choice(["bfw", "cfw", "fw", "msa"]),

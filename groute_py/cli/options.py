@@ -214,7 +214,7 @@ resume_option = click.option(
 format_option = click.option(
     *("--format", "form"),
     metavar="NAME",
-    help="Write to standard output in this form: csv, json, parquet, or another of the suffixes.",
+    help="Write to standard output in this form, one of the suffixes without its dot.",
 )
 
 source_options = together(column_options, cache_options)

@@ -72,7 +72,7 @@ def matrix(graph: str, sources: str, targets: str, **arguments: Any) -> None:
         show_default=True,
         help="Instead of rows: none, sum, max or histogram.",
     ),
-    output="Save all rows: .npy .npz .zarr.",
+    output="Save all rows: .npy .npz .zarr; - needs --format npy or npz.",
     memory_limit={"help": MEMORY},
 )
 def apsp(graph: str, sources: str, what: str, **arguments: Any) -> None:
