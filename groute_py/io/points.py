@@ -92,18 +92,20 @@ def read_point_pairs(path: Path) -> PointPairs | None:
     """Read pairs of points; None if the titles are not of coordinates."""
     lines = _Lines(path)
     places = [place for place in places_in(lines.titles) if place.of]
+    ends = {place.of for place in places}
+    joined = {both for both in product(ends, ends) if ends_in(both) == [both]}
     pairs = [
         (one, other)
         for one, other in product(places, places)
-        if one.kind == other.kind and ends_in([one.of, other.of]) == [(one.of, other.of)]
+        if one.kind == other.kind and (one.of, other.of) in joined
     ]
     if len(pairs) != 1:
         return None
     columns = [lines.column(title) for place in pairs[0] for title in (place.x, place.y)]
-    ends, attributes = lines.table(columns)
+    points, attributes = lines.table(columns)
     titles = _titles(pairs[0][0])
-    numbers = {"name": np.arange(1, len(ends) + 1)}
-    sides = ends[:, :2], ends[:, 2:]
+    numbers = {"name": np.arange(1, len(points) + 1)}
+    sides = points[:, :2], points[:, 2:]
     sources, targets = (FilePoints(side, titles, numbers) for side in sides)
     return PointPairs(sources, targets, attributes)
 

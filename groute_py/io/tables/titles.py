@@ -135,7 +135,7 @@ def places_in(titles: Sequence[Any]) -> list[PlaceTitles]:
     [('', 'lon,lat', 'Longitude', 'lat'), ('stop', 'lon,lat', 'stop_lon', 'stop_lat')]
     """
     axes: list[tuple[str, str, int, Any]] = []
-    for title in titles:
+    for title in dict.fromkeys(titles):  # each once
         words = PLACE.fullmatch(compact(title))
         if words and (re.fullmatch(f"{NOUN}{{0,2}}", words[1]) or _ends_of(words[1])):
             axes.append((words[1], *AXES[words[2]], title))
