@@ -39,6 +39,9 @@ COMPRESSED = {None: "xml", "gzip": "xml.gz", "bzip2": "xml.bz2"}
 FILTER_BITS = 25
 """Pyosmium's filter of ids has a bit for each of 2 to this power, for every group with a member."""
 
+GREATEST_FILTERED = 1 << 40
+"""Ids of OpenStreetMap are below 2 to the power of 34 in 2026."""
+
 MARKED_DELETED = re.compile(rb"<way\s[^>]*?\baction\s*=\s*['\"]delete['\"][^>]*>")
 WAY_ID = re.compile(rb"\sid\s*=\s*['\"](-?\d{1,18})['\"]")
 
@@ -100,12 +103,13 @@ def _read_ways(path: Path, form: str, profile: Profile) -> Ways:
 def _read_nodes(path: Path, form: str, profile: Profile, refs: NDArray[np.int64]) -> Nodes:
     """Read the nodes of some ids, int64, ascending.
 
-    Drafts, as of JOSM, have negative ids, which pyosmium's filter does not take. They are looked up
-    one by one in a pass of their own.
+    Pyosmium's filter does not take negative ids, as drafts of JOSM have, and takes room for all ids
+    up to the greatest. So ids outside of its range are looked up one by one in a pass of their own.
     """
     osmium = _osmium()
     ids, versions, places = array("q"), array("q"), array("d")
-    drafts, refs = set(refs[refs <= 0].tolist()), refs[refs > 0]
+    is_usual = (refs > 0) & (refs < GREATEST_FILTERED)
+    others, refs = set(refs[~is_usual].tolist()), refs[is_usual]
     if len(refs):
         chunks = len(np.unique(refs >> FILTER_BITS)) << FILTER_BITS - 3
         check_room(chunks + 8 * int(refs[-1] >> FILTER_BITS), f"{path}: a filter of its ids")
@@ -123,9 +127,9 @@ def _read_nodes(path: Path, form: str, profile: Profile, refs: NDArray[np.int64]
     with _refusing(path, osmium):
         nodes = _objects(osmium, path, form, osmium.osm.NODE)
         take(nodes.with_filter(osmium.filter.IdFilter(refs.tolist())))
-        if drafts:
+        if others:
             every = _objects(osmium, path, form, osmium.osm.NODE)
-            take(node for node in every if node.id in drafts)
+            take(node for node in every if node.id in others)
     _refuse_versions(path, "node", np.array(ids, np.int64), np.array(versions, np.int64))
     unique, first = np.unique(np.array(ids, np.int64), return_index=True)
     return Nodes(unique, np.array(places, np.float64).reshape(-1, 2)[first])
