@@ -21,6 +21,7 @@ import groute_py
 from groute_py import FormatError, Graph, GrouteError, InputError
 from groute_py.io.graph_file import read_graph
 from groute_py.io.registry import FORMATS
+from groute_py.system import memory_limits
 
 OSM = "© OpenStreetMap contributors, ODbL"
 ROAD = {"highway": "residential"}
@@ -323,11 +324,16 @@ def test_long_ways_and_nodes_at_one_place(tmp_path: Path) -> None:
     assert graph.weights.max() > 2**31
 
 
-def test_ids_far_apart_are_refused(tmp_path: Path) -> None:
-    """The library that filters them would take memory for all ids between."""
-    places = {1: (0.0, 0.0), 2: (1.0, 0.0)}
+def test_ids_far_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library that filters them would take memory for all ids up to the greatest."""
+    places = {1: (0.0, 0.0), 2: (1.0, 0.0), 2**57: (1.0, 1.0)}
+    graph = roads(Extract(places, [([1, 2, 2**57], ROAD)]), tmp_path)
+    assert graph.numbering.ids_of([0, 1]).tolist() == [1, 2**57]
+    assert graph.arc_count == 2
+    monkeypatch.setattr(memory_limits, "available_bytes", lambda: 1 << 34)
+    scattered = [1, *range(2**26, 2**39, 2**26)]  # a piece of 4 MB for each
     with pytest.raises(GrouteError, match="a filter of its ids would take"):
-        roads(Extract(places, [([1, 2, 2**57], ROAD)]), tmp_path)
+        roads(Extract(places, [(scattered, ROAD)]), tmp_path)
 
 
 @pytest.mark.parametrize("reverse", [False, True])
