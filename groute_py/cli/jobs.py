@@ -263,7 +263,7 @@ def _limits(text: str) -> list[int | float | str]:
 
 def _limit(word: str) -> int | float | str:
     """Return a number, or an amount with a unit as it is."""
-    return word if word[:1].isdigit() and word[-1:].isalpha() else number(word)
+    return word if word[-1:].isalpha() else number(word)
 
 
 def _check_margin(output: Path, features: str | None, margin: float | None) -> None:

@@ -279,7 +279,8 @@ def as_limits(limits: Any, unit: str | None = None, graph: str = "") -> tuple[fl
     (5, 9)
     """
     data = plain(limits)
-    values = list(data) if isinstance(data, Iterable) and not isinstance(data, str) else [data]
+    is_one = isinstance(data, str | bytes | bytearray) or not isinstance(data, Iterable)
+    values = [data] if is_one else list(data)
     result = [
         number_of(value, unit, graph) if isinstance(value, str) else plain(value)
         for value in values

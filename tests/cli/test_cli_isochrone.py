@@ -175,7 +175,10 @@ def test_on_ranks(groute: Callable[..., Any], place: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["--limits", "fast"], "--limits 'fast': 'fast' is not a number"),
+        (["--limits", "fast"], "'fast' is no amount; write 300, or 5min"),
+        (["--limits", "5-"], "--limits '5-': '5-' is not a number"),
+        (["--limits", "-5min"], "'-5min' is no amount; write 300, or 5min"),
+        (["--limits", f"{'9' * 310}.5min"], "is no amount; write 300, or 5min"),
         (["--limits", "5min"], "'5min': the unit of the weights of .* is not known"),
         (["--limits", "5foo"], "'5foo' is no amount; write 300, or 5min"),
         (["--limits", "3,,4"], "is not a number"),
@@ -207,7 +210,7 @@ def test_bad_input(place: Path, words: list[str], problem: str) -> None:
 @pytest.mark.parametrize(
     ("title", "limits", "numbers"),
     [
-        ("travel_time_min", "90s,0.05h", [1.5, 3]),
+        ("travel_time_min", "90s,.05h", [1.5, 3]),
         ("time (seconds)", "1.5min,3min", [90, 180]),
         ("length_m", "3.5km,4000", [3500, 4000]),
         ("km", "2500m,1mi", [1.609344, 2.5]),

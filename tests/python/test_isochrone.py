@@ -233,6 +233,7 @@ class TestSolver:
         ({"planar": True}, "has no coordinates"),
         ({"coordinates": [[0, 0]]}, "each of 3 vertices, not of 1"),
         ({"graph": ([0, 1, 1], [1], [-2])}, "arc 0 of graph has weight -2"),
+        ({"limits": b"5min"}, "limit must be a number, not b'5min'"),
     ],
 )
 def test_wrong_arguments(changes: dict[str, Any], problem: str) -> None:

@@ -23,7 +23,8 @@ SHORT = frozenset(("s", "m", "h", "mi", "min", "ms"))
 """Words that say a unit only behind another one: ``min`` alone may be the least of something."""
 
 TIMES = frozenset(("time", "times", "duration", "traveltime"))
-AMOUNT = re.compile(r"(\d+(?:\.\d*)?|\.\d+) ?([a-z]+)")
+AMOUNT = re.compile(r"(\d{1,300}(?:\.\d{0,300})?|\.\d{1,300}) ?([a-z]+)")
+"""A number, in any unit one that float64 holds, and a word."""
 
 
 def unit_of(graph: Graph) -> str:
