@@ -132,10 +132,10 @@ def _with_index(table: Any, columns: Columns) -> Any:
 
 def _roles(table: Any, columns: Columns) -> Roles:
     def is_numeric(name: Any) -> bool:
-        return _column(table, name).dtype.kind in "iuf"
+        return column_of(table, name).dtype.kind in "iuf"
 
     return roles_of(
-        titles_of(table), is_numeric, lambda name: _column(table, name).tolist(), columns
+        titles_of(table), is_numeric, lambda name: column_of(table, name).tolist(), columns
     )
 
 
@@ -155,7 +155,7 @@ def _values(
     if roles.back is not None:
         back = _weights(table, roles.back)
     if roles.direction is not None and roles.rule is not None:
-        values = _column(table, roles.direction).tolist()
+        values = column_of(table, roles.direction).tolist()
         ways = ways_of(values, roles.direction, roles.rule)
     for more in (weights, ways, back):
         if more is not None and len(more) != rows:
@@ -168,14 +168,14 @@ def _ids(table: Any, name: Any, what: str) -> NDArray[Any]:
     values = table[name]
     listed = values if isinstance(values, (list, tuple)) else ()
     _check_lengths(listed)
-    column = _column(table, name)
+    column = column_of(table, name)
     if column.dtype.kind in "iu":
         return as_int64(column, f"a value of column {quote(name)}")
     if not column.size:
         return column.astype(np.int64)
     entries = column.tolist()
     is_mixed = len({isinstance(value, str) for value in listed}) > 1  # which NumPy makes strings
-    empty = [row for row, value in enumerate(entries) if value is None or value != value]
+    empty = [row for row, value in enumerate(entries) if is_missing(value)]
     if empty and not is_mixed:
         raise GraphError(f"row {empty[0] + 1} has no {what} in column {quote(name)}")
     if is_mixed or not all(isinstance(entry, str) for entry in entries):
@@ -190,14 +190,15 @@ def _ids(table: Any, name: Any, what: str) -> NDArray[Any]:
 
 
 def _weights(table: Any, name: Any) -> NDArray[Any]:
-    column = _column(table, name)
+    column = column_of(table, name)
     if column.dtype.kind not in "iuf" and len(column):
         other = next((value for value in column.tolist() if isinstance(value, str)), column.dtype)
         raise GraphError(f"weights must be numbers; column {quote(name)} holds {quote(other)}")
     return column
 
 
-def _column(table: Any, name: Any) -> NDArray[Any]:
+def column_of(table: Any, name: Any) -> NDArray[Any]:
+    """Return a column, one-dimensional, as numbers if it can be; `GraphError` for others."""
     try:
         column = host_array(table[name])
     except GrouteError:  # of a signal handler
@@ -212,8 +213,8 @@ def _column(table: Any, name: Any) -> NDArray[Any]:
 def _numbers(column: NDArray[Any], name: Any) -> NDArray[Any]:
     """A column of objects that are all numbers as such; any other column as it is."""
     values = column.tolist()
-    is_gapped = any(value is None for value in values)
-    present = [value for value in values if value is not None]
+    present = [value for value in values if not is_missing(value)]
+    is_gapped = len(present) < len(values)
     if not present or not all(isinstance(v, Number) and not isinstance(v, bool) for v in present):
         return column
     if all(value == value and value % 1 == 0 for value in present):
@@ -228,7 +229,19 @@ def _numbers(column: NDArray[Any], name: Any) -> NDArray[Any]:
             f"column {quote(name)} has an integer beyond 2^53 beside decimals or gaps, which "
             "64-bit floating point would round"
         )
-    return np.array([math.nan if value is None else float(value) for value in values])
+    return np.array([math.nan if is_missing(value) else float(value) for value in values])
+
+
+def is_missing(value: Any) -> bool:
+    """Find out whether it is None, or unlike itself: NaN, NaT, or NA of pandas.
+
+    >>> is_missing(float("nan")), is_missing("a"), is_missing(np.zeros(2))
+    (True, False, False)
+    """
+    differs = False if value is None else value != value
+    if isinstance(differs, bool | np.bool_):
+        return value is None or bool(differs)
+    return not hasattr(differs, "__len__")  # of NA neither True nor False
 
 
 def _check_lengths(words: Sequence[Any]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,14 @@ class NearestFacilities(Tabular):
     def reached(self) -> NDArray[np.bool_]:
         """bool, of the shape of ``distances``: where there is a facility."""
         return reached_in(self.distances)
+
+    def with_columns(
+        self, candidates: NDArray[np.int64] | None, attributes: Attributes
+    ) -> NearestFacilities:
+        """The answer with the columns of points; arrays stay on a GPU if they are there."""
+        answer = copy(self)
+        vars(answer).update(candidates=candidates, attributes=attributes)  # the class is frozen
+        return answer
 
     def save(self, path: str | Path) -> None:
         """Write the answer; the file is complete or absent.

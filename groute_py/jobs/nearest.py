@@ -183,20 +183,19 @@ class NearestJob:
     ) -> NearestFacilities:
         """Return the answer for the vertices that were asked for, with what points bring along."""
         attributes = attributes_of(facility=self.facilities, vertex=self.vertices)
-        needs_no_attributes = isinstance(answer, DeviceNearest) or not any(attributes.values())
-        if vertices is None and needs_no_attributes:
-            return answer
-        rows: Any = slice(None) if vertices is None else vertices
+        candidates = facilities if attributes["facility"] else None
+        if vertices is None:
+            return answer.with_columns(candidates, attributes)
         return NearestFacilities(
-            answer.facilities[rows],
-            answer.distances[rows],
-            answer.next[rows],
+            answer.facilities[vertices],
+            answer.distances[vertices],
+            answer.next[vertices],
             answer.to_facility,
             answer.statistics,
             answer.numbering,
             answer.attribution,
             vertices,
-            facilities if attributes["facility"] else None,
+            candidates,
             attributes,
         )
 

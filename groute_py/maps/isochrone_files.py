@@ -20,7 +20,7 @@ from groute_py.maps.pieces import Pieces
 from groute_py.maps.reach import Reach, Reaches, ReachView
 from groute_py.results.attributes import beside
 from groute_py.results.tables import SUFFIXES as TABLES
-from groute_py.results.tables import Column, TableColumns, check_table, records, write_table
+from groute_py.results.tables import Column, TableColumns, check_table, joined, records, write_table
 from groute_py.system.atomic_file import replacing, translating_errors
 
 MAPS = {".html": write_page, ".png": write_picture}
@@ -88,9 +88,7 @@ def vertices_of(answer: Reaches, reaches: Sequence[Reach]) -> TableColumns:
     """Return the vertices within some reaches, one after the other."""
     view = ReachView(answer)
     parts = [_vertex_rows(view, reach) for reach in reaches]
-    return {
-        title: Column(np.concatenate([part[title].values for part in parts])) for title in parts[0]
-    }
+    return {title: joined([part[title] for part in parts]) for title in parts[0]}
 
 
 def _vertex_rows(view: ReachView, reach: Reach) -> TableColumns:

@@ -16,7 +16,7 @@ from groute_py.graph.array_like import host_array
 from groute_py.graph.csr import Graph
 from groute_py.graph.geography import EARTH_RADIUS_M
 from groute_py.graph.shapes import Shapes
-from groute_py.interop.tables import is_table, titles_of
+from groute_py.interop.tables import column_of, is_missing, is_table, titles_of
 from groute_py.io.coordinates import (
     MICRODEGREE,
     TABLE,
@@ -210,7 +210,9 @@ def attributes_in(points: Any, count: int) -> dict[str, NDArray[Any]]:
     else:
         taken = {title for place in _place_titles(titles) for title in (place.x, place.y)}
     attributes = {
-        str(t): _attribute(points[t]) for t in titles if t not in taken and titles != [0, 1]
+        str(t): _attribute(column_of(points, t))
+        for t in titles
+        if t not in taken and titles != [0, 1]
     }
     wrong = next((title for title, values in attributes.items() if len(values) != count), None)
     if wrong is not None:
@@ -218,13 +220,14 @@ def attributes_in(points: Any, count: int) -> dict[str, NDArray[Any]]:
     return attributes
 
 
-def _attribute(column: Any) -> NDArray[Any]:
-    """The values of a column: numbers, text, or objects of which None is none."""
-    values = np.asarray(column)
-    if values.dtype.kind == "O":
-        entries = [None if value != value else value for value in values.tolist()]
-        values = np.array([*entries, None], object)[:-1]  # one dimension, whatever they are
-    return values if values.dtype.kind in "biufUO" else values.astype(str)
+def _attribute(values: NDArray[Any]) -> NDArray[Any]:
+    """The values of a column: numbers, or text, of which None is none."""
+    if values.dtype.kind in "biufU":
+        return values
+    words = values if values.dtype.kind == "O" else values.astype(str)
+    gaps = map(is_missing, values)
+    texts = [None if gap else str(word) for gap, word in zip(gaps, words, strict=True)]
+    return np.array(texts, object)
 
 
 def check_places(places: Places, what: str, name_of: Any) -> None:

@@ -98,7 +98,9 @@ def _of_pandas(pandas: Any, column: Column) -> Any:
 
 def _of_polars(polars: Any, title: str, column: Column) -> Any:
     values, valid, _ = column
-    series = polars.Series(title, values.tolist() if values.dtype.kind in "UO" else values)
+    is_text = values.dtype.kind in "UO"
+    plain, kind = (values.tolist(), polars.String) if is_text else (values, None)
+    series = polars.Series(title, plain, kind)
     if valid is None or valid.all():
         return series
     return series.set(polars.Series(np.asarray(~valid)), None)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, repeat
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -26,6 +26,7 @@ from groute_py.system.atomic_file import check_writable, replacing, translating_
 class Column(NamedTuple):
     """A column of a part of a table; ``valid`` says which values there are, None for all.
 
+    Values are numbers or text; objects are text, or None where there is none.
     In place of the others a ``.csv`` says ``missing``.
     """
 
@@ -45,6 +46,15 @@ class Column(NamedTuple):
 
 TableColumns = dict[str, Column]
 """Some lines of a table: the columns by their titles, the same ones in each part."""
+
+
+def joined(columns: Sequence[Column]) -> Column:
+    """Return the columns of some parts, at least one, as that of one part."""
+    values = np.concatenate([column.values for column in columns])
+    if all(column.valid is None for column in columns):
+        return columns[0]._replace(values=values)
+    valid = [np.ones(len(c.values), bool) if c.valid is None else c.valid for c in columns]
+    return columns[0]._replace(values=values, valid=np.concatenate(valid))
 
 
 def records(part: TableColumns) -> Iterator[dict[str, Any]]:
@@ -145,12 +155,13 @@ def write_json(file: IO[bytes], parts: Iterable[TableColumns], attribution: str)
 
 
 def arrow_table(part: TableColumns, attribution: str) -> Any:
-    """Return a table of pyarrow."""
+    """Return a table of pyarrow, with the same types for each part."""
     arrow = library("pyarrow", "a table of Arrow")
     arrays = []
     for values, present, _ in part.values():
-        plain = values.tolist() if values.dtype.kind in "UO" else values
-        arrays.append(arrow.array(plain, mask=None if present is None else ~present))
+        is_text = values.dtype.kind in "UO"
+        plain, kind = (values.tolist(), arrow.string()) if is_text else (values, None)
+        arrays.append(arrow.array(plain, kind, mask=None if present is None else ~present))
     metadata = {"attribution": attribution} if attribution else None
     return arrow.table(arrays, names=list(part), metadata=metadata)
 

@@ -123,6 +123,21 @@ def test_parquet(place: Path) -> None:
     assert rows[1] == {"vertex": 2, "distance": 60, "limit": 60.5, "lon": 0.001, "lat": 0.0}
 
 
+def test_parquet_of_parts(place: Path) -> None:
+    """The reach of c has no arc, and a name that is missing has no type of its own."""
+    pq = pytest.importorskip("pyarrow.parquet")
+    (place / "oneway.csv").write_text("from_node,to_node,length_m\na,b,5\nb,c,5\n")
+    words = ["oneway.csv", "--from", "a,c", "--each", "--limits", "7", "--features", "arcs"]
+    run_command("isochrone", *words, "--device", "cpu", "-o", "arcs.parquet")
+    rows = pq.read_table(place / "arcs.parquet").select(["source", "tail", "end"]).to_pylist()
+    assert [tuple(row.values()) for row in rows] == [("a", "a", 1.0), ("a", "b", 0.4)]
+    ends = groute_py.Points({"lon": [0, 0.001], "lat": [0, 0], "name": ["x", None]}, "it.co")
+    answer = groute_py.isochrone("it.gr", ends, 1, each=True, device="cpu")
+    assert answer is not None
+    answer.save("names.parquet")
+    assert pq.read_table(place / "names.parquet")["source_name"].to_pylist() == ["x", None]
+
+
 def features(path: Path) -> list[dict[str, Any]]:
     result = json.loads(path.read_text())
     assert result["type"] == "FeatureCollection"

@@ -221,10 +221,16 @@ def test_what_is_not_swept(solves: list[Graph]) -> None:
 def test_answers_stay_on_the_gpu(name: str) -> None:
     cupy = pytest.importorskip("cupy")
     graph = GRAPHS[name]()
+    corners = np.stack([np.arange(graph.vertex_count), np.zeros(graph.vertex_count)], axis=1)
+    home = {"x": [3], "y": [0], "name": ["home"]}
+    points = groute_py.Points(home, corners, planar=True, connected=False)
     for town in (prepared(graph), graph):
         with groute_py.open(town, device="cuda", download=False) as solver:
             result = solver.nearest(FACILITIES, to_facility=True)
             several = solver.nearest(FACILITIES, k=2)
+            named = solver.nearest(points)
+        assert isinstance(named, DeviceNearest)
+        assert named.part(slice(3, 4))["facility_name"].shown == ["home"]
         assert isinstance(result, DeviceNearest)
         arrays = result.facilities_device, result.distances_device, result.next_device
         assert all(isinstance(array, cupy.ndarray) for array in arrays)

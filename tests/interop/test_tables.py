@@ -23,6 +23,12 @@ COLUMNS = {"tail": [2, 0, 0], "head": [1, 1, 2], "km": [3, 9, 4]}
 FORMS = [lambda c: c, pd.DataFrame, pa.table]
 
 
+def test_an_end_that_pandas_misses() -> None:
+    frame = pd.DataFrame({"from": pd.Series(["x", None], dtype="string"), "to": ["y", "z"]})
+    with pytest.raises(GraphError, match="row 2 has no vertex in column 'from'"):
+        graph_from_table(frame)
+
+
 @pytest.mark.parametrize("form", FORMS)
 class TestTables:
     """The same columns as a dict, in pandas and in Arrow."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -311,6 +312,45 @@ def test_points_of_tables(library: str) -> None:
     assert metres.max() < 1e-6
     with pytest.raises(InputError, match="need columns lon,lat or x,y"):
         groute_py.snap(network, {"lon": [1.0], "km": [2.0]})
+
+
+@pytest.mark.parametrize(
+    ("values", "wanted"),
+    [
+        (np.array(["a", 1, pd.NA, None, np.nan], object), ["a", "1", None, None, None]),
+        (np.array(["a", 1], object), ["a", "1"]),
+        (pd.Series([7, None], dtype="Int64"), [7, None]),
+        (pd.Series([True, None], dtype="boolean"), ["True", None]),
+        (np.array(["2026-05-01", "NaT"], "M8[D]"), ["2026-05-01", None]),
+        ([None, None], [None, None]),
+    ],
+)
+def test_columns_of_points(values: Any, wanted: list[Any]) -> None:
+    """Text or numbers, with what is missing, in tables of all answers."""
+    count = len(wanted)
+    table = {"lon": [0.0] * count, "lat": [0.0] * count, "n": values}
+    graph = of_places([(0, 0)])
+    ends = groute_py.Points(table)
+    matrix = groute_py.matrix(graph, ends, [0], device="cpu")
+    reach = groute_py.isochrone(graph, ends, 1, each=True, device="cpu")
+    assert matrix is not None
+    assert reach is not None
+    for library in ("polars", "pyarrow"):
+        pytest.importorskip(library)
+        for answer in (matrix, reach):
+            column = answer.to_frame(library=library)["source_n"]
+            assert (column.to_list() if library == "polars" else column.to_pylist()) == wanted
+
+
+def test_columns_of_arrays_are_refused() -> None:
+    table = {"lon": [0.0, 0.0], "lat": [0.0, 0.0], "n": [[1, 2], [3, 4]]}
+    with pytest.raises(InputError, match="column 'n' has 2 dimensions"):
+        groute_py.Points(table)
+    ragged = pd.Series([np.zeros(2), np.zeros(3)])
+    assert groute_py.Points(table | {"n": ragged}).attributes["n"].tolist() == [
+        "[0. 0.]",
+        "[0. 0. 0.]",
+    ]
 
 
 def test_points_of_a_geometry() -> None:
