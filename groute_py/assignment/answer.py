@@ -36,7 +36,7 @@ class Assignment:
         within_zones: those among them from a zone to itself, which use no link.
         selected: by name of a selection, flows of its trips on all links, float64, shape (m,); the
             names end in ``_CLASS`` if there are several classes, as those of matrices do.
-        zones: ids of the vertices where trips begin or end, shape (z,).
+        zones: ids of the vertices where trips to another vertex begin or end, shape (z,).
         matrices: by name of a skim, or ``trips_SELECTION``: float64, shape (z, z).
     """
 

@@ -45,10 +45,10 @@ def assign(
 
     Args:
         graph: the network; a TNTP file has what else is needed.
-        demand: a file of trips (TNTP; ``.csv`` with columns origin, destination, trips; ``.omx``,
-            or ``FILE.omx:NAME`` if it has several matrices), three lists (ids of origins and
-            destinations, trips), or a square matrix of the first vertices; or a mapping of names of
-            classes to such demands or to `UserClass`.
+        demand: a file of trips (TNTP; ``.csv`` or ``.tsv`` with columns origin, destination, trips;
+            ``.omx``, or ``FILE.omx:NAME`` if it has several matrices), three lists (ids of origins
+            and destinations, trips), or a square matrix of the first vertices; or a mapping of
+            names of classes to such demands or to `UserClass`.
         times: of the links by their volume, `BPR` or `Conical`; None for the columns
             free_flow_time, capacity, b and power of the graph.
         method: ``bfw``, bi-conjugate Frank–Wolfe (Mitradjieva and Lindberg, 2013); ``cfw``,
@@ -89,7 +89,7 @@ def assign(
         first_through,
         start,
         time_limit_s,
-        tuple(skims),
-        select or {},
+        skims,
+        {} if select is None else select,
     )
     return job.run(GraphSource(graph), connect(comm), progress)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from groute_py.assignment.directions import Flows, FrankWolfe, TargetRule
 from groute_py.assignment.network import TrafficNetwork
 from groute_py.assignment.ranks import Loads
+from groute_py.errors import InputError
 
 STEP_ACCURACY = 1e-12
 """Accuracy of the part of the way, beyond which a line search looks no further."""
@@ -118,20 +119,24 @@ class Equilibrium:
         self.history = [Iteration(int(row[0]), *row[1:].tolist()) for row in history[:-1]]
         self._begun -= history[-1, 1]
 
+    @np.errstate(over="ignore", invalid="ignore")
     def _state(self, number: int, costs: Flows, least: float) -> Iteration:
         pce = self._classes.pce
         cost = float(pce @ (costs * self._of_links(self.flows)).sum(axis=1))
         trips = [float(some.origins.trips.sum()) for some in self._classes.trips]
         loaded = float(pce @ (np.array(trips) - self.lost))
+        objective = self.objective()
+        _refuse_overflow(cost, objective)
         saving = max(cost - least, 0.0)
         return Iteration(
             number,
             time.monotonic() - self._begun,
             saving / cost if cost else 0.0,
             saving / loaded if loaded else 0.0,
-            self.objective(),
+            objective,
         )
 
+    @np.errstate(over="ignore", invalid="ignore")
     def _move(self, loading: Flows, number: int) -> None:
         slopes = self._times.slopes(self.volumes)
 
@@ -178,11 +183,22 @@ class Equilibrium:
                 return 1.0
         return low
 
+    @np.errstate(over="ignore", invalid="ignore")
     def _costs(self, flows: Flows) -> Flows:
-        return self._times.times(self._volumes(flows)) + self._classes.fixed
+        costs = self._times.times(self._volumes(flows)) + self._classes.fixed
+        _refuse_overflow(costs)
+        return costs
 
     def _volumes(self, flows: Flows) -> NDArray[np.float64]:
         return np.asarray(self._classes.pce @ self._of_links(flows))
 
     def _of_links(self, flows: Flows) -> Flows:
         return flows[:, : self._links]
+
+
+def _refuse_overflow(*values: Any) -> None:
+    if not all(np.isfinite(some).all() for some in values):
+        raise InputError(
+            "costs of these trips are greater than a number can be; look at the units of trips, "
+            "capacities, times and powers"
+        )

@@ -12,11 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.arguments import check_kind, plain
 from groute_py.assignment.network import PathFigures, TrafficNetwork
 from groute_py.device.cpu.loading import Origins
 from groute_py.errors import GraphError, InputError, quote, quoted
 from groute_py.graph.csr import Graph
 from groute_py.system.memory_limits import check_room
+
+Selections = Mapping[str, Sequence[tuple[Any, Any]]]
+"""Pairs (tail, head) of ids by the name of a selection."""
 
 OWN = ("cost", "time")
 """Names of skims that are no columns of the graph."""
@@ -26,7 +30,7 @@ COPIES = 8
 
 
 def figures_of(
-    network: TrafficNetwork, skims: Sequence[str], select: Mapping[str, Any]
+    network: TrafficNetwork, skims: Sequence[str], select: Selections
 ) -> PathFigures | None:
     """Return the figures that are asked for, if any.
 
@@ -43,8 +47,7 @@ def figures_of(
     zones = np.unique(np.concatenate(whole))
     columns = [_column(graph, name) for name in skims if name not in OWN]
     selections = np.array([_links(graph, name, some) for name, some in select.items()])
-    selections = selections.reshape(-1, graph.arc_count)
-    values = [np.stack([fixed, *columns]) for fixed in classes.fixed[: len(ends) if skims else 0]]
+    values = [[fixed, *columns] if skims else [] for fixed in classes.fixed]
     z = len(zones)
     figures = PathFigures(
         zones,
@@ -55,8 +58,8 @@ def figures_of(
             np.empty(0),
         ),
         [_places(zones, some.origins, count) for some in classes.trips],
-        selections,
-        np.array(values).reshape(len(ends), -1, graph.arc_count),
+        selections.reshape(len(select), graph.arc_count),
+        np.array(values).reshape(len(ends), len(values[0]), graph.arc_count),
     )
     check_room(8 * COPIES * len(ends) * figures.width, f"figures of {z:,} zones")
     return figures
@@ -69,14 +72,23 @@ def _column(graph: Graph, name: str) -> NDArray[np.float64]:
     return np.asarray(graph.columns[name], np.float64)
 
 
-def _links(graph: Graph, name: str, ends: Any) -> NDArray[np.float64]:
-    """Return 1 for the links between pairs of ids, shape (m,)."""
+def selections_in(select: Any) -> Selections:
+    """Selections as plain values, which can be compared; `InputError` for what is none."""
+    check_kind("select", select, Mapping, "a mapping of names to links")
+    return {str(name): _pairs(name, ends) for name, ends in select.items()}
+
+
+def _pairs(name: Any, ends: Any) -> list[tuple[Any, Any]]:
     try:
-        pairs = [(tail, head) for tail, head in ends]
+        return [(plain(tail), plain(head)) for tail, head in ends]
     except (TypeError, ValueError):
         raise InputError(
             f"select {quote(name)}: links are pairs (tail, head), not {quote(ends)}"
         ) from None
+
+
+def _links(graph: Graph, name: str, pairs: Sequence[Any]) -> NDArray[np.float64]:
+    """Return 1 for the links between pairs of ids, shape (m,)."""
     chosen = np.zeros(graph.arc_count)
     for pair in pairs:
         tail, head = graph.numbering.indices_of(list(pair), f"select {name}: end", graph.name)
@@ -98,7 +110,7 @@ def _places(zones: NDArray[np.int64], trips: Origins, count: int) -> NDArray[np.
 def figures_in(
     network: TrafficNetwork,
     skims: Sequence[str],
-    select: Mapping[str, Any],
+    select: Selections,
     flows: NDArray[np.float64],
     least: NDArray[np.float64],
 ) -> tuple[dict[str, NDArray[np.float64]], NDArray[Any], dict[str, NDArray[np.float64]]]:
@@ -114,7 +126,8 @@ def figures_in(
     selected, matrices = dict[str, NDArray[np.float64]](), dict[str, NDArray[np.float64]]()
     for name, row, costs in zip(network.names, flows, least, strict=True):
         end = f"_{name}" if len(flows) > 1 else ""
-        through, sums = row[m:begin].reshape(-1, m), row[begin:].reshape(-1, z, z)
+        through = row[m:begin].reshape(len(select), m)
+        sums = row[begin:].reshape(figures.matrix_count, z, z)
         for place, title in enumerate(select):
             selected[f"{title}{end}"] = through[place]
             matrices[f"trips_{title}{end}"] = sums[place]

@@ -5,16 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
+from numbers import Integral
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.arguments import check_choice, check_kind, check_number
 from groute_py.assignment.answer import Assignment
 from groute_py.assignment.directions import METHODS, Flows
 from groute_py.assignment.equilibrium import Equilibrium, Iteration
-from groute_py.assignment.figures import figures_in, figures_of
+from groute_py.assignment.figures import Selections, figures_in, figures_of, selections_in
 from groute_py.assignment.link_costs import LinkTimes
 from groute_py.assignment.network import TrafficNetwork, network_of, start_of
 from groute_py.assignment.ranks import Loads, RankLoading
@@ -26,6 +28,9 @@ from groute_py.many.storage.folder import run_of
 from groute_py.many.storage.store import Store
 from groute_py.solver.opened import deadline_in
 from groute_py.source.graph_source import GraphSource
+
+MOST_ITERATIONS = 10_000_000
+"""Iterations that a run may be asked for; a saved run has a byte for each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,19 +50,34 @@ class AssignmentJob:
 
     def alike(self) -> dict[str, Any]:
         """Return what has to be the same on every rank."""
-        names = ("method", "gap", "iterations", "first_through", "time_limit_s", "skims", "select")
-        return {"function": "assign"} | {name: getattr(self, name) for name in names}
+        names = ("method", "gap", "iterations", "first_through", "time_limit_s", "skims")
+        alike = {name: getattr(self, name) for name in names}
+        return {"function": "assign", **alike, "select": self.selections}
+
+    @cached_property
+    def selections(self) -> Selections:
+        """The selections, checked and comparable."""
+        return selections_in(self.select)
 
     def check(self) -> None:
         """Raise `InputError` for what is wrong whatever the graph is."""
-        if self.method not in METHODS:
-            raise InputError(f"method {quote(str(self.method))} is not one of {', '.join(METHODS)}")
-        if not self.gap >= 0 or self.iterations < 1:
-            raise InputError(
-                "gap must not be negative, and iterations must be at least 1: "
-                f"{self.gap}, {self.iterations}"
-            )
-        if self.start is not None and (self.skims or self.select):
+        check_choice("method", self.method, METHODS)
+        check_number("gap", self.gap)
+        if not self.gap >= 0:
+            raise InputError(f"gap must not be negative, as {self.gap} is")
+        check_kind("iterations", self.iterations, Integral, "an integer")
+        if not 1 <= self.iterations <= MOST_ITERATIONS:
+            raise InputError(f"iterations must be 1 to {MOST_ITERATIONS:,}, not {self.iterations}")
+        if self.first_through is not None:
+            check_kind("first_through", self.first_through, Integral, "the id of a vertex")
+        if self.time_limit_s is not None:
+            check_number("time limit", self.time_limit_s)
+            if not self.time_limit_s >= 0:
+                raise InputError(f"the time limit must not be negative, as {self.time_limit_s} is")
+        is_list = isinstance(self.skims, list | tuple)
+        if not is_list or not all(isinstance(name, str) for name in self.skims):
+            raise InputError(f"skims must be a list of names, not {quote(self.skims)}")
+        if self.start is not None and (self.skims or self.selections):
             raise InputError(
                 "start: the paths of these flows are not known; leave out skims, select"
             )
@@ -70,9 +90,9 @@ class AssignmentJob:
         keep: Store | None = None,
     ) -> Assignment | None:
         """Answer on rank 0; None elsewhere; keep the flows of now for the next run. Collective."""
-        refuse_difference(channel, self.alike())
         with collective(channel):
             self.check()
+        refuse_difference(channel, self.alike())
         over = deadline_in(self.time_limit_s)
         network = cast("TrafficNetwork", at_root(channel, lambda: self._network(source)))
         hierarchy = on_root(channel, lambda: customizable(network.through))
@@ -98,7 +118,7 @@ class AssignmentJob:
 
     def _network(self, source: GraphSource) -> TrafficNetwork:
         network = network_of(source.graph().to_host(), self.demand, self.times, self.first_through)
-        return network._replace(figures=figures_of(network, self.skims, self.select))
+        return network._replace(figures=figures_of(network, self.skims, self.selections))
 
     def _equilibrium(self, network: TrafficNetwork) -> Equilibrium:
         start = None if self.start is None else start_of(self.start, network)
@@ -132,7 +152,7 @@ class AssignmentJob:
             "origins, destinations": np.concatenate(ends),
         }
         choices = {"job": "assign", "method": self.method, "iterations": self.iterations}
-        choices |= {"skims": list(self.skims), "select": repr(dict(self.select))}
+        choices |= {"skims": list(self.skims), "select": repr(self.selections)}
         return run_of(network.through, whole, choices)
 
     def _answer(self, network: TrafficNetwork, equilibrium: Equilibrium) -> Assignment:
@@ -152,7 +172,7 @@ class AssignmentJob:
             sum(some.total for some in trips),
             float(equilibrium.lost.sum()),
             sum(some.within_zones for some in trips),
-            *figures_in(network, self.skims, self.select, equilibrium.flows, equilibrium.least),
+            *figures_in(network, self.skims, self.selections, equilibrium.flows, equilibrium.least),
         )
 
 

@@ -33,10 +33,14 @@ class PathFigures(NamedTuple):
     values: NDArray[np.float64]  # float64, (c, q, m): fixed costs, then columns
 
     @property
+    def matrix_count(self) -> int:
+        """The number of matrices of a class, s + q."""
+        return int(len(self.selections) + self.values.shape[1])
+
+    @property
     def width(self) -> int:
         """The number of figures of a class."""
-        matrices = len(self.selections) + self.values.shape[1]
-        return int(self.selections.size + len(self.zones) ** 2 * matrices)
+        return int(self.selections.size + len(self.zones) ** 2 * self.matrix_count)
 
 
 class TrafficNetwork(NamedTuple):
@@ -55,6 +59,10 @@ def network_of(
 ) -> TrafficNetwork:
     """Return the network of the arguments of `groute_py.assign`, which lists the errors."""
     times = bpr_of(graph) if times is None else times
+    links = np.shape(getattr(times, "capacities", ()))
+    if links not in ((), (graph.arc_count,)):
+        count = f"{quoted(graph.name)} has {graph.arc_count:,} links"
+        raise GraphError(f"times are of {links[0]:,} links, and {count}; give one for each")
     names, classes = _classes(demand, graph)
     zones = _zones(graph, first_through)
     through, classes = _without_through_zones(graph, classes, zones)
@@ -131,7 +139,7 @@ def start_of(start: Any, network: TrafficNetwork) -> NDArray[np.float64]:
         count = graph.vertex_count
         some = trips.origins
         ends = np.where(some.destinations >= count, some.destinations - count, some.destinations)
-        balance = np.bincount(ends, some.trips, count)
+        balance = np.bincount(ends, some.trips, count).astype(np.float64)  # integers of nothing
         balance -= np.bincount(some.origins, np.add.reduceat(some.trips, some.starts[:-1]), count)
         balance += np.bincount(graph.tails(), own, count) - np.bincount(graph.heads, own, count)
         worst = int(np.abs(balance).argmax())

@@ -353,7 +353,13 @@ trips = np.random.default_rng(3).random((250, 250))
 times = BPR(graph.weights + 1.0, np.full(graph.arc_count, 400.0))
 demand = {"cars": trips, "trucks": trips.T.copy()}
 answer = assign(
-    graph, demand, times=times, gap=0, iterations=4, skims=["cost", "time"], select={"a": [(5, 6)]}
+    graph,
+    demand,
+    times=times,
+    gap=0,
+    iterations=4,
+    skims=["cost", "time"],
+    select={"a": np.array([[5, 6]])},
 )
 late = assign(graph, trips, times=times, gap=0, time_limit_s=0)
 trips[3, 4] = -1
@@ -414,6 +420,29 @@ def test_no_arcs_and_no_trips() -> None:
 
 
 @pytest.mark.parametrize(
+    ("graph", "demand", "trips", "zones"),
+    [
+        (([0, 0, 0], [], []), ([0], [1], [2.0]), [[0, 0], [0, 0]], [0, 1]),
+        (BRAESS, ([], [], []), np.empty((0, 0)), []),
+        (BRAESS, ([1], [1], [3.0]), np.empty((0, 0)), []),
+    ],
+)
+def test_figures_of_nothing(graph: Any, demand: Any, trips: Any, zones: list[int]) -> None:
+    """Skims and selections without a link, or without a trip to another zone."""
+    times, links = BPR(np.ones(len(graph[1])), 1), [(0, 1)][: len(graph[1])]
+    answer = assign(graph, demand, times=times, skims=["time"], select={"x": links})
+    assert answer.zones.tolist() == zones
+    assert answer.selected["x"].tolist() == [0] * len(graph[1])
+    assert np.array_equal(answer.matrices["trips_x"], trips)
+    assert answer.matrices["time"].shape == (len(zones),) * 2
+
+
+def test_a_start_without_trips() -> None:
+    answer = assign(BRAESS, ([0], [0], [8.0]), times=TIMES, start=np.zeros(5))
+    assert (answer.volumes.tolist(), answer.within_zones) == ([0] * 5, 8)
+
+
+@pytest.mark.parametrize(
     ("demand", "options", "message"),
     [
         (([0], [9], [1.0]), {}, "destination 9 is not a vertex"),
@@ -425,7 +454,7 @@ def test_no_arcs_and_no_trips() -> None:
         (7, {}, "trips are a file, three lists"),
         ({}, {}, "no class of travellers"),
         ({"all": UserClass(([0], [1], [1.0]), pce=0)}, {}, "pce must be positive"),
-        (([0], [1], [1.0]), {"method": "best"}, "is not one of bfw, cfw, fw, msa"),
+        (([0], [1], [1.0]), {"method": "best"}, "choose one of bfw, cfw, fw, msa"),
         (([0], [1], [1.0]), {"gap": -1.0}, "gap must not be negative"),
         (([0], [1], [1.0]), {"gap": float("nan")}, "gap must not be negative"),
         (([0], [1], [1.0]), {"first_through": 9}, "first_through: 9"),
@@ -433,6 +462,18 @@ def test_no_arcs_and_no_trips() -> None:
         (([0], [1], [1.0]), {"select": {"x": [(1, 0)]}}, "select 'x': no link leads from 1 to 0"),
         (([0], [1], [1.0]), {"select": {"x": [(1, 9)]}}, "select x: end 9 is not a vertex"),
         (([0], [1], [1.0]), {"select": {"x": [3]}}, "links are pairs"),
+        (([0], [1], [1.0]), {"select": ["x"]}, "select must be a mapping of names"),
+        (([0], [1], [1.0]), {"skims": "cost"}, "skims must be a list of names, not 'cost'"),
+        (([0], [1], [1.0]), {"gap": None}, "gap must be a number"),
+        (([0], [1], [1.0]), {"first_through": "x"}, "first_through must be the id of a vertex"),
+        (([0], [1], [1.0]), {"iterations": 2.5}, "iterations must be an integer"),
+        (([0], [1], [1.0]), {"iterations": 0}, "iterations must be 1 to 10,000,000, not 0"),
+        (([0], [1], [1.0]), {"iterations": 10**14}, "iterations must be 1 to 10,000,000"),
+        (([0], [1], [1.0]), {"time_limit_s": "1"}, "time limit must be a number"),
+        (([0], [1], [1.0]), {"time_limit_s": -1}, "time limit must not be negative"),
+        (([0], [1], [1.0]), {"time_limit_s": float("nan")}, "time limit must not be negative"),
+        (([0], [3], [1e80]), {}, "costs of these trips are greater than a number can be"),
+        (([0], [3], [1e63]), {}, "costs of these trips are greater than a number can be"),
     ],
 )
 def test_wrong_requests(demand: Any, options: dict[str, Any], message: str) -> None:
@@ -455,6 +496,12 @@ def test_wrong_requests(demand: Any, options: dict[str, Any], message: str) -> N
 def test_wrong_links(make: Any, message: str) -> None:
     with pytest.raises(GraphError, match=message):
         make()
+
+
+@pytest.mark.parametrize("times", [BPR([10.0], 2), BPR(np.ones(6), 2), Conical([10.0], 2)])
+def test_times_of_other_links(times: Any) -> None:
+    with pytest.raises(GraphError, match=r"times are of [16] links, and .* has 5 links"):
+        assign(BRAESS, ([0], [3], [6.0]), times=times)
 
 
 def test_a_power_of_zero_is_a_constant() -> None:
