@@ -81,6 +81,8 @@ def read_omx(path: Path, name: str | None) -> tuple[list[Any] | None, NDArray[np
 
 def _omx_of(zones: NDArray[Any], matrices: Mapping[str, NDArray[np.float64]]) -> bytes:
     """An OMX file, made in memory."""
+    if not len(zones):
+        raise InputError("an OMX file has no room for matrices of no zone; write .npz")
     how = {"driver": "H5FD_CORE", "driver_core_backing_store": 0}
     with closing(_openmatrix().open_file("matrices.omx", "w", **how)) as file:
         for name, matrix in matrices.items():

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from groute_py.assignment.equilibrium import Iteration
     from groute_py.graph.csr import Graph
     from groute_py.io.tables.columns import Columns
+
+T = TypeVar("T")
 
 
 @click.command()
@@ -95,9 +98,9 @@ def assign(
 ) -> None:
     """Assign TRIPS to the links of GRAPH so that no traveller has a cheaper way.
 
-    GRAPH is a network with the columns free_flow_time and capacity (TNTP); TRIPS is a TNTP file, or
-    a .csv with columns origin, destination, trips. Runs on the CPU. Flows are saved now and then in
-    OUTPUT.partial, for --resume.
+    GRAPH is a network with the columns free_flow_time and capacity (TNTP); TRIPS is a TNTP file, a
+    .csv or .tsv with columns origin, destination, trips, or an .omx, FILE.omx:NAME if it has
+    several matrices. Runs on the CPU. Flows are saved now and then in OUTPUT.partial, for --resume.
     """
     records.begin("import")
     from groute_py.assignment.demand import UserClass
@@ -106,30 +109,37 @@ def assign(
     from groute_py.comm.agree import at_root, on_root
     from groute_py.many.storage.folder import check_folder
     from groute_py.maps.files import check_picture
+    from groute_py.maps.places import layout_of
     from groute_py.maps.plot import plot
     from groute_py.results.tables import check_table
     from groute_py.source.graph_source import GraphSource
 
-    def checked() -> dict[str, Any]:
-        demand = {"all": UserClass(trips, dict(map(_factor, factors)))}
+    def checked() -> AssignmentJob:
+        demand = {"all": UserClass(trips, _by_name("--factor", map(_factor, factors)))}
+        select = _by_name("--select", map(_selection, selections))
+        job = AssignmentJob(demand, time_limit_s=time_limit, select=select, **options)
+        job.check()
         outputs = {"--output": output, "--matrices": matrices, "--plot": picture}
         inputs = {"GRAPH": graph, "TRIPS": trips, "--coordinates": coordinates}
         check_outputs_apart(inputs, outputs)
         if picture is not None:
             check_picture(Path(picture))
+        elif coordinates is not None:
+            raise InputError("--coordinates are for a picture of flows; name it by --plot")
         check_table(Path(output))
         check_folder(Path(output))
         if matrices is not None:
             check_matrices(Path(matrices))
-        return {"demand": demand, "select": dict(map(_selection, selections))}
+        return job
 
     channel = connected()
-    options |= on_root(channel, checked)
+    job = on_root(channel, checked)
     records.begin("read")
     network = at_root(channel, lambda: read_graph(graph, columns, cache))
+    if coordinates is not None:  # a wrong file ends the run before the work
+        at_root(channel, lambda: layout_of(coordinates, cast("Graph", network).vertex_count))
     if matrices is not None:
-        options["skims"] = on_root(channel, lambda: _skims(network))
-    job = AssignmentJob(time_limit_s=time_limit, **options)
+        job = replace(job, skims=on_root(channel, lambda: _skims(network)))
     records.begin("solve")
     with stored(channel, Path(output), "iterations", resume=resume) as keep:
         with _gaps() as progress:
@@ -157,6 +167,15 @@ def _skims(network: Graph | None) -> tuple[str, ...]:
     """The names of the matrices of a network."""
     assert network is not None
     return ("cost", "time", *(name for name in ("length", "toll") if name in network.columns))
+
+
+def _by_name(option: str, pairs: Iterable[tuple[str, T]]) -> dict[str, T]:
+    by_name: dict[str, T] = {}
+    for name, value in pairs:
+        if name in by_name:
+            raise InputError(f"{option} {quote(name)} was given twice; give each name once")
+        by_name[name] = value
+    return by_name
 
 
 def _selection(text: str) -> tuple[str, list[tuple[Any, Any]]]:

@@ -108,6 +108,16 @@ def test_trips_through_a_link(town: Path) -> None:
         assert saved["toll"].round(3)[0, 1] == round(3 / 8 * 5, 3)
 
 
+def test_matrices_of_trips_within_a_zone(town: Path) -> None:
+    (town / "trips.csv").write_text("from,to,trips\n1,1,6\n")
+    words = ("assign", "town_net.tntp", "trips.csv", "-o", "flows.csv", "--select", "x=1:3")
+    run_command(*words, "--matrices", "skims.npz")
+    assert volumes(town / "flows.csv") == [0] * 4
+    with np.load(town / "skims.npz") as saved:
+        assert {saved[name].size for name in saved} == {0}
+    assert not (town / "flows.csv.partial").exists()
+
+
 def test_a_link_of_a_file_is_named_by_its_ends(town: Path) -> None:
     (town / "town_net.tntp").write_text(NETWORK.replace("1 4 4 1", "1 4 0 1"))
     message = "'?town'?: link from 1 to 4: the capacity of link 1 is 0, and it has a delay"
@@ -237,6 +247,63 @@ def test_a_signal_keeps_the_last_flows(town: Path, ranks: int) -> None:
             ("town_net.tntp", "town_trips.tntp", "-o", "f.csv", "--matrices", "f.txt"),
             InputError,
             "matrices are .npz, .omx",
+        ),
+        (
+            (
+                "town_net.tntp",
+                "town_trips.tntp",
+                "-o",
+                "f.csv",
+                "--select",
+                "x=1:3",
+                "--select",
+                "x=1:4",
+            ),
+            InputError,
+            "--select 'x' was given twice",
+        ),
+        (
+            (
+                "town_net.tntp",
+                "town_trips.tntp",
+                "-o",
+                "f.csv",
+                "--factor",
+                "toll=1",
+                "--factor",
+                "toll=2",
+            ),
+            InputError,
+            "--factor 'toll' was given twice",
+        ),
+        (
+            ("town_net.tntp", "town_trips.tntp", "-o", "f.csv", "--coordinates", "none_node.tntp"),
+            InputError,
+            "name it by --plot",
+        ),
+        (
+            (
+                "town_net.tntp",
+                "town_trips.tntp",
+                "-o",
+                "f.csv",
+                "--plot",
+                "f.png",
+                "--coordinates",
+                "none_node.tntp",
+            ),
+            FormatError,
+            "none_node.tntp: cannot be read",
+        ),
+        (
+            ("town_net.tntp", "town_trips.tntp", "-o", "f.csv", "--time-limit", "-1"),
+            InputError,
+            "the time limit must not be negative",
+        ),
+        (
+            ("town_net.tntp", "town_trips.tntp", "-o", "f.csv", "--iterations", "99999999999999"),
+            InputError,
+            "iterations must be 1 to 10,000,000",
         ),
     ],
 )

@@ -336,6 +336,9 @@ def test_omx(tmp_path: Path) -> None:
         file.create_array("/lookup", "zones", [1, 2])
     with pytest.raises(FormatError, match="names 2 zones of 3 in 'zones'"):
         assign(BRAESS, tmp_path / "short.omx", times=TIMES)
+    nothing = assign(BRAESS, ([], [], []), times=TIMES, skims=["time"])
+    with pytest.raises(InputError, match=r"matrices of no zone; write \.npz"):
+        nothing.save_matrices(tmp_path / "nothing.omx")
     (tmp_path / "wrong.omx").write_text("no matrices")
     with pytest.raises(FormatError, match="is no OMX file"):
         assign(BRAESS, tmp_path / "wrong.omx", times=TIMES)
