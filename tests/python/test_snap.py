@@ -225,7 +225,7 @@ class TestFiles:
             ("", "expected the titles lon,lat or x,y, got ''"),
             ("a,b\n1,2\n", "csv:1: expected the titles lon,lat or x,y, got 'a,b'"),
             ("lon,lat,x,y\n1,2,3,4\n", "expected the titles"),
-            ("lon,lon,lat\n1,2,3\n", "expected the titles lon,lat or x,y"),
+            ("lon,lon,lat\n1,2,3\n", "has two columns lon"),
             ("lon,lat\n1\n", "csv:2: expected 2 fields, got 1"),
             ("lon,lat\n1,2\n1,north\n", "csv:3: expected a number as lat, got 'north'"),
             ("lon,lat\n1,nan\n", "expected a number as lat, got 'nan'"),
