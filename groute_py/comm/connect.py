@@ -94,7 +94,8 @@ def _mortal() -> Iterator[None]:
     signal has ended would wait for ever.
 
     MPICH sets a handler for SIGUSR1 while it starts, which goes on to the one before if that is a
-    function, but drops the signal where it was `SIG_DFL`. So the one before is C's ``_exit``.
+    function, but drops the signal where it was `SIG_DFL`. So the one before is C's ``abort``: its
+    mpirun ends the others at once if a rank dies by a signal, but not if it exits that early.
     """
     if threading.current_thread() is not threading.main_thread():
         yield  # others cannot change this, and hear no signal
@@ -103,7 +104,7 @@ def _mortal() -> Iterator[None]:
     before = {name: signal.signal(name, signal.SIG_DFL) for name in handled}
     if signal.SIGUSR1 in before:
         process = ctypes.CDLL(None)
-        process.signal(int(signal.SIGUSR1), process._exit)
+        process.signal(int(signal.SIGUSR1), process.abort)
     try:
         yield
     finally:

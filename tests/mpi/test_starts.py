@@ -134,7 +134,7 @@ with _mortal():
     print("still here")
 """
     done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
-    assert done.returncode != 0
+    assert done.returncode < 0  # mpirun then ends the other ranks
     assert done.stdout == ""
 
 
