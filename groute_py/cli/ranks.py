@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 import click
 
 from groute_py.cli import records, show
-from groute_py.cli.signals import on_signal
+from groute_py.cli.signals import on_signal, raise_heard
 from groute_py.engine.options import LONGEST_LIMIT_S
 from groute_py.errors import GrouteError, RunError, TimeLimitError, everywhere
 from groute_py.system.atomic_file import what_was_written
@@ -39,7 +39,9 @@ def connected(time_limit_s: float | None = None) -> Channel:
     from groute_py.comm.connect import connect
 
     records.begin("mpi")
+    raise_heard()
     channel = connect()
+    raise_heard()
     _set_alarm(time_limit_s)  # once MPI runs: only then can a late rank end the others
     click.get_current_context().with_resource(_watched(channel))
     return channel
@@ -101,6 +103,7 @@ def on_rank_0(command: Callable[P, None]) -> Callable[P, None]:
         from groute_py.comm.agree import on_root
         from groute_py.comm.connect import connect
 
+        raise_heard()
         channel = connect()
         records.begin("start")  # which no line on the terminal names
         on_root(channel, lambda: command(*args, **kwargs))

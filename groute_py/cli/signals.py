@@ -63,6 +63,12 @@ def first_signal() -> GrouteError | None:
     return _heard[0] if _heard else None
 
 
+def raise_heard() -> None:
+    """Raise the first error that a signal has brought, for an import may have passed over it."""
+    if _heard:
+        raise _heard[0]
+
+
 def be_done() -> None:
     """Ignore signals, also deferred ones, because the command is done.
 

@@ -20,6 +20,7 @@ from groute_py.cli.options import (
 )
 from groute_py.cli.ranks import on_rank_0, read_graph
 from groute_py.cli.runner import Runner
+from groute_py.cli.signals import raise_heard
 from groute_py.errors import InputError, NegativeCycleError, everywhere, printable
 from groute_py.system.clock import phase
 from groute_py.system.streams import is_stdout
@@ -152,6 +153,7 @@ def _solve(
         result: Result | None = None
         with records.telemetry_of(solver.device.uuid, telemetry) as record:
             for _ in range(trials):
+                raise_heard()
                 result = solved()
                 times.append(result.statistics["seconds"]["solve"] if result is not None else 0.0)
         gpus = records.write_telemetry(run.channel, record, telemetry)
