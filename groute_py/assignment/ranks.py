@@ -27,7 +27,7 @@ class Loads(NamedTuple):
 
 
 class RankLoading:
-    """Trips of classes, whose origins are dealt out over the ranks.
+    """Trips of classes, whose origins are shared out among the ranks.
 
     Rank r of k loads the parts r, r + k, … of each class, and rank 0 adds all parts in their order.
     So flows are the same at any number of ranks, to the last bit.

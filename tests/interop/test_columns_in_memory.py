@@ -100,7 +100,7 @@ def test_integers_that_pandas_made_floats() -> None:
 
 
 def test_objects_that_are_numbers() -> None:
-    """As SQL and JSON give them."""
+    """Integers and decimals, such as SQL and JSON give."""
     rows = {"source": [1, 2], "target": [Decimal(2), Decimal(3)], "cost": [Decimal("5.5"), 6]}
     graph = graph_from_table(pd.DataFrame(rows, dtype=object))
     assert arcs_by_id(graph) == [(1, 2, 5.5), (2, 3, 6.0)]
@@ -110,7 +110,7 @@ def test_objects_that_are_numbers() -> None:
 
 
 def test_ends_in_the_index() -> None:
-    """As OSMnx has them."""
+    """The index of edges that OSMnx makes."""
     rows = {"u": [1, 2], "v": [2, 3], "key": [0, 0], "osmid": [7, 8], "length": [5.5, 6.5]}
     edges = pd.DataFrame(rows).set_index(["u", "v", "key"])
     assert arcs_by_id(graph_from_table(edges)) == [(1, 2, 5.5), (2, 3, 6.5)]

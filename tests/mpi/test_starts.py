@@ -143,7 +143,7 @@ with _mortal():
 
 @pytest.mark.parametrize("name", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_while_modules_are_imported(name: signal.Signals, tmp_path: Path) -> None:
-    """What a handler raises there may be dropped, and the run goes on; so nothing is raised."""
+    """An error raised there may be dropped, and the run goes on; so nothing is raised."""
     (tmp_path / "click").mkdir()
     (tmp_path / "click" / "__init__.py").write_text(
         "import time\nprint('imports', flush=True)\n"
@@ -163,7 +163,7 @@ def test_a_signal_while_modules_are_imported(name: signal.Signals, tmp_path: Pat
 
 
 def test_a_signal_while_numpy_is_imported_on_a_rank(tmp_path: Path) -> None:
-    """What is half imported cannot be imported again to say so."""
+    """A module that is half imported cannot be imported again to say so."""
     (tmp_path / "numpy").mkdir()
     (tmp_path / "numpy" / "__init__.py").write_text(
         "import time\nprint('here', flush=True)\ntime.sleep(60)\n"

@@ -144,7 +144,7 @@ ThreadPoolExecutor.__enter__ = lambda self: acquire()
 
 @pytest.mark.parametrize("edge", EDGES)
 def test_a_signal_while_a_lock_changes_hands(edge: str) -> None:
-    """What a handler raises there would leave it locked, and a pool waiting for its threads."""
+    """An error raised there would leave it locked, and a pool waiting for its threads."""
     code = AT_AN_EDGE.format(change=EDGES[edge])
     done = executed(code)
     assert done.returncode == 130, done.stderr
