@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from groute_py.cli import records, show
-from groute_py.cli.options import graph_argument, reading_options, resume_option
+from groute_py.cli.answer_file import AnswerFile
+from groute_py.cli.options import format_option, graph_argument, reading_options, resume_option
 from groute_py.cli.outputs import check_outputs_apart, stored
 from groute_py.cli.phase_line import free_terminal
 from groute_py.cli.ranks import connected, read_graph
@@ -31,7 +32,10 @@ T = TypeVar("T")
 @click.command()
 @graph_argument
 @click.argument("trips")
-@click.option("-o", "--output", required=True, help="The links with flows: .csv .json .parquet.")
+@click.option(
+    "-o", "--output", help="The links with flows: .csv .json .parquet.  - is standard output."
+)
+@format_option
 @click.option(
     "--method",
     type=click.Choice(["bfw", "cfw", "fw", "msa"]),
@@ -82,7 +86,8 @@ T = TypeVar("T")
 def assign(
     graph: str,
     trips: str,
-    output: str,
+    output: str | None,
+    form: str | None,
     factors: tuple[str, ...],
     selections: tuple[str, ...],
     matrices: str | None,
@@ -114,20 +119,25 @@ def assign(
     from groute_py.results.tables import check_table
     from groute_py.source.graph_source import GraphSource
 
+    target = AnswerFile(output, form, shows=True)
+
     def checked() -> AssignmentJob:
         demand = {"all": UserClass(trips, _by_name("--factor", map(_factor, factors)))}
         select = _by_name("--select", map(_selection, selections))
         job = AssignmentJob(demand, time_limit_s=time_limit, select=select, **options)
         job.check()
-        outputs = {"--output": output, "--matrices": matrices, "--plot": picture}
+        outputs = {"--output": target.name, "--matrices": matrices, "--plot": picture}
         inputs = {"GRAPH": graph, "TRIPS": trips, "--coordinates": coordinates}
         check_outputs_apart(inputs, outputs)
         if picture is not None:
             check_picture(Path(picture))
         elif coordinates is not None:
             raise InputError("--coordinates are for a picture of flows; name it by --plot")
-        check_table(Path(output))
-        check_folder(Path(output))
+        target.check(lambda: check_table(target.file))
+        if not target.is_piped:
+            check_folder(target.file)
+        elif resume:
+            raise InputError("--resume goes on with an --output; name it")
         if matrices is not None:
             check_matrices(Path(matrices))
         return job
@@ -141,24 +151,26 @@ def assign(
     if matrices is not None:
         job = replace(job, skims=on_root(channel, lambda: _skims(network)))
     records.begin("solve")
-    with stored(channel, Path(output), "iterations", resume=resume) as keep:
+    keeps = not target.is_piped
+    with stored(channel, target.file, "iterations", resume=resume, keeps=keeps) as keep:
         with _gaps() as progress:
             answer = job.run(GraphSource(network), channel, progress, keep)
         records.begin("write")
-        on_root(channel, lambda: _save(answer, output, matrices))
+        on_root(channel, lambda: _save(answer, target, matrices))
         if picture is not None:
             on_root(channel, lambda: plot(answer, picture, coordinates=coordinates))
     seconds = records.seconds_of(channel)
     if answer is not None:
-        rows = {**answer.summary(), "output": output}
+        rows = {**answer.summary(), "output": target.name}
         more = {"matrices": matrices, "plot": picture}
         rows |= {name: file for name, file in more.items() if file is not None}
+        target.deliver()
         show.timed_answer(rows, seconds, as_json=as_json, verbose=verbose)
 
 
-def _save(answer: Assignment | None, output: str, matrices: str | None) -> None:
+def _save(answer: Assignment | None, target: AnswerFile, matrices: str | None) -> None:
     assert answer is not None
-    answer.save(output)
+    answer.save(target.file)
     if matrices is not None:
         answer.save_matrices(matrices)
 

@@ -74,6 +74,16 @@ def test_an_equilibrium(town: Path) -> None:
     assert volumes(town / "flows.csv") == [5, 3, 5, 3]
 
 
+@pytest.mark.parametrize("words", [("-o", "-"), (), ("--format", "csv")])
+def test_flows_go_to_standard_output(town: Path, words: tuple[str, ...]) -> None:
+    command = ("assign", "town_net.tntp", "town_trips.tntp", "--gap", 1e-8)
+    run_command(*command, "-o", "flows.csv")
+    done = run_command(*command, *words)
+    assert done.stdout == (town / "flows.csv").read_text()
+    assert "relative gap" in done.stderr
+    assert not list(town.glob("*.partial"))
+
+
 def test_a_toll_keeps_people_away(town: Path) -> None:
     assigned("--gap", 1e-8, "--factor", "toll=2")
     assert volumes(town / "flows.csv") == [6, 2, 6, 2]
@@ -217,6 +227,8 @@ def test_a_signal_keeps_the_last_flows(town: Path, ranks: int) -> None:
         (("town_trips.tntp", "town_trips.tntp", "-o", "f.csv"), FormatError, "NUMBER OF NODES"),
         (("town_net.tntp", "town_trips.tntp", "-o", "f.txt"), InputError, "unknown suffix"),
         (("town_net.tntp", "town_trips.tntp", "-o", "town_net.tntp"), InputError, "is both GRAPH"),
+        (("town_net.tntp", "town_trips.tntp", "--resume"), InputError, "goes on with an --output"),
+        (("town_net.tntp", "town_trips.tntp", "--format", "x"), InputError, "--format x: unknown"),
         (("road:5x5", "town_trips.tntp", "-o", "f.csv"), GraphError, "no column free_flow_time"),
         (
             ("town_net.tntp", "town_trips.tntp", "-o", "f.csv", "--factor", "tolls=1"),
