@@ -84,7 +84,8 @@ def check_tree(distances: Any, parents: Any, sources: Any, matrix: Any, directed
         assert np.array_equal(tree >= 0, reached)
         assert (tree[~reached] == -9999).all()
         heads = np.flatnonzero(reached)
-        np.testing.assert_allclose(row[tree[heads]] + arcs[tree[heads], heads], row[heads], atol=1e-9)
+        ends = row[tree[heads]] + arcs[tree[heads], heads]
+        np.testing.assert_allclose(ends, row[heads], atol=1e-9)
 
 
 def _sparse(matrix: Any) -> Any:
