@@ -42,7 +42,7 @@ COMMANDS = (
         *("-o", "reach.csv"),
     ),
 )
-"""The last one has more trees within a cutoff than sweeps find; see device/cpu/descent.py."""
+"""The last has more trees within a cutoff than sweeps find: `PATIENCE` of CPU contraction."""
 
 
 def main(target: Path) -> None:

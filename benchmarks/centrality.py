@@ -28,8 +28,7 @@ from groute_py import Graph, InputError, VerificationError
 from groute_py.centrality.dependencies import accumulate, dependency_job
 from groute_py.centrality.distances import WANTED, Reduced
 from groute_py.comm.agree import at_root, on_root
-from groute_py.comm.base import Channel
-from groute_py.comm.solo import SoloChannel
+from groute_py.comm.base import Channel, SoloChannel
 from groute_py.device.summary import Wanted
 from groute_py.engine.options import Options
 from groute_py.many.apsp import Ends

@@ -46,8 +46,7 @@ from benchmarks.program import Program, nothing, phases, timed
 from benchmarks.reference import right_distances
 from groute_py import UNREACHED, Graph, InputError, Solver, VerificationError, write_graph
 from groute_py.comm.agree import at_root, collective, on_root
-from groute_py.comm.base import Channel
-from groute_py.comm.solo import SoloChannel
+from groute_py.comm.base import Channel, SoloChannel
 from groute_py.engine.options import Options
 from groute_py.engine.preparing import prepare_whole
 from groute_py.hierarchy.prepared import without_hierarchy

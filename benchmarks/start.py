@@ -34,7 +34,7 @@ from typing import Any
 from benchmarks.attempts import measure_all, numbers
 from benchmarks.cases import NY_FILE, SkippedError, data_file
 from groute_py import generate, write_graph
-from groute_py.comm.solo import SoloChannel
+from groute_py.comm.base import SoloChannel
 from groute_py.device.registry import gpu_problem
 from groute_py.errors import InputError, RunError
 

@@ -20,7 +20,7 @@ STEPS = (
     ),
     ("engine/loop.py", "predecessors from tight arcs", GREEN),
     (
-        "engine/reporting.py, results/result.py",
+        "engine/solver.py, results/result.py",
         "gather distances and tree on rank 0; statistics",
         ORANGE,
     ),

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.algorithms.numbers import one_precision, row_types
 from groute_py.centrality.simple import SimpleGraph, refuse_zero_cycles, simple_graph
 from groute_py.comm.agree import on_root
 from groute_py.comm.base import Channel
@@ -34,12 +35,10 @@ from groute_py.device.rows import NarrowError
 from groute_py.engine.options import Options
 from groute_py.errors import InputError, RunError, quoted
 from groute_py.graph.csr import Graph
-from groute_py.graph.facts import facts_of
-from groute_py.graph.size import Size
+from groute_py.graph.facts import Size, facts_of
 from groute_py.hierarchy.prepared import without_hierarchy
 from groute_py.kernels.cpu.fixed_point import floats
 from groute_py.many.apsp import Progress
-from groute_py.many.precision import one_precision, row_types
 from groute_py.many.reduce import in_slices, slices
 from groute_py.many.solve import batch_delta
 from groute_py.many.sources import Vertices, vertices_in

@@ -13,7 +13,7 @@ from groute_py.centrality.bounds import bounded_rows, is_bounded
 from groute_py.comm.agree import collective, on_root
 from groute_py.device.summary import Wanted
 from groute_py.errors import InputError, RunError, quoted
-from groute_py.graph.size import Size
+from groute_py.graph.facts import Size
 from groute_py.many.apsp import Ends, ManySources
 from groute_py.many.reduce import Reduction, reduce
 from groute_py.many.sources import Vertices, indices_in

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from groute_py.cli import records, show
-from groute_py.cli.answer_file import AnswerFile
+from groute_py.cli.outputs import AnswerFile
 from groute_py.cli.options import format_option, graph_argument, reading_options, resume_option
 from groute_py.cli.outputs import check_outputs_apart, stored
 from groute_py.cli.phase_line import free_terminal

@@ -12,7 +12,7 @@ from groute_py.cli.ranks import on_rank_0
 from groute_py.errors import InputError, SetupError
 
 if TYPE_CHECKING:
-    from groute_py.graph.size import Size
+    from groute_py.graph.facts import Size
     from groute_py.io.tables.columns import Columns
 
 
@@ -83,7 +83,7 @@ def plan(
     from groute_py.device.cuda.runtime.memory_plan import CONTEXT_BYTES
     from groute_py.memory import gpus as on_gpus
     from groute_py.memory import host
-    from groute_py.memory.contraction import prepared_estimate
+    from groute_py.memory.gpus import prepared_estimate
 
     kind = np.dtype(f"int{bits}")
     size = _size(graph, columns, cache)
@@ -147,8 +147,8 @@ def _refuse_what_does_not_fit(graph: str, job: str | None, rows: dict[str, Any])
 
 
 def _size(graph: str, columns: Columns, cache: Any) -> Size:
+    from groute_py.graph.facts import Size
     from groute_py.graph.generate import is_spec, size_of_spec
-    from groute_py.graph.size import Size
     from groute_py.source.graph_source import GraphSource
 
     if is_spec(graph):

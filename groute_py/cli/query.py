@@ -49,7 +49,7 @@ def query(graph: str, **arguments: Any) -> None:
     if place().size > 1:
         raise InputError("query runs on one rank; start it without mpirun")
     run = Runner("query", graph, arguments | {"as_json": True})
-    from groute_py.comm.solo import SoloChannel
+    from groute_py.comm.base import SoloChannel
     from groute_py.graph.direction import Direction
     from groute_py.jobs.questions import Questions
     from groute_py.jobs.solver import Solver

@@ -139,7 +139,7 @@ def _save(
     job: ManySources,
     progress: Progress | None,
 ) -> dict[str, Any]:
-    from groute_py.results.attributes import attributes_of
+    from groute_py.results.tables import attributes_of
 
     more = attributes_of(**ends)
     saved = save_rows(channel, job, run.file, run.resumes, progress, more, keeps=run.keeps)

@@ -211,7 +211,7 @@ def _mark_negative_cycle(output: str | None, form: str | None) -> None:
 
 
 def _verify(opened: Opened, result: Result | None) -> None:
-    from groute_py.results.with_turns import solved_result
+    from groute_py.results.result import solved_result
     from groute_py.turns import expanded
     from groute_py.verification import certify
 

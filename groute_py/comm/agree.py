@@ -19,7 +19,7 @@ def collective(channel: Channel) -> Iterator[None]:
     The ranks communicate once, at the end of the block. An error other than `GrouteError` is raised
     unchanged on its rank, and as `RunError` elsewhere.
 
-    >>> from groute_py.comm.solo import SoloChannel
+    >>> from groute_py.comm.base import SoloChannel
     >>> with collective(SoloChannel()):
     ...     half = 4 // 2
     >>> half

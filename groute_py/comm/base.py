@@ -1,4 +1,4 @@
-"""The channel protocol: communication between the ranks of a run.
+"""The channel protocol: communication between the ranks of a run; that of one rank alone.
 
 All ranks call *collective* methods in the same order. *Free* methods (send, receive, vote) never
 block: a rank continues to work while they are in flight.
@@ -94,3 +94,58 @@ class Channel(Protocol):
 
     def tally(self) -> list[Sequence[float]] | None:
         """The open vote's ballots in rank order, or None while some are missing."""
+
+
+class SoloChannel:
+    """The channel of a single rank."""
+
+    rank = 0
+    size = 1
+    direct = False
+    sent = 0
+    received = 0
+
+    def __init__(self) -> None:
+        self.bytes_sent = np.zeros(1, dtype=np.int64)
+        self._ballot: Sequence[float] | None = None
+
+    def broadcast(self, value: T) -> T:
+        return value
+
+    def gather(self, value: T) -> list[T]:
+        return [value]
+
+    def scatter(self, arrays: list[NDArray[Any]] | None) -> NDArray[Any]:
+        assert arrays is not None
+        return arrays[0]
+
+    def collect(self, array: NDArray[Any]) -> list[NDArray[Any]] | None:
+        return [array]
+
+    def exchange(self, arrays: list[NDArray[Any]]) -> list[NDArray[Any]]:
+        return arrays
+
+    def split(self, parts: Sequence[int]) -> SoloChannel:
+        return SoloChannel()
+
+    def first_of_host(self) -> int:
+        return 0
+
+    def abandon(self) -> None:
+        """Nothing to drop: there are no messages."""
+
+    def begin(self) -> None:
+        """No messages to keep apart."""
+
+    def send(self, peer: int, message: Buffer) -> None:
+        raise AssertionError(f"one rank alone has no peer {peer}")
+
+    def receive(self, memory: Memory = host_memory) -> list[Buffer]:
+        return []
+
+    def vote(self, ballot: Sequence[float]) -> None:
+        self._ballot = ballot
+
+    def tally(self) -> list[Sequence[float]] | None:
+        ballot, self._ballot = self._ballot, None
+        return None if ballot is None else [ballot]

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from groute_py.comm.base import Channel
-from groute_py.comm.solo import SoloChannel
+from groute_py.comm.base import Channel, SoloChannel
 from groute_py.errors import InputError, SetupError, everywhere, quote
 from groute_py.system.environment import end_job, place
 from groute_py.system.settings import settings

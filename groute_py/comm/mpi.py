@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.awareness import gpu_aware
-from groute_py.comm.base import Buffer, Channel, Memory, host_memory
-from groute_py.comm.solo import SoloChannel
+from groute_py.comm.base import Buffer, Channel, Memory, SoloChannel, host_memory
 
 if TYPE_CHECKING:
     from mpi4py import MPI

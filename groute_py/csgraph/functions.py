@@ -25,8 +25,7 @@ from groute_py.errors import InputError, RunError
 from groute_py.graph.csr import Graph
 from groute_py.kernels.cpu.order import breadth_first_tree
 from groute_py.many.floyd import close_between
-from groute_py.many.johnson import potentials, solve_johnson
-from groute_py.many.rooted import solve_nearest
+from groute_py.many.johnson import potentials, solve_johnson, solve_nearest
 from groute_py.many.rows import SourceRows, solve_rows
 from groute_py.system.settings import settings
 

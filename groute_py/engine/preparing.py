@@ -20,7 +20,7 @@ from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.hierarchy.prepared import PreparedGraph
 from groute_py.hierarchy.problems import DenseError, NarrowError, UnsuitableError
 from groute_py.hierarchy.suits import cannot, why_not
-from groute_py.memory.contraction import on_host, place_for, refuse_large_levels
+from groute_py.memory.gpus import on_host, place_for, refuse_large_levels
 from groute_py.source.base import Supply
 from groute_py.source.graph_source import GraphSource
 from groute_py.system.clock import phase

@@ -11,18 +11,19 @@ from numpy.typing import NDArray
 
 from groute_py.arguments import check_kind
 from groute_py.errors import GraphError, InputError, quote, quoted
-from groute_py.graph.array_like import array_of, as_int64, on_device
-from groute_py.graph.check_arrays import (
+from groute_py.graph.array_like import (
+    array_of,
+    as_int64,
     check_arcs,
     check_are_arrays,
     check_coordinates,
     check_ids,
     check_offsets,
+    on_device,
 )
-from groute_py.graph.geography import Geography
+from groute_py.graph.geography import Geography, Shapes, check_shapes
 from groute_py.graph.ids import Numbering
 from groute_py.graph.read_report import Reading, of_other_weights
-from groute_py.graph.shapes import Shapes, check_shapes
 from groute_py.graph.tails import all_tails, transposed
 from groute_py.system.paths import as_text
 

@@ -1,4 +1,4 @@
-"""Facts of a graph for the choice of a method, small enough to send to every rank."""
+"""Facts of a graph for the choice of a method, small enough to send to every rank; its size."""
 
 from __future__ import annotations
 
@@ -124,3 +124,15 @@ def weighed_together(parts: list[tuple[int, Weighed]]) -> Weighed:
     return Weighed(
         min(part.least for _, part in some), max(part.greatest for _, part in some), mean
     )
+
+
+class Size(NamedTuple):
+    """Numbers of vertices and arcs; a file may state them wrongly."""
+
+    vertices: int
+    arcs: int
+
+    @classmethod
+    def of(cls, graph: Any) -> Size:
+        """Return the size of a graph, or of one with some `Facts`."""
+        return cls(graph.vertex_count, graph.arc_count)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from groute_py.arguments import check_kind
 from groute_py.errors import InputError, quote
 from groute_py.graph.csr import Graph
-from groute_py.graph.size import Size
+from groute_py.graph.facts import Size
 from groute_py.kernels.cpu.build import CURSORS, count_arcs, place_arcs
 from groute_py.kernels.cpu.draw import ROAD_KEPT, random_arcs, rmat_arcs, road_degrees, road_rows
 from groute_py.system.memory_limits import check_room

@@ -13,7 +13,7 @@ from types import ModuleType
 from groute_py.arguments import file_path
 from groute_py.errors import FormatError, GraphError, RunError
 from groute_py.graph.csr import Graph
-from groute_py.graph.size import Size
+from groute_py.graph.facts import Size
 from groute_py.graph.symmetrize import mirrored
 from groute_py.io import cache as cached
 from groute_py.io.cache import Copy

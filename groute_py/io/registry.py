@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from groute_py.arguments import check_kind, file_path
 from groute_py.errors import FormatError, InputError
 from groute_py.graph.csr import Graph
-from groute_py.graph.size import Size
+from groute_py.graph.facts import Size
 from groute_py.io import foreign_formats
 from groute_py.io.compression import SUFFIXES, bare_name
 from groute_py.io.file_head import Head

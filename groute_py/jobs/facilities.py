@@ -17,18 +17,19 @@ from groute_py.errors import NegativeCycleError
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Numbering
 from groute_py.io.npz import save_arrays
-from groute_py.results.attributes import Attributes, numbers_of
-from groute_py.results.attributes import beside as beside_ends
 from groute_py.results.frame import Tabular
 from groute_py.results.result import reached_in
 from groute_py.results.tables import (
+    Attributes,
     Column,
     TableColumns,
     check_table,
+    numbers_of,
     of_distances,
     of_vertices,
     write_table,
 )
+from groute_py.results.tables import beside as beside_ends
 from groute_py.system.atomic_file import replacing, translating_errors
 from groute_py.system.environment import local_rank
 from groute_py.turns.expanded import layout_of

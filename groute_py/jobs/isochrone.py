@@ -22,23 +22,22 @@ from groute_py.engine.option import takes
 from groute_py.engine.options import Options
 from groute_py.errors import InputError, quote, quoted
 from groute_py.graph.csr import Graph
-from groute_py.graph.size import Size
+from groute_py.graph.facts import Size
 from groute_py.graph.tails import transposed
 from groute_py.hierarchy.prepared import without_hierarchy
 from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
 from groute_py.io.tables.units import number_of, unit_of
 from groute_py.jobs.isochrones import Isochrones
-from groute_py.many.rooted import rooted
+from groute_py.many.johnson import rooted
 from groute_py.many.sources import Vertices, vertices_in
 from groute_py.many.storage.folder import run_of
 from groute_py.many.storage.store import UNITS, SavedUnits, Store
 from groute_py.maps.places import Coordinates, Places, has_places, places_of
 from groute_py.maps.reach import Reach
 from groute_py.memory.host import bytes_of, refuse_beyond
-from groute_py.results.attributes import attributes_of
-from groute_py.results.result import Result, reached_in
-from groute_py.results.with_turns import solved_result
+from groute_py.results.result import Result, reached_in, solved_result
+from groute_py.results.tables import attributes_of
 from groute_py.solver.opened import Opened, Work, open_for
 from groute_py.turns.expanded import ExpandedGraph, layout_of, solved_graph
 

@@ -18,9 +18,8 @@ from groute_py.maps.areas import Polygon
 from groute_py.maps.pieces import Pieces, Watch
 from groute_py.maps.places import FARTHEST, Places
 from groute_py.maps.reach import Reach, ReachView
-from groute_py.results.attributes import Attributes
 from groute_py.results.frame import Tabular
-from groute_py.results.tables import TableColumns
+from groute_py.results.tables import Attributes, TableColumns
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,8 +17,7 @@ from groute_py.device.base import bound_within, unreached
 from groute_py.device.rows import RowBlock
 from groute_py.engine.options import Options
 from groute_py.graph.direction import Direction
-from groute_py.graph.facts import facts_of
-from groute_py.graph.size import Size
+from groute_py.graph.facts import Size, facts_of
 from groute_py.jobs.facilities import NearestFacilities, by_id, next_vertices
 from groute_py.many.apsp import Ends, ManySources, deliver
 from groute_py.many.storage.folder import run_of

@@ -25,9 +25,8 @@ from groute_py.many.apsp import ManySources, Progress, collect
 from groute_py.many.sources import Vertices
 from groute_py.many.storage.forms import check_output
 from groute_py.many.to_file import save
-from groute_py.results.attributes import Attributes, attributes_of, beside_pairs
 from groute_py.results.frame import Tabular
-from groute_py.results.tables import TableColumns, of_pairs
+from groute_py.results.tables import Attributes, TableColumns, attributes_of, beside_pairs, of_pairs
 from groute_py.solver.opened import Opened, Work, open_for
 
 if TYPE_CHECKING:

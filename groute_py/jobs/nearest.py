@@ -31,7 +31,7 @@ from groute_py.engine.statistics import Statistics, Stopwatch
 from groute_py.errors import InputError, NegativeCycleError, too_late
 from groute_py.graph.csr import Graph
 from groute_py.graph.direction import Direction
-from groute_py.graph.size import Size
+from groute_py.graph.facts import Size
 from groute_py.hierarchy.prepared import hierarchy_of, without_hierarchy
 from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
@@ -45,11 +45,11 @@ from groute_py.jobs.facilities import (
 )
 from groute_py.jobs.k_nearest import k_nearest
 from groute_py.many.choose import with_device
-from groute_py.many.rooted import origins_of, rooted
+from groute_py.many.johnson import origins_of, rooted
 from groute_py.many.sources import Vertices, vertices_in
 from groute_py.memory.host import bytes_of, refuse_beyond
-from groute_py.results.attributes import attributes_of
 from groute_py.results.result import Result
+from groute_py.results.tables import attributes_of
 from groute_py.solver.opened import Opened, Work, open_for
 from groute_py.system.environment import local_rank
 from groute_py.turns.expanded import layout_of

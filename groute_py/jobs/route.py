@@ -22,7 +22,7 @@ from groute_py.io.tables.columns import Columns
 from groute_py.jobs.pairs import PairQuery
 from groute_py.jobs.routes import Routes
 from groute_py.many.sources import Locator, indices_in
-from groute_py.results.attributes import Attributes, attributes_of
+from groute_py.results.tables import Attributes, attributes_of
 from groute_py.solver.opened import Opened, Work, open_for
 
 if TYPE_CHECKING:

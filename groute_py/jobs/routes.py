@@ -17,12 +17,13 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Numbering
 from groute_py.maps.geojson import SUFFIX, write_lines
 from groute_py.maps.places import Coordinates, Places, places_of
-from groute_py.results.attributes import Attributes, beside
 from groute_py.results.frame import Tabular
 from groute_py.results.result import reached_in
 from groute_py.results.tables import (
+    Attributes,
     Column,
     TableColumns,
+    beside,
     check_table,
     of_distances,
     records,

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.algorithms.numbers import rounding_of
 from groute_py.comm.agree import collective, on_root
 from groute_py.comm.base import Channel
 from groute_py.device.rows import RowBlock
@@ -23,7 +24,6 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
 from groute_py.hierarchy.prepared import hierarchy_of
 from groute_py.many.choose import Choice, choose
-from groute_py.many.precision import rounding_of
 from groute_py.many.row_graph import RowGraph
 from groute_py.many.rows import SourceRows
 from groute_py.many.solve import Solving

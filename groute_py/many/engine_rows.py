@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.comm.solo import SoloChannel
+from groute_py.comm.base import SoloChannel
 from groute_py.device.cpu.rows import by_threads
 from groute_py.device.rows import RowBlock
 from groute_py.device.summary import Summary, Wanted, summarize

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.algorithms.numbers import row_types
 from groute_py.comm.agree import collective
 from groute_py.comm.base import Channel
 from groute_py.device.cpu.rows import CpuGraph, CpuHeaps
@@ -27,7 +28,6 @@ from groute_py.many.choose import Choice
 from groute_py.many.engine_rows import EngineRows, SingleRows
 from groute_py.many.floyd import CpuFloyd
 from groute_py.many.johnson import lifted, out_of_range, reweighted
-from groute_py.many.precision import row_types
 from groute_py.results.result import public_distances
 from groute_py.system.environment import local_rank
 

@@ -17,7 +17,7 @@ from groute_py.many.rows import SourceRows
 from groute_py.many.storage.forms import write_output
 from groute_py.many.storage.row_files import ArrayPlace, MappedRowWriter, RowFiles
 from groute_py.many.storage.store import Store
-from groute_py.results.attributes import Attributes
+from groute_py.results.tables import Attributes
 from groute_py.system.clock import span
 
 UNIT = "rows"

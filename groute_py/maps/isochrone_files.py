@@ -18,9 +18,16 @@ from groute_py.maps.lines import segments_of
 from groute_py.maps.page import write_page
 from groute_py.maps.pieces import Pieces
 from groute_py.maps.reach import Reach, Reaches, ReachView
-from groute_py.results.attributes import beside
 from groute_py.results.tables import SUFFIXES as TABLES
-from groute_py.results.tables import Column, TableColumns, check_table, joined, records, write_table
+from groute_py.results.tables import (
+    Column,
+    TableColumns,
+    beside,
+    check_table,
+    joined,
+    records,
+    write_table,
+)
 from groute_py.system.atomic_file import replacing, translating_errors
 
 MAPS = {".html": write_page, ".png": write_picture}

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.graph.csr import Graph
-from groute_py.graph.shapes import Shapes
+from groute_py.graph.geography import Shapes
 from groute_py.maps.pieces import Pieces, whole_arcs
 
 Floats = NDArray[np.float64]

@@ -16,7 +16,7 @@ from groute_py.maps.areas import Polygon, areas_of
 from groute_py.maps.lines import Floats, Ground, beelines, segments_of
 from groute_py.maps.pieces import Pieces, Watch, pieces_of
 from groute_py.maps.places import Places, Plane, plane_of, shapes_at
-from groute_py.results.attributes import Attributes
+from groute_py.results.tables import Attributes
 
 USUAL_MARGIN = 100.0
 """The margin of areas about no arc at all."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from groute_py.device.cpu.memory_plan import PATHS_BYTES, SIDE_BYTES, SUM_BYTES
 from groute_py.errors import InputError, quote
-from groute_py.graph.size import Size
+from groute_py.graph.facts import Size
 from groute_py.system.memory_limits import available_bytes
 
 COUNTED = {"betweenness": False, "edge-betweenness": True}

@@ -13,7 +13,7 @@ import networkx as nx
 import numpy as np
 
 from groute_py.centrality.distances import Reduced
-from groute_py.many.rooted import solve_nearest
+from groute_py.many.johnson import solve_nearest
 from groute_py.networkx.entries import entry
 from groute_py.networkx.graph import BackendGraph, Node, Weight
 from groute_py.networkx.paths import ALGORITHMS, DIJKSTRA

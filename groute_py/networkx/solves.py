@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from groute_py.centrality.dependencies import Accumulated, accumulated
 from groute_py.centrality.distances import Reduced, reduced
-from groute_py.comm.solo import SoloChannel
+from groute_py.comm.base import SoloChannel
 from groute_py.device.base import unreached
 from groute_py.engine.options import Options
 from groute_py.errors import InputError, NegativeCycleError, RunError
 from groute_py.graph.csr import Graph
-from groute_py.many.rooted import solve_nearest
+from groute_py.many.johnson import solve_nearest
 from groute_py.many.rows import solve_each
 from groute_py.networkx.graph import BackendGraph, Node, Weight
 from groute_py.solver.opened import Opened, source_of

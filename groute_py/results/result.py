@@ -26,6 +26,9 @@ from groute_py.system.threads import in_slices
 if TYPE_CHECKING:
     from groute_py.results.tables import TableColumns
 
+
+from groute_py.turns.layout import Layout
+
 UNREACHED = np.iinfo(np.int64).max
 """The integer distance of a vertex that no path reaches; float distances use infinity."""
 
@@ -317,3 +320,47 @@ NPY, ZIP = b"\x93NUMPY", b"PK"
 
 _DISTANCES = (np.dtype(np.int64), np.dtype(np.float32), np.dtype(np.float64))
 """The types of distances in a saved result."""
+
+
+@dataclass(frozen=True, eq=False)
+class TurnResult(Result):
+    """A `Result` that has paths, but no predecessors.
+
+    A path to a vertex by way of another need not begin with a shortest path to that one, so there
+    is no tree. See `groute_py.turns.expanded`.
+    """
+
+    solved: Result = field(kw_only=True)
+    layout: Layout = field(kw_only=True)
+
+    def positions_to(self, vertex: int | str | Positions) -> list[int]:
+        """See `Result.positions_to`; a path may pass a vertex more than once."""
+        (end,) = self.layout.ends(np.array([self.numbering.index_of(vertex)])).tolist()
+        states = np.array(self.solved.positions_to(Positions(end)), np.int64)
+        path: list[int] = self.layout.path(states).tolist()
+        return path
+
+
+def in_vertices(result: Result, layout: Layout, source: int, numbering: Numbering) -> Result:
+    """Return the answer that a user gets."""
+    if not layout.is_expanded:
+        return result
+    places = result.coordinates
+    return TurnResult(
+        source,
+        layout.at_ends(result.distances),
+        None,
+        result.statistics,
+        numbering.first,
+        numbering.ids,
+        result.reverse,
+        None if places is None else places[: layout.vertex_count],
+        result.attribution,
+        solved=result,
+        layout=layout,
+    )
+
+
+def solved_result(result: Result) -> Result:
+    """Return the answer in the graph that was solved."""
+    return result.solved if isinstance(result, TurnResult) else result

@@ -25,7 +25,7 @@ from groute_py.engine.solver import SourceSolver
 from groute_py.errors import RunError, everywhere, too_late
 from groute_py.graph.csr import Graph
 from groute_py.graph.direction import Direction
-from groute_py.graph.size import Size
+from groute_py.graph.facts import Size
 from groute_py.hierarchy.prepared import PreparedFile
 from groute_py.hierarchy.problems import UnsuitableError
 from groute_py.io.tables.columns import BY_TITLE, Columns

@@ -21,8 +21,7 @@ from groute_py.hierarchy.prepared import (
     hierarchy_of,
 )
 from groute_py.io.cache import Copy
-from groute_py.partition.base import Partition
-from groute_py.partition.choose import partition
+from groute_py.partition.choose import Partition, partition
 from groute_py.partition.cutting import Cutting
 from groute_py.partition.order import Order, arrange
 from groute_py.partition.share import Rows, rows_of

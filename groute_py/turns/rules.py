@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from groute_py.errors import InputError, quoted
 from groute_py.graph.csr import Graph
 from groute_py.turns.ends import Keys, Turns
-from groute_py.turns.files import read_turns
-from groute_py.turns.table import TurnTable, table_of
+from groute_py.turns.files import TurnTable, read_turns, table_of
 
 
 class Rules(NamedTuple):

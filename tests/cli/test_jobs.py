@@ -386,8 +386,8 @@ class TestStandardOutput:
 
     def test_a_terminal(self, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """It shows the first lines as a table, and refuses bytes."""
-        monkeypatch.setattr("groute_py.cli.answer_file.is_terminal", lambda: True)
-        monkeypatch.setattr("groute_py.cli.answer_file.MOST_LINES", 1)
+        monkeypatch.setattr("groute_py.cli.outputs.is_terminal", lambda: True)
+        monkeypatch.setattr("groute_py.cli.outputs.MOST_LINES", 1)
         words = ("matrix", "town.csv", "--from", "home", "--to", "pub,home")
         done = run_command(*words)
         assert "distance" in done.stdout

@@ -13,7 +13,7 @@ from support.command import run_command
 import groute_py
 from groute_py import InputError, Result, SetupError
 from groute_py.io import optional_libraries
-from groute_py.maps.network import Network
+from groute_py.maps.drawings import Network
 from groute_py.maps.pieces import whole_arcs
 from groute_py.maps.raster import Frame, mean_of_lines, mean_of_points, most_of_lines, stretch_of
 from groute_py.maps.saved import saved_in
@@ -212,7 +212,7 @@ class TestRaster:
             assert (frame.width, frame.height) == (101, 201)
 
     def test_many_vertices_are_drawn_without_arcs(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("groute_py.maps.network.LINES_UP_TO", 3)
+        monkeypatch.setattr("groute_py.maps.drawings.LINES_UP_TO", 3)
         network = Network(self.PLACES, whole_arcs(np.array([0]), np.array([1])), 300)
         assert network.arcs is None
         assert network.covered().sum() > 3

@@ -13,7 +13,7 @@ from support.local_ranks import on_ranks
 from support.skips import NO_GPU
 
 from groute_py import InputError
-from groute_py.comm.solo import SoloChannel
+from groute_py.comm.base import SoloChannel
 from groute_py.device.cpu import buffers
 from groute_py.engine.chrome_trace import RankClock, chrome_trace, clocks
 from groute_py.system import clock

@@ -13,7 +13,7 @@ from support.local_ranks import on_ranks
 import groute_py
 from groute_py import FormatError, Graph, GraphError, InputError
 from groute_py.engine.options import Options
-from groute_py.graph.shapes import Shapes
+from groute_py.graph.geography import Shapes
 from groute_py.graph.symmetrize import mirrored, with_ascending_rows
 from groute_py.io.formats import native
 from groute_py.io.graph_file import read_graph

@@ -21,8 +21,7 @@ from groute_py.graph.generate import generate
 from groute_py.io import array_file, cache, cache_folder, datasets
 from groute_py.io.formats import native
 from groute_py.io.graph_file import GraphFile
-from groute_py.source.graph_source import GraphSource
-from groute_py.source.mapped import Mapped
+from groute_py.source.graph_source import GraphSource, Mapped
 
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
 STRANGER = 12345

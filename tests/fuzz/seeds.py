@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from support.extracts import grid
 
 from groute_py import Graph, Positions, PreparedGraph, Result, read_graph, sssp, write_graph
-from groute_py.graph.shapes import Shapes
+from groute_py.graph.geography import Shapes
 from groute_py.hierarchy.hierarchy import Hierarchy
 
 

@@ -12,7 +12,7 @@ from support.skips import needs_gpu
 
 import groute_py
 from groute_py import UNREACHED, Graph, GraphError, InputError, verify
-from groute_py.comm.solo import SoloChannel
+from groute_py.comm.base import SoloChannel
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.source.whole import GraphSupply

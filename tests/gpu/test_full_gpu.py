@@ -19,7 +19,7 @@ from support.skips import EMULATED, needs_gpu
 from support.solving import solve
 
 from groute_py import Graph, InputError, Result, generate, verify
-from groute_py.comm.solo import SoloChannel
+from groute_py.comm.base import SoloChannel
 from groute_py.device.cuda.graph.ghosts import Ghosts
 from groute_py.device.cuda.runtime import memory_plan
 from groute_py.engine.options import Options

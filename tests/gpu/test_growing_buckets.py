@@ -12,7 +12,7 @@ from support.graphs import rmat_of
 from support.skips import needs_gpu
 
 from groute_py import Graph, sssp, verify
-from groute_py.comm.solo import SoloChannel
+from groute_py.comm.base import SoloChannel
 from groute_py.device.base import Buckets, alike
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver

@@ -14,7 +14,7 @@ from support.graphs import random_graph, scipy_distances
 from support.skips import needs_gpu
 
 from groute_py import InputError, Result, apsp, generate, prepare, verify
-from groute_py.comm.solo import SoloChannel
+from groute_py.comm.base import SoloChannel
 from groute_py.device.summary import Wanted
 from groute_py.engine.options import Options
 from groute_py.many.choose import Choice

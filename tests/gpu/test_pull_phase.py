@@ -14,7 +14,7 @@ from support.skips import needs_gpu
 
 from groute_py import Graph, Result, generate, verify
 from groute_py.algorithms import delta_stepping
-from groute_py.comm.solo import SoloChannel
+from groute_py.comm.base import SoloChannel
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.kernels.source import ROW_CHUNK, VERTEX_BITS

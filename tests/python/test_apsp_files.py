@@ -19,7 +19,7 @@ from support.kept_rows import Run, every, job_of, left, listing, row_file, solve
 
 from groute_py import Graph, InputError, Result, RunError, verify, write_graph
 from groute_py.cli.outputs import save_rows
-from groute_py.comm.solo import SoloChannel
+from groute_py.comm.base import SoloChannel
 from groute_py.many.storage import row_files
 from groute_py.many.storage.folder import RunFolder
 from groute_py.many.storage.forms import check_output

@@ -15,7 +15,7 @@ from support.kept_rows import Run, every, job_of, left, listing, solved
 
 from groute_py import Graph, InputError, RunError
 from groute_py.cli.outputs import save_rows
-from groute_py.comm.solo import SoloChannel
+from groute_py.comm.base import SoloChannel
 from groute_py.errors import InterruptedRun, signalled
 from groute_py.many import to_file
 from groute_py.many.apsp import deliver

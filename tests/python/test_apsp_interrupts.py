@@ -19,7 +19,7 @@ from support.local_ranks import on_ranks
 from groute_py import Graph
 from groute_py.cli.outputs import save_rows
 from groute_py.comm import agree
-from groute_py.comm.solo import SoloChannel
+from groute_py.comm.base import SoloChannel
 from groute_py.errors import InterruptedRun, TimeLimitError, signalled
 from groute_py.many import row_graph, to_file
 from groute_py.many.apsp import deliver

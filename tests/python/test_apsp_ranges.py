@@ -13,7 +13,7 @@ from support.row_checks import check_rows
 
 import groute_py
 from groute_py import RunError, SourceRows
-from groute_py.comm.solo import SoloChannel
+from groute_py.comm.base import SoloChannel
 from groute_py.engine.options import Options
 from groute_py.many.apsp import collect
 from groute_py.many.choose import Choice

@@ -20,9 +20,9 @@ from groute_py import Graph, InputError, RunError
 from groute_py.centrality import betweenness, dependencies, edge_betweenness
 from groute_py.centrality.dependencies import Accumulated, accumulate, accumulated, dependency_job
 from groute_py.centrality.scores import estimated
-from groute_py.comm.solo import SoloChannel
+from groute_py.comm.base import SoloChannel
+from groute_py.graph.facts import Size
 from groute_py.graph.generate import generate
-from groute_py.graph.size import Size
 from groute_py.memory import host
 from groute_py.memory.gpus import SLOT_BYTES, source_bytes
 from groute_py.memory.host import bytes_of

@@ -27,7 +27,7 @@ from groute_py import (
 )
 from groute_py.centrality import bounds
 from groute_py.centrality.distances import Reduced, reduced
-from groute_py.comm.solo import SoloChannel
+from groute_py.comm.base import SoloChannel
 from groute_py.device.base import unreached
 from groute_py.graph.symmetrize import mirrored
 from groute_py.kernels.cpu.summary import CHUNK, sum_reciprocals

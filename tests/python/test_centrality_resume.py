@@ -22,7 +22,7 @@ from groute_py.centrality import bounds
 from groute_py.centrality.dependencies import accumulated
 from groute_py.centrality.distances import reduced
 from groute_py.cli.outputs import stored
-from groute_py.comm.solo import SoloChannel
+from groute_py.comm.base import SoloChannel
 from groute_py.graph.symmetrize import mirrored
 from groute_py.many import reduce
 from groute_py.many.storage.store import PartFile, Store

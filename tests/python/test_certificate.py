@@ -102,14 +102,13 @@ def test_faults_on_devices_of_ranks(device: str, ranks: int) -> None:
 def test_the_command_checks_what_it_gives_out(
     device: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from groute_py.engine import reporting
 
     write_graph(GRAPH, tmp_path / "graph.csr")
     words = ["sssp", tmp_path / "graph.csr", "--verify", "--device", device, "--json"]
     assert "verify" in as_json(run(*words))["seconds"]
     wrong = planted("too small")
     answer = wrong.distances, wrong.predecessors
-    monkeypatch.setattr(reporting, "collect", lambda *_, **__: answer)
+    monkeypatch.setattr("groute_py.engine.solver.collect", lambda *_, **__: answer)
     with pytest.raises(VerificationError) as refused:
         run(*words)
     assert FAULTS["too small"][2] in str(refused.value)

@@ -10,8 +10,7 @@ from support.graphs import graph_of, graphs, random_graph, scipy_distances
 
 from groute_py import UNREACHED, Graph, NegativeCycleError, Result, RunError, apsp, verify
 from groute_py.engine.options import METHODS, Options
-from groute_py.many.johnson import potentials, solve_johnson
-from groute_py.many.rooted import solve_nearest
+from groute_py.many.johnson import potentials, solve_johnson, solve_nearest
 from groute_py.many.rows import SourceRows, solve_rows
 
 

@@ -17,7 +17,7 @@ from support.reference import rows_from
 
 import groute_py
 from groute_py import Graph, InputError, Matrix, NegativeCycleError
-from groute_py.comm.solo import SoloChannel
+from groute_py.comm.base import SoloChannel
 from groute_py.device.cpu import sweeps
 from groute_py.device.cpu.rows import CpuGraph
 from groute_py.device.cpu.sweeps import CpuSweeps

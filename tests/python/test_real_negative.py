@@ -15,7 +15,7 @@ from support.solving import solve
 
 from groute_py import Graph, NegativeCycleError, verify
 from groute_py.algorithms.choose import algorithms
-from groute_py.comm.solo import SoloChannel
+from groute_py.comm.base import SoloChannel
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.source.whole import GraphSupply

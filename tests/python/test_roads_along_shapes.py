@@ -16,10 +16,10 @@ from support.opening import opened_on
 
 import groute_py
 from groute_py import Graph, Isochrones
-from groute_py.graph.shapes import Shapes
+from groute_py.graph.geography import Shapes
 from groute_py.jobs.route import RouteJob
+from groute_py.maps.drawings import Network
 from groute_py.maps.lines import Ground, segments_of, shapes_between
-from groute_py.maps.network import Network
 from groute_py.maps.pieces import whole_arcs
 from groute_py.maps.reach import ReachView
 from groute_py.turns.expanded import expanded

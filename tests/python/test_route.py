@@ -32,7 +32,7 @@ from groute_py import (
     TimeLimitError,
 )
 from groute_py.comm.agree import on_root
-from groute_py.comm.solo import SoloChannel
+from groute_py.comm.base import SoloChannel
 from groute_py.device.cpu.hierarchy import CpuHierarchy
 from groute_py.device.cpu.rows import CpuGraph
 from groute_py.device.cpu.searches import TwoSidedSearch, UpSearch

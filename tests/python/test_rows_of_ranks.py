@@ -22,8 +22,7 @@ from groute_py import (
     matrix,
 )
 from groute_py.comm.agree import collective
-from groute_py.comm.base import Channel
-from groute_py.comm.solo import SoloChannel
+from groute_py.comm.base import Channel, SoloChannel
 from groute_py.engine.options import Options
 from groute_py.many import solve, to_file
 from groute_py.many.storage import row_files

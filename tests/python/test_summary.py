@@ -15,7 +15,7 @@ from support.skips import needs_compiler
 
 import groute_py
 from groute_py import Graph, RunError
-from groute_py.comm.solo import SoloChannel
+from groute_py.comm.base import SoloChannel
 from groute_py.device.base import unreached
 from groute_py.device.summary import (
     LiftError,

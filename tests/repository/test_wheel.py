@@ -68,7 +68,7 @@ AT_WORK = r"""
 import groute_py
 from compile_kernels import run_commands
 from groute_py import read_graph
-from groute_py.device.cpu import descent
+from groute_py.device.cpu.methods import contraction
 from groute_py.kernels.cpu.kernel import KERNELS
 
 def forms():
@@ -87,7 +87,7 @@ for head, letter, ending in (
         assert forms() == saved, (head, tails, forms() - saved)
 
 with groute_py.open("it.prepared", device="cpu", cutoff=9) as solver:
-    for _ in range(descent.PATIENCE + 1):
+    for _ in range(contraction.PATIENCE + 1):
         solver.sssp(3)
 assert forms() == saved, forms() - saved
 """

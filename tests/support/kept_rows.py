@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from groute_py import Graph
-from groute_py.comm.solo import SoloChannel
+from groute_py.comm.base import SoloChannel
 from groute_py.many.apsp import ManySources, deliver
 from groute_py.many.storage.store import Store
 from groute_py.many.to_file import UNIT, StoredRows

@@ -24,7 +24,7 @@ from groute_py.graph.symmetrize import mirrored
 from groute_py.hierarchy.check import check_hierarchy
 from groute_py.hierarchy.hierarchy import ARRAYS, Hierarchy
 from groute_py.hierarchy.problems import DenseError, NarrowError
-from groute_py.many.rooted import rooted
+from groute_py.many.johnson import rooted
 
 
 @st.composite

@@ -15,7 +15,7 @@ from support.hierarchies import TYPES, contracted, loaded
 from groute_py import UNREACHED, Graph, PreparedGraph, generate, prepare
 from groute_py import open as open_graph
 from groute_py.device.base import alike
-from groute_py.device.cpu import descent
+from groute_py.device.cpu.methods import contraction
 from groute_py.graph.symmetrize import mirrored
 from groute_py.results.result import public_distances
 
@@ -42,8 +42,8 @@ def test_every_distance(graph: Graph, data: st.DataObject) -> None:
     graph = mirrored(graph) if data.draw(st.booleans()) else graph
     hierarchy = contracted(graph, data.draw(st.integers(0, 24)))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(descent, "PATIENCE", data.draw(st.integers(0, 1)))
-        patch.setattr(descent, "MOST_ARCS", data.draw(st.sampled_from([0.0, 0.3, 1.0])))
+        patch.setattr(contraction, "PATIENCE", data.draw(st.integers(0, 1)))
+        patch.setattr(contraction, "MOST_ARCS", data.draw(st.sampled_from([0.0, 0.3, 1.0])))
         device = loaded(graph, hierarchy, data.draw(st.sampled_from(TYPES)))
         vertex, length = st.integers(0, graph.vertex_count - 1), st.integers(0, 40) | st.none()
         for source, cutoff in data.draw(st.lists(st.tuples(vertex, length), max_size=6)):
@@ -68,20 +68,20 @@ def relaxations(town: PreparedGraph, cutoff: int, solves: int) -> list[int]:
 
 def test_few_arcs_are_looked_at(town: PreparedGraph) -> None:
     cutoff = int(np.partition(scipy_distances(ROAD, SOURCE), 20)[20])
-    *first, last = relaxations(town, cutoff, descent.PATIENCE + 1)
+    *first, last = relaxations(town, cutoff, contraction.PATIENCE + 1)
     assert all(count >= town.hierarchy.arc_count for count in first)
     assert last < town.hierarchy.arc_count / 2
 
 
 def test_a_sweep_takes_over_for_good(town: PreparedGraph, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(descent, "PATIENCE", 0)
-    kernel, tried = descent.descend.descend, []
+    monkeypatch.setattr(contraction, "PATIENCE", 0)
+    kernel, tried = contraction.descend.descend, []
 
     def watched(*arguments: Any) -> Any:
         tried.append(kernel(*arguments))
         return tried[-1]
 
-    monkeypatch.setattr(descent.descend, "descend", watched)
+    monkeypatch.setattr(contraction.descend, "descend", watched)
     row = scipy_distances(ROAD, SOURCE)
     cutoff = int(row[row < UNREACHED].max()) // 2
     assert min(relaxations(town, cutoff, 3)) >= town.hierarchy.arc_count

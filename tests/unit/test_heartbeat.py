@@ -15,9 +15,18 @@ from collections.abc import Iterator
 import pytest
 from support.local_ranks import LocalChannel, on_ranks
 
-from groute_py.comm import wires as wiring
-from groute_py.comm.heartbeat import AWAY_S, BEAT, FAR, FAREWELL, GONE_S, Peer, Watch, heartbeat
-from groute_py.comm.wires import wires
+from groute_py.comm import heartbeat as wiring
+from groute_py.comm.heartbeat import (
+    AWAY_S,
+    BEAT,
+    FAR,
+    FAREWELL,
+    GONE_S,
+    Peer,
+    Watch,
+    heartbeat,
+    wires,
+)
 
 HERE = platform.node()
 

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from support.local_ranks import LocalChannel, on_ranks
 
 from groute_py.comm.agree import everywhere
-from groute_py.comm.base import host_memory
-from groute_py.comm.solo import SoloChannel
+from groute_py.comm.base import SoloChannel, host_memory
 from groute_py.comm.termination import Verdict
 from groute_py.engine.loop import Pace, run
 from groute_py.errors import RunError, TimeLimitError

@@ -26,9 +26,8 @@ from groute_py.io.tables.columns import Columns
 from groute_py.io.text import arc_reader, lines
 from groute_py.partition.cutting import Cutting
 from groute_py.results.result import read_result
-from groute_py.source import owners, pieces
-from groute_py.source.graph_source import GraphSource
-from groute_py.source.mapped import Mapped
+from groute_py.source import pieces
+from groute_py.source.graph_source import GraphSource, Mapped
 from groute_py.source.pieces import ParsedText, read_pieces
 from groute_py.source.shared import SharedFile
 from groute_py.source.whole import GraphSupply
@@ -90,8 +89,8 @@ def check_same(path: Path, ranks: int) -> None:
 @pytest.fixture(autouse=True)
 def _small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if files were large."""
-    monkeypatch.setattr(owners, "BLOCK", 7)
-    monkeypatch.setattr(owners, "CHUNK", 12)
+    monkeypatch.setattr(pieces, "BLOCK", 7)
+    monkeypatch.setattr(pieces, "CHUNK", 12)
     monkeypatch.setattr(arc_reader, "SPAN_BYTES", 64)
 
 

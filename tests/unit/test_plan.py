@@ -32,8 +32,8 @@ from groute_py.device.cuda.runtime.memory_plan import (
 )
 from groute_py.device.monitoring import telemetry
 from groute_py.errors import InputError, SetupError
+from groute_py.graph.facts import Size
 from groute_py.graph.generate import size_of_spec
-from groute_py.graph.size import Size
 from groute_py.io.graph_file import GraphFile
 from groute_py.memory.gpus import estimate, fewest, refuse_what_cannot_fit
 from groute_py.partition.choose import partition

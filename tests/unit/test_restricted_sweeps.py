@@ -13,9 +13,8 @@ from support.hierarchies import TYPES, contracted
 
 from groute_py import Graph, generate, matrix
 from groute_py.device.cpu import sweeps
-from groute_py.device.cpu.restrict import part_above
 from groute_py.device.cpu.rows import CpuGraph
-from groute_py.device.cpu.sweeps import CpuSweeps
+from groute_py.device.cpu.sweeps import CpuSweeps, part_above
 from groute_py.device.rows import NarrowError
 from groute_py.graph.symmetrize import mirrored
 from groute_py.hierarchy.check import check_hierarchy

@@ -10,21 +10,20 @@ from support.graphs import graphs
 
 from groute_py import Graph
 from groute_py.errors import GraphError
-from groute_py.graph import check_arrays
-from groute_py.graph.check_arrays import check_arcs, check_offsets
+from groute_py.graph import array_like
+from groute_py.graph.array_like import check_arcs, check_offsets
 from groute_py.kernels.cpu import build
 from groute_py.kernels.cpu.build import rows_from_arcs
-from groute_py.partition import quality, share
+from groute_py.partition import share
 from groute_py.partition.choose import partition
-from groute_py.partition.quality import cost_of
-from groute_py.partition.share import rows_of, share_of
+from groute_py.partition.share import cost_of, rows_of, share_of
 
 LENGTH = 3
 
 
 @pytest.fixture(autouse=True)
 def _short_slices(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (check_arrays, build, quality, share):
+    for module in (array_like, build, share):
         monkeypatch.setattr(module, "AT_ONCE", LENGTH)
 
 

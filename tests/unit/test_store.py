@@ -16,7 +16,7 @@ from support.local_ranks import on_ranks
 
 from groute_py import InputError, InterruptedRun, RunError, TimeLimitError
 from groute_py.cli.outputs import stored
-from groute_py.comm.solo import SoloChannel
+from groute_py.comm.base import SoloChannel
 from groute_py.errors import GrouteError, signalled, too_late
 from groute_py.many.storage import row_files, store
 from groute_py.many.storage.folder import RunFolder

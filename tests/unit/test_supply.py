@@ -25,8 +25,7 @@ from groute_py.io.formats.graph_arrays import Contents
 from groute_py.io.tables.columns import Columns
 from groute_py.partition.cutting import Cutting
 from groute_py.source import shared
-from groute_py.source.graph_source import GraphSource
-from groute_py.source.mapped import Mapped, map_together
+from groute_py.source.graph_source import GraphSource, Mapped, map_together
 from groute_py.source.shared import SharedFile
 from groute_py.source.whole import GraphSupply
 

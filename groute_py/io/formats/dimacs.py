@@ -12,7 +12,7 @@ from pathlib import Path
 
 from groute_py.errors import FormatError
 from groute_py.graph.csr import Graph
-from groute_py.graph.size import Size
+from groute_py.graph.facts import Size
 from groute_py.io.file_head import Head
 from groute_py.io.text.arc_reader import ArcLines, Piece
 from groute_py.io.text.arc_writer import attributed, write_arcs

@@ -19,7 +19,7 @@ import numpy as np
 
 from groute_py.errors import FormatError, GraphError, InputError
 from groute_py.graph.csr import Graph
-from groute_py.graph.size import Size
+from groute_py.graph.facts import Size
 from groute_py.io.binary import Arrays
 from groute_py.io.compression import bare_name, packing
 from groute_py.io.file_head import Head

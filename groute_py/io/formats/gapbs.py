@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from groute_py.errors import FormatError, GraphError, InputError
 from groute_py.graph.csr import Graph
-from groute_py.graph.size import Size
+from groute_py.graph.facts import Size
 from groute_py.graph.tails import all_tails
 from groute_py.io.binary import Arrays
 from groute_py.io.compression import bare_name, packing

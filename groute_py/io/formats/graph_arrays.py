@@ -9,7 +9,7 @@ Version 2 has what the header says, and in this order:
     "coordinates": true                   float64, shape (2n,): x and y of one vertex after another
     "columns": ["length", "time"]         of each its weights, but for the one named next
     "column": "time"                      the one that the array ``weights`` is; else null
-    "shapes": true                        lines, offsets and points of `groute_py.graph.shapes`,
+    "shapes": true                        lines, offsets and points of `groute_py.graph.geography`,
                                           the points as coordinates
     "attribution": "© …"                  credit of outputs
 
@@ -30,9 +30,9 @@ from numpy.typing import NDArray
 
 from groute_py.errors import FormatError, InputError, quoted
 from groute_py.graph.csr import LONGEST_TEXT, Graph, no_column
+from groute_py.graph.geography import Shapes
 from groute_py.graph.ids import check_given_ids
 from groute_py.graph.read_report import Reading
-from groute_py.graph.shapes import Shapes
 from groute_py.io.array_file import (
     DIGESTS,
     Kind,

@@ -19,7 +19,7 @@ import numpy as np
 from groute_py.errors import FormatError, quoted
 from groute_py.graph.builder import INT64
 from groute_py.graph.csr import Graph
-from groute_py.graph.size import Size
+from groute_py.graph.facts import Size
 from groute_py.graph.symmetrize import mirrored
 from groute_py.io.compression import bare_name
 from groute_py.io.file_head import Head

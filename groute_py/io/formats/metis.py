@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from groute_py.errors import FormatError, InputError
 from groute_py.graph.builder import INT32, ArcArrays
 from groute_py.graph.csr import Graph
-from groute_py.graph.size import Size
+from groute_py.graph.facts import Size
 from groute_py.graph.symmetrize import is_symmetric
 from groute_py.io.compression import packing
 from groute_py.io.file_head import Head

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from groute_py.errors import FormatError, InputError
 from groute_py.graph.csr import Graph
+from groute_py.graph.facts import Size
 from groute_py.graph.ids import check_given_ids
-from groute_py.graph.size import Size
 from groute_py.hierarchy.check import check_hierarchy
 from groute_py.hierarchy.hierarchy import ARRAYS, Hierarchy
 from groute_py.hierarchy.prepared import PreparedFile, PreparedGraph

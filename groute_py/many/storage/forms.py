@@ -15,8 +15,7 @@ from groute_py.io.npz import save_arrays
 from groute_py.io.optional_libraries import library
 from groute_py.many.storage.folder import check_folder
 from groute_py.many.storage.row_files import RowFiles
-from groute_py.results.attributes import Attributes, beside_pairs
-from groute_py.results.tables import TableColumns, of_pairs, write_table
+from groute_py.results.tables import Attributes, TableColumns, beside_pairs, of_pairs, write_table
 from groute_py.system.atomic_file import check_writable, put, replacing
 
 if TYPE_CHECKING:

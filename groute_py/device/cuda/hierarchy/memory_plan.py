@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from groute_py.device.cuda.runtime.memory_plan import entry_type
-from groute_py.graph.size import Size
+from groute_py.graph.facts import Size
 from groute_py.hierarchy.hierarchy import Hierarchy
 
 CORE = 8192

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from groute_py.errors import FormatError
 from groute_py.graph.csr import Graph
-from groute_py.graph.geography import EARTH_RADIUS_M, OPENSTREETMAP
-from groute_py.graph.shapes import Shapes
+from groute_py.graph.geography import EARTH_RADIUS_M, OPENSTREETMAP, Shapes
 from groute_py.kernels.cpu.build import csr_from_arcs
 from groute_py.kernels.cpu.chains import chains
 
