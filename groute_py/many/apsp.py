@@ -24,14 +24,16 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
 from groute_py.hierarchy.prepared import hierarchy_of
 from groute_py.many.choose import Choice, choose
+from groute_py.many.put_rows import put_rows_by_threads
 from groute_py.many.row_graph import RowGraph
 from groute_py.many.rows import SourceRows
 from groute_py.many.solve import Solving
 from groute_py.many.sources import checked
 from groute_py.many.storage.folder import run_of
 from groute_py.memory.host import refuse_beyond
-from groute_py.results.result import public_distances
+from groute_py.results.result import put_public
 from groute_py.system.clock import count, span
+from groute_py.system.memory_limits import ANSWERS
 from groute_py.turns.layout import Layout
 
 Progress = Callable[[int, int], None]
@@ -214,14 +216,14 @@ class Collected:
     def __init__(self, job: ManySources) -> None:
         shape = len(job.sources), job.width
         kind = job.graph.weights.dtype if job.graph.weights.dtype.kind == "f" else np.int64
-        self.distances: NDArray[Any] = np.empty(shape, kind)
-        self.parents = np.empty(shape, np.int32) if job.options.predecessors else None
+        self.distances = ANSWERS.empty(shape, kind)
+        self.parents = ANSWERS.empty(shape, np.int32) if job.options.predecessors else None
 
     def take(self, numbers: NDArray[np.int64], block: RowBlock) -> None:
-        self.distances[numbers] = public_distances(block.distances)
+        put_rows_by_threads(put_public, self.distances, numbers, block.distances)
         if self.parents is not None:
             assert block.predecessors is not None
-            self.parents[numbers] = block.predecessors
+            put_rows_by_threads(np.copyto, self.parents, numbers, block.predecessors)
 
 
 def deliver(

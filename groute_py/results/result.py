@@ -21,6 +21,7 @@ from groute_py.io.untrusted import first_id as checked_first_id
 from groute_py.results.files import columns_of, form_of
 from groute_py.results.frame import Tabular, table_of
 from groute_py.system.atomic_file import check_writable, replacing, translating_errors
+from groute_py.system.memory_limits import ANSWERS
 from groute_py.system.threads import in_slices
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ from groute_py.turns.layout import Layout
 UNREACHED = np.iinfo(np.int64).max
 """The integer distance of a vertex that no path reaches; float distances use infinity."""
 
-WIDENED_AT_ONCE = 1 << 18
+WIDENED_AT_ONCE = 1 << 17
 """Distances that a thread converts in one go, so that they stay in its cache."""
 
 WIDENED_ALONE = 1 << 19
@@ -51,25 +52,26 @@ def public_distances(distances: NDArray[Any], *more: NDArray[Any]) -> NDArray[An
         wide[distances == np.iinfo(np.int32).max] = UNREACHED
         return wide
     narrow = [array.reshape(-1) for array in (distances, *more)]
-    wide = np.empty(sum(map(len, narrow)), np.int64)
-    first = 0
-    for array in narrow:
+    wide = ANSWERS.empty(sum(map(len, narrow)), np.int64)
+    places = np.split(wide, np.cumsum([len(array) for array in narrow])[:-1])
+    for place, array in zip(places, narrow, strict=True):
         step = WIDENED_AT_ONCE if len(wide) > WIDENED_ALONE else max(len(array), 1)
-        _widen(array, wide[first : first + len(array)], step)
-        first += len(array)
+        _put_by_threads(place, array, step)
     return wide if more else wide.reshape(distances.shape)
 
 
-def _widen(array: NDArray[Any], wide: NDArray[Any], step: int) -> None:
-    """Put distances into an array, by several threads: most of the time goes into new pages."""
-    in_slices(len(array), step, lambda some: put_public(wide[some], array[some]))
+def _put_by_threads(wide: NDArray[Any], distances: NDArray[Any], step: int) -> None:
+    in_slices(len(distances), step, lambda some: put_public(wide[some], distances[some]))
 
 
 def put_public(wide: NDArray[Any], distances: NDArray[Any]) -> None:
     """Put distances into an array of their public type and their shape."""
-    wide[...] = distances
-    if distances.dtype == np.int32:
-        wide[distances == np.iinfo(np.int32).max] = UNREACHED
+    step = max(WIDENED_AT_ONCE * len(wide) // max(wide.size, 1), 1)
+    for first in range(0, len(wide), step):
+        some = slice(first, first + step)
+        wide[some] = distances[some]
+        if distances.dtype == np.int32:
+            wide[some][distances[some] == np.iinfo(np.int32).max] = UNREACHED
 
 
 def reached_in(distances: NDArray[Any]) -> NDArray[np.bool_]:

@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from groute_py.errors import FormatError, GraphError, SetupError
+from groute_py.system.memory_pool import MemoryPool
 
 FEWEST_VERTICES = 1 << 24
 """A file may state up to this many vertices, whatever its size."""
 COMPILER_BYTES = 1 << 28
 """Addresses that Numba and LLVM take; without them LLVM aborts, which nothing can catch."""
+IDLE_SHARE = 1 / 8
+"""Share of the available memory that stays idle for the next answers."""
 LITTLE = 1 << 26
 """Bytes that nobody asks for."""
 NAME_BYTES = 4
@@ -52,11 +55,8 @@ def available_bytes() -> int | None:
     return min(rests, default=None)
 
 
-def fits(size: int) -> bool:
-    """Return True if this many bytes are available, as far as that is known."""
-    available = available_bytes()
-    return available is None or size <= available
-
+ANSWERS = MemoryPool(lambda: int((available_bytes() or 0) * IDLE_SHARE))
+"""The memory of answers that users get."""
 
 CHECKED_EVERY = 1 << 16
 """Rows between two calls of `check_room` by those who read row by row: each takes 0.1 ms."""
@@ -67,6 +67,8 @@ def check_room(size: int, what: str) -> None:
     if size <= LITTLE:
         return
     available = available_bytes()
+    if available is not None and size > available and ANSWERS.clear():
+        available = available_bytes()
     if available is not None and size > available:
         raise GraphError(
             f"{what} would take {size:,} bytes of memory, more than the {available:,} that are "

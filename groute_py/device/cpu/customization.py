@@ -15,7 +15,7 @@ from groute_py.hierarchy.separators.customizable import CustomizableHierarchy
 from groute_py.hierarchy.separators.labels import label_rows, range_minima
 from groute_py.hierarchy.separators.lengths import NARROW, Lengths
 from groute_py.kernels.cpu import customization
-from groute_py.system.memory_limits import check_room
+from groute_py.system.memory_limits import ANSWERS, check_room
 from groute_py.system.threads import in_slices
 
 PAIRS_A_LABEL = 1 / 64
@@ -96,7 +96,7 @@ class CpuCustomization:
         self._answered += len(sources)
         if self._labels is None and self._answered < PAIRS_A_LABEL * len(numbers):
             return self._climb(*ends)
-        distances = np.empty(len(sources), np.int64)
+        distances = ANSWERS.empty(len(sources), np.int64)
         try:
             labels = self._labelled()
         except GraphError:  # no room for them
@@ -112,7 +112,7 @@ class CpuCustomization:
         """The distances from some vertices to some vertices, shape (k, t); see `pairs`."""
         numbers, labels = self._hierarchy.numbers, self._labelled()
         begins, ends = numbers[sources], numbers[targets]
-        distances = np.empty((len(begins), len(ends)), np.int64)
+        distances = ANSWERS.empty((len(begins), len(ends)), np.int64)
 
         def look(part: slice) -> None:
             for row in range(part.start, part.stop):
@@ -124,7 +124,7 @@ class CpuCustomization:
     def rows(self, sources: Any) -> NDArray[np.int64]:
         """The distances from some vertices to all, shape (k, n); see `pairs`."""
         hierarchy, kind = self._hierarchy, self.kind
-        rows = np.empty((len(sources), hierarchy.vertex_count), np.int64)
+        rows = ANSWERS.empty((len(sources), hierarchy.vertex_count), np.int64)
 
         def sweep(part: slice) -> None:
             begins = hierarchy.numbers[sources[part]]

@@ -16,6 +16,7 @@ from groute_py.device.cpu.warm_up import WARMED_UP, one_rank, two_ranks
 from groute_py.partition.share import Share
 from groute_py.results.result import public_distances
 from groute_py.results.statement import Statement
+from groute_py.system.memory_limits import ANSWERS
 
 
 class CpuDevice:
@@ -115,13 +116,14 @@ class CpuDevice:
         self.parts.buffers.replace(distances, parents)
 
     def distances(self) -> NDArray[Any]:
-        return self.parts.buffers.own_distances.copy()
+        return ANSWERS.copy(self.parts.buffers.own_distances)
 
     def public_distances(self) -> NDArray[Any]:
-        return public_distances(self.distances())
+        own = self.parts.buffers.own_distances
+        return public_distances(own) if own.dtype == np.int32 else self.distances()
 
     def predecessors(self) -> NDArray[np.int64]:
-        return self.parts.buffers.parents[: self.parts.buffers.share.own_count].copy()
+        return ANSWERS.copy(self.parts.buffers.parents[: self.parts.buffers.share.own_count])
 
     def proves(self, statement: Statement) -> bool:
         """Never: the host looks itself, by all of its cores."""

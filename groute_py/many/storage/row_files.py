@@ -36,6 +36,7 @@ from numpy.typing import NDArray
 
 from groute_py.device.rows import RowBlock
 from groute_py.errors import RunError
+from groute_py.many.put_rows import Put, put_rows
 from groute_py.many.storage.folder import RunFolder
 from groute_py.results.result import put_public
 from groute_py.system.paths import file_system
@@ -219,7 +220,7 @@ class RowWriter:
         place, file = self._places[number], self._files[number]
         content = np.empty(rows.shape[1], place.type)
         for row, position in zip(rows, positions.tolist(), strict=True):
-            convert(place, content, row)
+            put_of(place)(content, row)
             write_at(file, place.start + position * content.nbytes, content.data.cast("B"))
 
     def close(self) -> None:
@@ -253,13 +254,13 @@ class MappedRowWriter(RowWriter):
         except OSError:
             super()._put(number, positions, rows)
             return
-        step = -(-len(rows) // self._count)
+        step, put = -(-len(rows) // self._count), put_of(self._places[number])
 
-        def put(first: int) -> None:
+        def put_part(first: int) -> None:
             part = slice(first, first + step)
-            put_rows(self._places[number], content, positions[part] - low, rows[part])
+            put_rows(put, content, positions[part] - low, rows[part])
 
-        list(self._threads.map(put, range(0, len(rows), step)))
+        list(self._threads.map(put_part, range(0, len(rows), step)))
 
     def _mapped(self, number: int, low: int, shape: tuple[int, int]) -> NDArray[Any]:
         """Rows of an array from a position on, by a window that stays for the next ones."""
@@ -299,29 +300,6 @@ class Window:
         return np.frombuffer(self.memory, kind, count, begin - self.first).reshape(shape)
 
 
-def put_rows(
-    place: ArrayPlace, content: NDArray[Any], positions: NDArray[np.int64], rows: NDArray[Any]
-) -> None:
-    """Put rows of an array at some positions of what has been mapped of it."""
-    if stride := stride_of(positions):
-        convert(place, content[positions[0] : positions[-1] + 1 : stride], rows)
-        return
-    for row, position in zip(rows, positions.tolist(), strict=True):
-        convert(place, content[position], row)
-
-
-def stride_of(positions: NDArray[np.int64]) -> int:
-    """Return how far positions are apart if all are equally far, and rising; else 0.
-
-    >>> stride_of(np.array([3, 5, 7])), stride_of(np.array([3, 5, 6])), stride_of(np.array([9]))
-    (2, 0, 1)
-    """
-    if len(positions) == 1:
-        return 1
-    apart = np.diff(positions)
-    return int(apart[0]) if apart[0] > 0 and (apart == apart[0]).all() else 0
-
-
 def has_blocks(file: int) -> bool:
     """Return whether the disk has all blocks of an open file, which is not empty, for it alone."""
     status = os.fstat(file)
@@ -329,12 +307,9 @@ def has_blocks(file: int) -> bool:
     return there and file_system(status.st_dev) in KEEPING
 
 
-def convert(place: ArrayPlace, content: NDArray[Any], row: NDArray[Any]) -> None:
-    """Put a row of an array, or several, into memory as they stand in the file."""
-    if place.name == "distances":
-        put_public(content, row)
-    else:
-        content[...] = row
+def put_of(place: ArrayPlace) -> Put:
+    """Return how rows are put into memory as they stand in the file of their array."""
+    return put_public if place.name == "distances" else np.copyto
 
 
 def open_file(path: Path) -> int:

@@ -1,0 +1,95 @@
+"""Host memory of large arrays, which later ones have again.
+
+The system clears each page of new memory when it is first written, by a fault that takes several
+times as long as to fill the page.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cached_property
+from itertools import count
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+LEAST_BYTES = 1 << 20
+"""Arrays of fewer bytes are NumPy's own."""
+
+MOST_WASTE = 2
+"""An array has idle memory up to so many times its size."""
+
+
+class MemoryPool:
+    """Arrays in memory that earlier ones have left.
+
+    Up to ``most()`` bytes stay idle, of which the oldest go first. An array's memory is idle once
+    nothing refers to it, views included. Threads, finalizers and forks are safe, because each step
+    on ``_idle`` is one operation of a dictionary; there is no lock.
+    """
+
+    def __init__(self, most: Callable[[], int]) -> None:
+        self._find_most = most
+        self._idle: dict[int, NDArray[np.uint8]] = {}  # the oldest first
+        self._numbers = count()
+
+    def empty(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+        """Return an array that is not initialized, as `numpy.empty` does."""
+        shape, kind = (shape,) if isinstance(shape, int) else shape, np.dtype(dtype)
+        size = math.prod(shape) * kind.itemsize
+        if size < LEAST_BYTES:
+            return np.empty(shape, kind)
+        memory = self._fitting(size)
+        return np.asarray(_Owner(memory, memory[:size].view(kind).reshape(shape), self._leave))
+
+    def copy(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return a copy of an array, shape and type included."""
+        array = self.empty(values.shape, values.dtype)
+        array[...] = values
+        return array
+
+    def clear(self) -> bool:
+        """Free the idle memory; return whether there was any."""
+        idle = self._idle.copy()
+        return sum(self._idle.pop(number, None) is not None for number in idle) > 0
+
+    def _fitting(self, size: int) -> NDArray[np.uint8]:
+        idle = self._idle.copy()
+        for number in sorted(idle, key=lambda number: len(idle[number])):
+            if size <= len(idle[number]) <= MOST_WASTE * size:
+                memory = self._idle.pop(number, None)
+                if memory is not None:  # no other thread was faster
+                    return memory
+        try:
+            return np.empty(size, np.uint8)
+        except MemoryError:
+            if not self.clear():
+                raise
+            return np.empty(size, np.uint8)
+
+    def _leave(self, memory: NDArray[np.uint8]) -> None:
+        self._idle[next(self._numbers)] = memory
+        while sum(map(len, (idle := self._idle.copy()).values())) > self._most:
+            self._idle.pop(min(idle), None)
+
+    @cached_property
+    def _most(self) -> int:
+        return self._find_most()
+
+
+class _Owner:
+    """The base of an array and so of its views; ends after the last of them."""
+
+    def __init__(
+        self,
+        memory: NDArray[np.uint8],
+        array: NDArray[Any],
+        leave: Callable[[NDArray[np.uint8]], None],
+    ) -> None:
+        self._memory, self._leave = memory, leave
+        self.__array_interface__ = array.__array_interface__
+
+    def __del__(self) -> None:
+        self._leave(self._memory)
