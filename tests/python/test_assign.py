@@ -24,6 +24,7 @@ from groute_py import (
     InputError,
     UserClass,
     assign,
+    generate,
     read_graph,
 )
 from groute_py.assignment.demand import trips_of
@@ -103,6 +104,16 @@ def test_costs_of_zero() -> None:
     distances = np.array([shortest(graph, costs + 1, v) for v in range(80)])
     served = (pairs[0] != pairs[1]) & np.isfinite(distances[pairs[0], pairs[1]])
     assert missing(graph, load.flows, (*pairs[:, served], np.ones(served.sum()))) < 1e-9
+
+
+def test_a_free_way_is_no_maze() -> None:
+    """Where arcs cost nothing a way may pass a vertex twice, but not again and again."""
+    graph = generate("road:40x40")
+    hierarchy, costs = customizable(graph), np.zeros(graph.arc_count)
+    for seed in range(10):
+        ends = np.random.default_rng(seed).integers(0, graph.vertex_count, (2, 1))
+        trips = trips_of((*ends, np.ones(1)), graph)
+        assert CpuLoading(hierarchy).load(costs, trips.origins).flows.max() <= 8
 
 
 def test_the_number_of_threads_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -139,11 +139,7 @@ class CpuCustomization:
 
     def _lower_triangles(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         if self._lower is None:
-            hierarchy, count = self._hierarchy, self._hierarchy.triangle_count
-            check_room(8 * count, f"{count:,} triangles by their upper arc")
-            ends, legs = np.zeros(hierarchy.arc_count + 1, np.int64), np.empty((count, 2), np.int32)
-            customization.list_lower(self._rows, self._triangles, ends, legs)
-            self._lower = ends, legs
+            self._lower = lower_triangles(self._hierarchy, self._triangles)
         return self._lower
 
     def _climb(self, sources: NDArray[np.int32], targets: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -206,6 +202,17 @@ def triangles_of(
     triangles = offsets_of(widths * (widths - 1) // 2), np.empty(count, np.int32)
     customization.list_triangles(hierarchy.rows, triangles)
     return triangles
+
+
+def lower_triangles(
+    hierarchy: CustomizableHierarchy, triangles: tuple[NDArray[np.int64], NDArray[np.int32]]
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """The triangles by their upper arc, as kernels take them."""
+    count = hierarchy.triangle_count
+    check_room(8 * count, f"{count:,} triangles by their upper arc")
+    ends, legs = np.zeros(hierarchy.arc_count + 1, np.int64), np.empty((count, 2), np.int32)
+    customization.list_lower(hierarchy.rows, triangles, ends, legs)
+    return ends, legs
 
 
 def as_distances(lengths: NDArray[Any], kind: Lengths) -> NDArray[np.int64]:

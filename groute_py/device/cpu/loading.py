@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.device.cpu.customization import triangles_of
+from groute_py.device.cpu.customization import lower_triangles, triangles_of
 from groute_py.graph.tails import all_tails
 from groute_py.hierarchy.separators.customizable import CustomizableHierarchy
 from groute_py.kernels.cpu import customization, loading
@@ -52,6 +52,7 @@ class CpuLoading:
     def __init__(self, hierarchy: CustomizableHierarchy) -> None:
         self._hierarchy = hierarchy
         self._triangles = triangles_of(hierarchy)
+        self._lower = lower_triangles(hierarchy, self._triangles)
         self._arcs = *hierarchy.rows, all_tails(hierarchy.offsets, np.int32)
 
     def load(self, costs: NDArray[np.float64], trips: Origins) -> Load:
@@ -99,12 +100,11 @@ class CpuLoading:
 
         Returns float64, shape (q, d): 0 for pairs of other parts, and infinity without a path.
         """
-        hierarchy, has_arc = self._hierarchy, lengths.lightest >= 0
+        has_arc = lengths.lightest >= 0
         own = np.zeros((len(values), len(lengths.own)))
         own[:, has_arc] = values[:, lengths.lightest[has_arc]]
         for row in own:
-            slots = hierarchy.offsets, self._triangles, lengths.own, lengths.lengths
-            loading.lift_values(*slots, row)
+            loading.lift_values(self._lower, lengths.own, lengths.lengths, row)
         sums = np.zeros((len(values), len(pairs.destinations)))
 
         def sweep(place: slice) -> None:
@@ -119,11 +119,9 @@ class CpuLoading:
     def unpack(self, lengths: SlotLengths, parts: NDArray[np.float64]) -> Load:
         """Add all `PARTS` in their order, and hand their flows to the arcs of the graph."""
         sums = parts.sum(axis=0)
-        by_slot, hierarchy = np.zeros(len(lengths.own)), self._hierarchy
-        rows = hierarchy.offsets, self._triangles, lengths.own, lengths.lengths
-        loading.hand_down(*rows, sums[:-2], by_slot)
+        by_slot, flows = sums[:-2], np.zeros(len(self._hierarchy.slots))
+        loading.hand_down(self._lower, lengths.own, lengths.lengths, by_slot)
         slots = np.flatnonzero(by_slot)
-        flows = np.zeros(len(hierarchy.slots))
         flows[lengths.lightest[slots]] = by_slot[slots]
         return Load(flows, float(sums[-2]), float(sums[-1]))
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from groute_py.kernels.cpu.kernel import kernel
+from groute_py.kernels.cpu.kernel import inlined_kernel, kernel
 
 
 @kernel
@@ -67,25 +67,15 @@ def load_trips(
 
 
 @kernel
-def lift_values(offsets: Any, triangles: Any, own: Any, lengths: Any, values: Any) -> None:
+def lift_values(lower: Any, own: Any, lengths: Any, values: Any) -> None:
     """Give values (2 a,) to the slots that bridge two others: the sum of the values of these.
 
-    The slots of the graph's arcs have theirs. Each slot bridges those that `hand_down` chooses: its
-    own arc, or else the two that go over the highest vertex.
+    The slots of the graph's arcs have theirs. The arguments are as for `hand_down`.
     """
-    starts, tops = triangles
-    for low in range(len(offsets) - 2, -1, -1):
-        triangle, stop = starts[low], offsets[low + 1]
-        for first in range(offsets[low], stop):
-            up, down = lengths[2 * first], lengths[2 * first + 1]
-            for second in range(first + 1, stop):
-                top = 2 * tops[triangle]
-                triangle += 1
-                if own[top] != lengths[top] and lengths[top] == down + lengths[2 * second]:
-                    values[top] = values[2 * first + 1] + values[2 * second]
-                top += 1
-                if own[top] != lengths[top] and lengths[top] == lengths[2 * second + 1] + up:
-                    values[top] = values[2 * second + 1] + values[2 * first]
+    for slot in range(len(values) - 1, -1, -1):
+        if own[slot] != lengths[slot]:
+            first, second = _legs(slot, lower, lengths)
+            values[slot] = values[first] + values[second]
 
 
 @kernel
@@ -176,33 +166,31 @@ def _descend(origin: Any, lane: int, arcs: Any, rises: Any, load: Any, flows: An
 
 
 @kernel
-def hand_down(
-    offsets: Any, triangles: Any, own: Any, lengths: Any, flows: Any, graph_flows: Any
-) -> None:
-    """Hand the flow of each slot to the two slots that it bridges, or to the graph's arc.
+def hand_down(lower: Any, own: Any, lengths: Any, flows: Any) -> None:
+    """Hand the flow (2 a,) of each slot to the two slots that it bridges.
+
+    It stays on the slots of the graph's arcs: where the length of `fold_costs`, ``own``, is the
+    shortest. ``lower`` are ends and legs of `groute_py.kernels.cpu.customization.list_lower`.
+    """
+    for slot in range(len(flows)):
+        if flows[slot] > 0 and own[slot] != lengths[slot]:
+            first, second = _legs(slot, lower, lengths)
+            flows[first] += flows[slot]
+            flows[second] += flows[slot]
+            flows[slot] = 0
+
+
+@inlined_kernel
+def _legs(slot: int, lower: Any, lengths: Any) -> tuple[int, int]:
+    """The two slots, over the deepest vertex, whose lengths add up to that of a slot.
 
     A length is the sum of two others in the very operation that customization made, so that
-    comparing for equality finds them. ``own`` are lengths of `fold_costs`; ``flows`` are used up;
-    ``graph_flows`` (2 a, zeros) are filled.
+    comparing for equality finds them. Of ways that cost the same, that over the deepest vertex
+    passes none twice, also where arcs cost nothing.
     """
-    starts, tops = triangles
-    for low in range(len(offsets) - 1):
-        triangle, stop = starts[low], offsets[low + 1]
-        for first in range(offsets[low], stop):
-            up, down = lengths[2 * first], lengths[2 * first + 1]
-            for second in range(first + 1, stop):
-                top = 2 * tops[triangle]
-                triangle += 1
-                if flows[top] > 0 and lengths[top] == down + lengths[2 * second]:
-                    flows[2 * first + 1] += flows[top]
-                    flows[2 * second] += flows[top]
-                    flows[top] = 0
-                top += 1
-                if flows[top] > 0 and lengths[top] == lengths[2 * second + 1] + up:
-                    flows[2 * second + 1] += flows[top]
-                    flows[2 * first] += flows[top]
-                    flows[top] = 0
-        for slot in range(2 * offsets[low], 2 * stop):
-            if flows[slot] > 0 and own[slot] == lengths[slot]:
-                graph_flows[slot] = flows[slot]
-                flows[slot] = 0
+    (ends, legs), side = lower, slot % 2
+    for place in range(ends[slot // 2 + 1] - 1, ends[slot // 2] - 1, -1):
+        first, second = 2 * legs[place, side] + 1, 2 * legs[place, 1 - side]
+        if lengths[slot] == lengths[first] + lengths[second]:
+            return first, second
+    return slot, slot
