@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from groute_py.cli import records, show
-from groute_py.cli.outputs import AnswerFile
 from groute_py.cli.options import format_option, graph_argument, reading_options, resume_option
-from groute_py.cli.outputs import check_outputs_apart, stored
+from groute_py.cli.outputs import AnswerFile, check_outputs_apart, stored
 from groute_py.cli.phase_line import free_terminal
 from groute_py.cli.ranks import connected, read_graph
 from groute_py.errors import InputError, quote

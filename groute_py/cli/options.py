@@ -327,7 +327,8 @@ def _made_option(entry: Field[Any], about: Option, changes: dict[str, Any]) -> C
         how = {"help": about.text, "default": about.default, "metavar": about.metavar or None}
         if about.choices:
             how["metavar"] = f"[{'|'.join(about.choices)}]"
-        if "float" in entry.type:  # annotations are text
+        how["multiple"] = entry.type.startswith("Sequence")  # annotations are text
+        if "float" in entry.type:
             how["type"] = number if about.exact else float
         if about.unset:
             how["help"] += f"  [{about.unset}]"

@@ -17,6 +17,7 @@ from groute_py.errors import InputError
 
 if TYPE_CHECKING:
     from groute_py.comm.base import Channel
+    from groute_py.jobs.matrix import MatrixJob
     from groute_py.many.apsp import ManySources, Progress
     from groute_py.many.reduce import Reduction
     from groute_py.many.sources import Vertices
@@ -38,26 +39,35 @@ class RowsAnswer(NamedTuple):
     click.option(
         "--to", "targets", required=True, metavar="WHICH", help="The targets, named as the sources."
     ),
-    output="Save the matrix: .npy .npz .zarr .parquet .csv .json.",
+    output="Save the matrix: .npy .npz .zarr .parquet .csv .json; with --with the last three.",
     memory_limit={"help": MEMORY},
 )
 def matrix(graph: str, sources: str, targets: str, **arguments: Any) -> None:
     """Distances in GRAPH from some sources to some targets, saved as a matrix or a table.
 
     Only the columns of the targets are kept, and leave a GPU. What is finished when a run ends
-    early stays in OUTPUT.partial, for --resume.
+    early stays in OUTPUT.partial, for --resume, but not with --with.
     """
     run = Runner("matrix", graph, arguments, {"--from": sources, "--to": targets})
+    from groute_py.jobs.matrix import MatrixJob
     from groute_py.jobs.rows import RowsJob
     from groute_py.many.storage.forms import SUFFIXES, check_output
     from groute_py.results import tables
 
-    output, suffixes = run.file, (*SUFFIXES, *tables.SUFFIXES)
+    is_whole, how = bool(run.options.carry), run.options.of_rows()
     begins, ends = run.vertices("--from", "source"), run.vertices("--to", "target")
     save = partial(_save, run, {"source": begins, "target": ends})
-    job = RowsJob("matrix", begins, _with_bar(save), ends, **run.options.of_rows())
-    predecessors = run.options.predecessors
-    run.begin(job, lambda: check_output(output, predecessors=predecessors, suffixes=suffixes))
+    if is_whole:
+        save = partial(_save_table, run, MatrixJob(begins, ends, **how))
+    job = RowsJob("matrix", begins, _with_bar(save), ends, **how)
+
+    def check() -> None:
+        suffixes = tables.SUFFIXES if is_whole else (*SUFFIXES, *tables.SUFFIXES)
+        check_output(run.file, predecessors=run.options.predecessors, suffixes=suffixes)
+        if is_whole and run.resumes:
+            raise InputError("--resume: with --with nothing is kept; leave it out to solve anew")
+
+    run.begin(job, check)
     answer = run.plan(job)
     run.show(lambda: _rows(run, answer, targets=answer.job.width))
 
@@ -144,6 +154,26 @@ def _save(
     more = attributes_of(**ends)
     saved = save_rows(channel, job, run.file, run.resumes, progress, more, keeps=run.keeps)
     return {"on": saved.pop("on"), "output": run.output, **saved}
+
+
+def _save_table(
+    run: Runner,
+    matrix: MatrixJob,
+    channel: Channel,
+    job: ManySources,
+    progress: Progress | None,
+) -> dict[str, Any]:
+    """Write a matrix as a table at once. Collective."""
+    from groute_py.results.tables import write_table
+
+    answer = matrix.deliver(channel, job, progress)
+
+    def write() -> str:
+        assert answer is not None
+        write_table(run.file, [answer.part(slice(None))], answer.attribution)
+        return str(answer.statistics["device"])
+
+    return {"on": run.on_root(write), "output": run.output}
 
 
 def _reduce(

@@ -244,7 +244,9 @@ def _path(graph: str, result: Result, target: str) -> dict[str, Any]:
     numbering = result.numbering
     end = Positions(numbering.index_of(target, "target", graph))
     (name,) = numbering.ids_of(end.values.reshape(1)).tolist()
-    return {"target": name, "distance": result.distance_to(end), "path": result.path_to(end)}
+    sums = {name: of[end.values].item() for name, of in result.carried.items()}
+    answer = {"target": name, "distance": result.distance_to(end), "path": result.path_to(end)}
+    return answer | ({"carried": sums} if sums and answer["path"] else {})
 
 
 def _rows(facts: Facts, result: Result, times: list[float]) -> dict[str, Any]:
@@ -314,4 +316,5 @@ def _path_text(path: dict[str, Any], word: str) -> list[str]:
     if path["distance"] is None:
         return [f"no path {word} {path['target']}"]
     steps = " → ".join(map(str, path["path"]))
-    return [f"path {word} {path['target']}, length {path['distance']}:", f"  {steps}"]
+    sums = "".join(f"; sum of {name} {value}" for name, value in path.get("carried", {}).items())
+    return [f"path {word} {path['target']}, length {path['distance']}{sums}:", f"  {steps}"]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -23,6 +23,7 @@ class RowBlock:
     first: int  # which of the sources the first row belongs to; the others follow
     distances: NDArray[Any]  # (r, n), or (r, t) of targets; `unreached` where no path leads
     predecessors: NDArray[np.int32] | None  # int32, of the same shape, −1 for none
+    carried: Mapping[str, NDArray[Any]] = field(default_factory=dict)  # sums, of the same shape
 
     @property
     def count(self) -> int:

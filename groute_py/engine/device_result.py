@@ -68,6 +68,7 @@ class DeviceResult(Result):
     ) -> None:
         vars(self).update(source=source, statistics=statistics, first_id=first_id, ids=ids)
         vars(self).update(reverse=reverse, coordinates=coordinates, attribution=attribution)
+        vars(self).update(carried={})
         tree = None if predecessors is None else Mirrored(predecessors)
         vars(self).update(_distances=Mirrored(distances), _predecessors=tree)
 

@@ -5,6 +5,7 @@ Made from `groute_py.engine.options` by python tests/repository/option_tables.py
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -23,6 +24,7 @@ class BfsKeywords(TypedDict, total=False):
     coordinates: str | Path | None
     download: bool
     profile: str | None
+    carry: Sequence[str]
 
 
 class SsspKeywords(BfsKeywords, total=False):
@@ -51,6 +53,7 @@ class NearestKeywords(TypedDict, total=False):
     mode: str
     download: bool
     profile: str | None
+    carry: Sequence[str]
 
 
 class IsochroneKeywords(TypedDict, total=False):
@@ -88,6 +91,7 @@ class MatrixKeywords(TypedDict, total=False):
     turns: Any
     profile: str | None
     prepare: bool
+    carry: Sequence[str]
     memory_limit: int | None
 
 
@@ -98,4 +102,5 @@ class RouteKeywords(TypedDict, total=False):
     reverse: bool
     turns: Any
     profile: str | None
+    carry: Sequence[str]
     memory_limit: int | None

@@ -6,6 +6,7 @@ A new option is a field here. `tests/repository/option_tables.py` then writes th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -242,6 +243,15 @@ class Options:
             )
         ],
     )
+    carry: Sequence[str] = option(
+        (),
+        "Sum this column of the graph along the paths too, such as the length of the fastest.",
+        flag="--with",
+        in_python="Names of columns. Of several paths that are equally short the answer's own "
+        "counts, of parallel arcs the lightest, and of these the first",
+        metavar="COLUMN",
+        of=(*NEAREST_TOO, "matrix", "route"),
+    )
     hops: bool = option(
         False,
         "Count arcs instead of adding weights, as bfs does.",
@@ -261,6 +271,8 @@ class Options:
         for name in ("delta", "cutoff", "time_limit_s", "memory_limit"):
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, plain(value))
+        carry = (self.carry,) if isinstance(self.carry, str) else tuple(self.carry)
+        object.__setattr__(self, "carry", carry)
 
     @property
     def cutting(self) -> Cutting:
@@ -315,6 +327,8 @@ class Options:
             self._check_for_rows(function)
         elif self.turns is not None:
             self._check_with_turns()
+        if self.carry and self.turns is not None:
+            raise InputError("with turns no column is summed along paths; leave out carry (--with)")
 
     def _check_for_rows(self, function: str) -> None:
         from groute_py.device.registry import gpu_problem

@@ -154,7 +154,7 @@ class Graph:
         heads = _as_integers(heads, "heads")
         if heads.dtype not in (np.dtype(np.int32), np.dtype(np.int64)):
             heads = as_int64(heads, "one of the heads")
-        weights = _as_weights(weights)
+        weights = as_weights(weights)
         if heads.dtype == np.int64 and count <= np.iinfo(np.int32).max:
             check_types(offsets, heads, weights)
             check_offsets(offsets)
@@ -213,7 +213,7 @@ class Graph:
         >>> graph.with_weights([1, 2.5, 3]).weights.tolist()
         [1.0, 2.5, 3.0]
         """
-        array = _as_weights(weights)
+        array = as_weights(weights)
         if on_device(array) != self.on_device:
             raise GraphError("weights and arcs lie partly on a GPU; move them together")
         return self._weighed(_protected(array, weights))
@@ -377,7 +377,8 @@ def _as_integers(values: Any, what: str) -> NDArray[Any]:
     return array
 
 
-def _as_weights(values: Any) -> NDArray[Any]:
+def as_weights(values: Any) -> NDArray[Any]:
+    """Return numbers in one of `WEIGHT_TYPES`, or raise `GraphError`."""
     array = _contiguous(values)
     if array.ndim != 1 or array.dtype.kind not in "iufb":
         raise GraphError(

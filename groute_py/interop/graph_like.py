@@ -28,7 +28,8 @@ def _directed(graph: GraphLike, columns: Columns) -> Graph:
     columns.refuse_profile(what)
     if is_networkx(graph):
         columns._replace(weight=None).refuse("a NetworkX graph")
-        return with_node_ids(graph_from_networkx(graph, weight_of(graph, columns.weight)), graph)
+        weight = weight_of(graph, columns.weight)
+        return with_node_ids(graph_from_networkx(graph, weight, carry=columns.carry), graph)
     if not hasattr(graph, "tocsr") and is_table(graph):
         return table_graph(graph, columns)
     if isinstance(graph, Graph) and columns.weight is not None:

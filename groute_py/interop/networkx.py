@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from groute_py.errors import GraphError, quote, quoted
 from groute_py.graph.array_like import array_of
-from groute_py.graph.csr import Graph
+from groute_py.graph.csr import Graph, as_weights
 from groute_py.graph.geography import OPENSTREETMAP
 from groute_py.io.tables.titles import is_weight_title
 
@@ -43,11 +44,14 @@ def weight_of(network: Any, named: Any = None) -> Any:
     return weights[0] if weights else "weight"
 
 
-def graph_from_networkx(network: Any, weight: Any = "weight", default: Any = 1) -> Graph:
+def graph_from_networkx(
+    network: Any, weight: Any = "weight", default: Any = 1, carry: Sequence[str] = ()
+) -> Graph:
     """A graph whose vertex k is the k-th node, ``list(network)[k]``.
 
     An edge of an undirected graph is two arcs, one of a multigraph as many as it has keys. Where
-    every node has numbers ``x`` and ``y``, as of OSMnx, they are its coordinates.
+    every node has numbers ``x`` and ``y``, as of OSMnx, they are its coordinates. ``carry`` names
+    more attributes that each edge has, for the graph's columns.
     """
     if not is_networkx(network):
         raise GraphError(f"a NetworkX graph is expected, not {type(network).__name__}")
@@ -62,9 +66,11 @@ def graph_from_networkx(network: Any, weight: Any = "weight", default: Any = 1) 
         heads = [vertex[head] for row in rows for head in row]
         edges = [data for row in rows for data in row.values()]
     weights = _weights([data.get(weight, default) for data in edges])
+    columns = {name: as_weights(_weights([data.get(name) for data in edges])) for name in carry}
     offsets = np.cumsum([0, *degrees])
     graph = Graph.from_arrays(offsets, np.array(heads, np.int32), weights, copy=False, name=NAME)
-    return graph.changed(coordinates=_places(network), attribution=_attribution(network))
+    about = {"coordinates": _places(network), "attribution": _attribution(network)}
+    return graph.changed(**about, columns=columns)
 
 
 def with_node_ids(graph: Graph, network: Any) -> Graph:

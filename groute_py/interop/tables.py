@@ -99,7 +99,8 @@ def table_graph(table: Any, columns: Columns, renumber: bool = True) -> Graph:
     weights, ways, back = _values(table, roles, len(tails))
     arc_ids = None if roles.arc is None else _ids(table, roles.arc, "arc")
     reading = Reading({role: str(title) for role, title in roles.titles.items()})
-    rows = tails, heads, weights, ways, back, arc_ids
+    carry = {str(title): _weights(table, title) for title in roles.carry}
+    rows = tails, heads, weights, ways, back, arc_ids, carry
     first = first if ids is None else 0
     return graph_of_rows(NAME, count, *rows, first_id=first, ids=ids, reading=reading)
 
@@ -118,7 +119,7 @@ def _collected(table: Any, columns: Columns) -> tuple[Any, Roles]:
     roles = roles_of(
         titles, lambda title: schema[title].is_numeric(), lambda title: values[title], columns
     )
-    return table.select(list(roles.titles.values())).collect(), roles
+    return table.select(list({*roles.titles.values(), *roles.carry})).collect(), roles
 
 
 def _with_index(table: Any, columns: Columns) -> Any:
@@ -126,7 +127,7 @@ def _with_index(table: Any, columns: Columns) -> Any:
     index = [name for name in getattr(getattr(table, "index", None), "names", ()) if name]
     if not index or not hasattr(table, "reset_index") or set(index) & set(table.columns):
         return table
-    is_named = not set(index).isdisjoint(columns.named)
+    is_named = not set(index).isdisjoint([*columns.named, *columns.carry])
     return table.reset_index() if is_named or ends_in(index) else table
 
 

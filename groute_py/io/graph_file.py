@@ -41,6 +41,8 @@ class GraphFile:
         self.path, self.columns, self._cache = Path(path), columns, cache
         self._head = Head(self.path, columns)
         self._format = format_of(self._head)
+        if self._format.keeps_columns or not self._format.has_titles:
+            self.columns = columns = columns._replace(carry=())  # all or none are there
         self._copy_columns = self._format.copy_columns(columns)
 
     @property
@@ -57,7 +59,8 @@ class GraphFile:
     def is_for_pieces(self) -> bool:
         """Return True for a large plain text without named columns: ranks may read pieces."""
         large = self._head.source.size >= cached.LARGE_PLAIN and self._head.compression is None
-        return large and not self.columns.named and self._format.read_piece is not None
+        named = [*self.columns.named, *self.columns.carry]
+        return large and not named and self._format.read_piece is not None
 
     @property
     def chosen_column(self) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,6 +20,7 @@ from groute_py.io.npz import save_arrays
 from groute_py.results.frame import Tabular
 from groute_py.results.result import reached_in
 from groute_py.results.tables import (
+    CARRIED,
     Attributes,
     Column,
     TableColumns,
@@ -27,6 +28,7 @@ from groute_py.results.tables import (
     numbers_of,
     of_distances,
     of_vertices,
+    with_sums,
     write_table,
 )
 from groute_py.results.tables import beside as beside_ends
@@ -65,6 +67,8 @@ class NearestFacilities(Tabular):
             they have no attributes.
         attributes: other columns of `groute_py.Points` by role (``facility`` or
             ``vertex``) and title.
+        carried: by the name of a column its sum along each path (``carry=``), of the shape of
+            ``distances``: int64 or float64, as there where no path leads.
     """
 
     facilities: NDArray[np.int64]
@@ -77,6 +81,7 @@ class NearestFacilities(Tabular):
     vertices: NDArray[np.int64] | None = None
     candidates: NDArray[np.int64] | None = None
     attributes: Attributes = field(default_factory=dict)
+    carried: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     @property
     def reached(self) -> NDArray[np.bool_]:
@@ -95,7 +100,7 @@ class NearestFacilities(Tabular):
         """Write the answer; the file is complete or absent.
 
         ``.npz`` holds the arrays by name, with ``to_facility``, ``first_id``, and perhaps ``ids``,
-        ``vertices`` and ``attribution``.
+        ``vertices``, ``attribution``, and the sums of each column by its name behind ``carried_``.
         ``.csv`` and ``.parquet`` are tables in the file's ids: ``vertex``, ``facility``,
         ``distance``, ``next``; of k facilities with the column ``rank``, from 1, after ``vertex``.
 
@@ -129,7 +134,7 @@ class NearestFacilities(Tabular):
         facilities, rows_by_role = self.facilities[some].reshape(-1), {"vertex": rows}
         if self.candidates is not None:
             rows_by_role["facility"] = numbers_of(facilities, self.candidates)
-        return {
+        part = {
             "vertex": Column(
                 numbering.ids_of(rows if self.vertices is None else self.vertices[rows])
             ),
@@ -137,8 +142,9 @@ class NearestFacilities(Tabular):
             "facility": of_vertices(facilities, numbering),
             "distance": of_distances(distances.reshape(-1)),
             "next": of_vertices(self.next[some].reshape(-1), numbering),
-            **beside_ends(self.attributes, **rows_by_role),
         }
+        part |= beside_ends(self.attributes, **rows_by_role)
+        return with_sums(part, self.carried, some)
 
     def _arrays(self) -> dict[str, Any]:
         arrays: dict[str, Any] = {
@@ -154,7 +160,7 @@ class NearestFacilities(Tabular):
             arrays["vertices"] = self.vertices
         if self.attribution:
             arrays["attribution"] = np.array(self.attribution)
-        return arrays
+        return arrays | {f"{CARRIED}{name}": sums for name, sums in self.carried.items()}
 
 
 class DeviceNearest(NearestFacilities):
@@ -183,7 +189,7 @@ class DeviceNearest(NearestFacilities):
         vars(self).update(numbering=numbering, attribution=attribution)
         vars(self).update(vertices=vertices, candidates=candidates, attributes=attributes or {})
         vars(self).update(_facilities=Mirrored(facilities), _next=Mirrored(next))
-        vars(self).update(_distances=Mirrored(distances))
+        vars(self).update(_distances=Mirrored(distances), carried={})
 
     facilities: Any = mirrored("facilities", "on_host")
     distances: Any = mirrored("distances", "on_host")

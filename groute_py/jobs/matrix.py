@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -17,6 +17,7 @@ from groute_py.comm.base import Channel
 from groute_py.engine.keywords import MatrixKeywords
 from groute_py.engine.option import takes
 from groute_py.engine.options import Options
+from groute_py.errors import InputError
 from groute_py.graph.ids import Numbering
 from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
@@ -26,7 +27,14 @@ from groute_py.many.sources import Vertices
 from groute_py.many.storage.forms import check_output
 from groute_py.many.to_file import save
 from groute_py.results.frame import Tabular
-from groute_py.results.tables import Attributes, TableColumns, attributes_of, beside_pairs, of_pairs
+from groute_py.results.tables import (
+    Attributes,
+    TableColumns,
+    attributes_of,
+    beside_pairs,
+    of_pairs,
+    with_sums,
+)
 from groute_py.solver.opened import Opened, Work, open_for
 
 if TYPE_CHECKING:
@@ -51,6 +59,8 @@ class Matrix(Tabular):
         numbering: between positions and the graph's own ids.
         attributes: other columns of `groute_py.Points` by role (``source`` or ``target``)
             and title.
+        carried: by the name of a column its sum along each path (``carry=``), of the shape of
+            ``distances``: int64 or float64, as there where no path leads.
     """
 
     sources: NDArray[np.int64]
@@ -62,6 +72,7 @@ class Matrix(Tabular):
     attribution: str = ""
     numbering: Numbering = field(default_factory=lambda: Numbering(0))
     attributes: Attributes = field(default_factory=dict)
+    carried: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     def part(self, some: slice) -> TableColumns:
         """See `Tabular.part`; a line for each source and target."""
@@ -69,7 +80,8 @@ class Matrix(Tabular):
         ends = self.sources[some], self.targets
         numbers = np.arange(len(self.sources))[some]
         beside = beside_pairs(self.attributes, numbers, len(self.targets))
-        return of_pairs(self.numbering, *ends, self.distances[some], predecessors) | beside
+        part = of_pairs(self.numbering, *ends, self.distances[some], predecessors) | beside
+        return with_sums(part, self.carried, some)
 
 
 @takes(Options, "matrix")
@@ -135,7 +147,8 @@ class MatrixJob:
 
     def check(self, options: Options) -> None:
         self._rows.check(options)
-        _ = self._path  # which may be no name of a file
+        if self._path is not None and options.carry:
+            raise InputError("carry: sums are in the answer, not in a file; leave out output")
 
     def run(self, opened: Opened, work: Work) -> Matrix | None:
         def check() -> None:
@@ -152,11 +165,12 @@ class MatrixJob:
     @property
     def _rows(self) -> RowsJob[Matrix | None]:
         how: dict[str, Any] = {"algorithm": self.algorithm, "predecessors": self.predecessors}
-        return RowsJob("matrix", self.sources, self._deliver, self.targets, **how)
+        return RowsJob("matrix", self.sources, self.deliver, self.targets, **how)
 
-    def _deliver(
+    def deliver(
         self, channel: Channel, many: ManySources, progress: Progress | None
     ) -> Matrix | None:
+        """Return the answer of many sources. Collective."""
         if self._path is None:
             rows = collect(channel, many, progress)
         else:
@@ -168,10 +182,11 @@ class MatrixJob:
             many.sources,
             many.targets,
             rows.distances,
-            rows.predecessors,
+            rows.predecessors if self.predecessors else None,
             statistics=rows.statistics,
             reverse=rows.reverse,
             attribution=rows.attribution,
             numbering=rows.numbering,
             attributes=attributes_of(source=self.sources, target=self.targets),
+            carried=rows.carried,
         )

@@ -44,6 +44,7 @@ from groute_py.jobs.facilities import (
     to_gpu,
 )
 from groute_py.jobs.k_nearest import k_nearest
+from groute_py.many.carry import with_sums
 from groute_py.many.choose import with_device
 from groute_py.many.johnson import origins_of, rooted
 from groute_py.many.sources import Vertices, vertices_in
@@ -141,8 +142,9 @@ class NearestJob:
         return {"function": "nearest", "to_facility": self.to_facility, "k": self.k}
 
     def check(self, options: Options) -> None:
-        del options  # any will do
         check_whole_number("k", self.k)
+        if options.carry and self.k > 1:
+            raise InputError("carry (--with): of the nearest facility only; leave it out, or k")
         if not 0 < self.k <= MOST_K:
             raise InputError(f"k must be at least 1 and at most {MOST_K:,}, not {self.k}")
 
@@ -150,10 +152,19 @@ class NearestJob:
         opened.supply()  # collective; the graph can be read after it
         ends = at_root(opened.channel, lambda: self._ends_in(opened))
         facilities, vertices = (None, None) if ends is None else ends
+        carrier = at_root(opened.channel, lambda: opened.carrier(Direction(self.to_facility)))
         answer = self._of_every_vertex(opened, facilities, work)
-        if answer is None or facilities is None:
-            return None
-        return self._of_some(answer, facilities, vertices)
+
+        def delivered() -> NearestFacilities | None:
+            if answer is None or facilities is None:
+                return None
+            some = self._of_some(answer, facilities, vertices)
+            if carrier is None:
+                return some
+            ends = np.arange(len(answer.next)) if vertices is None else vertices
+            return with_sums(some, carrier.along_tree(answer.next, answer.reached, ends))
+
+        return at_root(opened.channel, delivered)
 
     def _of_every_vertex(
         self, opened: Opened, facilities: NDArray[np.int64] | None, work: Work

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.comm.agree import on_root
+from groute_py.comm.agree import at_root, on_root
 from groute_py.engine.keywords import RouteKeywords
 from groute_py.engine.option import takes
 from groute_py.engine.options import Options
 from groute_py.errors import InputError
 from groute_py.graph.array_like import host_array
 from groute_py.graph.csr import Graph
+from groute_py.graph.direction import Direction
 from groute_py.graph.ids import Positions
 from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
@@ -108,9 +109,18 @@ class RouteJob:
         row_graph = opened.row_graph()
         query = opened.memo("route", lambda: PairQuery(channel, row_graph, opened.options))
         graph = opened.graph() if channel.rank == 0 else None
-        how: dict[str, Any] = {"paths": self.paths, "deadline": opened.deadline()}
-        routes = query.run(pairs, graph, **how, work=work)
-        return None if routes is None else replace(routes, attributes=_attributes(self.pairs))
+        carrier = at_root(channel, lambda: opened.carrier(Direction.FORWARD))
+        paths = self.paths or bool(opened.options.carry)
+        routes = query.run(pairs, graph, paths=paths, deadline=opened.deadline(), work=work)
+
+        def delivered() -> Routes | None:
+            if routes is None:
+                return None
+            sums = carrier.along_paths(routes.paths or ()) if carrier is not None else {}
+            more: dict[str, Any] = {"attributes": _attributes(self.pairs), "carried": sums}
+            return replace(routes, paths=routes.paths if self.paths else None, **more)
+
+        return at_root(channel, delivered)
 
 
 def _attributes(pairs: Pairs) -> Attributes:

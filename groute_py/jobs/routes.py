@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from groute_py.results.tables import (
     check_table,
     of_distances,
     records,
+    with_sums,
     write_table,
 )
 
@@ -50,6 +51,8 @@ class Routes(Tabular):
         reverse: the arcs of ``graph`` are turned round (``reverse=True``), and paths lead against
             them.
         attributes: other columns of `groute_py.Points` by role (``source``) and title.
+        carried: by the name of a column its sum along each path (``carry=``), of the shape of
+            ``distances``: int64 or float64, as there where no path leads.
     """
 
     pairs: NDArray[np.int64]
@@ -60,6 +63,7 @@ class Routes(Tabular):
     graph: Graph | None = field(default=None, repr=False)
     reverse: bool = False
     attributes: Attributes = field(default_factory=dict)
+    carried: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     @property
     def reached(self) -> NDArray[np.bool_]:
@@ -138,12 +142,13 @@ class Routes(Tabular):
 
     def _ends(self, some: slice) -> TableColumns:
         rows = np.arange(len(self.pairs))[some]
-        return {
+        part = {
             "source": Column(self.numbering.ids_of(self.pairs[some, 0])),
             "target": Column(self.numbering.ids_of(self.pairs[some, 1])),
             "distance": of_distances(self.distances[some]),
-            **beside(self.attributes, source=rows, target=rows, pair=rows),
         }
+        part |= beside(self.attributes, source=rows, target=rows, pair=rows)
+        return with_sums(part, self.carried, some)
 
     def _json(self, path: NDArray[np.int64]) -> str:
         return json.dumps(self.numbering.ids_of(path).tolist(), ensure_ascii=False)

@@ -122,4 +122,6 @@ class RowsJob(Generic[T]):
         return self.deliver(opened.channel, many, opened.collective_watch(deadline, work.progress))
 
     def _options(self, options: Options) -> Options:
-        return replace(options, algorithm=self.algorithm, predecessors=self.predecessors)
+        carry = () if self.targets is None else options.carry
+        predecessors = self.predecessors or bool(carry)
+        return replace(options, algorithm=self.algorithm, predecessors=predecessors, carry=carry)

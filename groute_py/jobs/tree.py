@@ -6,11 +6,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from groute_py.comm.agree import at_root, on_root
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.errors import InputError, quote
 from groute_py.graph.ids import Positions
+from groute_py.many.carry import Carrier, with_sums
 from groute_py.many.sources import Vertex, Vertices
 from groute_py.results.result import Result
 from groute_py.solver.opened import Opened, Work
@@ -39,6 +42,8 @@ class TreeJob:
         _comparable(self.targets)
         if self._drops_weights(options):
             options.refuse_cutoff(self.name)
+        if options.carry and not options.predecessors:
+            raise InputError("carry (--with) needs the tree; leave out predecessors=False")
 
     def run(self, opened: Opened, work: Work) -> Result | None:
         solver = opened.source_solver
@@ -47,7 +52,10 @@ class TreeJob:
             opened.make_room()
             solver = opened.memo(self.name, lambda: _without_weights(opened))
         source, targets = on_root(opened.channel, lambda: self._ends(opened))
-        return solver.sssp(source, targets, brings_tree=self.brings_tree)
+        brings_tree = self.brings_tree or bool(opened.options.carry)
+        carrier = at_root(opened.channel, opened.carrier)
+        result = solver.sssp(source, targets, brings_tree=brings_tree)
+        return at_root(opened.channel, lambda: _with_sums(result, carrier))
 
     def _ends(self, opened: Opened) -> tuple[int, list[int]]:
         """The positions of the source and the targets, on rank 0."""
@@ -71,6 +79,14 @@ class TreeJob:
 
     def _drops_weights(self, options: Options) -> bool:
         return self.name == "bfs" and not options.hops
+
+
+def _with_sums(result: Result | None, carrier: Carrier | None) -> Result | None:
+    if result is None or carrier is None:
+        return result
+    assert result.predecessors is not None
+    every = np.arange(len(result.distances))
+    return with_sums(result, carrier.along_tree(result.predecessors, result.reached, every))
 
 
 def _without_weights(opened: Opened) -> SourceSolver:

@@ -23,6 +23,7 @@ from groute_py.errors import InputError, quoted
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
 from groute_py.hierarchy.prepared import hierarchy_of
+from groute_py.many.carry import with_sums
 from groute_py.many.choose import Choice, choose
 from groute_py.many.put_rows import put_rows_by_threads
 from groute_py.many.row_graph import RowGraph
@@ -31,7 +32,7 @@ from groute_py.many.solve import Solving
 from groute_py.many.sources import checked
 from groute_py.many.storage.folder import run_of
 from groute_py.memory.host import refuse_beyond
-from groute_py.results.result import put_public
+from groute_py.results.result import public_distances, put_public, reached_in
 from groute_py.system.clock import count, span
 from groute_py.system.memory_limits import ANSWERS
 from groute_py.turns.layout import Layout
@@ -97,6 +98,8 @@ class ManySources:
     @property
     def columns(self) -> NDArray[np.int64] | None:
         """The states whose columns of the rows are wanted, shape (width,); None for all."""
+        if self.options.carry:
+            return None  # as sums need whole trees
         if self.targets is not None:
             return self.layout.ends(self.targets)
         return self.layout.all_ends() if self.layout.is_expanded and not self.by_state else None
@@ -111,6 +114,20 @@ class ManySources:
     def solving(self, channel: Channel) -> Solving:
         """Return the solver of the method, which may be in place already."""
         return self.row_graph.solving(self.height, self.options, self.choice, channel)
+
+    def with_sums(self, block: RowBlock) -> RowBlock:
+        """Return the columns of targets with sums along their paths, if there are any to carry."""
+        if not self.options.carry:
+            return block
+        carrier, targets = self.row_graph.carrier(self.options.carry), self.targets
+        assert targets is not None
+        assert block.predecessors is not None
+        reached = reached_in(public_distances(block.distances))
+        trees = zip(block.predecessors, reached, strict=True)
+        sums = [carrier.along_tree(*tree, targets) for tree in trees]
+        carried = {name: np.stack([row[name] for row in sums]) for name in self.options.carry}
+        rows = block.distances[:, targets], block.predecessors[:, targets]
+        return RowBlock(block.first, *rows, carried)
 
     def part(self, numbers: NDArray[np.int64], rank: int, ranks: int) -> NDArray[np.int64]:
         """Return those of some numbers whose sources a rank solves for.
@@ -207,7 +224,9 @@ def collect(
     on_root(channel, lambda: _refuse_memory(job))
     sink = Collected(job) if channel.rank == 0 else None
     label = deliver(channel, job, np.arange(len(job.sources)), sink, progress)
-    return None if sink is None else job.answer(sink.distances, sink.parents, label)
+    if sink is None:
+        return None
+    return with_sums(job.answer(sink.distances, sink.parents, label), sink.carried)
 
 
 class Collected:
@@ -218,12 +237,16 @@ class Collected:
         kind = job.graph.weights.dtype if job.graph.weights.dtype.kind == "f" else np.int64
         self.distances = ANSWERS.empty(shape, kind)
         self.parents = ANSWERS.empty(shape, np.int32) if job.options.predecessors else None
+        self.carried: dict[str, NDArray[Any]] = {}
+        self._shape = shape
 
     def take(self, numbers: NDArray[np.int64], block: RowBlock) -> None:
         put_rows_by_threads(put_public, self.distances, numbers, block.distances)
         if self.parents is not None:
             assert block.predecessors is not None
             put_rows_by_threads(np.copyto, self.parents, numbers, block.predecessors)
+        for name, sums in block.carried.items():
+            self.carried.setdefault(name, np.empty(self._shape, sums.dtype))[numbers] = sums
 
 
 def deliver(
@@ -240,7 +263,7 @@ def deliver(
 
     def hand_over(block: RowBlock | None, spans: Spans) -> None:
         with span("download"):
-            rows = _gathered(channel, block, job.width, predecessors=job.options.predecessors)
+            rows = _gathered(channel, block, job)
         with collective(channel), span("write"):
             if sink is not None:
                 for some, theirs in zip(job.parts(numbers, spans), rows, strict=True):
@@ -269,6 +292,7 @@ def in_rounds(
         while True:
             with collective(channel), span("rows"):
                 block = next(blocks, None)
+                block = None if block is None else job.with_sums(block)
             with span("wait"):  # for the slowest rank
                 own_span = None if block is None else (block.first, len(block.distances))
                 spans = channel.gather(own_span)
@@ -281,18 +305,26 @@ def in_rounds(
                 progress(done, len(numbers))
 
 
-def _gathered(
-    channel: Channel, block: RowBlock | None, width: int, *, predecessors: bool
-) -> list[RowBlock]:
+def _gathered(channel: Channel, block: RowBlock | None, job: ManySources) -> list[RowBlock]:
     """Return the blocks of the ranks that have one, on rank 0; none elsewhere. Collective."""
     if channel.size == 1:
         return [] if block is None else [block]
-    distances = _rows_of_ranks(channel, None if block is None else block.distances, width)
+
+    def gather(rows: NDArray[Any] | None) -> list[Any]:
+        return _rows_of_ranks(channel, rows, job.width)
+
+    distances = gather(None if block is None else block.distances)
     parents: list[Any] = [None] * channel.size
-    if predecessors:
-        parents = _rows_of_ranks(channel, None if block is None else block.predecessors, width)
-    pairs = zip(distances, parents, strict=True)
-    return [RowBlock(0, rows, tree) for rows, tree in pairs if rows is not None]
+    if job.options.predecessors:
+        parents = gather(None if block is None else block.predecessors)
+    names = job.options.carry
+    sums = [gather(None if block is None else block.carried[name]) for name in names]
+    ranks = zip(distances, parents, *sums, strict=True)
+    return [
+        RowBlock(0, rows, tree, dict(zip(names, more, strict=True)))
+        for rows, tree, *more in ranks
+        if rows is not None
+    ]
 
 
 def _rows_of_ranks(channel: Channel, rows: NDArray[Any] | None, width: int) -> list[Any]:
@@ -310,7 +342,7 @@ def _rows_of_ranks(channel: Channel, rows: NDArray[Any] | None, width: int) -> l
 
 def _refuse_memory(job: ManySources) -> None:
     """Refuse rows that do not fit in memory, before any work."""
-    width = 8 + 4 * job.options.predecessors
+    width = 8 + 4 * job.options.predecessors + 8 * len(job.options.carry)
     if job.graph.weights.dtype == np.float32:
         width -= 4
     needed, what = len(job.sources) * job.width * width, f"rows of {job.width:,} vertices"

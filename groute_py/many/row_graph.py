@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -17,6 +18,7 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.direction import Direction
 from groute_py.graph.facts import Facts, facts_of
 from groute_py.graph.ids import Numbering
+from groute_py.many.carry import Carrier
 from groute_py.many.choose import Choice, why_no_matrix
 from groute_py.many.johnson import potentials
 from groute_py.many.solve import Solving
@@ -38,6 +40,7 @@ class RowGraph:
     attribution: str
     _solvings: dict[tuple[Any, ...], tuple[Choice, Solving]] = field(default_factory=dict)
     _no_matrix: dict[str, str | None] = field(default_factory=dict)
+    _carrier: Carrier | None = None
 
     @classmethod
     def of(cls, graph: Graph, direction: Direction, row_direction: Direction) -> RowGraph:
@@ -52,6 +55,12 @@ class RowGraph:
     def digest(self) -> str:
         """The digest of the arcs, for records of runs."""
         return digest_of(self.graph)
+
+    def carrier(self, names: Sequence[str]) -> Carrier:
+        """Return what sums columns along paths."""
+        if self._carrier is None or self._carrier.names != names:
+            self._carrier = Carrier(self.graph, names)
+        return self._carrier
 
     def heights(self, options: Options, sources: NDArray[np.int64]) -> NDArray[Any] | None:
         """Return Johnson's potentials for some places where weights may be negative, else None.

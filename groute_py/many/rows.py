@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -36,6 +36,7 @@ class SourceRows(Tabular):
             the vertex that comes next on the way there.
         attribution: the credit to show with the rows, "" for none.
         numbering: between positions and the graph's own ids.
+        carried: sums along paths, as those of `groute_py.Result`.
     """
 
     sources: NDArray[np.int64]
@@ -45,6 +46,7 @@ class SourceRows(Tabular):
     reverse: bool = False
     attribution: str = ""
     numbering: Numbering = field(default_factory=lambda: Numbering(0))
+    carried: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     def part(self, some: slice) -> TableColumns:
         """See `Tabular.part`; a line for each source and vertex."""

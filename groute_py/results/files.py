@@ -30,6 +30,8 @@ NEGATIVE_CYCLE = "FOUND NEGATIVE CYCLE!\n"
 
 
 def _write_npz(result: Result, file: IO[bytes]) -> None:
+    from groute_py.results.tables import CARRIED
+
     arrays: dict[str, Any] = {"distances": result.distances, "source": np.int64(result.source)}
     arrays["first_id"] = np.int64(result.first_id)
     if result.predecessors is not None:
@@ -44,6 +46,7 @@ def _write_npz(result: Result, file: IO[bytes]) -> None:
         arrays["coordinates"] = result.coordinates
     if result.attribution:
         arrays["attribution"] = np.array(result.attribution)
+    arrays |= {f"{CARRIED}{name}": sums for name, sums in result.carried.items()}
     save_arrays(file, arrays)
 
 
@@ -100,7 +103,7 @@ def _write_matrix_distances(result: Result, file: IO[bytes]) -> None:
 
 def columns_of(result: Result, some: slice = slice(None)) -> TableColumns:
     """Return the columns of a table, with predecessors and places if there are any."""
-    from groute_py.results.tables import Column, of_distances, of_vertices
+    from groute_py.results.tables import Column, of_distances, of_vertices, with_sums
 
     numbering, places = result.numbering, result.coordinates
     columns = {
@@ -111,7 +114,7 @@ def columns_of(result: Result, some: slice = slice(None)) -> TableColumns:
         columns["predecessor"] = of_vertices(result.predecessors[some], numbering)
     if places is not None:
         columns |= {"x": Column(places[some, 0]), "y": Column(places[some, 1])}
-    return columns
+    return with_sums(columns, result.carried, some)
 
 
 def _write_comment(file: IO[bytes], sign: str, text: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -100,6 +101,8 @@ class Result(Tabular):
         coordinates: float64, shape (n, 2): x and y of each vertex, or longitude and latitude, if
             the graph has them; else None.
         attribution: the credit to show with the answer, "" for none.
+        carried: by the name of a column its sum along each path (``carry=``), of the shape of
+            ``distances``: int64 or float64, as there where no path leads.
     """
 
     source: int
@@ -111,6 +114,7 @@ class Result(Tabular):
     reverse: bool = False
     coordinates: NDArray[np.float64] | None = None
     attribution: str = ""
+    carried: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     @cached_property
     def numbering(self) -> Numbering:

@@ -23,6 +23,9 @@ from groute_py.graph.ids import Numbering
 from groute_py.io.optional_libraries import library
 from groute_py.system.atomic_file import check_writable, replacing, translating_errors
 
+CARRIED = "carried_"
+"""Begins the names of sums along paths where others may have the same."""
+
 
 class Column(NamedTuple):
     """A column of a part of a table; ``valid`` says which values there are, None for all.
@@ -104,6 +107,12 @@ def of_pairs(
     if predecessors is not None:
         part["predecessor"] = of_vertices(np.asarray(predecessors).reshape(-1), numbering)
     return part
+
+
+def with_sums(part: TableColumns, sums: Mapping[str, NDArray[Any]], some: slice) -> TableColumns:
+    """Add sums along the paths of some rows; a title that is there already gets `CARRIED`."""
+    named = {f"{CARRIED}{name}" if name in part else name: sums[name] for name in sums}
+    return part | {name: of_distances(of[some].reshape(-1)) for name, of in named.items()}
 
 
 def write_table(path: Path, parts: Iterable[TableColumns], attribution: str = "") -> None:

@@ -29,6 +29,7 @@ from groute_py.graph.facts import Size
 from groute_py.hierarchy.prepared import PreparedFile
 from groute_py.hierarchy.problems import UnsuitableError
 from groute_py.io.tables.columns import BY_TITLE, Columns
+from groute_py.many.carry import Carrier
 from groute_py.many.choose import with_device
 from groute_py.memory.gpus import estimate, free_gpu_bytes
 from groute_py.source.base import Supply
@@ -262,6 +263,13 @@ class Opened:
         with SourceSolver(GraphSupply(graph), self.channel, options) as solver:
             return solver.sssp(solver.facts.vertex_count - 1)
 
+    def carrier(self, direction: Direction | None = None) -> Carrier | None:
+        """Return what sums columns along paths, None without any; as `graph`."""
+        if not self.options.carry:
+            return None
+        graph, name = self.graph(direction), f"carrier {direction}"
+        return self.memo(name, lambda: Carrier(graph, self.options.carry))
+
     def memo(self, name: str, make: Callable[[], T]) -> T:
         """Return what an earlier job made under a name, or make it."""
         if name not in self._memos:
@@ -395,6 +403,7 @@ def source_of(
     graph: Any, options: Options, columns: Columns = BY_TITLE, **more: Any
 ) -> GraphSource:
     """Return how a graph is read for some options; ``more`` are fields of `GraphSource`."""
+    columns = columns._replace(carry=tuple(options.carry))
     how = {"turns": options.turns, "prepare": options.keeps_prepared}
     return GraphSource(graph, columns, Direction(options.reverse), **how, **more)
 

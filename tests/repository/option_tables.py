@@ -30,6 +30,7 @@ Made from `groute_py.engine.options` by {command}.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypedDict
 '''

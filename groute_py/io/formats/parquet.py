@@ -51,6 +51,7 @@ class Table(NamedTuple):
     roles: Roles
     columns: dict[str, NDArray[Any]]
     vertices: SavedVertices
+    carry: dict[str, NDArray[Any]]
 
 
 def read(head: Head, _progress: Progress | None = None) -> Graph:
@@ -71,7 +72,7 @@ def read(head: Head, _progress: Progress | None = None) -> Graph:
         first, ids, count, tails, heads = numbered(tails, heads, lonely)
     kind = index_type(count)
     tails, heads = tails.astype(kind), heads.astype(kind)
-    columns = tails, heads, *_values(table, len(tails)), table.columns.get("arc")
+    columns = tails, heads, *_values(table, len(tails)), table.columns.get("arc"), table.carry
     reading = Reading({role: str(title) for role, title in table.roles.titles.items()})
     first = first if ids is None else 0
     return graph_of_rows(path.stem, count, *columns, first_id=first, ids=ids, reading=reading)
@@ -98,7 +99,7 @@ def _table(path: Path, request: Columns) -> Table:
     try:
         with pq.ParquetFile(path) as file:
             roles = _chosen(file, request)
-            names = list(roles.titles.values())
+            names = list({*roles.titles.values(), *roles.carry})
             rows = file.metadata.num_rows
             check_room(8 * len(names) * rows, f"{path}: {rows:,} arcs")
             table = file.read(columns=names)
@@ -106,6 +107,9 @@ def _table(path: Path, request: Columns) -> Table:
             columns = {
                 role: _array(path, table.column(name), name, role, roles)
                 for role, name in roles.titles.items()
+            }
+            carry = {
+                name: _array(path, table.column(name), name, "carry", roles) for name in roles.carry
             }
     except GrouteError:  # also of a signal handler
         raise
@@ -118,7 +122,7 @@ def _table(path: Path, request: Columns) -> Table:
         raise FormatError(path, problem)
     if not isinstance(more, dict):
         raise FormatError(path, f"damaged Parquet: its metadata {METADATA.decode()} are no object")
-    return Table(roles, columns, _kept(path, more, str if tails.kind == "U" else int))
+    return Table(roles, columns, _kept(path, more, str if tails.kind == "U" else int), carry)
 
 
 def _kept(path: Path, more: Any, kind: type) -> SavedVertices:
@@ -163,10 +167,11 @@ def _chosen(file: Any, request: Columns) -> Roles:
 def _without_index(schema: Any, request: Columns) -> list[str]:
     """All columns but those in which pandas has kept its rows' labels, if that is all they are."""
     labels = (schema.pandas_metadata or {}).get("index_columns", [])
+    chosen = (*request.named, *request.carry)
     return [
         name
         for name in schema.names
-        if name not in labels or end_of(name) or is_weight_title(name) or name in request.named
+        if name not in labels or end_of(name) or is_weight_title(name) or name in chosen
     ]
 
 

@@ -48,6 +48,7 @@ class Columns(NamedTuple):
     profile: str | None = None  # who travels, of an extract of OpenStreetMap
     arc: str | None = None  # of ids of arcs, where they are wanted
     ignore: Any = ()  # titles of columns that count as absent, or one title
+    carry: tuple[Any, ...] = ()  # titles of more columns for the graph to keep
 
     @property
     def named(self) -> list[Any]:
@@ -93,12 +94,13 @@ class Roles(NamedTuple):
     direction: Any = None  # says which way a row leads
     rule: Rule | None = None  # of values of ``direction``, or `SIGNS` of weights back
     arc: Any = None  # of the ids of arcs
+    carry: tuple[Any, ...] = ()  # of more columns
 
     @property
     def titles(self) -> dict[str, Any]:
-        """The titles of all columns that are read, by role."""
-        named = self._asdict().items()
-        return {role: title for role, title in named if role != "rule" and title is not None}
+        """The titles of all columns that are read, by role, but for those of `carry`."""
+        named = self._replace(rule=None, carry=())._asdict().items()
+        return {role: title for role, title in named if title not in (None, ())}
 
 
 def roles_of(
@@ -116,7 +118,7 @@ def roles_of(
     >>> roles_of(["id", "km", "to", "from"], lambda title: True, lambda title: []).titles
     {'tail': 'from', 'head': 'to', 'weight': 'km'}
     """
-    for title in (*columns.named, columns.arc):
+    for title in (*columns.named, columns.arc, *columns.carry):
         if title is not None and title not in titles:
             raise GraphError(
                 f"the edge table has no column {quote(title)}; it has {quoted(list(titles))}"
@@ -140,7 +142,8 @@ def roles_of(
     elif weight in (tail, head):
         raise GraphError(f"column {quote(weight)} cannot hold weights and the ends of arcs")
     others = [title for title in rest if title != weight]
-    return _directed(Roles(tail, head, weight, arc=columns.arc), others, values, columns)
+    roles = Roles(tail, head, weight, arc=columns.arc, carry=columns.carry)
+    return _directed(roles, others, values, columns)
 
 
 def _ends(titles: Sequence[Any], columns: Columns, listing: str) -> tuple[Any, Any]:

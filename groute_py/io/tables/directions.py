@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import GraphError, quote
-from groute_py.graph.csr import Graph
+from groute_py.graph.csr import Graph, as_weights
 from groute_py.io.tables.titles import compact
 from groute_py.kernels.cpu.build import csr_from_arcs
 
@@ -146,19 +146,22 @@ def graph_of_rows(
     ways: NDArray[np.int8] | None = None,
     back: NDArray[Any] | None = None,
     arc_ids: NDArray[Any] | None = None,
+    carry: Mapping[str, NDArray[Any]] | None = None,
     **more: Any,
 ) -> Graph:
     """Return the graph of the rows of a table between ``count`` vertices, numbered from 0.
 
     Without ``ways``, as `ways_of` has them, all rows lead forward; with ``back``, weights of arcs
     back, there is no arc where a weight is below 0 (`SIGNS`). A row whose ends are one vertex is
-    one arc. ``arc_ids`` are of rows, int64 or strings; both directions share one.
+    one arc. ``arc_ids`` are of rows, int64 or strings, and ``carry`` has more columns of rows by
+    name; both directions share one.
     ``more`` are further arguments of `Graph`.
 
     >>> rows = np.array([0, 1]), np.array([1, 2]), np.array([5, 6])
     >>> graph_of_rows("town", 3, *rows, back=np.array([7, -1])).weights.tolist()
     [5, 6, 7]
     """
+    rows = np.arange(len(tails))
     titles = more["reading"].columns if more.get("reading") is not None else {}
     if ways is None and back is None:
         _check_finite(weights, True, titles.get("weight"))
@@ -168,16 +171,16 @@ def graph_of_rows(
         _check_finite(weights, there, titles.get("weight"))
         _check_finite(returning, again, titles.get("weight" if back is None else "back"))
         weights = np.concatenate([weights[there], returning[again]])
-        if arc_ids is not None:
-            arc_ids = np.concatenate([arc_ids[there], arc_ids[again]])
+        rows = np.concatenate([np.flatnonzero(there), np.flatnonzero(again)])
         tails, heads = (
             np.concatenate([ends[there], others[again]])
             for ends, others in ((tails, heads), (heads, tails))
         )
     graph = Graph.from_arrays(*csr_from_arcs(count, tails, heads, weights), copy=False, name=name)
-    if arc_ids is not None:
-        order = np.argsort(tails, kind="stable")  # as arcs of one tail stand in the graph
-        more["arc_ids"] = arc_ids[order]
+    if arc_ids is not None or carry:
+        rows = rows[np.argsort(tails, kind="stable")]  # as arcs of one tail stand in the graph
+        more["arc_ids"] = None if arc_ids is None else arc_ids[rows]
+        more["columns"] = {name: as_weights(of[rows]) for name, of in (carry or {}).items()}
     return graph.changed(**more)
 
 

@@ -177,9 +177,11 @@ def _graph_of_rows(head: Head, dialect: Dialect, rows: FileRows) -> Graph:
     else:
         ids = rows.ids(path)
     columns = tails, heads, rows.weights, rows.ways, rows.back, _read_arc_ids(head, dialect)
+    carry = _read_more(head, dialect)
     reading = _reading(dialect, rows.comments)
     first = first if ids is None else 0
-    return graph_of_rows(_name(head), count, *columns, first_id=first, ids=ids, reading=reading)
+    more: dict[str, Any] = {"first_id": first, "ids": ids, "reading": reading, "carry": carry}
+    return graph_of_rows(_name(head), count, *columns, **more)
 
 
 def _read_arc_ids(head: Head, dialect: Dialect) -> NDArray[Any] | None:
@@ -201,6 +203,17 @@ def _read_arc_ids(head: Head, dialect: Dialect) -> NDArray[Any] | None:
             raise
         rows = read_rows(head, of_ids._replace(names=True), None)  # names of arcs, not of vertices
     return (rows.ids(head.path) if numbers is None else numbers)[rows.tails]
+
+
+def _read_more(head: Head, dialect: Dialect) -> dict[str, NDArray[Any]]:
+    """More columns of the rows by title, each read in a pass of its own, as if it had weights."""
+    if (titled := dialect.titled) is None:
+        return {}
+    roles, carry = titled.roles, {}
+    for title in roles.carry:
+        of_title = titled._replace(roles=Roles(roles.tail, roles.head, title))
+        carry[title] = read_rows(head, dialect._replace(titled=of_title, columns=3), None).weights
+    return carry
 
 
 def _reading(dialect: Dialect, comments: int) -> Reading:
