@@ -33,17 +33,17 @@ from benchmarks.cases import KINDS, data_file
 from benchmarks.program import Program, timed
 from benchmarks.reference import SERIAL_UP_TO, right_distances
 from groute_py import Graph, InputError, Result, VerificationError, verify
-from groute_py.algorithms.numbers import distance_types
 from groute_py.comm.agree import at_root, collective
 from groute_py.comm.base import Channel
 from groute_py.device.rows import NarrowError, RowBlock
 from groute_py.device.summary import Wanted
+from groute_py.engine.algorithms.numbers import distance_types
 from groute_py.engine.options import METHODS, Options
 from groute_py.io.pairs import read_sources
 from groute_py.many.apsp import Ends, ManySources
 from groute_py.many.solve import Solving
 from groute_py.many.sources import sources_of
-from groute_py.results.result import public_distances
+from groute_py.results.distances import public_distances
 from groute_py.solver.opened import Opened, source_of
 
 SETS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from groute_py.algorithms.choose import devices_of
+from groute_py.engine.algorithms.methods import devices_of
 from groute_py.engine.options import Options
 
 

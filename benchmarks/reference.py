@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from groute_py import Graph, Result, sssp, verify
 from groute_py.hierarchy.prepared import without_hierarchy
+from groute_py.results.verification import reference_distances
 from groute_py.system.environment import place
-from groute_py.verification import reference_distances
 
 SERIAL_UP_TO = 10_000_000
 """Arcs of a graph on which a serial Dijkstra takes seconds."""

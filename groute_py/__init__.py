@@ -16,148 +16,95 @@ from groute_py.system.linux import check_system
 check_system()
 
 if TYPE_CHECKING:
-    from groute_py.api import bfs, prepare, sssp
-    from groute_py.api import open as open
-    from groute_py.assignment.answer import Assignment
-    from groute_py.assignment.assign import assign
-    from groute_py.assignment.demand import UserClass
-    from groute_py.assignment.link_costs import BPR, Conical
-    from groute_py.errors import (
-        FormatError,
-        GraphError,
-        GrouteError,
-        InputError,
-        InterruptedRun,
-        NegativeCycleError,
-        RunError,
-        SetupError,
-        TimeLimitError,
-        VerificationError,
-    )
-    from groute_py.graph.csr import Graph
-    from groute_py.graph.generate import generate
-    from groute_py.graph.ids import Positions
-    from groute_py.hierarchy.prepared import PreparedGraph
-    from groute_py.interop.tables import graph_from_table
-    from groute_py.io.graph_file import read_graph
-    from groute_py.io.registry import write_graph
-    from groute_py.jobs.facilities import NearestFacilities
-    from groute_py.jobs.isochrone import isochrone
-    from groute_py.jobs.isochrones import Isochrones
-    from groute_py.jobs.matrix import Matrix, matrix
-    from groute_py.jobs.nearest import nearest
-    from groute_py.jobs.route import route
-    from groute_py.jobs.routes import Routes
-    from groute_py.jobs.rows import apsp
-    from groute_py.jobs.solver import Solver
-    from groute_py.many.customized import Customized, customize
-    from groute_py.many.rows import SourceRows
-    from groute_py.maps.plot import plot
-    from groute_py.maps.snap import Points, Snaps, snap
-    from groute_py.results.result import UNREACHED, Result, read_result
-    from groute_py.verification import verify
+    from groute_py.assignment.answer import Assignment as Assignment
+    from groute_py.assignment.assign import assign as assign
+    from groute_py.assignment.demand import UserClass as UserClass
+    from groute_py.assignment.link_costs import BPR as BPR
+    from groute_py.assignment.link_costs import Conical as Conical
+    from groute_py.errors import FormatError as FormatError
+    from groute_py.errors import GraphError as GraphError
+    from groute_py.errors import GrouteError as GrouteError
+    from groute_py.errors import InputError as InputError
+    from groute_py.errors import InterruptedRun as InterruptedRun
+    from groute_py.errors import NegativeCycleError as NegativeCycleError
+    from groute_py.errors import RunError as RunError
+    from groute_py.errors import SetupError as SetupError
+    from groute_py.errors import TimeLimitError as TimeLimitError
+    from groute_py.errors import VerificationError as VerificationError
+    from groute_py.graph.csr import Graph as Graph
+    from groute_py.graph.generate import generate as generate
+    from groute_py.graph.ids import Positions as Positions
+    from groute_py.hierarchy.prepared import PreparedGraph as PreparedGraph
+    from groute_py.interop.tables import graph_from_table as graph_from_table
+    from groute_py.io.graph_file import read_graph as read_graph
+    from groute_py.io.registry import write_graph as write_graph
+    from groute_py.jobs.facilities import NearestFacilities as NearestFacilities
+    from groute_py.jobs.isochrone import isochrone as isochrone
+    from groute_py.jobs.isochrones import Isochrones as Isochrones
+    from groute_py.jobs.matrix import Matrix as Matrix
+    from groute_py.jobs.matrix import matrix as matrix
+    from groute_py.jobs.nearest import nearest as nearest
+    from groute_py.jobs.prepare import prepare as prepare
+    from groute_py.jobs.route import route as route
+    from groute_py.jobs.routes import Routes as Routes
+    from groute_py.jobs.rows import apsp as apsp
+    from groute_py.jobs.solver import Solver as Solver
+    from groute_py.jobs.solver import open as open
+    from groute_py.jobs.tree import bfs as bfs
+    from groute_py.jobs.tree import sssp as sssp
+    from groute_py.many.customized import Customized as Customized
+    from groute_py.many.customized import customize as customize
+    from groute_py.many.rows import SourceRows as SourceRows
+    from groute_py.maps.plot import plot as plot
+    from groute_py.maps.snap import Points as Points
+    from groute_py.maps.snap import Snaps as Snaps
+    from groute_py.maps.snap import snap as snap
+    from groute_py.results.distances import UNREACHED as UNREACHED
+    from groute_py.results.result import Result as Result
+    from groute_py.results.result import read_result as read_result
+    from groute_py.results.verification import verify as verify
 
 __version__ = "0.2.0"
 
-_HOMES = {
-    "Assignment": "groute_py.assignment.answer",
-    "assign": "groute_py.assignment.assign",
-    "UserClass": "groute_py.assignment.demand",
-    "BPR": "groute_py.assignment.link_costs",
-    "Conical": "groute_py.assignment.link_costs",
-    "apsp": "groute_py.jobs.rows",
-    "bfs": "groute_py.api",
-    "open": "groute_py.api",
-    "prepare": "groute_py.api",
-    "sssp": "groute_py.api",
-    "Solver": "groute_py.jobs.solver",
-    "FormatError": "groute_py.errors",
-    "GraphError": "groute_py.errors",
-    "GrouteError": "groute_py.errors",
-    "InputError": "groute_py.errors",
-    "InterruptedRun": "groute_py.errors",
-    "NegativeCycleError": "groute_py.errors",
-    "RunError": "groute_py.errors",
-    "SetupError": "groute_py.errors",
-    "TimeLimitError": "groute_py.errors",
-    "VerificationError": "groute_py.errors",
-    "Graph": "groute_py.graph.csr",
-    "PreparedGraph": "groute_py.hierarchy.prepared",
-    "graph_from_table": "groute_py.interop.tables",
-    "read_graph": "groute_py.io.graph_file",
-    "write_graph": "groute_py.io.registry",
-    "generate": "groute_py.graph.generate",
-    "Isochrones": "groute_py.jobs.isochrones",
-    "Matrix": "groute_py.jobs.matrix",
-    "NearestFacilities": "groute_py.jobs.facilities",
-    "Routes": "groute_py.jobs.routes",
-    "Points": "groute_py.maps.snap",
-    "Positions": "groute_py.graph.ids",
-    "Snaps": "groute_py.maps.snap",
-    "isochrone": "groute_py.jobs.isochrone",
-    "matrix": "groute_py.jobs.matrix",
-    "nearest": "groute_py.jobs.nearest",
-    "route": "groute_py.jobs.route",
-    "snap": "groute_py.maps.snap",
-    "Customized": "groute_py.many.customized",
-    "customize": "groute_py.many.customized",
-    "SourceRows": "groute_py.many.rows",
-    "plot": "groute_py.maps.plot",
-    "UNREACHED": "groute_py.results.result",
-    "Result": "groute_py.results.result",
-    "read_result": "groute_py.results.result",
-    "verify": "groute_py.verification",
+_NAMES = {
+    "jobs.prepare": "prepare",
+    "assignment.answer": "Assignment",
+    "assignment.assign": "assign",
+    "assignment.demand": "UserClass",
+    "assignment.link_costs": "BPR Conical",
+    "errors": "FormatError GraphError GrouteError InputError InterruptedRun NegativeCycleError "
+    "RunError SetupError TimeLimitError VerificationError",
+    "graph.csr": "Graph",
+    "graph.generate": "generate",
+    "graph.ids": "Positions",
+    "hierarchy.prepared": "PreparedGraph",
+    "interop.tables": "graph_from_table",
+    "io.graph_file": "read_graph",
+    "io.registry": "write_graph",
+    "jobs.facilities": "NearestFacilities",
+    "jobs.isochrone": "isochrone",
+    "jobs.isochrones": "Isochrones",
+    "jobs.matrix": "Matrix matrix",
+    "jobs.nearest": "nearest",
+    "jobs.route": "route",
+    "jobs.routes": "Routes",
+    "jobs.rows": "apsp",
+    "jobs.solver": "Solver open",
+    "jobs.tree": "bfs sssp",
+    "many.customized": "Customized customize",
+    "many.rows": "SourceRows",
+    "maps.plot": "plot",
+    "maps.snap": "Points Snaps snap",
+    "results.distances": "UNREACHED",
+    "results.result": "Result read_result",
+    "results.verification": "verify",
 }
+"""The public names, by the modules that have them."""
+
+_HOMES = {name: f"groute_py.{home}" for home, names in _NAMES.items() for name in names.split()}
 
 # `open` is left out: a star import would hide the built-in
-__all__ = [
-    "BPR",
-    "UNREACHED",
-    "Assignment",
-    "Conical",
-    "Customized",
-    "FormatError",
-    "Graph",
-    "GraphError",
-    "GrouteError",
-    "InputError",
-    "InterruptedRun",
-    "Isochrones",
-    "Matrix",
-    "NearestFacilities",
-    "NegativeCycleError",
-    "Points",
-    "Positions",
-    "PreparedGraph",
-    "Result",
-    "Routes",
-    "RunError",
-    "SetupError",
-    "Snaps",
-    "Solver",
-    "SourceRows",
-    "TimeLimitError",
-    "UserClass",
-    "VerificationError",
-    "apsp",
-    "assign",
-    "bfs",
-    "customize",
-    "generate",
-    "graph_from_table",
-    "isochrone",
-    "matrix",
-    "nearest",
-    "plot",
-    "prepare",
-    "read_graph",
-    "read_result",
-    "route",
-    "snap",
-    "sssp",
-    "verify",
-    "write_graph",
-]
+__all__ = sorted(_HOMES.keys() - {"open"})
 
 
 def __getattr__(name: str) -> Any:

@@ -3,7 +3,7 @@
 from svg import BLUE, GREEN, GREY, ORANGE, Figure
 
 FLOORS = (
-    ("cli, api", "1  options of the command or the call", "11  summary, files, Result"),
+    ("cli, jobs", "1  options of the command or the call", "11  summary, files, Result"),
     ("engine", "2  supply: where the graph is; plan", "10  report: statistics, tree"),
     ("device", "5  upload; sort, redistribute, transpose", "8  download of distances and tails"),
     ("comm, partition", "4  cut into shares, one for each rank", "9  gather on rank 0"),

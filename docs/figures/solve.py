@@ -3,7 +3,7 @@
 from svg import BLUE, GREEN, GREY, ORANGE, Figure
 
 STEPS = (
-    ("cli/solve.py or api.py", "read the options", GREY),
+    ("cli/solve.py or jobs/tree.py", "read the options", GREY),
     ("comm/connect.py", "open a channel between the ranks", GREY),
     ("source/", "find size and weight type of the graph, or fail", BLUE),
     (

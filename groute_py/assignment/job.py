@@ -12,7 +12,6 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.arguments import check_choice, check_kind, check_number
 from groute_py.assignment.answer import Assignment
 from groute_py.assignment.directions import METHODS, Flows
 from groute_py.assignment.equilibrium import Equilibrium, Iteration
@@ -22,7 +21,7 @@ from groute_py.assignment.network import TrafficNetwork, network_of, start_of
 from groute_py.assignment.ranks import Loads, RankLoading
 from groute_py.comm.agree import at_root, collective, on_root, refuse_difference
 from groute_py.comm.base import Channel
-from groute_py.errors import InputError, quote
+from groute_py.errors import InputError, check_choice, check_kind, check_number, quote
 from groute_py.hierarchy.separators.customizable import customizable
 from groute_py.many.storage.folder import run_of
 from groute_py.many.storage.store import Store

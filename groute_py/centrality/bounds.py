@@ -23,7 +23,7 @@ from groute_py.many.apsp import ManySources, Progress, deliver
 from groute_py.many.choose import Choice
 from groute_py.many.reduce import Reduction
 from groute_py.many.storage.store import Store
-from groute_py.results.result import public_distances
+from groute_py.results.distances import public_distances
 
 FEWEST, GROWTH = 2, 4
 """Rows of a round at least; a round has that part of the rows before it."""

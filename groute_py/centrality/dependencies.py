@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.algorithms.numbers import one_precision, row_types
 from groute_py.centrality.simple import SimpleGraph, refuse_zero_cycles, simple_graph
 from groute_py.comm.agree import on_root
 from groute_py.comm.base import Channel
@@ -32,6 +31,9 @@ from groute_py.device.dependencies import (
 )
 from groute_py.device.registry import gpu_problem
 from groute_py.device.rows import NarrowError
+from groute_py.engine.algorithms.numbers import one_precision, row_types
+from groute_py.engine.memory.gpus import betweenness_bytes, free_gpu_bytes
+from groute_py.engine.memory.host import bytes_of, refuse_beyond, refuse_more
 from groute_py.engine.options import Options
 from groute_py.errors import InputError, RunError, quoted
 from groute_py.graph.csr import Graph
@@ -44,8 +46,6 @@ from groute_py.many.solve import batch_delta
 from groute_py.many.sources import Vertices, vertices_in
 from groute_py.many.storage.folder import run_of
 from groute_py.many.storage.store import Store
-from groute_py.memory.gpus import betweenness_bytes, free_gpu_bytes
-from groute_py.memory.host import bytes_of, refuse_beyond, refuse_more
 from groute_py.solver.opened import NO_WORK, Opened, Work
 from groute_py.system.environment import local_rank
 

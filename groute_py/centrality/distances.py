@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from groute_py.centrality.bounds import bounded_rows, is_bounded
 from groute_py.comm.agree import collective, on_root
 from groute_py.device.summary import Wanted
+from groute_py.engine.memory.host import bytes_of, refuse_beyond
 from groute_py.errors import InputError, RunError, quoted
 from groute_py.graph.facts import Size
 from groute_py.many.apsp import Ends, ManySources
 from groute_py.many.reduce import Reduction, reduce
 from groute_py.many.sources import Vertices, indices_in
-from groute_py.memory.host import bytes_of, refuse_beyond
 from groute_py.solver.opened import NO_WORK, Opened, Work
 
 WANTED = {

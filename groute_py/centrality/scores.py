@@ -14,8 +14,7 @@ from groute_py.centrality.dependencies import Accumulated
 from groute_py.centrality.distances import Reduced
 from groute_py.graph.ids import Numbering
 from groute_py.io.npz import save_arrays
-from groute_py.results.frame import Tabular
-from groute_py.results.tables import Column, TableColumns, write_table
+from groute_py.results.tables import Column, TableColumns, Tabular, write_table
 from groute_py.system.atomic_file import replacing, translating_errors
 
 Columns = dict[str, Any]

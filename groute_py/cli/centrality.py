@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from groute_py.arguments import check_choice
 from groute_py.cli import records, show
 from groute_py.cli.options import (
     format_option,
@@ -17,7 +16,7 @@ from groute_py.cli.options import (
     resume_option,
 )
 from groute_py.cli.runner import Runner
-from groute_py.errors import InputError, quote
+from groute_py.errors import InputError, check_choice, quote
 from groute_py.system.streams import is_stdout
 
 if TYPE_CHECKING:

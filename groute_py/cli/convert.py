@@ -161,8 +161,8 @@ def prepare(
     says why, and ends with code 2.
     """
     records.begin("import")
-    from groute_py.algorithms.methods import CONTRACTION
     from groute_py.device.registry import kind_of
+    from groute_py.engine.algorithms.methods import CONTRACTION
     from groute_py.engine.preparing import NOW, read_prepared
     from groute_py.io.formats import prepared
     from groute_py.io.registry import write_graph

@@ -29,7 +29,7 @@ def doctor(as_json: bool) -> None:
 
     Run it the way the real job runs, also under mpirun or srun.
     """
-    from groute_py.doctor.checks import examine
+    from groute_py.cli.doctor_checks import examine
 
     with _patience():
         findings = examine()

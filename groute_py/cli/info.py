@@ -108,7 +108,7 @@ def algorithms(as_json: bool) -> None:
     n is the number of vertices and m that of arcs. A method that is not distributed runs on rank 0,
     and the other ranks wait.
     """
-    from groute_py.algorithms.choose import algorithms
+    from groute_py.engine.algorithms.methods import algorithms
 
     if place().rank > 0:
         return

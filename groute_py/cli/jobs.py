@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,27 +13,18 @@ import click
 
 from groute_py.cli import show
 from groute_py.cli.options import MEMORY, NAMED, job_options, number
+from groute_py.cli.places import NamedVertices, OptionVertices
 from groute_py.cli.runner import Runner
 from groute_py.errors import InputError, everywhere, quote
-
-if TYPE_CHECKING:
-    from groute_py.graph.csr import Graph
-    from groute_py.jobs.isochrones import Isochrones
-    from groute_py.jobs.routes import Routes
-    from groute_py.maps.places import Places
-
-
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-from groute_py.cli.places import NamedVertices, OptionVertices
 from groute_py.system.clock import phase
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from groute_py.graph.csr import Graph
+    from groute_py.jobs.isochrones import Isochrones
+    from groute_py.jobs.routes import Routes
+    from groute_py.maps.places import Places
 
 
 @click.command()
@@ -143,7 +136,6 @@ def route(
     What is finished when a run ends early stays in OUTPUT.partial, for --resume.
     """
     run = Runner("route", graph, arguments, {"--from": sources, "--to": targets}, pairs=pairs)
-    from groute_py.cli.jobs import EveryPair, FilePairs
     from groute_py.io.pairs import check_pairs_file
     from groute_py.jobs.route import RouteJob
     from groute_py.results.tables import check_table
@@ -338,8 +330,8 @@ class EveryPair:
     def __call__(self, whole: Graph) -> NDArray[Any]:
         import numpy as np
 
+        from groute_py.engine.memory.host import refuse_beyond
         from groute_py.io.pairs import PAIR_BYTES
-        from groute_py.memory.host import refuse_beyond
 
         sources, targets = (ends(whole) for ends in self._ends)
         self._counts = len(sources), len(targets)

@@ -81,9 +81,9 @@ def plan(
     import numpy as np
 
     from groute_py.device.cuda.runtime.memory_plan import CONTEXT_BYTES
-    from groute_py.memory import gpus as on_gpus
-    from groute_py.memory import host
-    from groute_py.memory.gpus import prepared_estimate
+    from groute_py.engine.memory import gpus as on_gpus
+    from groute_py.engine.memory import host
+    from groute_py.engine.memory.gpus import prepared_estimate
 
     kind = np.dtype(f"int{bits}")
     size = _size(graph, columns, cache)
@@ -130,7 +130,7 @@ def plan(
 
 def _refuse_what_does_not_fit(graph: str, job: str | None, rows: dict[str, Any]) -> None:
     """Raise `SetupError` if the answer says that it does not fit."""
-    from groute_py.memory.gpus import advice
+    from groute_py.engine.memory.gpus import advice
 
     if rows.get("job_fits") == "no":
         least, there = rows["job_gpu_gigabytes"], rows["free_gpu_gigabytes"]

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from groute_py.arguments import check_choice
 from groute_py.cli import records, show
 from groute_py.cli.options import MEMORY, NAMED, job_options
 from groute_py.cli.outputs import save_rows
 from groute_py.cli.runner import Runner
-from groute_py.errors import InputError
+from groute_py.errors import InputError, check_choice
 
 if TYPE_CHECKING:
     from groute_py.comm.base import Channel
@@ -51,7 +50,7 @@ def matrix(graph: str, sources: str, targets: str, **arguments: Any) -> None:
     run = Runner("matrix", graph, arguments, {"--from": sources, "--to": targets})
     from groute_py.jobs.matrix import MatrixJob
     from groute_py.jobs.rows import RowsJob
-    from groute_py.many.storage.forms import SUFFIXES, check_output
+    from groute_py.many.to_file import SUFFIXES, check_output
     from groute_py.results import tables
 
     is_whole, how = bool(run.options.carry), run.options.of_rows()
@@ -114,7 +113,7 @@ def apsp(graph: str, sources: str, what: str, **arguments: Any) -> None:
 
 def _check(run: Runner, what: str) -> None:
     from groute_py.many.reduce import REDUCTIONS
-    from groute_py.many.storage.forms import check_output
+    from groute_py.many.to_file import check_output
 
     output, options = run.output, run.options
     check_choice("reduction", what, REDUCTIONS)

@@ -198,8 +198,8 @@ class Runner:
         return is_spec(self.graph) or is_name(self.graph) or is_there(self.graph)
 
     def _begin_device(self) -> None:
-        from groute_py.algorithms.choose import devices_of
         from groute_py.device.registry import begin
+        from groute_py.engine.algorithms.methods import devices_of
 
         local = local_rank(place().rank)
         begin(self.options.device, local, devices_of(self.options.algorithm))

@@ -86,7 +86,7 @@ def verify(
     Ends with code 3 and the first wrong vertex if it is not a shortest-path answer.
     """
     from groute_py.results.result import read_result
-    from groute_py.verification import verify as certify
+    from groute_py.results.verification import verify as certify
 
     saved = read_result(result)
     whole = read_graph(graph, columns, cache, turns)
@@ -211,9 +211,9 @@ def _mark_negative_cycle(output: str | None, form: str | None) -> None:
 
 
 def _verify(opened: Opened, result: Result | None) -> None:
+    from groute_py.graph.turns import expanded
     from groute_py.results.result import solved_result
-    from groute_py.turns import expanded
-    from groute_py.verification import certify
+    from groute_py.results.verification import certify
 
     assert result is not None
     options = opened.options
@@ -251,7 +251,7 @@ def _path(graph: str, result: Result, target: str) -> dict[str, Any]:
 
 def _rows(facts: Facts, result: Result, times: list[float]) -> dict[str, Any]:
     """Return the answer by name, as JSON shows it; times are seconds of each solve."""
-    from groute_py.results.figures import figures_of
+    from groute_py.results.distances import figures_of
 
     figures = figures_of(result.distances)
     rows = {

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.arguments import check_choice, check_number, vertex_number
 from groute_py.csgraph.conversion import (
     NOBODY,
     distances_out,
@@ -21,7 +20,7 @@ from groute_py.csgraph.conversion import (
     vertices_out,
 )
 from groute_py.engine.options import Options
-from groute_py.errors import InputError, RunError
+from groute_py.errors import InputError, RunError, check_choice, check_number, vertex_number
 from groute_py.graph.csr import Graph
 from groute_py.kernels.cpu.order import breadth_first_tree
 from groute_py.many.floyd import close_between

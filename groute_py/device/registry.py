@@ -7,11 +7,10 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from groute_py.arguments import check_choice
 from groute_py.device.base import Device
 from groute_py.device.kernel_cache import find_kernel_cache
 from groute_py.device.primary_context import begin_context
-from groute_py.errors import InputError, SetupError
+from groute_py.errors import InputError, SetupError, check_choice
 from groute_py.hierarchy.hierarchy import Hierarchy
 
 DEVICES = ("auto", "cpu", "cuda")

@@ -12,25 +12,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.algorithms.choose import algorithm, devices_of
-from groute_py.algorithms.methods import Algorithm
 from groute_py.comm.agree import collective, on_root, refuse_difference
 from groute_py.comm.base import Channel
 from groute_py.comm.team import Team, team_of
 from groute_py.device.base import Device, Linked, ModeName
 from groute_py.device.registry import choose, kind_of, look_ahead
+from groute_py.engine.algorithms.methods import Algorithm, algorithm, devices_of
+from groute_py.engine.memory.gpus import refuse_what_cannot_fit
 from groute_py.engine.option import shared_options
 from groute_py.engine.options import Options
 from groute_py.engine.planning import SolvePlan
 from groute_py.engine.preparing import Preparation, is_wanted, prepare_for
 from groute_py.engine.statistics import Stopwatch
 from groute_py.errors import GrouteError, InputError, SetupError, everywhere
-from groute_py.graph.array_like import on_device
+from groute_py.graph.arrays import on_device
 from groute_py.graph.facts import Facts, Size, counting_hops
 from groute_py.graph.geography import Geography
 from groute_py.graph.ids import Numbering
 from groute_py.hierarchy.hierarchy import Hierarchy
-from groute_py.memory.gpus import refuse_what_cannot_fit
 from groute_py.partition.choose import Partition
 from groute_py.partition.order import Order
 from groute_py.partition.share import Quality, Share, cost_of, imbalance_of, quality_of, share_of

@@ -16,7 +16,7 @@ Looks come each time that the work has doubled, and sweep for a part of that wor
 found in the end.
 
 With float weights a cycle counts as negative only beyond the tolerance of
-`groute_py.algorithms.tolerance`. Cycles of weight zero may sink by rounding, lap after lap, and
+`groute_py.results.tolerance`. Cycles of weight zero may sink by rounding, lap after lap, and
 there is no distance to arrive at. That shows in three ways: the tails close a cycle that is
 negative within the tolerance; or distances have sunk between looks by no more than so many
 roundings can do; or the work has become far too much. Then `SinkingError` ends the run, and the
@@ -33,7 +33,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.algorithms.tolerance import cycle_tolerance
 from groute_py.comm.agree import on_root
 from groute_py.comm.base import Channel
 from groute_py.comm.termination import Verdict
@@ -44,6 +43,7 @@ from groute_py.graph.ids import Numbering
 from groute_py.kernels.cpu import cycle
 from groute_py.partition.order import Order
 from groute_py.partition.share import Share
+from groute_py.results.tolerance import cycle_tolerance
 
 PATIENCE = 4
 """Looks in a row that see nothing but rounding before that counts as for ever."""

@@ -12,7 +12,7 @@ from dataclasses import Field, dataclass, field, fields
 from functools import cache
 from typing import Any, TypeVar
 
-from groute_py.arguments import check_choice, check_truth
+from groute_py.errors import check_choice, check_truth
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -12,12 +12,18 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from groute_py.arguments import check_cutoff, check_number, check_whole_number, file_path, plain
 from groute_py.engine.option import EVERYWHERE, Option, checks_of, option, options_of
-from groute_py.errors import InputError, SetupError
+from groute_py.errors import (
+    InputError,
+    SetupError,
+    check_cutoff,
+    check_number,
+    check_whole_number,
+    file_path,
+    plain,
+)
 from groute_py.io.formats.osm.profiles import PROFILES
 from groute_py.partition.cutting import Cutting
-from groute_py.turns.suffix import check_turns
 
 if TYPE_CHECKING:
     from groute_py.graph.facts import Facts
@@ -61,7 +67,7 @@ CONTRACTING = ("auto", "contraction", "sweep")
 def _check_algorithm(name: Any) -> None:
     if isinstance(name, str) and name == "auto":
         return
-    from groute_py.algorithms.choose import check_name
+    from groute_py.engine.algorithms.methods import check_name
 
     check_name(name)
 
@@ -79,6 +85,12 @@ def _check_time_limit(seconds: Any) -> None:
             f"the time limit must be more than 0 and at most {LONGEST_LIMIT_S:.0f} seconds, "
             f"not {seconds}"
         )
+
+
+def _check_turns(turns: Any) -> None:
+    from groute_py.io.turn_files import check_turns  # which takes NumPy
+
+    check_turns(turns)
 
 
 def _check_memory_limit(nbytes: Any) -> None:
@@ -170,7 +182,7 @@ class Options:
         unset="every turn costs 0",
         metavar="FILE",
         per_rank=True,
-        check=check_turns,
+        check=_check_turns,
         of=("sssp", "open", "nearest", "isochrone", "query", *ROUTES_TOO),
     )
     cutoff: float | None = option(

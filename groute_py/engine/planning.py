@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from groute_py.algorithms.choose import MethodChoice
-from groute_py.algorithms.delta_stepping import pull_below_width, stride, weight_class_unit
-from groute_py.algorithms.methods import Algorithm
-from groute_py.algorithms.numbers import distance_types
 from groute_py.device.base import Buckets, ModeName, Terms, alike
+from groute_py.engine.algorithms.delta_stepping import pull_below_width, stride, weight_class_unit
+from groute_py.engine.algorithms.methods import Algorithm, MethodChoice
+from groute_py.engine.algorithms.numbers import distance_types
 from groute_py.engine.options import Options
 from groute_py.graph.facts import Facts
 from groute_py.kernels.source import VERTEX_BITS

@@ -7,11 +7,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from groute_py.algorithms.choose import MethodChoice
-from groute_py.algorithms.methods import CONTRACTION
-from groute_py.algorithms.numbers import distance_types
 from groute_py.device.registry import contraction_on, kind_of
 from groute_py.device.rows import surely_fits
+from groute_py.engine.algorithms.methods import CONTRACTION, MethodChoice
+from groute_py.engine.algorithms.numbers import distance_types
+from groute_py.engine.memory.gpus import on_host, place_for, refuse_large_levels
 from groute_py.engine.options import Options
 from groute_py.errors import InputError, quoted
 from groute_py.graph.csr import Graph
@@ -20,7 +20,6 @@ from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.hierarchy.prepared import PreparedGraph
 from groute_py.hierarchy.problems import DenseError, NarrowError, UnsuitableError
 from groute_py.hierarchy.suits import cannot, why_not
-from groute_py.memory.gpus import on_host, place_for, refuse_large_levels
 from groute_py.source.base import Supply
 from groute_py.source.graph_source import GraphSource
 from groute_py.system.clock import phase

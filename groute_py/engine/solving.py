@@ -20,7 +20,7 @@ from groute_py.engine.planning import LEAD_BUCKETS
 from groute_py.engine.statistics import Stopwatch
 from groute_py.engine.tree_solve import TreeSolver
 from groute_py.errors import RunError, everywhere
-from groute_py.graph.array_like import host_array
+from groute_py.graph.arrays import host_array
 from groute_py.graph.facts import Facts
 from groute_py.partition.share import Share
 from groute_py.system.clock import count

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.algorithms.tolerance import cycle_tolerance, sum_slack
 from groute_py.comm.agree import at_root, on_root
 from groute_py.comm.base import Channel
 from groute_py.errors import GraphError, NegativeCycleError, RunError, too_late
@@ -25,6 +24,7 @@ from groute_py.graph.ids import Numbering
 from groute_py.kernels.cpu import tree_bellman_ford as kernel
 from groute_py.partition.order import Order
 from groute_py.partition.share import Share
+from groute_py.results.tolerance import cycle_tolerance, sum_slack
 from groute_py.system.memory_limits import check_room
 
 SLICE_ARCS = 1 << 18

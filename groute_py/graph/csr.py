@@ -9,26 +9,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.arguments import check_kind
-from groute_py.errors import GraphError, InputError, quote, quoted
-from groute_py.graph.array_like import (
-    array_of,
+from groute_py.errors import GraphError, InputError, check_kind, quote, quoted
+from groute_py.graph.arrays import (
+    WEIGHT_TYPES,
     as_int64,
+    as_integers,
+    as_weights,
     check_arcs,
     check_are_arrays,
     check_coordinates,
     check_ids,
     check_offsets,
+    check_types,
     on_device,
+    protected,
 )
 from groute_py.graph.geography import Geography, Shapes, check_shapes
 from groute_py.graph.ids import Numbering
 from groute_py.graph.read_report import Reading, of_other_weights
 from groute_py.graph.tails import all_tails, transposed
 from groute_py.system.paths import as_text
-
-WEIGHT_TYPES = tuple(np.dtype(t) for t in ("int32", "uint32", "int64", "float32", "float64"))
-"""The weight types a graph may have."""
 
 LONGEST_TEXT = 255
 """Characters of a column's name, or of an attribution."""
@@ -44,7 +44,7 @@ class Graph:
     Args:
         offsets: int64, shape (n + 1,), from 0 to m, never decreasing.
         heads: int32 or int64, shape (m,), each in [0, n).
-        weights: shape (m,), one of `WEIGHT_TYPES`, finite.
+        weights: shape (m,), int32, uint32, int64, float32 or float64, finite.
         first_id: the id of vertex 0 in the file (1 for DIMACS).
         name: the graph's name in messages, in which bytes that are no UTF-8 are escaped.
         ids: int64 or str, shape (n,): the file's ids of the vertices, if they do not count from
@@ -149,9 +149,9 @@ class Graph:
             GraphError: the arrays are not a valid graph, or lie partly on a GPU.
         """
         inputs = offsets, heads, weights
-        offsets = as_int64(_as_integers(offsets, "offsets"), "one of the offsets")
+        offsets = as_int64(as_integers(offsets, "offsets"), "one of the offsets")
         count = len(offsets) - 1
-        heads = _as_integers(heads, "heads")
+        heads = as_integers(heads, "heads")
         if heads.dtype not in (np.dtype(np.int32), np.dtype(np.int64)):
             heads = as_int64(heads, "one of the heads")
         weights = as_weights(weights)
@@ -163,7 +163,7 @@ class Graph:
         if len({on_device(array) for array in (offsets, heads, weights)}) > 1:
             raise GraphError("some of the arrays lie on a GPU and some do not; move them together")
         arrays = (offsets, heads, weights)
-        own = map(_protected, arrays, inputs) if copy else (array.view() for array in arrays)
+        own = map(protected, arrays, inputs) if copy else (array.view() for array in arrays)
         offsets, heads, weights = own
         return cls(offsets, heads, weights, first_id=first_id, name=name)
 
@@ -216,7 +216,7 @@ class Graph:
         array = as_weights(weights)
         if on_device(array) != self.on_device:
             raise GraphError("weights and arcs lie partly on a GPU; move them together")
-        return self._weighed(_protected(array, weights))
+        return self._weighed(protected(array, weights))
 
     def _weighed(self, weights: NDArray[Any]) -> Graph:
         return self.changed(weights=weights, reading=of_other_weights(self.reading))
@@ -344,57 +344,6 @@ def of_arcs(graph: Graph, arcs: NDArray[Any], *, flips: bool = False) -> dict[st
     }
 
 
-def _protected(array: NDArray[Any], values: Any) -> NDArray[Any]:
-    """A view of the array that was made of ``values``, or a copy if the caller can write to it."""
-    is_new = array is not values and array.base is None and isinstance(values, list | np.ndarray)
-    can_change = not on_device(array) and not is_new and _can_be_written(array)
-    return array.copy() if can_change else array.view()
-
-
-def _can_be_written(array: Any) -> bool:
-    """Find out whether the array, or one that it is a view of, is not read-only."""
-    while isinstance(array, np.ndarray):
-        if array.flags.writeable:
-            return True
-        array = array.base
-    return False
-
-
-def _contiguous(values: Any) -> NDArray[Any]:
-    array: NDArray[Any] = array_of(values)
-    return array if array.flags.c_contiguous else array.copy()
-
-
-def _as_integers(values: Any, what: str) -> NDArray[Any]:
-    array = _contiguous(values)
-    if array.size == 0:
-        array = array.astype(np.int64)
-    if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise GraphError(
-            f"{what} must be a one-dimensional array of integers, "
-            f"not {array.ndim}-dimensional {array.dtype}"
-        )
-    return array
-
-
-def as_weights(values: Any) -> NDArray[Any]:
-    """Return numbers in one of `WEIGHT_TYPES`, or raise `GraphError`."""
-    array = _contiguous(values)
-    if array.ndim != 1 or array.dtype.kind not in "iufb":
-        raise GraphError(
-            f"weights must be a one-dimensional array of numbers, "
-            f"not {array.ndim}-dimensional {array.dtype}"
-        )
-    if array.dtype in WEIGHT_TYPES:
-        return array
-    if array.dtype.kind == "f":
-        with np.errstate(over="ignore"):  # what becomes infinite is refused as such
-            return array.astype(np.float32 if array.dtype.itemsize < 4 else np.float64)
-    if array.dtype == np.uint64:
-        return as_int64(array, "one of the weights")
-    return array.astype(np.int32)
-
-
 def no_column(name: object, there: Mapping[str, Any], graph: str) -> InputError:
     """The error for weights that a graph does not have by name."""
     if not there:
@@ -413,21 +362,3 @@ def check_column(name: object, column: NDArray[Any], graph: Graph) -> None:
             f"{column.shape}"
         )
     check_arcs(graph.heads[:0], column, graph.vertex_count)
-
-
-def check_types(offsets: NDArray[Any], heads: NDArray[Any], weights: NDArray[Any]) -> None:
-    """Raise `GraphError` for types and lengths that do not belong together."""
-    if offsets.dtype != np.int64 or offsets.ndim != 1 or len(offsets) == 0:
-        raise GraphError("offsets must be int64 with one entry more than there are vertices")
-    if heads.dtype not in (np.dtype(np.int32), np.dtype(np.int64)):
-        raise GraphError(f"heads must be int32 or int64, not {heads.dtype}")
-    if weights.dtype not in WEIGHT_TYPES:
-        names = ", ".join(t.name for t in WEIGHT_TYPES)
-        raise GraphError(f"weights must be one of {names}, not {weights.dtype}")
-    if heads.shape != weights.shape or heads.ndim != 1:
-        raise GraphError(f"heads {heads.shape} and weights {weights.shape} must have one length")
-    if offsets[0] != 0 or offsets[-1] != len(heads):
-        raise GraphError(
-            f"offsets must go from 0 to the number of arcs, {len(heads)}, "
-            f"not from {offsets[0]} to {offsets[-1]}"
-        )

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.graph.array_like import on_device
+from groute_py.graph.arrays import on_device
 from groute_py.graph.csr import Graph
 from groute_py.system.threads import in_slices
 

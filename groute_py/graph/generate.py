@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.arguments import check_kind
-from groute_py.errors import InputError, quote
+from groute_py.errors import InputError, check_kind, quote
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Size
 from groute_py.kernels.cpu.build import CURSORS, count_arcs, place_arcs

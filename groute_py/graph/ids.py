@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.arguments import as_index
-from groute_py.errors import InputError, quote, quoted
-from groute_py.graph.array_like import as_int64, host_array
+from groute_py.errors import InputError, as_index, quote, quoted
+from groute_py.graph.arrays import as_int64, host_array
 
 INT64 = np.iinfo(np.int64)
 

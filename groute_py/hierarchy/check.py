@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import GraphError
-from groute_py.graph.array_like import check_arcs, check_offsets
+from groute_py.graph.arrays import check_arcs, check_offsets
 from groute_py.hierarchy.hierarchy import Hierarchy
 
 WEIGHT_TYPES = (np.dtype(np.int32), np.dtype(np.int64))

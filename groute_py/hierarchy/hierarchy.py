@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.graph.array_like import on_device
+from groute_py.graph.arrays import on_device
 
 ROWS = ("vertices", "offsets", "heads", "down", "up")
 CORE = ("core_offsets", "core_heads", "core_weights")

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import GraphError, quote, quoted
-from groute_py.graph.array_like import array_of
-from groute_py.graph.csr import Graph, as_weights
+from groute_py.graph.arrays import array_of, as_weights
+from groute_py.graph.csr import Graph
 from groute_py.graph.geography import OPENSTREETMAP
 from groute_py.io.tables.titles import is_weight_title
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import GraphError, GrouteError, quote
-from groute_py.graph.array_like import as_int64, host_array
+from groute_py.graph.arrays import as_int64, host_array
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import numbered
 from groute_py.graph.read_report import Reading

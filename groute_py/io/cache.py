@@ -16,8 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from groute_py.arguments import file_path
-from groute_py.errors import CacheWarning, FormatError, InputError
+from groute_py.errors import CacheWarning, FormatError, InputError, file_path
 from groute_py.graph.csr import Graph
 from groute_py.hierarchy.prepared import PreparedGraph
 from groute_py.io.array_file import write_arrays

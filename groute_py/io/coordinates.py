@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.arguments import as_index, file_path
-from groute_py.errors import FormatError, InputError, quote, quoted
+from groute_py.errors import FormatError, InputError, as_index, file_path, quote, quoted
 from groute_py.graph.csr import Graph
 from groute_py.io.companions import companion
 from groute_py.io.compression import refuse_pipes

@@ -7,8 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from groute_py.arguments import file_path
-from groute_py.errors import FormatError
+from groute_py.errors import FormatError, file_path
 from groute_py.io.compression import BYTE_ORDER_MARK, bare_name, codec_of, pieces, refuse_pipes
 from groute_py.io.tables.columns import BY_TITLE, Columns
 

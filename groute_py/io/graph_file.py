@@ -10,8 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 
-from groute_py.arguments import file_path
-from groute_py.errors import FormatError, GraphError, RunError
+from groute_py.errors import FormatError, GraphError, RunError, file_path
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Size
 from groute_py.graph.symmetrize import mirrored

@@ -13,6 +13,6 @@ from 0; *places* are coordinates; the *root* is an extra vertex with arcs to sev
   ``k > 1`` to `k_nearest`, `isochrone` and `route`. The commands are in `groute_py.cli`.
 - Their answers, where a module of their own holds them: `facilities`, `isochrones` and `routes`.
 - Below `route`: `pairs` shares the sources among ranks, `searches` searches on the cores of one.
-- Above all: `solver`, with a method for each job, also for that of `groute_py.centrality.measures`,
-  and `questions`, the JSON lines of ``query``.
+- Before them: `prepare`. Above all: `solver`, with a method for each job, also for that of
+  `groute_py.centrality.measures`, and `questions`, the JSON lines of ``query``.
 """

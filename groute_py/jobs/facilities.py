@@ -11,19 +11,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.arguments import file_path
-from groute_py.engine.device_result import Mirrored, mirrored
-from groute_py.errors import NegativeCycleError
+from groute_py.engine.solver import Mirrored, mirrored
+from groute_py.errors import NegativeCycleError, file_path
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Numbering
+from groute_py.graph.turns.expanded import Layout, layout_of
 from groute_py.io.npz import save_arrays
-from groute_py.results.frame import Tabular
-from groute_py.results.result import reached_in
+from groute_py.results.distances import reached_in
 from groute_py.results.tables import (
     CARRIED,
     Attributes,
     Column,
     TableColumns,
+    Tabular,
     check_table,
     numbers_of,
     of_distances,
@@ -34,8 +34,6 @@ from groute_py.results.tables import (
 from groute_py.results.tables import beside as beside_ends
 from groute_py.system.atomic_file import replacing, translating_errors
 from groute_py.system.environment import local_rank
-from groute_py.turns.expanded import layout_of
-from groute_py.turns.layout import Layout
 
 LINES_AT_ONCE = 1 << 16
 """About how many lines of a table are made at once."""
@@ -237,7 +235,7 @@ def next_vertices(predecessors: NDArray[Any], layout: Layout) -> NDArray[np.int6
     ``predecessors`` are those of the states of a graph that turns may have expanded. The state
     where paths to a vertex end, its *arrival*, is another than those where they go on: the vertex
     and its *copies*, one for each way in. An arc of weight 0 between these is no step of a path;
-    see `groute_py.turns.layout.Layout`.
+    see `groute_py.graph.turns.expanded.Layout`.
     """
     result = layout.at_ends(predecessors.T).T
     if layout.is_reversed:

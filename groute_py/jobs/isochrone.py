@@ -15,15 +15,16 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.arguments import check_number, check_truth, plain
 from groute_py.comm.agree import at_root, on_root
 from groute_py.engine.keywords import IsochroneKeywords
+from groute_py.engine.memory.host import bytes_of, refuse_beyond
 from groute_py.engine.option import takes
 from groute_py.engine.options import Options
-from groute_py.errors import InputError, quote, quoted
+from groute_py.errors import InputError, check_number, check_truth, plain, quote, quoted
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Size
 from groute_py.graph.tails import transposed
+from groute_py.graph.turns.expanded import ExpandedGraph, layout_of, solved_graph
 from groute_py.hierarchy.prepared import without_hierarchy
 from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
@@ -35,11 +36,10 @@ from groute_py.many.storage.folder import run_of
 from groute_py.many.storage.store import UNITS, SavedUnits, Store
 from groute_py.maps.places import Coordinates, Places, has_places, places_of
 from groute_py.maps.reach import Reach
-from groute_py.memory.host import bytes_of, refuse_beyond
-from groute_py.results.result import Result, reached_in, solved_result
+from groute_py.results.distances import reached_in
+from groute_py.results.result import Result, solved_result
 from groute_py.results.tables import attributes_of
 from groute_py.solver.opened import Opened, Work, open_for
-from groute_py.turns.expanded import ExpandedGraph, layout_of, solved_graph
 
 if TYPE_CHECKING:
     from mpi4py import MPI

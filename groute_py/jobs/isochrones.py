@@ -10,16 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.arguments import check_number, file_path
-from groute_py.errors import InputError, quote
+from groute_py.errors import InputError, check_number, file_path, quote
 from groute_py.graph.csr import Graph
 from groute_py.maps import isochrone_files
 from groute_py.maps.areas import Polygon
-from groute_py.maps.pieces import Pieces, Watch
+from groute_py.maps.lines import Pieces, Watch
 from groute_py.maps.places import FARTHEST, Places
 from groute_py.maps.reach import Reach, ReachView
-from groute_py.results.frame import Tabular
-from groute_py.results.tables import Attributes, TableColumns
+from groute_py.results.tables import Attributes, TableColumns, Tabular
 
 
 @dataclass(frozen=True, eq=False)

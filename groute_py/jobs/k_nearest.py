@@ -15,17 +15,17 @@ from numpy.typing import NDArray
 
 from groute_py.device.base import bound_within, unreached
 from groute_py.device.rows import RowBlock
+from groute_py.engine.memory.host import bytes_of, refuse_beyond
 from groute_py.engine.options import Options
 from groute_py.graph.direction import Direction
 from groute_py.graph.facts import Size, facts_of
+from groute_py.graph.turns.expanded import layout_of
 from groute_py.jobs.facilities import NearestFacilities, by_id, next_vertices
 from groute_py.many.apsp import Ends, ManySources, deliver
 from groute_py.many.storage.folder import run_of
 from groute_py.many.storage.store import Store
-from groute_py.memory.host import bytes_of, refuse_beyond
-from groute_py.results.result import public_distances
+from groute_py.results.distances import public_distances
 from groute_py.solver.opened import Opened, Work
-from groute_py.turns.expanded import layout_of
 
 
 def k_nearest(

@@ -11,25 +11,23 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.arguments import file_path
 from groute_py.comm.agree import on_root
 from groute_py.comm.base import Channel
 from groute_py.engine.keywords import MatrixKeywords
 from groute_py.engine.option import takes
 from groute_py.engine.options import Options
-from groute_py.errors import InputError
+from groute_py.errors import InputError, file_path
 from groute_py.graph.ids import Numbering
 from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.rows import RowsJob
 from groute_py.many.apsp import ManySources, Progress, collect
 from groute_py.many.sources import Vertices
-from groute_py.many.storage.forms import check_output
-from groute_py.many.to_file import save
-from groute_py.results.frame import Tabular
+from groute_py.many.to_file import check_output, save
 from groute_py.results.tables import (
     Attributes,
     TableColumns,
+    Tabular,
     attributes_of,
     beside_pairs,
     of_pairs,

@@ -18,20 +18,21 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.arguments import check_whole_number
 from groute_py.comm.agree import at_root
 from groute_py.device.base import unreached
 from groute_py.device.registry import kind_of
-from groute_py.engine.device_result import Mirrored
 from groute_py.engine.keywords import NearestKeywords
+from groute_py.engine.memory.host import bytes_of, refuse_beyond
 from groute_py.engine.option import takes
 from groute_py.engine.options import Options
 from groute_py.engine.preparing import BEFORE
+from groute_py.engine.solver import Mirrored
 from groute_py.engine.statistics import Statistics, Stopwatch
-from groute_py.errors import InputError, NegativeCycleError, too_late
+from groute_py.errors import InputError, NegativeCycleError, check_whole_number, too_late
 from groute_py.graph.csr import Graph
 from groute_py.graph.direction import Direction
 from groute_py.graph.facts import Size
+from groute_py.graph.turns.expanded import layout_of
 from groute_py.hierarchy.prepared import hierarchy_of, without_hierarchy
 from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
@@ -48,12 +49,10 @@ from groute_py.many.carry import with_sums
 from groute_py.many.choose import with_device
 from groute_py.many.johnson import origins_of, rooted
 from groute_py.many.sources import Vertices, vertices_in
-from groute_py.memory.host import bytes_of, refuse_beyond
 from groute_py.results.result import Result
 from groute_py.results.tables import attributes_of
 from groute_py.solver.opened import Opened, Work, open_for
 from groute_py.system.environment import local_rank
-from groute_py.turns.expanded import layout_of
 
 if TYPE_CHECKING:
     from mpi4py import MPI

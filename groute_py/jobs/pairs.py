@@ -38,7 +38,7 @@ from groute_py.many.row_graph import RowGraph
 from groute_py.many.solve import Solving
 from groute_py.many.storage.folder import run_of
 from groute_py.many.storage.store import SavedUnits, Store
-from groute_py.results.result import public_distances
+from groute_py.results.distances import public_distances
 from groute_py.solver.opened import Work
 
 WHY_NO_FLOYD = "routes are found row by row"

@@ -30,11 +30,11 @@ from groute_py.jobs.isochrones import Isochrones
 from groute_py.jobs.solver import Solver
 from groute_py.many.sources import Locator
 from groute_py.maps.geojson import coordinates_in
-from groute_py.maps.pieces import Pieces
+from groute_py.maps.lines import Pieces
 from groute_py.maps.places import Places, as_points, places_of
 from groute_py.maps.reach import Reach
 from groute_py.maps.snap import most_connected, nearest_vertices
-from groute_py.results.result import reached_in
+from groute_py.results.distances import reached_in
 from groute_py.solver.opened import deadline_in
 
 ASKS = ("arcs", "areas")

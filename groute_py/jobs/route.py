@@ -14,7 +14,7 @@ from groute_py.engine.keywords import RouteKeywords
 from groute_py.engine.option import takes
 from groute_py.engine.options import Options
 from groute_py.errors import InputError
-from groute_py.graph.array_like import host_array
+from groute_py.graph.arrays import host_array
 from groute_py.graph.csr import Graph
 from groute_py.graph.direction import Direction
 from groute_py.graph.ids import Positions

@@ -11,18 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.arguments import file_path
-from groute_py.errors import InputError
+from groute_py.errors import InputError, file_path
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Numbering
 from groute_py.maps.geojson import SUFFIX, write_lines
 from groute_py.maps.places import Coordinates, Places, places_of
-from groute_py.results.frame import Tabular
-from groute_py.results.result import reached_in
+from groute_py.results.distances import reached_in
 from groute_py.results.tables import (
     Attributes,
     Column,
     TableColumns,
+    Tabular,
     beside,
     check_table,
     of_distances,

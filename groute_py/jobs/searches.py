@@ -18,18 +18,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.algorithms.numbers import row_types
 from groute_py.device.cpu.hierarchy import CpuHierarchy
 from groute_py.device.cpu.rows import CpuGraph
 from groute_py.device.cpu.searches import Search, TargetSearch, TwoSidedSearch, UpSearch
 from groute_py.device.rows import NarrowError, surely_fits
+from groute_py.engine.algorithms.numbers import row_types
+from groute_py.engine.memory.host import bytes_of, refuse_beyond
 from groute_py.errors import too_late
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, Size
 from groute_py.hierarchy.prepared import hierarchy_of
 from groute_py.many.johnson import lifted, out_of_range, reweighted
-from groute_py.memory.host import bytes_of, refuse_beyond
-from groute_py.results.result import public_distances
+from groute_py.results.distances import public_distances
 
 
 class Group(NamedTuple):

@@ -7,17 +7,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from groute_py.centrality import measures
 from groute_py.centrality.scores import ArcScores, Scores
 from groute_py.comm.agree import at_root, on_root, refuse_difference
+from groute_py.engine.keywords import OpenKeywords
+from groute_py.engine.option import shared_options, takes
+from groute_py.engine.options import Options
 from groute_py.errors import InputError, everywhere
 from groute_py.graph.csr import Graph
 from groute_py.graph.direction import Direction
 from groute_py.graph.facts import Facts
 from groute_py.graph.ids import Numbering
 from groute_py.hierarchy.prepared import PreparedGraph
+from groute_py.interop.graph_like import GraphLike
+from groute_py.io.tables.columns import Columns
 from groute_py.jobs.facilities import NearestFacilities
 from groute_py.jobs.isochrone import IsochroneJob, find_places
 from groute_py.jobs.isochrones import Isochrones
@@ -30,7 +35,46 @@ from groute_py.jobs.tree import TreeJob
 from groute_py.many.rows import SourceRows
 from groute_py.many.sources import Vertex, Vertices
 from groute_py.results.result import Result
-from groute_py.solver.opened import Opened
+from groute_py.solver.opened import Opened, open_for
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+
+@takes(Options, "open")
+def open(
+    graph: GraphLike,
+    *,
+    tail: Any = None,
+    head: Any = None,
+    weight: Any = None,
+    ignore_columns: Sequence[Any] = (),
+    comm: MPI.Intracomm | None = None,
+    **options: Unpack[OpenKeywords],
+) -> Solver:
+    """Read a graph once and load it on the devices of all ranks, for many solves.
+
+    Under ``mpirun`` every rank calls this function, and then the methods of the solver, in the same
+    order.
+
+    Args:
+        graph, tail, head, weight, ignore_columns, comm: as for `sssp`.
+        **options: as for `sssp`, for all solves.
+
+    Returns:
+        A `Solver` on every rank. Use it as a context manager, or call its ``close``.
+
+    Raises:
+        InputError, SetupError: as for `sssp`.
+
+    >>> with open(([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]), device="cpu") as solver:
+    ...     [solver.sssp(source).distances.tolist()[2] for source in range(3)]
+    [7, 3, 0]
+    """
+    columns = Columns(tail, head, weight, ignore=ignore_columns)
+    opened = open_for("open", graph, options, columns, comm)
+    refuse_difference(opened.channel, {"function": "open"} | shared_options(opened.options))
+    return Solver(opened)
 
 
 class Solver:

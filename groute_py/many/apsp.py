@@ -14,14 +14,16 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.algorithms.numbers import rounding_of
 from groute_py.comm.agree import collective, on_root
 from groute_py.comm.base import Channel
 from groute_py.device.rows import RowBlock
+from groute_py.engine.algorithms.numbers import rounding_of
+from groute_py.engine.memory.host import refuse_beyond
 from groute_py.engine.options import Options
 from groute_py.errors import InputError, quoted
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
+from groute_py.graph.turns.expanded import Layout
 from groute_py.hierarchy.prepared import hierarchy_of
 from groute_py.many.carry import with_sums
 from groute_py.many.choose import Choice, choose
@@ -31,11 +33,9 @@ from groute_py.many.rows import SourceRows
 from groute_py.many.solve import Solving
 from groute_py.many.sources import checked
 from groute_py.many.storage.folder import run_of
-from groute_py.memory.host import refuse_beyond
-from groute_py.results.result import public_distances, put_public, reached_in
+from groute_py.results.distances import public_distances, put_public, reached_in
 from groute_py.system.clock import count, span
 from groute_py.system.memory_limits import ANSWERS
-from groute_py.turns.layout import Layout
 
 Progress = Callable[[int, int], None]
 """Takes how many rows are done, and of how many; may raise what ends the job.

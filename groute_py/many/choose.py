@@ -6,17 +6,17 @@ import math
 import sys
 from dataclasses import dataclass, replace
 
-from groute_py.algorithms.numbers import row_types
 from groute_py.comm.agree import collective
 from groute_py.comm.base import Channel
 from groute_py.device.registry import gpu_problem
+from groute_py.engine.algorithms.numbers import row_types
+from groute_py.engine.memory.gpus import free_gpu_bytes
 from groute_py.engine.options import Options
 from groute_py.errors import InputError, SetupError
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts
 from groute_py.hierarchy.suits import cannot
 from groute_py.many.estimates import GpuRates, estimates
-from groute_py.memory.gpus import free_gpu_bytes
 from groute_py.system.environment import local_rank
 from groute_py.system.memory_limits import available_bytes
 

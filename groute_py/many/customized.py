@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from groute_py.device.registry import Makers, kind_of, of_module
 from groute_py.device.rows import NarrowError
 from groute_py.errors import GraphError, InputError, quoted
-from groute_py.graph.array_like import as_int64, host_array, on_device
+from groute_py.graph.arrays import as_int64, host_array, on_device
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Positions, integers
 from groute_py.hierarchy.separators.customizable import CustomizableHierarchy, customizable

@@ -11,8 +11,8 @@ import math
 import os
 from dataclasses import dataclass
 
-from groute_py.algorithms.numbers import row_types
 from groute_py.device.cuda.hierarchy.memory_plan import contraction_bytes
+from groute_py.engine.algorithms.numbers import row_types
 from groute_py.graph.facts import Facts
 from groute_py.hierarchy.suits import why_not
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.results.result import WIDENED_AT_ONCE
+from groute_py.results.distances import WIDENED_AT_ONCE
 from groute_py.system.threads import in_slices
 
 Put = Callable[[NDArray[Any], NDArray[Any]], object]

@@ -10,21 +10,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.algorithms.numbers import one_precision
 from groute_py.comm.base import Channel
+from groute_py.engine.algorithms.numbers import one_precision
 from groute_py.engine.options import Options
 from groute_py.errors import NegativeCycleError
 from groute_py.graph.csr import Graph
 from groute_py.graph.direction import Direction
 from groute_py.graph.facts import Facts, facts_of
 from groute_py.graph.ids import Numbering
+from groute_py.graph.turns.expanded import Layout, layout_of, solved_graph
 from groute_py.many.carry import Carrier
 from groute_py.many.choose import Choice, why_no_matrix
 from groute_py.many.johnson import potentials
 from groute_py.many.solve import Solving
 from groute_py.many.storage.folder import digest_of
-from groute_py.turns.expanded import layout_of, solved_graph
-from groute_py.turns.layout import Layout
 
 
 @dataclass(eq=False)

@@ -9,17 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.algorithms.numbers import one_precision
 from groute_py.comm.base import SoloChannel
+from groute_py.engine.algorithms.numbers import one_precision
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.errors import InputError, quoted
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Numbering, Positions
 from groute_py.many.choose import with_device
-from groute_py.results.frame import Tabular
 from groute_py.results.result import Result
-from groute_py.results.tables import TableColumns, of_pairs
+from groute_py.results.tables import TableColumns, Tabular, of_pairs
 from groute_py.source.whole import GraphSupply
 
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.algorithms.numbers import row_types
 from groute_py.comm.agree import collective
 from groute_py.comm.base import Channel
 from groute_py.device.cpu.rows import CpuGraph, CpuHeaps
 from groute_py.device.cpu.sweeps import CpuSweeps
 from groute_py.device.rows import NarrowError, RowBlock, RowSolver
 from groute_py.device.summary import LiftError, SumError, Summary, Wanted
+from groute_py.engine.algorithms.numbers import row_types
 from groute_py.engine.options import Options
 from groute_py.errors import InputError, RunError
 from groute_py.graph.csr import Graph
@@ -28,7 +28,7 @@ from groute_py.many.choose import Choice
 from groute_py.many.engine_rows import EngineRows, SingleRows
 from groute_py.many.floyd import CpuFloyd
 from groute_py.many.johnson import lifted, out_of_range, reweighted
-from groute_py.results.result import public_distances
+from groute_py.results.distances import public_distances
 from groute_py.system.environment import local_rank
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class Solving:
     ) -> Generator[RowBlock, None, None]:
         """Rows in the order of their sources, lent until the next.
 
-        Their distances are of the run's type: see `groute_py.results.result.public_distances`.
+        Their distances are of the run's type: see `groute_py.results.distances.public_distances`.
         """
         for block in self._complete(sources, lambda solver, some: solver.blocks(some, targets)):
             yield self._lifted(block, sources, targets)

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import FormatError, InputError, quote
-from groute_py.graph.array_like import host_array
+from groute_py.graph.arrays import host_array
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Numbering, Positions
+from groute_py.graph.turns.expanded import layout_of
 from groute_py.io.pairs import read_sources
 from groute_py.io.text.lines import whole_lines
 from groute_py.system.memory_limits import check_room
-from groute_py.turns.expanded import layout_of
 
 Locator = Callable[[Graph], NDArray[np.int64]]
 """Finds the positions of vertices in a graph."""

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.io.optional_libraries import library
-from groute_py.maps.pieces import Watch
+from groute_py.maps.lines import Watch
 from groute_py.maps.raster import points_along, samples
 
 CELLS_A_MARGIN = 4

@@ -12,8 +12,15 @@ from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
 from groute_py.graph.geography import Shapes
 from groute_py.graph.ids import Positions
-from groute_py.maps.lines import Floats, Ground, ground_along, segments_of, shapes_between
-from groute_py.maps.pieces import Pieces, whole_arcs
+from groute_py.maps.lines import (
+    Floats,
+    Ground,
+    Pieces,
+    ground_along,
+    segments_of,
+    shapes_between,
+    whole_arcs,
+)
 from groute_py.maps.places import MapLayout
 from groute_py.maps.raster import (
     Frame,

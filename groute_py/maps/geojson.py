@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.graph.csr import Graph
+from groute_py.graph.turns.expanded import ExpandedGraph, arcs_along
 from groute_py.maps.lines import Ground, ground_along, shapes_along
 from groute_py.maps.places import Places, Plane, shapes_at
 from groute_py.system.atomic_file import replacing, translating_errors
-from groute_py.turns.expanded import ExpandedGraph, arcs_along
 
 SUFFIX = ".geojson"
 

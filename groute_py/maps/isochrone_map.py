@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from groute_py.graph.csr import Graph
 from groute_py.io.tables.units import amount
 from groute_py.maps.areas import Polygon
-from groute_py.maps.lines import Floats, Ground, beelines, segments_of
-from groute_py.maps.pieces import Pieces, whole_arcs
+from groute_py.maps.lines import Floats, Ground, Pieces, beelines, segments_of, whole_arcs
 from groute_py.maps.raster import Frame
 from groute_py.maps.reach import Reach, ReachView
 from groute_py.maps.sheet import Sheet

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import InputError, quote
-from groute_py.graph.array_like import host_array
+from groute_py.graph.arrays import host_array
 from groute_py.graph.csr import Graph
 from groute_py.graph.geography import EARTH_RADIUS_M, Shapes
 from groute_py.interop.tables import column_of, is_missing, is_table, titles_of

@@ -10,8 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.arguments import check_choice, check_truth, check_whole_number, file_path
-from groute_py.errors import InputError
+from groute_py.errors import InputError, check_choice, check_truth, check_whole_number, file_path
 from groute_py.graph.csr import Graph
 from groute_py.maps.charts import TITLES, draw_convergence, draw_histogram, draw_time_line
 from groute_py.maps.drawings import (

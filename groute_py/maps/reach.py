@@ -13,8 +13,7 @@ from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
 from groute_py.io.tables.units import unit_of
 from groute_py.maps.areas import Polygon, areas_of
-from groute_py.maps.lines import Floats, Ground, beelines, segments_of
-from groute_py.maps.pieces import Pieces, Watch, pieces_of
+from groute_py.maps.lines import Floats, Ground, Pieces, Watch, beelines, pieces_of, segments_of
 from groute_py.maps.places import Places, Plane, plane_of, shapes_at
 from groute_py.results.tables import Attributes
 

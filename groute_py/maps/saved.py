@@ -15,7 +15,8 @@ from groute_py.engine.chrome_trace import COUNT
 from groute_py.errors import FormatError, InputError, quoted
 from groute_py.io.npz import DAMAGE
 from groute_py.io.optional_libraries import library
-from groute_py.results.result import NPY, UNREACHED, ZIP, Result, read_result
+from groute_py.results.distances import UNREACHED
+from groute_py.results.result import NPY, ZIP, Result, read_result
 from groute_py.system.paths import is_file_there
 
 Kind = Literal["telemetry", "trace"]

@@ -10,15 +10,14 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.arguments import check_number, check_truth
-from groute_py.errors import InputError
+from groute_py.errors import InputError, check_number, check_truth
 from groute_py.graph.csr import Graph
 from groute_py.graph.geography import EARTH_RADIUS_M
 from groute_py.graph.tails import tails_of
+from groute_py.graph.turns.expanded import ExpandedGraph
 from groute_py.interop.graph_like import GraphLike
 from groute_py.io.optional_libraries import library
-from groute_py.maps.lines import Floats, Ground, segments_of
-from groute_py.maps.pieces import whole_arcs
+from groute_py.maps.lines import Floats, Ground, segments_of, whole_arcs
 from groute_py.maps.places import (
     LIMITS,
     Coordinates,
@@ -32,7 +31,6 @@ from groute_py.maps.places import (
 )
 from groute_py.source.graph_source import GraphSource
 from groute_py.system.threads import thread_count
-from groute_py.turns.expanded import ExpandedGraph
 
 SNAPPING = "snapping points to vertices"
 """The work that needs SciPy."""

@@ -16,7 +16,6 @@ from typing import Any
 
 from groute_py.networkx import centrality as centrality  # each registers its functions
 from groute_py.networkx import dense as dense
-from groute_py.networkx import distance_measures as distance_measures
 from groute_py.networkx import paths as paths
 from groute_py.networkx.entries import BY_NAME
 from groute_py.networkx.graph import convert_from_nx, convert_to_nx

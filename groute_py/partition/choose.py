@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.arguments import check_choice
-from groute_py.errors import InputError
+from groute_py.errors import InputError, check_choice
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import InputError
-from groute_py.graph.array_like import host_array
+from groute_py.graph.arrays import host_array
 from groute_py.graph.csr import Graph
 from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.io.formats.graph_arrays import Contents

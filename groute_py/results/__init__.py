@@ -1,1 +1,1 @@
-"""The answer: distances, predecessors and statistics, in files and as a DataFrame."""
+"""The answer: distances, predecessors and statistics, in files and as tables; and its proof."""

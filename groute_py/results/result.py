@@ -11,75 +11,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.arguments import file_path
-from groute_py.errors import GrouteError, InputError, VerificationError, quoted
-from groute_py.graph.array_like import on_device
+from groute_py.errors import GrouteError, InputError, VerificationError, file_path, quoted
 from groute_py.graph.ids import Numbering, Positions, check_given_ids
+from groute_py.graph.turns.expanded import Layout
 from groute_py.io.compression import refuse_pipes
 from groute_py.io.coordinates import read_coordinates
 from groute_py.io.npz import DAMAGE, read_arrays
 from groute_py.io.untrusted import first_id as checked_first_id
+from groute_py.results.distances import reached_in
 from groute_py.results.files import columns_of, form_of
-from groute_py.results.frame import Tabular, table_of
+from groute_py.results.tables import Tabular, table_of
 from groute_py.system.atomic_file import check_writable, replacing, translating_errors
-from groute_py.system.memory_limits import ANSWERS
-from groute_py.system.threads import in_slices
 
 if TYPE_CHECKING:
     from groute_py.results.tables import TableColumns
-
-
-from groute_py.turns.layout import Layout
-
-UNREACHED = np.iinfo(np.int64).max
-"""The integer distance of a vertex that no path reaches; float distances use infinity."""
-
-WIDENED_AT_ONCE = 1 << 17
-"""Distances that a thread converts in one go, so that they stay in its cache."""
-
-WIDENED_ALONE = 1 << 19
-"""Up to this many distances one thread is faster than several."""
-
-
-def public_distances(distances: NDArray[Any], *more: NDArray[Any]) -> NDArray[Any]:
-    """Return distances as users get them: int64 with `UNREACHED`, or float with infinity.
-
-    With ``more`` all are of shape (k,) and one type, and are joined.
-    """
-    if distances.dtype != np.int32:
-        return np.concatenate([distances, *more]) if more else distances
-    if on_device(distances):
-        wide = distances.astype(np.int64)
-        wide[distances == np.iinfo(np.int32).max] = UNREACHED
-        return wide
-    narrow = [array.reshape(-1) for array in (distances, *more)]
-    wide = ANSWERS.empty(sum(map(len, narrow)), np.int64)
-    places = np.split(wide, np.cumsum([len(array) for array in narrow])[:-1])
-    for place, array in zip(places, narrow, strict=True):
-        step = WIDENED_AT_ONCE if len(wide) > WIDENED_ALONE else max(len(array), 1)
-        _put_by_threads(place, array, step)
-    return wide if more else wide.reshape(distances.shape)
-
-
-def _put_by_threads(wide: NDArray[Any], distances: NDArray[Any], step: int) -> None:
-    in_slices(len(distances), step, lambda some: put_public(wide[some], distances[some]))
-
-
-def put_public(wide: NDArray[Any], distances: NDArray[Any]) -> None:
-    """Put distances into an array of their public type and their shape."""
-    step = max(WIDENED_AT_ONCE * len(wide) // max(wide.size, 1), 1)
-    for first in range(0, len(wide), step):
-        some = slice(first, first + step)
-        wide[some] = distances[some]
-        if distances.dtype == np.int32:
-            wide[some][distances[some] == np.iinfo(np.int32).max] = UNREACHED
-
-
-def reached_in(distances: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which distances in public types are of a path, bool of the same shape."""
-    if distances.dtype.kind == "f":
-        return np.asarray(np.isfinite(distances))
-    return np.asarray(distances != UNREACHED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -333,7 +278,7 @@ class TurnResult(Result):
     """A `Result` that has paths, but no predecessors.
 
     A path to a vertex by way of another need not begin with a shortest path to that one, so there
-    is no tree. See `groute_py.turns.expanded`.
+    is no tree. See `groute_py.graph.turns.expanded`.
     """
 
     solved: Result = field(kw_only=True)

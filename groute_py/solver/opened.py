@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
-from groute_py.algorithms.methods import CONTRACTION
 from groute_py.comm.agree import all_leave, at_root, collective, on_root, refuse_difference
 from groute_py.comm.base import Channel
 from groute_py.comm.connect import connect
 from groute_py.device.registry import kind_of
+from groute_py.engine.algorithms.methods import CONTRACTION
+from groute_py.engine.memory.gpus import estimate, free_gpu_bytes
 from groute_py.engine.option import chosen, shared_options
 from groute_py.engine.options import Options
 from groute_py.engine.preparing import BEFORE, contract
@@ -26,12 +27,12 @@ from groute_py.errors import RunError, everywhere, too_late
 from groute_py.graph.csr import Graph
 from groute_py.graph.direction import Direction
 from groute_py.graph.facts import Size
+from groute_py.graph.turns.expanded import layout_of
 from groute_py.hierarchy.prepared import PreparedFile
 from groute_py.hierarchy.problems import UnsuitableError
 from groute_py.io.tables.columns import BY_TITLE, Columns
 from groute_py.many.carry import Carrier
 from groute_py.many.choose import with_device
-from groute_py.memory.gpus import estimate, free_gpu_bytes
 from groute_py.source.base import Supply
 from groute_py.source.graph_source import GraphSource
 from groute_py.source.shared import SharedFile, on_every_rank
@@ -39,7 +40,6 @@ from groute_py.source.whole import GraphSupply
 from groute_py.system.clock import span
 from groute_py.system.environment import local_rank
 from groute_py.system.memory_limits import available_bytes
-from groute_py.turns.expanded import layout_of
 
 if TYPE_CHECKING:
     from mpi4py import MPI

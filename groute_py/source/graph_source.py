@@ -15,19 +15,27 @@ from typing import Any
 
 from groute_py.comm.agree import collective, on_root
 from groute_py.comm.base import Channel
-from groute_py.graph.array_like import check_arcs, check_coordinates, check_ids, check_offsets
-from groute_py.graph.csr import Graph, check_types
+from groute_py.graph.arrays import (
+    check_arcs,
+    check_coordinates,
+    check_ids,
+    check_offsets,
+    check_types,
+)
+from groute_py.graph.csr import Graph
 from groute_py.graph.direction import Direction
 from groute_py.graph.facts import Facts, Weighed, first_with_arcs, weighed, weighed_together
 from groute_py.graph.generate import is_spec
 from groute_py.graph.geography import Geography
 from groute_py.graph.ids import Numbering, check_given_ids
+from groute_py.graph.turns.expanded import expanded
 from groute_py.interop.graph_like import GraphLike, as_graph
 from groute_py.io import datasets
 from groute_py.io.cache import Copy
 from groute_py.io.formats.graph_arrays import Contents
 from groute_py.io.graph_file import GraphFile, MappedFile
 from groute_py.io.tables.columns import BY_TITLE, Columns
+from groute_py.io.turn_files import arc_column, turns_in
 from groute_py.partition.choose import partition
 from groute_py.partition.cutting import Cutting
 from groute_py.partition.order import Order, is_dense, is_good
@@ -36,8 +44,6 @@ from groute_py.source.base import Spread, Supply
 from groute_py.source.pieces import read_pieces
 from groute_py.source.shared import SharedFile, look_at
 from groute_py.source.whole import GraphSupply
-from groute_py.turns.expanded import expanded
-from groute_py.turns.files import arc_column
 
 
 class Mapped(Supply):
@@ -205,7 +211,9 @@ class GraphSource:
             graph = self.file.read(self.progress)
         else:
             graph = as_graph(self.what, self._all_columns)
-        return graph if self.turns is None else expanded(graph, self.turns)
+        if self.turns is None:
+            return graph
+        return expanded(graph, turns_in(self.turns, graph.numbering))
 
     @property
     def _all_columns(self) -> Columns:

@@ -13,6 +13,7 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
 from groute_py.graph.geography import Geography
 from groute_py.graph.ids import Numbering
+from groute_py.graph.turns.expanded import layout_of, solved_graph
 from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.hierarchy.prepared import (
     PreparedFile,
@@ -27,7 +28,6 @@ from groute_py.partition.order import Order, arrange
 from groute_py.partition.share import Rows, rows_of
 from groute_py.source.base import Spread, Supply
 from groute_py.source.shared import SharedFile, look_at
-from groute_py.turns.expanded import layout_of, solved_graph
 
 
 class GraphSupply(Supply):

@@ -201,7 +201,7 @@ class TestDoctor:
 
 class TestAlgorithms:
     def test_lists_the_registry(self, run: Run) -> None:
-        from groute_py.algorithms.choose import algorithms as registered
+        from groute_py.engine.algorithms.methods import algorithms as registered
 
         rows = json.loads(run("algorithms", "--json").stdout)
         assert [row["algorithm"] for row in rows] == list(registered())

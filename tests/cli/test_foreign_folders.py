@@ -17,7 +17,7 @@ from support.processes import Job as Command
 from groute_py import Graph, InputError, RunError
 from groute_py.cli.outputs import save_rows
 from groute_py.many.storage.folder import SIGNATURE
-from groute_py.many.storage.forms import check_output
+from groute_py.many.to_file import check_output
 
 RECORD = json.dumps({"graph": "0", "sources": "0", "algorithm": "heap", "paths": False})
 ROWS = f"rows-{16 * '0'}"

@@ -14,7 +14,7 @@ import groute_py
 from groute_py import InputError, Result, SetupError
 from groute_py.io import optional_libraries
 from groute_py.maps.drawings import Network
-from groute_py.maps.pieces import whole_arcs
+from groute_py.maps.lines import whole_arcs
 from groute_py.maps.raster import Frame, mean_of_lines, mean_of_points, most_of_lines, stretch_of
 from groute_py.maps.saved import saved_in
 from groute_py.maps.sheet import Sheet

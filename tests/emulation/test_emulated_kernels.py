@@ -18,7 +18,7 @@ from groute_py import Graph, Result, verify
 from groute_py.device.base import unreached
 from groute_py.device.cuda.runtime import structs
 from groute_py.kernels.source import BLOCK, CERTIFICATE, SOLVE, options
-from groute_py.results.result import public_distances
+from groute_py.results.distances import public_distances
 
 pytestmark = needs_compiler
 

@@ -149,7 +149,8 @@ BOMBS: dict[str, tuple[str, Callable[[Path], None], str]] = {
 
 CODE = """
 import resource, sys
-import groute_py.api, groute_py.graph.facts, groute_py.verification, groute_py.comm.connect
+import groute_py.comm.connect, groute_py.graph.facts, groute_py.jobs.tree
+import groute_py.results.verification
 from groute_py.cli.main import main
 pages = int(open("/proc/self/statm").read().split()[0])
 limit = pages * resource.getpagesize() + int(sys.argv.pop(1))

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groute_py.errors import FormatError
-from groute_py.graph.csr import WEIGHT_TYPES, Graph
+from groute_py.graph.arrays import WEIGHT_TYPES
+from groute_py.graph.csr import Graph
 from groute_py.io import array_file, file_head
 from groute_py.io.cache import Copy
 from groute_py.io.formats import native

@@ -25,12 +25,12 @@ from support import as_large
 from support.graphs import random_graph, scipy_distances
 
 from groute_py import Graph, PreparedGraph, Result, apsp, bfs, generate, nearest, sssp, verify
-from groute_py.algorithms.choose import algorithms
 from groute_py.device.cuda import certificate
 from groute_py.device.cuda.hierarchy.rounds import contract
 from groute_py.device.cuda.runtime.gpu import GpuContext
+from groute_py.engine.algorithms.methods import algorithms
 from groute_py.engine.options import METHODS
-from groute_py.verification import certify
+from groute_py.results.verification import certify
 
 SINGLE = [name for name, method in algorithms().items() if "cuda" in method.devices]
 

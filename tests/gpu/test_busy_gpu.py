@@ -10,7 +10,7 @@ from support.command import run_command
 from support.skips import needs_gpu
 
 from groute_py import Graph, SetupError, apsp, sssp
-from groute_py.doctor.checks import examine
+from groute_py.cli.doctor_checks import examine
 
 pytestmark = needs_gpu
 

@@ -10,7 +10,7 @@ import pytest
 from support.skips import needs_gpu
 
 from groute_py import generate, sssp, verify
-from groute_py.results.result import public_distances, put_public
+from groute_py.results.distances import public_distances, put_public
 
 pytestmark = needs_gpu
 

@@ -16,8 +16,8 @@ from groute_py.comm.base import SoloChannel
 from groute_py.device.base import Buckets, alike
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
+from groute_py.results.verification import reference_distances
 from groute_py.source.whole import GraphSupply
-from groute_py.verification import reference_distances
 
 pytestmark = needs_gpu
 

@@ -19,10 +19,10 @@ from groute_py.device.cuda.hierarchy.memory_plan import (
     levels_bytes_of,
     rows_bytes_in,
 )
+from groute_py.engine.memory.gpus import free_gpu_bytes
 from groute_py.graph.facts import Size
 from groute_py.hierarchy.hierarchy import ARRAYS, Hierarchy
 from groute_py.hierarchy.problems import DenseError, NarrowError
-from groute_py.memory.gpus import free_gpu_bytes
 
 pytestmark = needs_gpu
 
@@ -326,8 +326,8 @@ def test_prepare_of_each_function() -> None:
 def test_a_full_gpu_solves_what_the_host_has_contracted(monkeypatch: pytest.MonkeyPatch) -> None:
     road = GRAPHS["road"]()
     free = levels_bytes_of(Size(road.vertex_count, road.arc_count), 500, type_of(road))
-    monkeypatch.setattr("groute_py.memory.gpus.contraction_bytes", lambda arcs: free + 1)
-    monkeypatch.setattr("groute_py.memory.gpus.free_gpu_bytes", lambda *_: free)
+    monkeypatch.setattr("groute_py.engine.memory.gpus.contraction_bytes", lambda arcs: free + 1)
+    monkeypatch.setattr("groute_py.engine.memory.gpus.free_gpu_bytes", lambda *_: free)
     one = sssp(road, 5, prepare=True, device="cuda")
     assert one is not None
     assert "; on the host: contraction takes" in one.statistics["reason"]

@@ -19,7 +19,7 @@ from groute_py.device.summary import Wanted
 from groute_py.engine.options import Options
 from groute_py.many.choose import Choice
 from groute_py.many.solve import Solving
-from groute_py.results.result import public_distances
+from groute_py.results.distances import public_distances
 
 pytestmark = needs_gpu
 

@@ -13,13 +13,13 @@ from support.graphs import random_graph, rmat_of
 from support.skips import needs_gpu
 
 from groute_py import Graph, Result, generate, verify
-from groute_py.algorithms import delta_stepping
 from groute_py.comm.base import SoloChannel
+from groute_py.engine.algorithms import delta_stepping
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.kernels.source import ROW_CHUNK, VERTEX_BITS
+from groute_py.results.verification import reference_distances
 from groute_py.source.whole import GraphSupply
-from groute_py.verification import reference_distances
 
 pytestmark = needs_gpu
 

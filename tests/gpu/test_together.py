@@ -13,13 +13,13 @@ from support.local_ranks import on_ranks
 from support.skips import needs_linked_gpus
 
 from groute_py import Graph, generate, verify
-from groute_py.algorithms import delta_stepping
 from groute_py.device.cuda.runtime import memory_plan
+from groute_py.engine.algorithms import delta_stepping
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.kernels.cpu.order import renumbered
+from groute_py.results.verification import reference_distances
 from groute_py.source.whole import GraphSupply
-from groute_py.verification import reference_distances
 
 pytestmark = needs_linked_gpus
 

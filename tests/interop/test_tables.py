@@ -15,7 +15,7 @@ from support.processes import run_python
 
 import groute_py
 from groute_py import GraphError, InputError
-from groute_py.graph.array_like import array_of
+from groute_py.graph.arrays import array_of
 from groute_py.interop.tables import graph_from_table
 from groute_py.system import memory_limits
 

@@ -18,6 +18,7 @@ from support.row_checks import check_rows
 import groute_py
 from groute_py import Graph, InputError, NegativeCycleError, SourceRows
 from groute_py.device.summary import Wanted
+from groute_py.engine.memory import host
 from groute_py.engine.options import Options
 from groute_py.graph.facts import facts_of
 from groute_py.graph.ids import Numbering
@@ -27,7 +28,6 @@ from groute_py.many.choose import choose
 from groute_py.many.estimates import GpuRates
 from groute_py.many.reduce import reduce
 from groute_py.many.sources import sources_of
-from groute_py.memory import host
 
 
 @settings(max_examples=25)

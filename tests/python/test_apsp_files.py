@@ -22,7 +22,7 @@ from groute_py.cli.outputs import save_rows
 from groute_py.comm.base import SoloChannel
 from groute_py.many.storage import row_files
 from groute_py.many.storage.folder import RunFolder
-from groute_py.many.storage.forms import check_output
+from groute_py.many.to_file import check_output
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
 

@@ -12,8 +12,8 @@ from support.methods import NEGATIVE, WEIGHTED, needs
 from support.solving import LONG_S, solve
 
 from groute_py import UNREACHED, Graph, InputError, NegativeCycleError, generate, verify
-from groute_py.algorithms.choose import algorithms
 from groute_py.engine import negative_cycle
+from groute_py.engine.algorithms.methods import algorithms
 from groute_py.engine.negative_cycle import CycleWatch
 
 LOOK = CycleWatch.look

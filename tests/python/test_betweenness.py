@@ -21,11 +21,11 @@ from groute_py.centrality import betweenness, dependencies, edge_betweenness
 from groute_py.centrality.dependencies import Accumulated, accumulate, accumulated, dependency_job
 from groute_py.centrality.scores import estimated
 from groute_py.comm.base import SoloChannel
+from groute_py.engine.memory import host
+from groute_py.engine.memory.gpus import SLOT_BYTES, source_bytes
+from groute_py.engine.memory.host import bytes_of
 from groute_py.graph.facts import Size
 from groute_py.graph.generate import generate
-from groute_py.memory import host
-from groute_py.memory.gpus import SLOT_BYTES, source_bytes
-from groute_py.memory.host import bytes_of
 from groute_py.solver.opened import Work
 from groute_py.system.threads import thread_count
 

@@ -16,13 +16,13 @@ from support.graphs import graph_of, graphs, scipy_distances
 from support.local_ranks import on_ranks
 from support.skips import needs_gpu
 
-import groute_py.verification as module
+import groute_py.results.verification as module
 from groute_py import UNREACHED, Graph, Result, VerificationError, sssp, verify, write_graph
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.results.statement import Statement
+from groute_py.results.verification import certify
 from groute_py.source.whole import GraphSupply
-from groute_py.verification import certify
 
 ARCS = [(v, v + 1, 3) for v in range(9)] + [(v + 1, v, 2) for v in range(9)]
 ARCS += [(0, 5, 16), (9, 10, 0), (10, 11, 0), (11, 10, 0), (12, 0, 1)]

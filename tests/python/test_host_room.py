@@ -14,9 +14,9 @@ from support.solving import source_solver
 import groute_py
 from groute_py import InputError, RunError
 from groute_py.comm.base import Channel
+from groute_py.engine.memory import host
 from groute_py.engine.tree_solve import TreeSolver
 from groute_py.graph.facts import facts_of
-from groute_py.memory import host
 from groute_py.partition.order import Order
 from groute_py.system import memory_limits
 

@@ -32,9 +32,9 @@ from groute_py import (
     TimeLimitError,
 )
 from groute_py.comm.agree import on_root
+from groute_py.engine.memory import host
 from groute_py.jobs.nearest import NearestJob
 from groute_py.many.storage.store import PartFile, Store
-from groute_py.memory import host
 from groute_py.solver.opened import Work
 
 

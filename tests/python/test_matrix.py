@@ -22,6 +22,7 @@ from groute_py.device.cpu import sweeps
 from groute_py.device.cpu.rows import CpuGraph
 from groute_py.device.cpu.sweeps import CpuSweeps
 from groute_py.device.rows import NarrowError
+from groute_py.engine.memory import host
 from groute_py.engine.options import Options
 from groute_py.graph.direction import Direction
 from groute_py.hierarchy.problems import DenseError
@@ -30,7 +31,6 @@ from groute_py.many import solve
 from groute_py.many.choose import Choice
 from groute_py.many.row_graph import RowGraph
 from groute_py.many.solve import Solving
-from groute_py.memory import host
 
 
 def check(graph: Graph, matrix: Matrix | None) -> None:

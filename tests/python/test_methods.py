@@ -11,7 +11,7 @@ from support.methods import WEIGHTED, needs
 from support.solving import solve
 
 from groute_py import UNREACHED, Graph, InputError, RunError, generate, verify
-from groute_py.algorithms.choose import algorithms
+from groute_py.engine.algorithms.methods import algorithms
 
 
 @pytest.mark.parametrize("ranks", [1, 3])

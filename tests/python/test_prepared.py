@@ -279,7 +279,7 @@ class TestPreparedGraph:
     @pytest.mark.parametrize("ranks", RANKS)
     def test_rank_0_prepares(self, monkeypatch: pytest.MonkeyPatch, ranks: int) -> None:
         def connected(channel: Any) -> Any:
-            monkeypatch.setattr("groute_py.api.connect", lambda comm: comm)
+            monkeypatch.setattr("groute_py.jobs.prepare.connect", lambda comm: comm)
             graph = ROAD if channel.rank == 0 else None
             return groute_py.prepare(graph, device="cpu", comm=channel)
 

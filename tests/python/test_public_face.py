@@ -81,7 +81,7 @@ def test_a_star_import_leaves_the_built_in_open() -> None:
     exec("from groute_py import *", names)
     assert "open" not in names
     assert "open" in dir(groute_py)
-    assert groute_py.open.__module__ == "groute_py.api"
+    assert groute_py.open.__module__ == "groute_py.jobs.solver"
 
 
 @pytest.mark.parametrize("name", [*FACE, "open"])
@@ -182,7 +182,7 @@ def loaded_by(code: str) -> list[str]:
         ("from groute_py.system import environment, settings", []),
         ("import groute_py.launch.mpirun", []),
         ("import groute_py.engine.solver, groute_py.source.graph_source", ["numpy"]),
-        ("import groute_py.device.cpu.device, groute_py.api", ["numpy"]),
+        ("import groute_py.device.cpu.device, groute_py.jobs.solver", ["numpy"]),
     ],
 )
 def test_what_an_import_loads(code: str, loads: list[str]) -> None:

@@ -14,8 +14,8 @@ from support.known_answers import from_arcs, length
 from support.solving import solve
 
 from groute_py import Graph, NegativeCycleError, verify
-from groute_py.algorithms.choose import algorithms
 from groute_py.comm.base import SoloChannel
+from groute_py.engine.algorithms.methods import algorithms
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.source.whole import GraphSupply

@@ -15,8 +15,8 @@ from support.keeping import failing
 
 from groute_py import UNREACHED, InputError, Result, RunError, VerificationError, sssp
 from groute_py.graph.ids import Positions
-from groute_py.results import result as results
-from groute_py.results.result import check_output, public_distances, read_result
+from groute_py.results.distances import public_distances
+from groute_py.results.result import check_output, read_result
 
 WHOLE = Result(
     source=1,
@@ -70,9 +70,9 @@ def test_public_distances() -> None:
 def test_public_distances_by_several_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     narrow = np.arange(7, dtype=np.int32)
     narrow[[2, 6]] = np.iinfo(np.int32).max
-    monkeypatch.setattr(results, "WIDENED_AT_ONCE", 2)
+    monkeypatch.setattr("groute_py.results.distances.WIDENED_AT_ONCE", 2)
     alone = public_distances(narrow)
-    monkeypatch.setattr(results, "WIDENED_ALONE", 0)
+    monkeypatch.setattr("groute_py.results.distances.WIDENED_ALONE", 0)
     parts = narrow[:3], narrow[3:3], narrow[3:]
     for wide in (alone, public_distances(narrow), public_distances(*parts)):
         assert wide.tolist() == [0, 1, UNREACHED, 3, 4, 5, UNREACHED]

@@ -17,12 +17,11 @@ from support.opening import opened_on
 import groute_py
 from groute_py import Graph, Isochrones
 from groute_py.graph.geography import Shapes
+from groute_py.graph.turns.expanded import expanded
 from groute_py.jobs.route import RouteJob
 from groute_py.maps.drawings import Network
-from groute_py.maps.lines import Ground, segments_of, shapes_between
-from groute_py.maps.pieces import whole_arcs
+from groute_py.maps.lines import Ground, segments_of, shapes_between, whole_arcs
 from groute_py.maps.reach import ReachView
-from groute_py.turns.expanded import expanded
 
 BEND = [(0.0, 8.0), (16.0, 8.0)]
 

@@ -15,8 +15,8 @@ from support.graphs import graph_of
 
 import groute_py
 from groute_py import FormatError, Graph, InputError
+from groute_py.graph.turns.expanded import expanded
 from groute_py.io.points import read_point_pairs, read_points
-from groute_py.turns.expanded import expanded
 
 EARTH_M = 6_371_008.8
 ANYWHERE = 1e8

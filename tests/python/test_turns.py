@@ -28,7 +28,7 @@ from support.turn_cases import (
 
 import groute_py
 from groute_py import Graph, NegativeCycleError, Result
-from groute_py.turns.expanded import arcs_along, expanded
+from groute_py.graph.turns.expanded import arcs_along, expanded
 
 
 @settings(max_examples=15)

@@ -14,8 +14,8 @@ from support.turn_cases import GRAPH, TURNS, check_k_nearest, rows_of, some_turn
 
 import groute_py
 from groute_py import Graph, NearestFacilities
+from groute_py.graph.turns.expanded import expanded
 from groute_py.jobs.nearest import NearestJob
-from groute_py.turns.expanded import expanded
 
 
 @settings(max_examples=20)

@@ -292,7 +292,7 @@ def test_methods_are_cases(bench: Bench) -> None:
 
 def test_the_set_of_methods() -> None:
     from benchmarks.cases import Case, methods
-    from groute_py.algorithms.choose import algorithms
+    from groute_py.engine.algorithms.methods import algorithms
 
     for device in ("cpu", "cuda"):
         cases = [Case.parse(name) for name in methods(device)]

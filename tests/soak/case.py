@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from groute_py import Graph
-from groute_py.algorithms.choose import algorithms
+from groute_py.engine.algorithms.methods import algorithms
 from soak.reference import Arc
 from soak.shapes import SHAPES
 from soak.weights import KINDS, Weights

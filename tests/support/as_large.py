@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from groute_py.algorithms import delta_stepping
 from groute_py.device.cuda.runtime import memory_plan
 from groute_py.engine import loading
+from groute_py.engine.algorithms import delta_stepping
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from groute_py import Graph
-from groute_py.algorithms.choose import algorithms
+from groute_py.engine.algorithms.methods import algorithms
 from support.graphs import scipy_distances
 
 WEIGHTED = [name for name, method in algorithms().items() if not method.unit_weights]

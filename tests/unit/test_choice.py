@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from groute_py import Graph, generate
-from groute_py.algorithms.choose import automatic
-from groute_py.algorithms.delta_stepping import (
+from groute_py.device.base import alike
+from groute_py.engine.algorithms.delta_stepping import (
     GROWTH,
     PARALLELISM,
     automatic_buckets,
     automatic_delta,
 )
-from groute_py.device.base import alike
+from groute_py.engine.algorithms.methods import automatic
 from groute_py.graph.facts import facts_of
 
 

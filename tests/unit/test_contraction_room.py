@@ -19,27 +19,27 @@ from groute_py import prepare, write_graph
 from groute_py.comm.base import SoloChannel
 from groute_py.device.cuda.hierarchy.memory_plan import levels_bytes_in, rows_bytes_in
 from groute_py.device.registry import CONTRACTION
-from groute_py.engine.preparing import prepare_graph
-from groute_py.errors import InputError
-from groute_py.graph.facts import Size, facts_of
-from groute_py.hierarchy.hierarchy import Hierarchy
-from groute_py.hierarchy.problems import UnsuitableError
-from groute_py.many.choose import own_figures
-from groute_py.memory.gpus import (
+from groute_py.engine.memory.gpus import (
     estimate,
     free_gpu_bytes,
     place_for,
     prepared_estimate,
     refuse_large_levels,
 )
+from groute_py.engine.preparing import prepare_graph
+from groute_py.errors import InputError
+from groute_py.graph.facts import Size, facts_of
+from groute_py.hierarchy.hierarchy import Hierarchy
+from groute_py.hierarchy.problems import UnsuitableError
+from groute_py.many.choose import own_figures
 
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
 
 
 def room(monkeypatch: pytest.MonkeyPatch, gpu: int, host: int | None) -> None:
     """Let so many bytes be free."""
-    monkeypatch.setattr("groute_py.memory.gpus.free_gpu_bytes", lambda *_: gpu)
-    monkeypatch.setattr("groute_py.memory.gpus.available_bytes", lambda: host)
+    monkeypatch.setattr("groute_py.engine.memory.gpus.free_gpu_bytes", lambda *_: gpu)
+    monkeypatch.setattr("groute_py.engine.memory.gpus.available_bytes", lambda: host)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_the_room_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another process may take or leave memory meanwhile: the reason is of what was done."""
     room(monkeypatch, 0, None)
     left = iter([0])
-    monkeypatch.setattr("groute_py.memory.gpus.free_gpu_bytes", lambda *_: next(left))
+    monkeypatch.setattr("groute_py.engine.memory.gpus.free_gpu_bytes", lambda *_: next(left))
     why = why_prepared_on_gpu(monkeypatch, None)
     assert why.endswith("contraction takes 0.0 GB of the GPU, 0.0 are free")
 

@@ -13,7 +13,8 @@ from support.processes import run_python
 
 import groute_py
 from groute_py.errors import GraphError, InputError, RunError
-from groute_py.graph.csr import WEIGHT_TYPES, Graph
+from groute_py.graph.arrays import WEIGHT_TYPES
+from groute_py.graph.csr import Graph
 from groute_py.interop.graph_like import as_graph
 from groute_py.io.tables.columns import BY_TITLE
 from groute_py.kernels.cpu.build import csr_from_arcs

@@ -17,7 +17,7 @@ from groute_py import open as open_graph
 from groute_py.device.base import alike
 from groute_py.device.cpu.methods import contraction
 from groute_py.graph.symmetrize import mirrored
-from groute_py.results.result import public_distances
+from groute_py.results.distances import public_distances
 
 ROAD = generate("road:60x60")
 SOURCE = 1830
@@ -75,13 +75,13 @@ def test_few_arcs_are_looked_at(town: PreparedGraph) -> None:
 
 def test_a_sweep_takes_over_for_good(town: PreparedGraph, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contraction, "PATIENCE", 0)
-    kernel, tried = contraction.descend.descend, []
+    kernel, tried = contraction.sweep.descend, []
 
     def watched(*arguments: Any) -> Any:
         tried.append(kernel(*arguments))
         return tried[-1]
 
-    monkeypatch.setattr(contraction.descend, "descend", watched)
+    monkeypatch.setattr(contraction.sweep, "descend", watched)
     row = scipy_distances(ROAD, SOURCE)
     cutoff = int(row[row < UNREACHED].max()) // 2
     assert min(relaxations(town, cutoff, 3)) >= town.hierarchy.arc_count

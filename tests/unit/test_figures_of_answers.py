@@ -7,9 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from groute_py.results import figures
-from groute_py.results.figures import figures_of
-from groute_py.results.result import UNREACHED
+from groute_py.results.distances import UNREACHED, figures_of
 
 
 @pytest.mark.parametrize("at_once", [3, 10, 1000])
@@ -17,7 +15,7 @@ from groute_py.results.result import UNREACHED
 def test_they_are_of_reached_vertices(
     dtype: str, at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(figures, "AT_ONCE", at_once)
+    monkeypatch.setattr("groute_py.results.distances.AT_ONCE", at_once)
     distances = np.random.default_rng(5).integers(0, 1 << 20, 100).astype(dtype)
     unreached = UNREACHED if dtype == "int64" else np.inf
     distances[[0, 1, 2, 40, 99]] = unreached
@@ -27,19 +25,19 @@ def test_they_are_of_reached_vertices(
 
 
 def test_integers_are_added_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(figures, "AT_ONCE", 2)
+    monkeypatch.setattr("groute_py.results.distances.AT_ONCE", 2)
     large = UNREACHED - 1
     assert figures_of(np.array([large, large, large, -3])).total == 3 * large - 3
 
 
 def test_negative_distances_are_less_than_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(figures, "AT_ONCE", 2)
+    monkeypatch.setattr("groute_py.results.distances.AT_ONCE", 2)
     result = figures_of(np.array([-7, -3, UNREACHED, UNREACHED]))
     assert result == (2, -3, -10)
 
 
 def test_floats_out_of_range_are_infinite(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(figures, "AT_ONCE", 1)
+    monkeypatch.setattr("groute_py.results.distances.AT_ONCE", 1)
     assert math.isinf(figures_of(np.array([1.5e308, 1.5e308])).total)
 
 

@@ -14,9 +14,9 @@ import pytest
 from numba.core.caching import FunctionCache
 from support.processes import Job
 
-from groute_py.doctor.checks import examine
+from groute_py.cli.doctor_checks import examine
 from groute_py.errors import CacheWarning
-from groute_py.kernels.cpu import file_cache, kernel
+from groute_py.kernels.cpu import kernel
 from groute_py.kernels.cpu.kernel import Kernel
 
 
@@ -40,7 +40,7 @@ def first_of(pair: Any) -> Any:
 @pytest.fixture(autouse=True)
 def new_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel, "KERNELS", [])
-    file_cache._warn.cache_clear()
+    kernel._warn.cache_clear()
 
 
 @pytest.fixture
@@ -59,11 +59,10 @@ def test_no_folder_can_be_written() -> None:
 
 
 def test_where_kernels_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    kernel = Kernel(doubled)
-    assert kernel(np.array([21])) == 42
-    assert Path(file_cache.folder()).is_dir()
+    assert Kernel(doubled)(np.array([21])) == 42
+    assert Path(kernel.cache_folder()).is_dir()
     monkeypatch.setattr(FunctionCache._impl_class, "_locator_classes", [])
-    assert file_cache.folder() == ""
+    assert kernel.cache_folder() == ""
     result = {finding.what: finding for finding in examine()}
     assert result["Numba's cache"].state == "wrong"
     assert "NUMBA_CACHE_DIR" in result["Numba's cache"].advice

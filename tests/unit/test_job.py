@@ -10,11 +10,11 @@ from types import SimpleNamespace
 import pytest
 from support.local_ranks import on_ranks
 
+from groute_py.cli import doctor_job as job
+from groute_py.cli.doctor_checks import about_the_job, about_ways
+from groute_py.cli.doctor_job import RankView
 from groute_py.comm import team
 from groute_py.device.cuda.runtime.structs import MAX_PEERS
-from groute_py.doctor import job
-from groute_py.doctor.checks import about_the_job, about_ways
-from groute_py.doctor.job import RankView
 
 ONE = RankView(
     host="a",
@@ -148,7 +148,7 @@ def test_no_way_at_all() -> None:
 LATE = """
 import signal, sys, time
 import groute_py.cli.doctor as command
-from groute_py.doctor import checks
+from groute_py.cli import doctor_checks as checks
 
 command.PATIENCE_S, command.LAST_RESORT_S = 1.0, 1.0
 

@@ -31,11 +31,11 @@ from groute_py.device.cuda.runtime.memory_plan import (
     work_bytes,
 )
 from groute_py.device.monitoring import telemetry
+from groute_py.engine.memory.gpus import estimate, fewest, refuse_what_cannot_fit
 from groute_py.errors import InputError, SetupError
 from groute_py.graph.facts import Size
 from groute_py.graph.generate import size_of_spec
 from groute_py.io.graph_file import GraphFile
-from groute_py.memory.gpus import estimate, fewest, refuse_what_cannot_fit
 from groute_py.partition.choose import partition
 from groute_py.partition.share import Share, rows_of, share_of
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from groute_py.many import put_rows
-from groute_py.results.result import UNREACHED, put_public
+from groute_py.results.distances import UNREACHED, put_public
 
 POSITIONS = {
     "consecutive": np.arange(3, 9),

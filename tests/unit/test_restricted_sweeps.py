@@ -19,7 +19,7 @@ from groute_py.device.rows import NarrowError
 from groute_py.graph.symmetrize import mirrored
 from groute_py.hierarchy.check import check_hierarchy
 from groute_py.hierarchy.hierarchy import Hierarchy
-from groute_py.results.result import public_distances
+from groute_py.results.distances import public_distances
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from support.graphs import graphs
 
 from groute_py import Graph
 from groute_py.errors import GraphError
-from groute_py.graph import array_like
-from groute_py.graph.array_like import check_arcs, check_offsets
+from groute_py.graph import arrays
+from groute_py.graph.arrays import check_arcs, check_offsets
 from groute_py.kernels.cpu import build
 from groute_py.kernels.cpu.build import rows_from_arcs
 from groute_py.partition import share
@@ -23,7 +23,7 @@ LENGTH = 3
 
 @pytest.fixture(autouse=True)
 def _short_slices(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (array_like, build, share):
+    for module in (arrays, build, share):
         monkeypatch.setattr(module, "AT_ONCE", LENGTH)
 
 

@@ -12,8 +12,8 @@ from support.graphs import all_lengths, graph_of, graphs, scipy_distances
 from support.zero_cycles import grid
 
 from groute_py import Graph
-from groute_py.algorithms.tolerance import sum_slack
 from groute_py.kernels.cpu import tree_bellman_ford as kernel
+from groute_py.results.tolerance import sum_slack
 
 
 def solve(graph: Graph, source: int, tolerance: float = 0.0, slack: float = 0.0) -> kernel.Tree:

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from groute_py.io.formats.edge_list.names import Names, Texts
-from groute_py.kernels.cpu.words import are_equal, first_below, hash_of
+from groute_py.kernels.cpu.names import are_equal, first_below, hash_of
 
 SEED = np.uint64(0x9E3779B97F4A7C15)
 

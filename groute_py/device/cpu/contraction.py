@@ -16,8 +16,8 @@ from groute_py.device.cpu.buffers import read_only
 from groute_py.graph.tails import offsets_of, transposed
 from groute_py.hierarchy.hierarchy import Hierarchy, first_places
 from groute_py.hierarchy.problems import DenseError, NarrowError
-from groute_py.kernels.cpu import contraction, contraction_rows, skeleton
-from groute_py.kernels.cpu.skeleton import SkeletonRows
+from groute_py.kernels.cpu import contraction, contraction_rows
+from groute_py.kernels.cpu.contraction_rows import SkeletonRows
 from groute_py.system.threads import lent, thread_count
 
 CORE, CORE_LIMIT = 256, 1 << 14
@@ -164,9 +164,11 @@ class _Contraction:
         ends = _turned(incoming), incoming
         count = len(offsets) - 1
         counts = np.empty(count, np.int64)
-        self._threads.each(count, lambda part: skeleton.count_neighbours(*ends, part, counts))
+        self._threads.each(
+            count, lambda part: contraction_rows.count_neighbours(*ends, part, counts)
+        )
         rows = self._empty_rows(counts, both=True)
-        self._threads.each(count, lambda part: skeleton.join_directions(*ends, part, rows))
+        self._threads.each(count, lambda part: contraction_rows.join_directions(*ends, part, rows))
         both = not np.array_equal(rows.out, rows.into)
         return rows if both else rows._replace(into=rows.out, both=False)
 

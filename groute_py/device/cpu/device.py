@@ -14,7 +14,7 @@ from groute_py.device.base import Buckets, Counters, Linked, Terms, alike
 from groute_py.device.cpu.methods.base import CpuMethod
 from groute_py.device.cpu.warm_up import WARMED_UP, one_rank, two_ranks
 from groute_py.partition.share import Share
-from groute_py.results.result import public_distances
+from groute_py.results.distances import public_distances
 from groute_py.results.statement import Statement
 from groute_py.system.memory_limits import ANSWERS
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import FormatError, GraphError, GrouteError
-from groute_py.graph.array_like import as_int64
+from groute_py.graph.arrays import as_int64
 from groute_py.graph.builder import INT64
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import numbered

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import GraphError, quote
-from groute_py.graph.csr import Graph, as_weights
+from groute_py.graph.arrays import as_weights
+from groute_py.graph.csr import Graph
 from groute_py.io.tables.titles import compact
 from groute_py.kernels.cpu.build import csr_from_arcs
 

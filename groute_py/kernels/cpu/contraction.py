@@ -6,8 +6,8 @@ spared where a *witness* is as short: an arc, or a path of two arcs that does no
 vertex that leaves. The device finds the same vertices and the same shortcuts; see
 ``kernels/hierarchy``.
 
-``rows`` are a `groute_py.kernels.cpu.skeleton.SkeletonRows`, ``part`` is a range (begin, end), and
-``reach`` uint64, (2, n), all `FAR` before and after. Sums have 64 bits, so that none wraps.
+``rows`` are a `groute_py.kernels.cpu.contraction_rows.SkeletonRows`, ``part`` is a range (begin,
+end), and ``reach`` uint64, (2, n), all `FAR` before and after. Sums have 64 bits; none wraps.
 """
 
 from __future__ import annotations

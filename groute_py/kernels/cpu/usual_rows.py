@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.kernels.cpu.kernel import inlined_kernel, kernel
-from groute_py.kernels.cpu.names import HASH, SIZE, START
+from groute_py.kernels.cpu.names import HASH, NOTHING, ONE, SIZE, START, first_below, hash_of
 from groute_py.kernels.cpu.numbers import NOWHERE, decimal, integer, is_fraction
-from groute_py.kernels.cpu.words import NOTHING, ONE, first_below, hash_of
 
 NEWLINE, RETURN, QUOTE, ZERO, NINE = 10, 13, 34, 48, 57
 MINUS, SLASH, HASH_MARK, PERCENT = 45, 47, 35, 37
@@ -49,7 +48,7 @@ def scan_rows(
     Each field of a line has one of ``kinds`` (`ANY`, `TEXT`, `NAME`, `INTEGER` or `NUMBER`) and a
     column of ``texts`` (uint32, (rows, columns, 3): start, size and hash) or ``numbers`` (int64, or
     float64 with ``decimals``). With ``marks`` a line that begins with ``#``, ``%`` or ``//`` may be
-    a comment. ``seed`` is that of `groute_py.kernels.cpu.words.hash_of`.
+    a comment. ``seed`` is that of `groute_py.kernels.cpu.names.hash_of`.
 
     Returns position, lines taken and rows filled; the text is done where the position is its
     length.

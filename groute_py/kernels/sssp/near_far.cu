@@ -16,10 +16,10 @@
 // sssp/pull_deferred.cuh.
 //
 // When near is empty, or when the bucket that peers share has moved, far is split by a new threshold; buckets may grow
-// (groute_py/algorithms/delta_stepping.py). Invariant: a vertex whose distance is below the threshold has an entry for
-// that distance in near, or its bit in the spill bitmap, or no arc to relax there
-// (sssp/min_out_weight.cuh), or has been relaxed from it; all other reached vertices are far. So entries can be
-// processed in any order, with the same final distances.
+// (groute_py/engine/algorithms/delta_stepping.py). Invariant: a vertex whose distance is below the threshold has an
+// entry for that distance in near, or its bit in the spill bitmap, or no arc to relax there (sssp/min_out_weight.cuh),
+// or has been relaxed from it; all other reached vertices are far. So entries can be processed in any order, with the
+// same final distances.
 //
 // With peers, vertices that come into near are pushed at once, or pulled by the peers after the step, and a step begins
 // with the arrivals; see exchange/PROTOCOL.md. A head in the halo is marked dirty, for messages through the host.

@@ -38,7 +38,7 @@ from groute_py.device.rows import RowBlock
 from groute_py.errors import RunError
 from groute_py.many.put_rows import Put, put_rows
 from groute_py.many.storage.folder import RunFolder
-from groute_py.results.result import put_public
+from groute_py.results.distances import put_public
 from groute_py.system.paths import file_system
 from groute_py.system.threads import thread_count
 

@@ -17,7 +17,7 @@ from groute_py.device.cpu.warm_up import WARMED_UP
 from groute_py.errors import InputError
 from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.hierarchy.problems import DenseError, NarrowError
-from groute_py.kernels.cpu import descend, near_far, sweep
+from groute_py.kernels.cpu import near_far, sweep
 from groute_py.partition.share import Share
 
 PATIENCE = 16
@@ -44,13 +44,13 @@ class Descent:
         (below, vertices, words, space), relaxations = self._room, np.zeros(1, np.int64)
         core = np.arange(one.core_count, dtype=np.uint32)
         for places in (climbed, core):
-            descend.open_places(places, distances, cutoff, words)
+            sweep.open_places(places, distances, cutoff, words)
         most = np.uint64(MOST_ARCS * len(one.heads))
-        count = descend.descend(below, cutoff, distances, words, space, most, relaxations)
+        count = sweep.descend(below, cutoff, distances, words, space, most, relaxations)
         if count < 0:
             self._too_far = cutoff
             return None
-        descend.answer_found(space[:count], vertices, distances, one.nothing, answers)
+        sweep.answer_found(space[:count], vertices, distances, one.nothing, answers)
         self._climb.clear(climbed)
         return int(relaxations[0])
 
@@ -60,10 +60,10 @@ class Descent:
         one, count = self._hierarchy, self._hierarchy.vertex_count
         starts = np.zeros(count + 1, np.uint64)
         below = starts, np.empty(len(one.heads), np.uint32), np.empty_like(one.down)
-        descend.arcs_below((one.offsets, one.heads, one.down), below)
+        sweep.arcs_below((one.offsets, one.heads, one.down), below)
         vertices, space = np.empty((2, count), np.uint32)
         vertices[one.places] = np.arange(count, dtype=np.uint32)
-        return below, vertices, np.zeros(-(-count // descend.BITS), np.uint64), space
+        return below, vertices, np.zeros(-(-count // sweep.BITS), np.uint64), space
 
 
 class Contraction(SerialMethod):

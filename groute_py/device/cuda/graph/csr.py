@@ -22,7 +22,7 @@ from groute_py.device.cuda.runtime.memory_plan import (
 )
 from groute_py.device.cuda.runtime.structs import SHARE, pointed
 from groute_py.device.cuda.runtime.transfer import filled_on_device, to_device
-from groute_py.graph.array_like import on_device
+from groute_py.graph.arrays import on_device
 from groute_py.kernels.source import BLOCK, SOLVE
 from groute_py.partition.share import Share
 

@@ -18,7 +18,7 @@ from groute_py.device.cuda.runtime.launch import Kernels
 from groute_py.device.cuda.runtime.transfer import to_device, to_host
 from groute_py.device.rows import NarrowError
 from groute_py.errors import GraphError, InputError
-from groute_py.graph.array_like import on_device
+from groute_py.graph.arrays import on_device
 from groute_py.hierarchy.separators.customizable import CustomizableHierarchy
 from groute_py.hierarchy.separators.lengths import NARROW, Lengths
 from groute_py.kernels.source import CUSTOMIZATION

@@ -22,7 +22,7 @@ from cupy.cuda import runtime
 from numpy.typing import NDArray
 
 from groute_py.device.cuda.runtime.pinned import empty_pinned
-from groute_py.graph.array_like import on_device
+from groute_py.graph.arrays import on_device
 from groute_py.system.threads import thread_count
 
 PIECE_BYTES = 4 << 20

@@ -13,7 +13,7 @@ from groute_py.device.cuda.graph.csr import DeviceGraph
 from groute_py.device.cuda.graph.degree_order import DegreeOrder
 from groute_py.device.cuda.runtime.transfer import SMALL_BYTES, converted_on_host, to_host
 from groute_py.device.cuda.sssp.buffers import SolveBuffers
-from groute_py.results.result import public_distances, put_public
+from groute_py.results.distances import public_distances, put_public
 
 
 class Answer:

@@ -9,22 +9,20 @@ from typing import NamedTuple
 from groute_py.errors import FormatError
 from groute_py.io.file_head import Head
 from groute_py.io.formats.edge_list.fields import (
-    Lines,
-    Records,
-    SampleLines,
-    as_integer,
-    is_comment,
-    parted_counts,
-    separator_of,
-)
-from groute_py.io.formats.edge_list.titles import (
     NO_TITLES,
     NUMBER,
     WORD,
+    Lines,
+    Records,
+    SampleLines,
     Titled,
     are_titles,
+    as_integer,
     described,
+    is_comment,
+    parted_counts,
     refuse_wide_table,
+    separator_of,
     titled,
     titled_in_comment,
 )

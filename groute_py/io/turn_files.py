@@ -12,23 +12,20 @@ or by the ids of arcs, which are in a column of the table of roads, here ``link_
 
 from __future__ import annotations
 
-import math
-import operator
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from groute_py.errors import FormatError, GrouteError, InputError, quote
-from groute_py.graph.array_like import host_array
-from groute_py.graph.ids import INTEGER, Numbering
+from groute_py.errors import FormatError, GrouteError, InputError, file_path, quote
+from groute_py.graph.ids import Numbering
+from groute_py.graph.turns.ends import ROLES, ArcEnds, VertexEnds
+from groute_py.graph.turns.table import TurnTable
 from groute_py.io.compression import refuse_pipes
 from groute_py.io.optional_libraries import library
 from groute_py.io.text.lines import csv_rows
 from groute_py.system.memory_limits import check_room
-from groute_py.turns.ends import ROLES, ArcEnds, ProblemIn, TurnEnds, VertexEnds
-from groute_py.turns.suffix import check_turns
 
 TITLES = [*ROLES, "cost"]
 """The first line of a ``.csv``, and the columns of a ``.parquet``."""
@@ -40,8 +37,22 @@ ROW_BYTES = 300
 """Least size of a turn in memory."""
 
 
-def read_turns(path: Path, numbering: Numbering) -> TurnTable:
-    """The turns of a file."""
+SUFFIX = re.compile(r"\.(csv(\.\w+)?|parquet)$")
+
+
+def check_turns(turns: Any) -> None:
+    """Raise `InputError` for the path of a file that cannot be one of turns, by its name."""
+    if isinstance(turns, str | Path) and not SUFFIX.search(file_path("turns", turns).name):
+        suffix = quote(Path(turns).suffix)
+        raise InputError(f"{turns}: unknown suffix {suffix}; turns are read from .csv .parquet")
+
+
+def turns_in(turns: Any, numbering: Numbering) -> Any:
+    """The turns of the file of a path; others as they are."""
+    return _read_turns(Path(turns), numbering) if isinstance(turns, str | Path) else turns
+
+
+def _read_turns(path: Path, numbering: Numbering) -> TurnTable:
     column = arc_column(path)
     titles = TITLES if column is None else _titles_by_arc(column)
     read = _read_parquet if path.suffix == ".parquet" else _read_csv
@@ -130,82 +141,3 @@ def _parquet(path: Path) -> Iterator[Any]:
     except Exception as error:
         problem = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise FormatError(path, f"damaged Parquet: {problem}") from error
-
-
-FORBIDDEN = re.compile(r"|forbidden|\+?inf(inity)?", re.I)
-"""The word for a forbidden turn, in the place of a cost."""
-
-DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.I)
-
-
-class TurnTable(NamedTuple):
-    """Turns as they are listed."""
-
-    ends: TurnEnds
-    costs: list[Any]  # text of a file, numbers, or None
-    numbering: Numbering
-    problem_in: ProblemIn
-
-    def cost(self, row: int) -> int | float | None:
-        """The cost of a row; None for a forbidden turn."""
-        entry = self.costs[row]
-        cost = _parsed(entry.strip()) if isinstance(entry, str) else _number(entry)
-        if cost is None:
-            return None
-        if isinstance(cost, float) and (math.isnan(cost) or cost == -math.inf):
-            form = "a number, or forbidden, inf or nothing where nobody may turn"
-            raise self.problem_in(row, f"a cost must be {form}, not {quote(entry)}")
-        return None if cost == math.inf else cost
-
-
-def table_of(rows: Any, numbering: Numbering) -> TurnTable:
-    """The turns of rows (tail, via, head, cost) of ids, or (arc, arc, cost) of arc numbers."""
-    if hasattr(rows, "shape"):
-        rows = host_array(rows).tolist()
-    try:
-        listed = [tuple(row) for row in rows]
-    except TypeError:
-        listed = [()]
-    width = len(listed[0]) if listed else len(ROLES) + 1
-    for number, row in enumerate(listed, 1):
-        if len(row) != width or width not in (len(ROLES) + 1, len(("from", "to")) + 1):
-            raise InputError(
-                "turns must be the path of a file, or rows of a tail, a via, a head and a cost, or "
-                f"of two arcs and a cost; turn {number} is {quote(row) if row else 'none'}"
-            )
-
-    def problem_in(row: int, problem: str) -> InputError:
-        return InputError(f"turn {row + 1}: {problem}")
-
-    *columns, costs = [list(column) for column in zip(*listed, strict=True)] or [[]] * width
-    whole = [[_whole(end) for end in column] for column in columns]
-    by_arc = len(whole) < len(ROLES)
-    ends: TurnEnds = ArcEnds(whole[0], whole[1]) if by_arc else VertexEnds(*whole)
-    return TurnTable(ends, costs, numbering, problem_in)
-
-
-def _whole(vertex: Any) -> Any:
-    """A vertex or an arc of an array of floats, which costs have made them, as an integer."""
-    return int(vertex) if isinstance(vertex, float) and vertex.is_integer() else vertex
-
-
-def _parsed(text: str) -> int | float | None:
-    if FORBIDDEN.fullmatch(text):
-        return None
-    if INTEGER.fullmatch(text):
-        return int(text)
-    return float(text) if DECIMAL.fullmatch(text) else math.nan
-
-
-def _number(entry: Any) -> int | float | None:
-    """A number of Python or NumPy; what is none becomes NaN."""
-    if entry is None:
-        return None
-    try:
-        return operator.index(entry)
-    except TypeError:
-        pass
-    try:
-        return float(entry)
-    except (TypeError, ValueError):
-        return math.nan

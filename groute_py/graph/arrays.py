@@ -78,8 +78,81 @@ def host_array(values: Any) -> NDArray[Any]:
 
 T = TypeVar("T")
 
+WEIGHT_TYPES = tuple(np.dtype(t) for t in ("int32", "uint32", "int64", "float32", "float64"))
+"""The weight types a graph may have."""
+
 AT_ONCE = 1 << 20
 """Rows or arcs that a thread checks in one go."""
+
+
+def protected(array: NDArray[Any], values: Any) -> NDArray[Any]:
+    """A view of the array that was made of ``values``, or a copy if the caller can write to it."""
+    is_new = array is not values and array.base is None and isinstance(values, list | np.ndarray)
+    can_change = not on_device(array) and not is_new and _can_be_written(array)
+    return array.copy() if can_change else array.view()
+
+
+def _can_be_written(array: Any) -> bool:
+    """Find out whether the array, or one that it is a view of, is not read-only."""
+    while isinstance(array, np.ndarray):
+        if array.flags.writeable:
+            return True
+        array = array.base
+    return False
+
+
+def _contiguous(values: Any) -> NDArray[Any]:
+    array: NDArray[Any] = array_of(values)
+    return array if array.flags.c_contiguous else array.copy()
+
+
+def as_integers(values: Any, what: str) -> NDArray[Any]:
+    """Integers of one dimension, contiguous; `GraphError` for others."""
+    array = _contiguous(values)
+    if array.size == 0:
+        array = array.astype(np.int64)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise GraphError(
+            f"{what} must be a one-dimensional array of integers, "
+            f"not {array.ndim}-dimensional {array.dtype}"
+        )
+    return array
+
+
+def as_weights(values: Any) -> NDArray[Any]:
+    """Numbers of one dimension, contiguous, in one of `WEIGHT_TYPES`; `GraphError` for others."""
+    array = _contiguous(values)
+    if array.ndim != 1 or array.dtype.kind not in "iufb":
+        raise GraphError(
+            f"weights must be a one-dimensional array of numbers, "
+            f"not {array.ndim}-dimensional {array.dtype}"
+        )
+    if array.dtype in WEIGHT_TYPES:
+        return array
+    if array.dtype.kind == "f":
+        with np.errstate(over="ignore"):  # what becomes infinite is refused as such
+            return array.astype(np.float32 if array.dtype.itemsize < 4 else np.float64)
+    if array.dtype == np.uint64:
+        return as_int64(array, "one of the weights")
+    return array.astype(np.int32)
+
+
+def check_types(offsets: NDArray[Any], heads: NDArray[Any], weights: NDArray[Any]) -> None:
+    """Raise `GraphError` for types and lengths that do not belong together."""
+    if offsets.dtype != np.int64 or offsets.ndim != 1 or len(offsets) == 0:
+        raise GraphError("offsets must be int64 with one entry more than there are vertices")
+    if heads.dtype not in (np.dtype(np.int32), np.dtype(np.int64)):
+        raise GraphError(f"heads must be int32 or int64, not {heads.dtype}")
+    if weights.dtype not in WEIGHT_TYPES:
+        names = ", ".join(t.name for t in WEIGHT_TYPES)
+        raise GraphError(f"weights must be one of {names}, not {weights.dtype}")
+    if heads.shape != weights.shape or heads.ndim != 1:
+        raise GraphError(f"heads {heads.shape} and weights {weights.shape} must have one length")
+    if offsets[0] != 0 or offsets[-1] != len(heads):
+        raise GraphError(
+            f"offsets must go from 0 to the number of arcs, {len(heads)}, "
+            f"not from {offsets[0]} to {offsets[-1]}"
+        )
 
 
 def check_are_arrays(values: Mapping[str, Any]) -> None:

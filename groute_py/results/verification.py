@@ -3,7 +3,7 @@
 Distances are right if and only if the source has 0, no arc shortens any distance, and a path of
 tight arcs (u→v with distance[u] + weight = distance[v]) leads from the source to every reached
 vertex (Ahuja, Magnanti and Orlin, "Network Flows", section 5.2). With negative float weights an arc
-may shorten a distance by at most the tolerance of `groute_py.algorithms.tolerance`. The check
+may shorten a distance by at most the tolerance of `groute_py.results.tolerance`. The check
 shares no code with the solvers. One pass over the arcs, by several threads if these are many,
 accepts an answer whose tight arcs from smaller distances suffice. After a solve on a GPU that does
 this pass. They do not suffice for wrong answers, and with weights that are negative, zero, or so
@@ -24,16 +24,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.algorithms.tolerance import path_slack
-from groute_py.arguments import check_cutoff, check_kind, plain
-from groute_py.errors import InputError, VerificationError, quoted
+from groute_py.errors import InputError, VerificationError, check_cutoff, check_kind, plain, quoted
 from groute_py.graph.csr import Graph
 from groute_py.graph.tails import all_tails
+from groute_py.graph.turns.expanded import ExpandedGraph, expanded
+from groute_py.io.turn_files import turns_in
 from groute_py.kernels.cpu import certificate
-from groute_py.results.result import UNREACHED, Result
+from groute_py.results.distances import UNREACHED
+from groute_py.results.result import Result
 from groute_py.results.statement import Statement
+from groute_py.results.tolerance import path_slack
 from groute_py.system.threads import thread_count
-from groute_py.turns.expanded import ExpandedGraph, expanded
 
 Prover = Callable[[Statement], bool]
 """Function that says whether an answer is right; False says nothing."""
@@ -77,7 +78,7 @@ def verify(
     check_kind("graph", graph, Graph, "a Graph, as read_graph returns it")
     check_kind("result", result, Result, "a Result, as sssp returns it")
     if turns is not None:
-        graph = expanded(graph, turns)
+        graph = expanded(graph, turns_in(turns, graph.numbering))
     graph = graph.reversed() if result.reverse else graph.to_host()
     if isinstance(graph, ExpandedGraph):
         _check_belonging(graph.layout.vertex_count, graph, result)

@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import groute_py
+from groute_py.cli import doctor_job as job
 from groute_py.comm import awareness
 from groute_py.comm.connect import connect
 from groute_py.device.registry import gpu_problem
-from groute_py.doctor import job
 from groute_py.errors import InputError, SetupError
 from groute_py.io.cache_folder import base_folder
 from groute_py.kernels import ahead as gpu_kernels
 from groute_py.kernels.cpu import ahead as cpu_kernels
-from groute_py.kernels.cpu import file_cache
+from groute_py.kernels.cpu.kernel import cache_folder
 from groute_py.launch import mpirun
 from groute_py.system.environment import place
 from groute_py.system.settings import settings
@@ -210,7 +210,7 @@ def _kernels() -> Iterator[Finding]:
     yield Finding("CPU kernels", "good" if here else "absent", shown)
     shown = ", ".join(f"{count} compiled for {target}" for target, count in there.items()) or none
     yield Finding("GPU kernels", "good" if there else "absent", shown)
-    if folder := file_cache.folder():
+    if folder := cache_folder():
         yield Finding("Numba's cache", "good", folder)
     else:
         advice = "set NUMBA_CACHE_DIR to a folder that can be written"

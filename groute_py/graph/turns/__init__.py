@@ -1,0 +1,1 @@
+"""Turn costs and forbidden turns, by an expansion of the graph; `table` has what a user lists."""

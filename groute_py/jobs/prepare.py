@@ -1,0 +1,69 @@
+"""A graph contracted once, for many solves."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from groute_py.comm.agree import at_root, refuse_difference
+from groute_py.comm.connect import connect
+from groute_py.engine.preparing import read_prepared
+from groute_py.errors import file_path
+from groute_py.hierarchy.prepared import PreparedGraph
+from groute_py.interop.graph_like import GraphLike
+from groute_py.io.tables.columns import Columns
+from groute_py.source.graph_source import GraphSource
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+
+def prepare(
+    graph: GraphLike,
+    *,
+    device: str = "auto",
+    undirected: bool = False,
+    cache: bool | str | os.PathLike[str] | None = None,
+    tail: Any = None,
+    head: Any = None,
+    weight: Any = None,
+    ignore_columns: Sequence[Any] = (),
+    comm: MPI.Intracomm | None = None,
+) -> PreparedGraph | None:
+    """Contract a graph once, for many solves that take less time.
+
+    Suits roads, meshes, trees and chains: graphs that stay sparse (Geisberger et al., 2012). Under
+    ``mpirun`` every rank calls this function; rank 0 contracts.
+
+    Args:
+        graph, tail, head, weight, ignore_columns, comm: as for `sssp`.
+        device: where to contract, as for `sssp`.
+        undirected: add the reverse of each arc.
+        cache: whether to keep a prepared copy of a file for the next time. None: if the file has at
+            least 1 MB. True: always. False: never, and ignore existing copies. A folder: always, in
+            that folder.
+
+    Returns:
+        A `PreparedGraph` on rank 0, which every function takes that takes a graph; None on the
+        other ranks. A graph that was prepared before is returned as it is.
+
+    Raises:
+        InputError: weights are floats or negative, or the graph would become too dense.
+        SetupError: the device cannot be used.
+
+    >>> from groute_py import sssp
+    >>> town = prepare("road:20x20", device="cpu")
+    >>> int(sssp(town, 37, device="cpu").reached.sum())
+    353
+    """
+    channel = connect(comm)
+    refuse_difference(channel, {"function": "prepare", "device": device, "undirected": undirected})
+
+    def prepared() -> PreparedGraph:
+        where = cache if cache is None or isinstance(cache, bool) else file_path("cache", cache)
+        columns = Columns(tail, head, weight, undirected, ignore=ignore_columns)
+        source = GraphSource(graph, columns, cache=where, prepare=True)
+        return read_prepared(source, device)[0]
+
+    return at_root(channel, prepared)

@@ -1,1 +1,0 @@
-"""Turn costs and forbidden turns, by an expansion of the graph."""
