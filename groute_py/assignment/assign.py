@@ -13,7 +13,7 @@ from groute_py.assignment.equilibrium import Iteration
 from groute_py.assignment.job import AssignmentJob
 from groute_py.assignment.link_costs import LinkTimes
 from groute_py.comm.connect import connect
-from groute_py.interop.graph_like import GraphLike
+from groute_py.graph.csr import GraphLike
 from groute_py.source.graph_source import GraphSource
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from groute_py.comm.agree import on_root
 from groute_py.engine.option import options_of
 from groute_py.engine.options import Options
 from groute_py.errors import InputError
-from groute_py.interop.graph_like import GraphLike
+from groute_py.graph.csr import GraphLike
 from groute_py.io.tables.columns import Columns
 from groute_py.many.sources import Vertices
 from groute_py.solver.opened import Opened, Work, open_for

@@ -26,7 +26,6 @@ from groute_py.kernels.cpu.order import breadth_first_tree
 from groute_py.many.floyd import close_between
 from groute_py.many.johnson import potentials, solve_johnson, solve_nearest
 from groute_py.many.rows import SourceRows, solve_rows
-from groute_py.system.settings import settings
 
 Vertices = NDArray[np.int64]
 
@@ -268,7 +267,7 @@ def _inputs(csgraph: Any, directed: bool, unweighted: bool, indices: Any) -> tup
 
 
 def _options(predecessors: Any = True, **choices: Any) -> Options:
-    return Options(predecessors=bool(predecessors), device=settings().device, **choices)
+    return Options.of_environment(predecessors=bool(predecessors), **choices)
 
 
 def _has_negative(graph: Graph) -> bool:

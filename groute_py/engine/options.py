@@ -24,6 +24,7 @@ from groute_py.errors import (
 )
 from groute_py.io.formats.osm.profiles import PROFILES
 from groute_py.partition.cutting import Cutting
+from groute_py.system.settings import settings
 
 if TYPE_CHECKING:
     from groute_py.graph.facts import Facts
@@ -285,6 +286,11 @@ class Options:
                 object.__setattr__(self, name, plain(value))
         carry = (self.carry,) if isinstance(self.carry, str) else tuple(self.carry)
         object.__setattr__(self, "carry", carry)
+
+    @classmethod
+    def of_environment(cls, **choices: Any) -> Options:
+        """Return options for the device that the environment names."""
+        return cls(device=settings().device, **choices)
 
     @property
     def cutting(self) -> Cutting:

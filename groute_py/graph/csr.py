@@ -325,6 +325,11 @@ class Graph:
         )
 
 
+GraphLike = Any
+"""A `Graph`, a path, a spec or name, a SciPy sparse array, a NetworkX graph, an edge table, or
+(offsets, heads, weights)."""
+
+
 def has_more(graph: Graph) -> bool:
     """Find out whether there are columns, shapes or ids of arcs."""
     return bool(graph.columns) or graph.shapes is not None or graph.arc_ids is not None

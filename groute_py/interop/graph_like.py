@@ -5,16 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from groute_py.errors import InputError
-from groute_py.graph.csr import Graph
+from groute_py.graph.csr import Graph, GraphLike
 from groute_py.graph.generate import generate, is_spec
 from groute_py.graph.symmetrize import mirrored
 from groute_py.interop.networkx import graph_from_networkx, is_networkx, weight_of, with_node_ids
 from groute_py.interop.tables import is_table, table_graph
 from groute_py.io.tables.columns import Columns
-
-GraphLike = Any
-"""A `Graph`, a path, a spec or name, a SciPy sparse array, a NetworkX graph, an edge table, or
-(offsets, heads, weights)."""
 
 
 def as_graph(graph: GraphLike, columns: Columns) -> Graph:

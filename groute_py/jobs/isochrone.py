@@ -21,12 +21,11 @@ from groute_py.engine.memory.host import bytes_of, refuse_beyond
 from groute_py.engine.option import takes
 from groute_py.engine.options import Options
 from groute_py.errors import InputError, check_number, check_truth, plain, quote, quoted
-from groute_py.graph.csr import Graph
+from groute_py.graph.csr import Graph, GraphLike
 from groute_py.graph.facts import Size
 from groute_py.graph.tails import transposed
 from groute_py.graph.turns.expanded import ExpandedGraph, layout_of, solved_graph
 from groute_py.hierarchy.prepared import without_hierarchy
-from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
 from groute_py.io.tables.units import number_of, unit_of
 from groute_py.jobs.isochrones import Isochrones

@@ -17,8 +17,8 @@ from groute_py.engine.keywords import MatrixKeywords
 from groute_py.engine.option import takes
 from groute_py.engine.options import Options
 from groute_py.errors import InputError, file_path
+from groute_py.graph.csr import GraphLike
 from groute_py.graph.ids import Numbering
-from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.rows import RowsJob
 from groute_py.many.apsp import ManySources, Progress, collect

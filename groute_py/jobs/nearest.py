@@ -29,12 +29,11 @@ from groute_py.engine.preparing import BEFORE
 from groute_py.engine.solver import Mirrored
 from groute_py.engine.statistics import Statistics, Stopwatch
 from groute_py.errors import InputError, NegativeCycleError, check_whole_number, too_late
-from groute_py.graph.csr import Graph
+from groute_py.graph.csr import Graph, GraphLike
 from groute_py.graph.direction import Direction
 from groute_py.graph.facts import Size
 from groute_py.graph.turns.expanded import layout_of
 from groute_py.hierarchy.prepared import hierarchy_of, without_hierarchy
-from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.facilities import (
     DeviceNearest,

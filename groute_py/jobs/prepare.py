@@ -10,8 +10,8 @@ from groute_py.comm.agree import at_root, refuse_difference
 from groute_py.comm.connect import connect
 from groute_py.engine.preparing import read_prepared
 from groute_py.errors import file_path
+from groute_py.graph.csr import GraphLike
 from groute_py.hierarchy.prepared import PreparedGraph
-from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
 from groute_py.source.graph_source import GraphSource
 

@@ -15,10 +15,9 @@ from groute_py.engine.option import takes
 from groute_py.engine.options import Options
 from groute_py.errors import InputError
 from groute_py.graph.arrays import host_array
-from groute_py.graph.csr import Graph
+from groute_py.graph.csr import Graph, GraphLike
 from groute_py.graph.direction import Direction
 from groute_py.graph.ids import Positions
-from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.pairs import PairQuery
 from groute_py.jobs.routes import Routes

@@ -10,7 +10,7 @@ from groute_py.comm.base import Channel
 from groute_py.engine.keywords import ApspKeywords
 from groute_py.engine.option import takes
 from groute_py.engine.options import Options
-from groute_py.interop.graph_like import GraphLike
+from groute_py.graph.csr import GraphLike
 from groute_py.io.tables.columns import Columns
 from groute_py.many.apsp import Ends, ManySources, Progress, collect
 from groute_py.many.rows import SourceRows

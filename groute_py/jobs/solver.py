@@ -16,12 +16,11 @@ from groute_py.engine.keywords import OpenKeywords
 from groute_py.engine.option import shared_options, takes
 from groute_py.engine.options import Options
 from groute_py.errors import InputError, everywhere
-from groute_py.graph.csr import Graph
+from groute_py.graph.csr import Graph, GraphLike
 from groute_py.graph.direction import Direction
 from groute_py.graph.facts import Facts
 from groute_py.graph.ids import Numbering
 from groute_py.hierarchy.prepared import PreparedGraph
-from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.facilities import NearestFacilities
 from groute_py.jobs.isochrone import IsochroneJob, find_places

@@ -14,8 +14,8 @@ from groute_py.engine.option import takes
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.errors import InputError, quote
+from groute_py.graph.csr import GraphLike
 from groute_py.graph.ids import Positions
-from groute_py.interop.graph_like import GraphLike
 from groute_py.io.tables.columns import Columns
 from groute_py.many.carry import Carrier, with_sums
 from groute_py.many.sources import Vertex, Vertices

@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import InputError, check_number, check_truth
-from groute_py.graph.csr import Graph
+from groute_py.graph.csr import Graph, GraphLike
 from groute_py.graph.geography import EARTH_RADIUS_M
 from groute_py.graph.tails import tails_of
 from groute_py.graph.turns.expanded import ExpandedGraph
-from groute_py.interop.graph_like import GraphLike
 from groute_py.io.optional_libraries import library
 from groute_py.maps.lines import Floats, Ground, segments_of, whole_arcs
 from groute_py.maps.places import (

@@ -23,7 +23,6 @@ from groute_py.many.johnson import solve_nearest
 from groute_py.many.rows import solve_each
 from groute_py.networkx.graph import BackendGraph, Node, Weight
 from groute_py.solver.opened import Opened, source_of
-from groute_py.system.settings import settings
 
 
 @dataclass(eq=False)
@@ -95,7 +94,7 @@ class SourceTree:
 
 def options(**choices: Any) -> Options:
     """Options for the device that the environment names, checked."""
-    result = Options(device=settings().device, **choices)
+    result = Options.of_environment(**choices)
     with networkx_errors():
         result.check("sssp")
     return result

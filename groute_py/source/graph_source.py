@@ -22,14 +22,14 @@ from groute_py.graph.arrays import (
     check_offsets,
     check_types,
 )
-from groute_py.graph.csr import Graph
+from groute_py.graph.csr import Graph, GraphLike
 from groute_py.graph.direction import Direction
 from groute_py.graph.facts import Facts, Weighed, first_with_arcs, weighed, weighed_together
 from groute_py.graph.generate import is_spec
 from groute_py.graph.geography import Geography
 from groute_py.graph.ids import Numbering, check_given_ids
 from groute_py.graph.turns.expanded import expanded
-from groute_py.interop.graph_like import GraphLike, as_graph
+from groute_py.interop.graph_like import as_graph
 from groute_py.io import datasets
 from groute_py.io.cache import Copy
 from groute_py.io.formats.graph_arrays import Contents
