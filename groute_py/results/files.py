@@ -12,26 +12,36 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import compress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
 from groute_py.errors import InputError, quote
+from groute_py.io.formats.dense_matrix import NO_ARC
 from groute_py.io.npz import save_arrays
+from groute_py.results.tables import (
+    CARRIED,
+    Column,
+    TableColumns,
+    of_distances,
+    of_vertices,
+    with_sums,
+    write_csv,
+    write_json,
+    write_parquet,
+)
 
-if TYPE_CHECKING:
-    from groute_py.results.result import Result
-    from groute_py.results.tables import TableColumns
+Result = Any
+"""A `groute_py.Result`, which imports this module."""
 
 NEGATIVE_CYCLE = "FOUND NEGATIVE CYCLE!\n"
 """The text of ``matrix-distances`` instead of distances if there is a negative cycle."""
 
 
 def _write_npz(result: Result, file: IO[bytes]) -> None:
-    from groute_py.results.tables import CARRIED
-
     arrays: dict[str, Any] = {"distances": result.distances, "source": np.int64(result.source)}
     arrays["first_id"] = np.int64(result.first_id)
     if result.predecessors is not None:
@@ -50,13 +60,7 @@ def _write_npz(result: Result, file: IO[bytes]) -> None:
     save_arrays(file, arrays)
 
 
-def _write_npy(result: Result, file: IO[bytes]) -> None:
-    np.save(file, result.distances)
-
-
 def _write_csv(result: Result, file: IO[bytes]) -> None:
-    from groute_py.results.tables import Column, write_csv
-
     columns, nobody = columns_of(result), np.zeros(len(result.distances), np.bool_)
     if result.predecessors is None:
         first = {name: columns[name] for name in ("vertex", "distance")}
@@ -64,16 +68,8 @@ def _write_csv(result: Result, file: IO[bytes]) -> None:
     write_csv(file, [columns], result.attribution)
 
 
-def _write_json(result: Result, file: IO[bytes]) -> None:
-    from groute_py.results.tables import write_json
-
-    write_json(file, [columns_of(result)], result.attribution)
-
-
-def _write_parquet(result: Result, file: IO[bytes]) -> None:
-    from groute_py.results.tables import write_parquet
-
-    write_parquet(file, [columns_of(result)], result.attribution)
+def _write_table(write: Callable[..., None], result: Result, file: IO[bytes]) -> None:
+    write(file, [columns_of(result)], result.attribution)
 
 
 def _write_txt(result: Result, file: IO[bytes]) -> None:
@@ -95,16 +91,12 @@ def _write_sol(result: Result, file: IO[bytes]) -> None:
 
 def _write_matrix_distances(result: Result, file: IO[bytes]) -> None:
     """Write one distance a line for dense matrices, 1000000 where no path leads."""
-    from groute_py.io.formats.dense_matrix import NO_ARC
-
     distances = columns_of(result)["distance"]._replace(missing=str(NO_ARC)).shown
     _write_lines(file, zip(distances))
 
 
 def columns_of(result: Result, some: slice = slice(None)) -> TableColumns:
     """Return the columns of a table, with predecessors and places if there are any."""
-    from groute_py.results.tables import Column, of_distances, of_vertices, with_sums
-
     numbering, places = result.numbering, result.coordinates
     columns = {
         "vertex": Column(numbering.ids_of(np.arange(len(result.distances))[some])),
@@ -139,11 +131,11 @@ class Form(NamedTuple):
 
 FORMS = {
     "npz": Form(_write_npz, ".npz"),
-    "npy": Form(_write_npy, ".npy"),
+    "npy": Form(lambda result, file: np.save(file, result.distances), ".npy"),
     "csv": Form(_write_csv, ".csv"),
     "txt": Form(_write_txt, ".txt"),
-    "parquet": Form(_write_parquet, ".parquet"),
-    "json": Form(_write_json, ".json"),
+    "parquet": Form(partial(_write_table, write_parquet), ".parquet"),
+    "json": Form(partial(_write_table, write_json), ".json"),
     "sol": Form(_write_sol, ".sol"),
     "matrix-distances": Form(_write_matrix_distances, None),
 }
