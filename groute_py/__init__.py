@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from groute_py.interop.tables import graph_from_table as graph_from_table
     from groute_py.io.graph_file import read_graph as read_graph
     from groute_py.io.registry import write_graph as write_graph
+    from groute_py.jobs.accessibility import Accessibility as Accessibility
+    from groute_py.jobs.accessibility import accessibility as accessibility
     from groute_py.jobs.facilities import NearestFacilities as NearestFacilities
     from groute_py.jobs.isochrone import isochrone as isochrone
     from groute_py.jobs.isochrones import Isochrones as Isochrones
@@ -81,6 +83,7 @@ _NAMES = {
     "interop.tables": "graph_from_table",
     "io.graph_file": "read_graph",
     "io.registry": "write_graph",
+    "jobs.accessibility": "Accessibility accessibility",
     "jobs.facilities": "NearestFacilities",
     "jobs.isochrone": "isochrone",
     "jobs.isochrones": "Isochrones",

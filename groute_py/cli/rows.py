@@ -16,6 +16,7 @@ from groute_py.errors import InputError, check_choice
 
 if TYPE_CHECKING:
     from groute_py.comm.base import Channel
+    from groute_py.jobs.accessibility import AccessibilityJob
     from groute_py.jobs.matrix import MatrixJob
     from groute_py.many.apsp import ManySources, Progress
     from groute_py.many.reduce import Reduction
@@ -38,33 +39,59 @@ class RowsAnswer(NamedTuple):
     click.option(
         "--to", "targets", required=True, metavar="WHICH", help="The targets, named as the sources."
     ),
-    output="Save the matrix: .npy .npz .zarr .parquet .csv .json; with --with the last three.",
+    click.option(
+        *("--reduce", "what"),
+        metavar="[count|sum|nearest|decay]",
+        help="Instead of distances, a number for each source, of the targets that it reaches.",
+    ),
+    click.option(
+        "--weights",
+        metavar="COLUMN",
+        help="What sum and decay add: a column of the points of --to.  [1 for each]",
+    ),
+    output="Save the answer: .npy .npz .zarr .parquet .csv .json; a sum, the last three.",
     memory_limit={"help": MEMORY},
 )
-def matrix(graph: str, sources: str, targets: str, **arguments: Any) -> None:
+def matrix(
+    graph: str,
+    sources: str,
+    targets: str,
+    what: str | None,
+    weights: str | None,
+    **arguments: Any,
+) -> None:
     """Distances in GRAPH from some sources to some targets, saved as a matrix or a table.
 
     Only the columns of the targets are kept, and leave a GPU. What is finished when a run ends
-    early stays in OUTPUT.partial, for --resume, but not with --with.
+    early stays in OUTPUT.partial, for --resume, but not with --with or --reduce.
     """
     run = Runner("matrix", graph, arguments, {"--from": sources, "--to": targets})
+    from groute_py.jobs.accessibility import AccessibilityJob
     from groute_py.jobs.matrix import MatrixJob
     from groute_py.jobs.rows import RowsJob
     from groute_py.many.to_file import SUFFIXES, check_output
     from groute_py.results import tables
 
-    is_whole, how = bool(run.options.carry), run.options.of_rows()
+    options, how = run.options, run.options.of_rows()
     begins, ends = run.vertices("--from", "source"), run.vertices("--to", "target")
     save = partial(_save, run, {"source": begins, "target": ends})
-    if is_whole:
-        save = partial(_save_table, run, MatrixJob(begins, ends, **how))
+    whole: MatrixJob | AccessibilityJob | None = None
+    if what is not None or weights is not None:
+        whole = AccessibilityJob(begins, ends, what or "none", weights, **how)
+    elif options.carry:
+        whole = MatrixJob(begins, ends, **how)
+    if whole is not None:
+        save = partial(_save_table, run, whole)
     job = RowsJob("matrix", begins, _with_bar(save), ends, **how)
 
     def check() -> None:
-        suffixes = tables.SUFFIXES if is_whole else (*SUFFIXES, *tables.SUFFIXES)
-        check_output(run.file, predecessors=run.options.predecessors, suffixes=suffixes)
-        if is_whole and run.resumes:
-            raise InputError("--resume: with --with nothing is kept; leave it out to solve anew")
+        suffixes = tables.SUFFIXES if whole is not None else (*SUFFIXES, *tables.SUFFIXES)
+        check_output(run.file, predecessors=options.predecessors, suffixes=suffixes)
+        if whole is None:
+            return
+        whole.check(options)
+        if run.resumes:
+            raise InputError("--resume: nothing is kept of sums (--with, --reduce); leave it out")
 
     run.begin(job, check)
     answer = run.plan(job)
@@ -157,19 +184,22 @@ def _save(
 
 def _save_table(
     run: Runner,
-    matrix: MatrixJob,
+    whole: MatrixJob | AccessibilityJob,
     channel: Channel,
     job: ManySources,
     progress: Progress | None,
 ) -> dict[str, Any]:
-    """Write a matrix as a table at once. Collective."""
-    from groute_py.results.tables import write_table
+    """Write an answer in memory as a table. Collective."""
+    from groute_py.results.tables import of_reached, write_table
 
-    answer = matrix.deliver(channel, job, progress)
+    answer = whole.deliver(channel, job, progress)
 
     def write() -> str:
         assert answer is not None
-        write_table(run.file, [answer.part(slice(None))], answer.attribution)
+        part = answer.part(slice(None))
+        if "distance" in part and job.options.cutoff is not None:
+            part = of_reached(part)
+        write_table(run.file, [part], answer.attribution)
         return str(answer.statistics["device"])
 
     return {"on": run.on_root(write), "output": run.output}

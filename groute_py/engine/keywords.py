@@ -89,6 +89,7 @@ class MatrixKeywords(TypedDict, total=False):
     predecessors: bool
     reverse: bool
     turns: Any
+    cutoff: float | None
     profile: str | None
     prepare: bool
     carry: Sequence[str]

@@ -194,7 +194,7 @@ class Options:
         metavar="DISTANCE",
         exact=True,
         check=check_cutoff,
-        of=NEAREST_TOO,
+        of=(*NEAREST_TOO, "matrix"),
     )
     time_limit_s: float | None = option(
         None,
@@ -326,7 +326,8 @@ class Options:
     def refuse_cutoff(self, job: str) -> None:
         """Raise `InputError` if a cutoff is given, which a job has no use for."""
         if self.cutoff is not None:
-            raise InputError(f"cutoff: for sssp and nearest, not for {job}; open without it")
+            takers = "sssp, nearest and matrix"
+            raise InputError(f"cutoff: for {takers}, not for {job}; open without it")
 
     def refuse_turns(self, job: str) -> None:
         """Raise `InputError` if turns are given, which a job does not take."""

@@ -19,11 +19,13 @@ from groute_py.engine.options import Options
 from groute_py.errors import InputError, file_path
 from groute_py.graph.csr import GraphLike
 from groute_py.graph.ids import Numbering
+from groute_py.io.optional_libraries import library
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.rows import RowsJob
 from groute_py.many.apsp import ManySources, Progress, collect
 from groute_py.many.sources import Vertices
 from groute_py.many.to_file import check_output, save
+from groute_py.results.distances import reached_in
 from groute_py.results.tables import (
     Attributes,
     TableColumns,
@@ -71,6 +73,21 @@ class Matrix(Tabular):
     numbering: Numbering = field(default_factory=lambda: Numbering(0))
     attributes: Attributes = field(default_factory=dict)
     carried: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+
+    def to_sparse(self) -> Any:
+        """The entries that a path, within the cutoff if there is one, leads to.
+
+        Returns:
+            A `scipy.sparse.csr_array` of shape (k, t); a distance of 0 is an entry too.
+
+        Raises:
+            SetupError: SciPy is not installed.
+        """
+        reached = reached_in(np.asarray(self.distances))
+        ends = np.concatenate([[0], np.cumsum(reached.sum(axis=1))])
+        entries = self.distances[reached], reached.nonzero()[1], ends
+        sparse = library("scipy.sparse", "a sparse matrix", "maps")
+        return sparse.csr_array(entries, shape=reached.shape)
 
     def part(self, some: slice) -> TableColumns:
         """See `Tabular.part`; a line for each source and target."""

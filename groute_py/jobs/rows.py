@@ -101,7 +101,8 @@ class RowsJob(Generic[T]):
         return {"function": self.name, **how}
 
     def check(self, options: Options) -> None:
-        options.refuse_cutoff(self.name)
+        if self.targets is None:
+            options.refuse_cutoff(self.name)
         self._options(options).check(self.name)
 
     def run(self, opened: Opened, work: Work) -> T:

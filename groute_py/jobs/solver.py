@@ -22,6 +22,7 @@ from groute_py.graph.facts import Facts
 from groute_py.graph.ids import Numbering
 from groute_py.hierarchy.prepared import PreparedGraph
 from groute_py.io.tables.columns import Columns
+from groute_py.jobs.accessibility import Accessibility, AccessibilityJob
 from groute_py.jobs.facilities import NearestFacilities
 from groute_py.jobs.isochrone import IsochroneJob, find_places
 from groute_py.jobs.isochrones import Isochrones
@@ -171,6 +172,17 @@ class Solver:
         return self._opened.answer(
             MatrixJob(sources, targets, predecessors=predecessors, output=output)
         )
+
+    def accessibility(
+        self, sources: Vertices, targets: Vertices, reduce: str = "count", *, weights: Any = None
+    ) -> Accessibility | None:
+        """Count or sum what sources reach; see `groute_py.accessibility`.
+
+        Raises:
+            InputError: an end is not a vertex, or there are not as many weights as targets.
+            NegativeCycleError, TimeLimitError, RunError: as for `apsp`.
+        """
+        return self._opened.answer(AccessibilityJob(sources, targets, reduce, weights))
 
     def nearest(
         self,

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from groute_py.comm.agree import collective, on_root
 from groute_py.comm.base import Channel
+from groute_py.device.base import bound_within, unreached
 from groute_py.device.rows import RowBlock
 from groute_py.engine.algorithms.numbers import rounding_of
 from groute_py.engine.memory.host import refuse_beyond
@@ -115,10 +116,23 @@ class ManySources:
         """Return the solver of the method, which may be in place already."""
         return self.row_graph.solving(self.height, self.options, self.choice, channel)
 
-    def with_sums(self, block: RowBlock) -> RowBlock:
-        """Return the columns of targets with sums along their paths, if there are any to carry."""
-        if not self.options.carry:
+    def finished(self, block: RowBlock) -> RowBlock:
+        """Return what is wanted of a block: sums along paths, and nothing beyond a cutoff."""
+        if self.options.carry:
+            block = self._with_sums(block)
+        if self.options.cutoff is None:
             return block
+        near = block.distances <= bound_within(self.options.cutoff, block.distances.dtype)
+
+        def cut(rows: NDArray[Any]) -> NDArray[Any]:
+            return np.where(near, rows, unreached(rows.dtype))
+
+        parents = block.predecessors
+        parents = None if parents is None else np.where(near, parents, np.int32(-1))
+        carried = {name: cut(sums) for name, sums in block.carried.items()}
+        return RowBlock(block.first, cut(block.distances), parents, carried)
+
+    def _with_sums(self, block: RowBlock) -> RowBlock:
         carrier, targets = self.row_graph.carrier(self.options.carry), self.targets
         assert targets is not None
         assert block.predecessors is not None
@@ -168,6 +182,8 @@ class ManySources:
         """Return the record of a run that saves what these rows give; see `run_of`."""
         if self.graph.weights.dtype.kind == "f":
             choices["rounding of sums"] = rounding_of(self.choice.algorithm)
+        if self.options.cutoff is not None:
+            choices["cutoff"] = self.options.cutoff
         ends = {"sources": self.sources}
         if self.targets is not None:
             ends["targets"] = self.targets
@@ -292,7 +308,7 @@ def in_rounds(
         while True:
             with collective(channel), span("rows"):
                 block = next(blocks, None)
-                block = None if block is None else job.with_sums(block)
+                block = None if block is None else job.finished(block)
             with span("wait"):  # for the slowest rank
                 own_span = None if block is None else (block.first, len(block.distances))
                 spans = channel.gather(own_span)

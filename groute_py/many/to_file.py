@@ -24,7 +24,14 @@ from groute_py.many.rows import SourceRows
 from groute_py.many.storage.folder import check_folder
 from groute_py.many.storage.row_files import ArrayPlace, MappedRowWriter, RowFiles
 from groute_py.many.storage.store import Store
-from groute_py.results.tables import Attributes, TableColumns, beside_pairs, of_pairs, write_table
+from groute_py.results.tables import (
+    Attributes,
+    TableColumns,
+    beside_pairs,
+    of_pairs,
+    of_reached,
+    write_table,
+)
 from groute_py.system.atomic_file import check_writable, put, replacing
 from groute_py.system.clock import span
 
@@ -233,4 +240,5 @@ def _pairs(
         lines = arrays["distances"][rows], None if before is None else before[rows]
         part = of_pairs(job.row_graph.numbering, job.sources[rows], job.targets, *lines)
         numbers = np.arange(len(job.sources))[rows]
-        yield part | beside_pairs(attributes, numbers, len(job.targets))
+        part |= beside_pairs(attributes, numbers, len(job.targets))
+        yield part if job.options.cutoff is None else of_reached(part)

@@ -50,6 +50,11 @@ class Column(NamedTuple):
                 values[place] = self.missing
         return values
 
+    def at(self, lines: NDArray[Any] | slice) -> Column:
+        """The column of some lines."""
+        valid = None if self.valid is None else self.valid[lines]
+        return self._replace(values=self.values[lines], valid=valid)
+
 
 TableColumns = dict[str, Column]
 """Some lines of a table: the columns by their titles, the same ones in each part."""
@@ -114,6 +119,12 @@ def with_sums(part: TableColumns, sums: Mapping[str, NDArray[Any]], some: slice)
     """Add sums along the paths of some rows; a title that is there already gets `CARRIED`."""
     named = {f"{CARRIED}{name}" if name in part else name: sums[name] for name in sums}
     return part | {name: of_distances(of[some].reshape(-1)) for name, of in named.items()}
+
+
+def of_reached(part: TableColumns) -> TableColumns:
+    """Return the lines that have a distance."""
+    reached: Any = part["distance"].valid
+    return {title: column.at(reached) for title, column in part.items()}
 
 
 def write_table(path: Path, parts: Iterable[TableColumns], attribution: str = "") -> None:
@@ -273,9 +284,7 @@ class Tabular:
 
 
 def _begun(column: Column) -> list[Any]:
-    values, valid, _ = column
-    some = slice(0, LINES_SHOWN + 1)
-    return column._replace(values=values[some], valid=None if valid is None else valid[some]).shown
+    return column.at(slice(0, LINES_SHOWN + 1)).shown
 
 
 def table_of(

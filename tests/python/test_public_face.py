@@ -20,6 +20,7 @@ from groute_py.engine.option import options_of
 from groute_py.engine.options import Options
 
 FACE = [
+    "Accessibility",
     "Assignment",
     "BPR",
     "Conical",
@@ -48,6 +49,7 @@ FACE = [
     "UNREACHED",
     "UserClass",
     "VerificationError",
+    "accessibility",
     "apsp",
     "assign",
     "bfs",
