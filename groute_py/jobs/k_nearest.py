@@ -24,8 +24,11 @@ from groute_py.jobs.facilities import NearestFacilities, by_id, next_vertices
 from groute_py.many.apsp import Ends, ManySources, deliver
 from groute_py.many.storage.folder import run_of
 from groute_py.many.storage.store import Store
-from groute_py.results.distances import public_distances
 from groute_py.solver.opened import Opened, Work
+from groute_py.system.threads import in_slices
+
+VERTICES_AT_ONCE = 1 << 13
+"""Vertices whose k nearest a thread finds in one go, so that they stay in its cache."""
 
 
 def k_nearest(
@@ -83,8 +86,7 @@ class Smallest:
     def __init__(self, many: ManySources, k: int, keep: Store | None = None) -> None:
         self._layout, self._many, self._keep = many.layout, many, keep
         shape, is_float = (self._layout.vertex_count, k), many.graph.weights.dtype.kind == "f"
-        self._no_path = unreached(np.dtype(np.float64 if is_float else np.int64))
-        self._distances = np.full(shape, self._no_path)
+        self._distances = np.full(shape, unreached(np.dtype(np.float64 if is_float else np.int64)))
         self._owners, self._predecessors = np.full((2, *shape), -1, np.int32)
         self._is_taken = np.ones(len(many.sources), np.bool_)
         if keep is not None:
@@ -100,16 +102,20 @@ class Smallest:
         from groute_py.kernels.cpu.owners import keep_smallest  # which compiles
 
         assert block.predecessors is not None
-        rows = public_distances(block.distances)
+        rows: NDArray[Any] = block.distances
         predecessors: NDArray[Any] = block.predecessors
         if self._layout.is_expanded:
             rows = self._layout.at_ends(rows.T).T
             predecessors = next_vertices(predecessors, self._layout)
-        rows = rows.astype(self._distances.dtype, copy=False)
         if self._keep is not None:
             self._keep.withdraw()
+        words = rows, predecessors, numbers, unreached(rows.dtype)
         smallest = self._distances, self._owners, self._predecessors
-        keep_smallest(rows, predecessors, numbers, self._no_path, *smallest)
+
+        def take(some: slice) -> None:
+            keep_smallest(*words, (some.start, some.stop), *smallest)
+
+        in_slices(len(self._distances), VERTICES_AT_ONCE, take)
         self._is_taken[numbers] = True
         if self._keep is not None:
             self._keep.replace(np.flatnonzero(self._is_taken), **self.columns)
@@ -119,10 +125,12 @@ class Smallest:
         kind = self._many.graph.weights.dtype
         distances: NDArray[Any] = self._distances
         distances = distances.astype(kind, copy=False) if kind.kind == "f" else distances
-        has_owner = self._owners >= 0
+        facilities = np.append(self._many.sources, -1)[self._owners]
+        following = self._predecessors.astype(np.int64)
         if cutoff is not None:
-            has_owner &= distances <= bound_within(cutoff, distances.dtype)
-        facilities = np.where(has_owner, self._many.sources[self._owners], -1)
+            is_beyond = distances > bound_within(cutoff, distances.dtype)
+            facilities[is_beyond] = following[is_beyond] = -1
+            distances = np.where(is_beyond, unreached(distances.dtype), distances)
         statistics = {
             "algorithm": self._many.choice.algorithm,
             "reason": self._many.choice.reason,
@@ -130,8 +138,8 @@ class Smallest:
         }
         return NearestFacilities(
             facilities,
-            np.where(has_owner, distances, unreached(distances.dtype)),
-            np.where(has_owner, self._predecessors, -1).astype(np.int64),
+            distances,
+            following,
             to_facility,
             statistics,
             self._many.row_graph.numbering,

@@ -33,6 +33,7 @@ from groute_py import (
 )
 from groute_py.comm.agree import on_root
 from groute_py.engine.memory import host
+from groute_py.jobs import k_nearest
 from groute_py.jobs.nearest import NearestJob
 from groute_py.many.storage.store import PartFile, Store
 from groute_py.solver.opened import Work
@@ -81,6 +82,12 @@ def test_against_brute_force(
     facilities = data.draw(vertices)
     result = groute_py.nearest(graph, facilities, k=k, to_facility=to_facility, device=device)
     check(graph, facilities, k, result)
+
+
+def test_vertices_by_several_threads(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(k_nearest, "VERTICES_AT_ONCE", 7)
+    graph, facilities = random_graph(100, 250, seed=8, greatest=3), [3, 99, 50, 0, 12]
+    check(graph, facilities, 3, groute_py.nearest(graph, facilities, k=3, device=device))
 
 
 @settings(max_examples=20)

@@ -54,18 +54,28 @@ def assign_owners(
 
 @kernel
 def keep_smallest(
-    rows: Any, parents: Any, numbers: Any, nothing: Any, distances: Any, owners: Any, before: Any
+    rows: Any,
+    parents: Any,
+    numbers: Any,
+    nothing: Any,
+    vertices: Any,
+    distances: Any,
+    owners: Any,
+    before: Any,
 ) -> None:
     """Take some rows into the K smallest of each vertex; of equal ones the lowest row counts first.
 
+    The vertices are those from the first to the second of a pair.
+
     ``rows`` (r, n) have ``numbers`` (int64, (r,)) and ``parents`` (int32, (r, n)). Each line of
     ``distances`` (n, K) ascends; ``owners`` and ``before`` (int32, (n, K)) are numbers of rows and
-    parents. Without any they are ``nothing`` and −1.
+    parents, −1 without any. In rows ``nothing`` stands for no path.
     """
     last = distances.shape[1] - 1
+    begin, end = vertices
     for row in range(rows.shape[0]):
         number = np.int32(numbers[row])
-        for vertex in range(rows.shape[1]):
+        for vertex in range(begin, end):
             reach = rows[row, vertex]
             if reach == nothing:
                 continue
