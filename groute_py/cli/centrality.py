@@ -17,7 +17,7 @@ from groute_py.cli.options import (
 )
 from groute_py.cli.runner import Runner
 from groute_py.errors import InputError, check_choice, quote
-from groute_py.system.streams import is_stdout
+from groute_py.system.paths import is_stdout
 
 if TYPE_CHECKING:
     from groute_py.centrality.distances import Reduced

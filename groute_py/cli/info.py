@@ -54,8 +54,7 @@ def info(graph: str, parts: int | None, columns: Columns, cache: Any, as_json: b
     }
     rows |= _hierarchy(whole) | _more(whole, as_json) | _reading(whole, as_json)
     if parts is not None:
-        from groute_py.partition.choose import partition, partitioners
-        from groute_py.partition.share import quality
+        from groute_py.partition.share import partition, partitioners, quality
 
         for how in partitioners():
             result = quality(whole, partition(whole.offsets, parts, how))

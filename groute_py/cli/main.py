@@ -39,7 +39,7 @@ from groute_py.errors import EXIT_CODES, GrouteError, InterruptedRun, TimeLimitE
 from groute_py.system.atomic_file import FULL, what_was_written
 from groute_py.system.clock import Clock, current, process_age_s, running
 from groute_py.system.environment import end_job, hydra_socket, place
-from groute_py.system.streams import STDOUT
+from groute_py.system.paths import STDOUT
 
 PATIENCE_S, NEXT_S, LAST_TURN = 1.0, 0.3, 8
 """Seconds for which other ranks let rank 0 speak first when the same thing may have hit all of

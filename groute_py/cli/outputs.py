@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from groute_py.errors import InputError, InterruptedRun, RunError, TimeLimitError
-from groute_py.system.paths import is_file_there, is_there
-from groute_py.system.streams import own_descriptor
+from groute_py.system.paths import is_file_there, is_there, own_descriptor
 
 if TYPE_CHECKING:
     from groute_py.comm.base import Channel
@@ -32,7 +31,7 @@ import click
 from groute_py.cli import show
 from groute_py.system.atomic_file import translating_errors
 from groute_py.system.environment import place
-from groute_py.system.streams import is_stdout
+from groute_py.system.paths import is_stdout
 
 Files = Mapping[str, str | Path | None]
 """Files by what they are for."""

@@ -52,7 +52,7 @@ def slowest(ranks: list[dict[str, float]]) -> dict[str, float]:
 
 def check_trace(file: str | None) -> None:
     """Raise `InputError` for a trace on standard output, which has the answer."""
-    from groute_py.system.streams import is_stdout
+    from groute_py.system.paths import is_stdout
 
     if is_stdout(file):
         raise InputError(f"--trace {file}: the answer goes to standard output; name a file")

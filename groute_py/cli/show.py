@@ -15,7 +15,7 @@ import click
 from groute_py.cli.phase_line import free_terminal
 from groute_py.errors import CacheWarning, printable
 from groute_py.system.environment import place
-from groute_py.system.streams import is_stdout
+from groute_py.system.paths import is_stdout
 
 if TYPE_CHECKING:
     from groute_py.hierarchy.hierarchy import Hierarchy

@@ -23,7 +23,7 @@ from groute_py.cli.runner import Runner
 from groute_py.cli.signals import raise_heard
 from groute_py.errors import InputError, NegativeCycleError, everywhere, printable
 from groute_py.system.clock import phase
-from groute_py.system.streams import is_stdout
+from groute_py.system.paths import is_stdout
 
 if TYPE_CHECKING:
     from groute_py.graph.facts import Facts

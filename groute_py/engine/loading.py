@@ -30,9 +30,16 @@ from groute_py.graph.facts import Facts, Size, counting_hops
 from groute_py.graph.geography import Geography
 from groute_py.graph.ids import Numbering
 from groute_py.hierarchy.hierarchy import Hierarchy
-from groute_py.partition.choose import Partition
 from groute_py.partition.order import Order
-from groute_py.partition.share import Quality, Share, cost_of, imbalance_of, quality_of, share_of
+from groute_py.partition.share import (
+    Partition,
+    Quality,
+    Share,
+    cost_of,
+    imbalance_of,
+    quality_of,
+    share_of,
+)
 from groute_py.source.base import Supply
 from groute_py.system import clock
 from groute_py.system.environment import local_rank

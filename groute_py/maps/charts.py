@@ -10,7 +10,7 @@ import numpy as np
 from groute_py.errors import InputError
 from groute_py.maps.drawings import reach_of, title_of
 from groute_py.maps.saved import TimeLine
-from groute_py.maps.style import LETTERS, NOTES, SERIES, WIDTH_IN, drawing, number, plain
+from groute_py.maps.sheet import LETTERS, NOTES, SERIES, WIDTH_IN, drawing, number, plain
 from groute_py.results.result import Result
 
 BINS = 100

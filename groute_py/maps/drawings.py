@@ -31,8 +31,7 @@ from groute_py.maps.raster import (
     spread,
     stretch_of,
 )
-from groute_py.maps.sheet import Sheet
-from groute_py.maps.style import (
+from groute_py.maps.sheet import (
     BLACK,
     FAINT,
     NETWORK,
@@ -41,8 +40,9 @@ from groute_py.maps.style import (
     SCALE,
     SERIES,
     TREE_SCALE,
+    Sheet,
 )
-from groute_py.partition.choose import partition
+from groute_py.partition.share import partition
 from groute_py.results.result import Result
 
 TRUNK = 0.005

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from groute_py.errors import InputError, quote
-from groute_py.maps.style import drawing
+from groute_py.maps.sheet import drawing
 from groute_py.system.atomic_file import check_writable, replacing, translating_errors
 
 PAGE = """<!doctype html>

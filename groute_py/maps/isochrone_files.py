@@ -21,7 +21,7 @@ from groute_py.maps.geojson import SUFFIX, Feature, coordinates_in, write_featur
 from groute_py.maps.isochrone_map import IsochroneMap, Layer, map_of, write_picture
 from groute_py.maps.lines import Pieces, segments_of
 from groute_py.maps.reach import Reach, Reaches, ReachView
-from groute_py.maps.style import GROUND
+from groute_py.maps.sheet import GROUND
 from groute_py.results.tables import SUFFIXES as TABLES
 from groute_py.results.tables import (
     Column,

@@ -15,8 +15,7 @@ from groute_py.maps.areas import Polygon
 from groute_py.maps.lines import Floats, Ground, Pieces, beelines, segments_of, whole_arcs
 from groute_py.maps.raster import Frame
 from groute_py.maps.reach import Reach, ReachView
-from groute_py.maps.sheet import Sheet
-from groute_py.maps.style import GROUND, LONGEST, band_colours, styled
+from groute_py.maps.sheet import GROUND, LONGEST, Sheet, band_colours, styled
 
 MOST_NAMED = 3
 """Sources that a title names."""

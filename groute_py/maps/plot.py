@@ -24,8 +24,8 @@ from groute_py.maps.drawings import (
 from groute_py.maps.files import check_picture, save_picture
 from groute_py.maps.places import layout_in, layout_of
 from groute_py.maps.saved import TimeLine, saved_in
-from groute_py.maps.style import LONGEST, add_attribution, styled
-from groute_py.partition.choose import partitioners
+from groute_py.maps.sheet import LONGEST, add_attribution, styled
+from groute_py.partition.share import partitioners
 from groute_py.results.result import Result
 from groute_py.source.graph_source import GraphSource
 

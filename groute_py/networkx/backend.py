@@ -17,8 +17,7 @@ from typing import Any
 from groute_py.networkx import centrality as centrality  # each registers its functions
 from groute_py.networkx import dense as dense
 from groute_py.networkx import paths as paths
-from groute_py.networkx.entries import BY_NAME
-from groute_py.networkx.graph import convert_from_nx, convert_to_nx
+from groute_py.networkx.graph import BY_NAME, convert_from_nx, convert_to_nx
 
 __all__ = ["can_run", "convert_from_nx", "convert_to_nx", "should_run"]
 

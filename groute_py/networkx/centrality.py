@@ -19,8 +19,7 @@ from groute_py.centrality.distances import Reduced
 from groute_py.centrality.scores import estimated
 from groute_py.device.base import unreached
 from groute_py.many.johnson import solve_nearest
-from groute_py.networkx.entries import entry
-from groute_py.networkx.graph import BackendGraph, Node, Weight
+from groute_py.networkx.graph import BackendGraph, Node, Weight, entry
 from groute_py.networkx.paths import ALGORITHMS, DIJKSTRA
 from groute_py.networkx.solves import (
     dependencies_of,

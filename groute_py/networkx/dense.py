@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from groute_py.graph.csr import Graph
 from groute_py.many.floyd import close_between
 from groute_py.many.johnson import potentials
-from groute_py.networkx.entries import entry
-from groute_py.networkx.graph import BackendGraph, Node, Weight
+from groute_py.networkx.graph import BackendGraph, Node, Weight, entry
 from groute_py.networkx.solves import networkx_errors, options
 
 EXACT = 2**53

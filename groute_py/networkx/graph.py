@@ -1,11 +1,12 @@
-"""From a NetworkX graph to ours, and back."""
+"""From a NetworkX graph to ours, and back, and the functions of the backend by NetworkX's names."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+import inspect
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import networkx as nx
 
@@ -113,3 +114,40 @@ def convert_to_nx(graph: Any) -> Any:
 def _keys(graph: Any) -> list[Hashable]:
     """The key of each arc, in the order of the rows."""
     return [key for _, row in graph.adjacency() for keys in row.values() for key in keys]
+
+
+BY_NAME: dict[str, Callable[..., Any]] = {}
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def entry(function: Function) -> Function:
+    """Register a function by its name; it takes those of NetworkX's parameters that it needs."""
+    _register(function.__name__, function)
+    return function
+
+
+def entries(names: str, *methods: str) -> Callable[[Function], Function]:
+    """Register a function for several methods, whose words take the place of ``{}`` in names."""
+
+    def register(function: Function) -> Function:
+        for method in methods:
+            _register(names.format(method), function, method=method)
+        return function
+
+    return register
+
+
+def _register(name: str, function: Callable[..., Any], **more: str) -> None:
+    signature = inspect.signature(getattr(nx, name).orig_func)
+    unused = signature.parameters.keys() - inspect.signature(function).parameters.keys()
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        arguments = {key: bound.arguments[key] for key in bound.arguments if key not in unused}
+        return function(**arguments | more)
+
+    call.__name__, call.__doc__ = name, function.__doc__
+    vars(call)["__signature__"] = signature  # for the documents
+    BY_NAME[name] = call

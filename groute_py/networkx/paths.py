@@ -18,8 +18,7 @@ import numpy as np
 
 from groute_py.engine.options import Options
 from groute_py.many.johnson import potentials, solve_johnson
-from groute_py.networkx.entries import entries, entry
-from groute_py.networkx.graph import BackendGraph, Node, Weight
+from groute_py.networkx.graph import BackendGraph, Node, Weight, entries, entry
 from groute_py.networkx.solves import (
     SourceTree,
     nearest,

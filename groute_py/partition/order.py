@@ -26,8 +26,7 @@ from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
 from groute_py.io.coordinates import coordinates_for
 from groute_py.kernels.cpu.order import HILBERT_BITS, breadth_first, hilbert_places, renumbered
-from groute_py.partition.choose import Partition
-from groute_py.partition.share import Quality, quality
+from groute_py.partition.share import Partition, Quality, quality
 
 ORDERS = ("auto", "none", "bfs", "rcm", "hilbert")
 """The choices of a user."""

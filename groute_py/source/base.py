@@ -12,10 +12,9 @@ from groute_py.graph.geography import Geography
 from groute_py.graph.ids import Numbering
 from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.hierarchy.prepared import PreparedFile, PreparedGraph
-from groute_py.partition.choose import Partition
 from groute_py.partition.cutting import Cutting
 from groute_py.partition.order import Order
-from groute_py.partition.share import Quality, Rows
+from groute_py.partition.share import Partition, Quality, Rows
 from groute_py.source.shared import SharedFile
 
 

@@ -36,10 +36,9 @@ from groute_py.io.formats.graph_arrays import Contents
 from groute_py.io.graph_file import GraphFile, MappedFile
 from groute_py.io.tables.columns import BY_TITLE, Columns
 from groute_py.io.turn_files import arc_column, turns_in
-from groute_py.partition.choose import partition
 from groute_py.partition.cutting import Cutting
 from groute_py.partition.order import Order, is_dense, is_good
-from groute_py.partition.share import cost_of, quality_of, rows_of
+from groute_py.partition.share import cost_of, partition, quality_of, rows_of
 from groute_py.source.base import Spread, Supply
 from groute_py.source.pieces import read_pieces
 from groute_py.source.shared import SharedFile, look_at

@@ -29,10 +29,9 @@ from groute_py.io.graph_file import GraphFile
 from groute_py.io.text.arc_reader import Piece, first_rounded
 from groute_py.io.text.lines import Progress
 from groute_py.kernels.cpu.build import are_sorted, count_arcs, index_type, rows_from_arcs
-from groute_py.partition.choose import Partition, partition
 from groute_py.partition.cutting import Cutting
 from groute_py.partition.order import Order
-from groute_py.partition.share import Rows
+from groute_py.partition.share import Partition, Rows, partition
 from groute_py.source.base import Spread, Supply
 from groute_py.source.shared import SharedFile
 from groute_py.source.whole import GraphSupply

@@ -22,10 +22,9 @@ from groute_py.hierarchy.prepared import (
     hierarchy_of,
 )
 from groute_py.io.cache import Copy
-from groute_py.partition.choose import Partition, partition
 from groute_py.partition.cutting import Cutting
 from groute_py.partition.order import Order, arrange
-from groute_py.partition.share import Rows, rows_of
+from groute_py.partition.share import Partition, Rows, partition, rows_of
 from groute_py.source.base import Spread, Supply
 from groute_py.source.shared import SharedFile, look_at
 

@@ -18,7 +18,7 @@ from typing import BinaryIO
 
 from groute_py.errors import GrouteError, InputError, RunError
 from groute_py.system.own_files import draft_beside
-from groute_py.system.streams import check_stream, is_stream, opened
+from groute_py.system.paths import check_stream, is_stream, opened
 
 OWN_FILES = Path("/proc/self/fd")
 """Links to the files that this process has open."""

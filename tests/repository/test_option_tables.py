@@ -12,8 +12,8 @@ from support.places import ROOT
 from groute_py.device.registry import DEVICES
 from groute_py.engine.option import about
 from groute_py.engine.options import Options
-from groute_py.partition.choose import partitioners
 from groute_py.partition.order import ORDERS
+from groute_py.partition.share import partitioners
 
 
 @pytest.mark.parametrize("name", files())

@@ -13,8 +13,7 @@ from groute_py.device.cpu.contraction import contract
 from groute_py.device.cpu.device import CpuDevice
 from groute_py.device.cpu.methods.contraction import Contraction
 from groute_py.hierarchy.hierarchy import Hierarchy
-from groute_py.partition.choose import Partition
-from groute_py.partition.share import rows_of, share_of
+from groute_py.partition.share import Partition, rows_of, share_of
 
 TYPES: list[np.dtype[Any]] = [np.dtype(np.int32), np.dtype(np.int64)]
 

@@ -16,8 +16,8 @@ from groute_py import FormatError, Graph, InputError, NegativeCycleError, genera
 from groute_py.graph.ids import Positions
 from groute_py.io.coordinates import coordinates_beside, read_coordinates
 from groute_py.kernels.cpu.order import hilbert_places
-from groute_py.partition.choose import partition
 from groute_py.partition.order import ORDERS, Order, arrange
+from groute_py.partition.share import partition
 from groute_py.results.verification import reference_distances
 
 WIDTH, HEIGHT = 40, 30

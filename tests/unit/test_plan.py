@@ -36,8 +36,7 @@ from groute_py.errors import InputError, SetupError
 from groute_py.graph.facts import Size
 from groute_py.graph.generate import size_of_spec
 from groute_py.io.graph_file import GraphFile
-from groute_py.partition.choose import partition
-from groute_py.partition.share import Share, rows_of, share_of
+from groute_py.partition.share import Share, partition, rows_of, share_of
 
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
 

@@ -15,8 +15,7 @@ from groute_py.graph.arrays import check_arcs, check_offsets
 from groute_py.kernels.cpu import build
 from groute_py.kernels.cpu.build import rows_from_arcs
 from groute_py.partition import share
-from groute_py.partition.choose import partition
-from groute_py.partition.share import cost_of, rows_of, share_of
+from groute_py.partition.share import cost_of, partition, rows_of, share_of
 
 LENGTH = 3
 
