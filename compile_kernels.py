@@ -64,7 +64,9 @@ def run_commands() -> None:
     """Run them on the CPU, on graphs that are written to this folder."""
     from groute_py import generate, write_graph
     from groute_py.cli.main import commands
+    from groute_py.device.cpu import team
 
+    os.environ["OMP_NUM_THREADS"], team.ARCS_A_THREAD = "2", 1  # a team for a small graph
     graph = generate("road:30x30")
     for name, kind in GRAPHS.items():
         write_graph(graph.with_weights(graph.weights.astype(kind)), name)

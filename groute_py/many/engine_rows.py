@@ -20,6 +20,7 @@ from groute_py.engine.solver import SourceSolver
 from groute_py.graph.csr import Graph
 from groute_py.results.result import Result
 from groute_py.source.whole import GraphSupply
+from groute_py.system.threads import one_core
 
 
 class EngineRows:
@@ -64,13 +65,16 @@ class EngineRows:
     def _open(self, sources: int) -> None:
         """Make a solver for each thread that has something to do."""
         while self._opened < min(self._threads, sources):
-            self._free.put(SourceSolver(GraphSupply(self._graph), SoloChannel(), self._options))
+            with one_core():
+                supply = GraphSupply(self._graph)
+                self._free.put(SourceSolver(supply, SoloChannel(), self._options))
             self._opened += 1
 
     def _solve(self, source: int) -> Result:
         solver = self._free.get()
         try:
-            result = solver.sssp(source)
+            with one_core():
+                result = solver.sssp(source)
         finally:
             self._free.put(solver)
         assert result is not None

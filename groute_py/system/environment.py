@@ -98,6 +98,15 @@ def local_rank(rank: int) -> int:
     return rank if local is None else local
 
 
+def named_threads() -> int | None:
+    """Return the threads of a process that ``OMP_NUM_THREADS`` names, if that is a number from 1.
+
+    Of a list, which has one for each level of nested threads, this is the first.
+    """
+    named = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    return int(named) or None if named.isdecimal() else None
+
+
 FORWARD_S = 0.2
 """Seconds that MPICH's mpirun may need to forward what a rank has written, before it ends all."""
 

@@ -1,4 +1,4 @@
-"""The device of a machine without a GPU: one core a rank, kernels in Numba."""
+"""The device of a machine without a GPU: the cores of a rank, kernels in Numba."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from groute_py.comm.base import Buffer, host_memory
 from groute_py.comm.team import Team
 from groute_py.device.base import Buckets, Counters, Linked, Terms, alike
 from groute_py.device.cpu.methods.base import CpuMethod
+from groute_py.device.cpu.team import TeamMethod, team_size
 from groute_py.device.cpu.warm_up import WARMED_UP, one_rank, two_ranks
 from groute_py.partition.share import Share
 from groute_py.results.distances import public_distances
@@ -44,6 +45,10 @@ class CpuDevice:
         if ("near-far", terms.distance_type) not in WARMED_UP:
             _warm_up_with_peers(terms)
             WARMED_UP.add(("near-far", terms.distance_type))
+        new = ("team", terms.distance_type) not in WARMED_UP
+        if self._method_for(terms) is TeamMethod and new:
+            _warm_up_team(terms)
+            WARMED_UP.add(("team", terms.distance_type))
         which = (self._method_type, *self._choices.items(), terms.distance_type)
         if self._method_type is not CpuMethod and which not in WARMED_UP:
             small = CpuDevice(self._method_type, **self._choices)
@@ -53,7 +58,12 @@ class CpuDevice:
             WARMED_UP.add(which)
 
     def load(self, share: Share, terms: Terms) -> None:
-        self._parts = self._method_type(share, terms, **self._choices)
+        self._parts = self._method_for(terms)(share, terms, **self._choices)
+
+    def _method_for(self, terms: Terms) -> type[CpuMethod]:
+        """Let several threads relax a large share of a rank alone."""
+        has_team = self._method_type is CpuMethod and team_size(terms) > 1
+        return TeamMethod if has_team else self._method_type
 
     def room(self) -> None:
         """The system gives memory as it is written, and knows best."""
@@ -128,6 +138,16 @@ class CpuDevice:
     def proves(self, statement: Statement) -> bool:
         """Never: the host looks itself, by all of its cores."""
         return False
+
+
+def _warm_up_team(terms: Terms) -> None:
+    """Compile relaxation and claims by several threads, with tight arcs that are level."""
+    method = TeamMethod(one_rank(terms.distance_type, (0, 0)), terms, size=2)
+    method.start(0, alike(1.0), np.inf, record=False)
+    method.relax(np.inf)
+    method.start_claims(monotone=True)
+    method.predecessors.claim()
+    method.predecessors.claim()
 
 
 def _warm_up_with_peers(terms: Terms) -> None:

@@ -26,7 +26,7 @@ def two_ranks(distance_type: np.dtype[Any]) -> Share:
     )
 
 
-def one_rank(distance_type: np.dtype[Any]) -> Share:
+def one_rank(distance_type: np.dtype[Any], weights: tuple[int, int] = (2, 1)) -> Share:
     """A share with two vertices and a row of arcs that some sort, for it does not ascend."""
     offsets = np.array([0, 2, 2])
     offsets.flags.writeable = False  # as a graph's
@@ -35,7 +35,7 @@ def one_rank(distance_type: np.dtype[Any]) -> Share:
         own_count=2,
         offsets=offsets,
         heads=np.array([1, 1], np.int32),
-        weights=np.array([2, 1], distance_type),
+        weights=np.array(weights, distance_type),
         halo=np.zeros(0, np.int64),
         halo_starts=np.zeros(2, np.int64),
         halo_home=np.zeros(0, np.int32),

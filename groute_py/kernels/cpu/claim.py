@@ -52,7 +52,7 @@ def _mark(claims: Any, head: Any) -> None:
 
 
 @kernel
-def _is_tight(base: Any, weight: Any, distance: Any, nothing: Any) -> bool:
+def is_tight(base: Any, weight: Any, distance: Any, nothing: Any) -> bool:
     """Return True if an arc to a reached head is tight: a sum may be equal to ``nothing``."""
     return bool(distance != nothing and base + weight == distance)
 
@@ -70,7 +70,7 @@ def claim_rising(arcs: Any, claims: Any) -> bool:
             continue
         for arc in range(offsets[tail], offsets[tail + one]):
             head = heads[arc]
-            if not _is_tight(base, weights[arc], distances[head], claims.nothing):
+            if not is_tight(base, weights[arc], distances[head], claims.nothing):
                 continue
             if base == distances[head]:
                 level = level or head != tail
@@ -104,7 +104,7 @@ def claim_onward(arcs: Any, claims: Any, budget: Any) -> None:
             head = heads[arc]
             if parents[head] >= 0 or head == claims.source:
                 continue
-            if not _is_tight(base, weights[arc], distances[head], claims.nothing):
+            if not is_tight(base, weights[arc], distances[head], claims.nothing):
                 continue
             parents[head] = claims.first + np.int64(tail)
             if head < own:

@@ -10,7 +10,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cache, update_wrapper
+from functools import cache, cached_property, update_wrapper
 from threading import RLock
 from typing import Any, cast
 
@@ -70,6 +70,23 @@ def inlined_kernel(function: Callable[..., Any]) -> Any:
     return Kernel(function, is_inlined=True)
 
 
+class Instruction:
+    """A function that writes LLVM's code where kernels call it, as `numba.extending.intrinsic`."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    @cached_property
+    def kind(self) -> Any:
+        """Numba's type of the function."""
+        from numba.core.registry import cpu_target
+        from numba.extending import intrinsic
+
+        function = intrinsic(self._function)
+        cpu_target.typing_context.refresh()  # which it has been entered for
+        return cpu_target.typing_context.resolve_value_type(function)
+
+
 def load_compiler() -> None:
     """Load Numba now, in this thread, which else the first call of a kernel does in its own."""
     with _lock:  # Numba cannot be loaded by two threads at once
@@ -90,6 +107,10 @@ def _njit() -> Any:
     @typeof_impl.register(Kernel)
     def type_of(value: Kernel, context: Any) -> Any:
         return typeof_impl(value.dispatcher, context)
+
+    @typeof_impl.register(Instruction)
+    def type_of_instruction(value: Instruction, context: Any) -> Any:
+        return value.kind
 
     return njit
 

@@ -48,7 +48,7 @@ class Predecessors:
         b = self._buffers
         if self._rising_left:
             self._rising_left = False
-            self._onward = claim.claim_rising(b.arcs, self._claims)
+            self._onward = self._claim_rising()
             if self._onward:
                 claim.queue_claimed(self._claims)
         elif self._onward:
@@ -58,6 +58,10 @@ class Predecessors:
 
     def outgoing(self) -> list[tuple[int, Buffer]]:
         return messages_of(self._buffers, self._at, claim.CLAIM_DIRTY, with_parents=True)
+
+    def _claim_rising(self) -> bool:
+        """Claim along rising arcs; True if some tight arc is level."""
+        return bool(claim.claim_rising(self._buffers.arcs, self._claims))
 
     def _reset(self) -> None:
         b = self._buffers
@@ -110,6 +114,11 @@ class NearFar:
             return
         self._delta = delta
         self._threshold[0] = threshold_after(self._threshold[1], delta, b.unreached)
+        self._narrow_near()
+
+    def _narrow_near(self) -> None:
+        """Move what is no longer below the threshold to far."""
+        b = self._buffers
         near_far.narrow(b.distances, b.lists, self._threshold[0])
 
     def _take(self, vertices: NDArray[np.int32], values: NDArray[Any]) -> None:

@@ -1,0 +1,186 @@
+"""Near–far relaxation and predecessors by a team of threads: `groute_py.kernels.cpu.team`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Any
+
+import numpy as np
+
+from groute_py.device.base import Buckets, Counters, Terms
+from groute_py.device.cpu.buffers import SolveBuffers
+from groute_py.device.cpu.methods.base import CpuMethod, NearFar, Predecessors
+from groute_py.errors import SetupError
+from groute_py.kernels.cpu import near_far, team, team_claim
+from groute_py.partition.share import Share
+from groute_py.system.clock import recorder
+from groute_py.system.threads import core_count
+
+ARCS_A_THREAD = 90_000
+"""Fewer arcs take no longer on fewer threads; New York's roads are fastest on 8."""
+
+FEW_THREADS, LARGE_ARCS = 4, 1 << 22
+"""Fewer threads are worth it on a larger graph only, for their barriers cost as much as they save."""
+
+SPINS = 200_000
+"""Looks of a thread that waits, about 0.3 ms, before it lets others have its core; where threads
+share cores, far fewer."""
+
+FIRST_ROOM = 1 << 15
+"""Places of a list at first."""
+
+
+def team_size(terms: Terms) -> int:
+    """Return how many threads are to relax a share; one of a rank with peers, or that is traced."""
+    if terms.ranks > 1 or recorder() is not None:
+        return 1
+    size = min(core_count(), terms.arcs // ARCS_A_THREAD)
+    return size if size >= FEW_THREADS or (size and terms.arcs >= LARGE_ARCS) else 1
+
+
+class Threads:
+    """The threads of a team, of which the caller is the first."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._pool = ThreadPoolExecutor(max(size - 1, 1), "groute-py-team")
+        self._others: list[Future[Any]] = []
+
+    def run(self, work: Callable[[int], Any], stop: Callable[[], None] = lambda: None) -> list[Any]:
+        """Let each do ``work`` of its number; return the results.
+
+        If the caller is interrupted, ``stop`` ends the work of the others.
+        """
+        self.wait()
+        try:
+            for number in range(1, self.size):
+                self._others.append(self._submit(work, number))
+            return [work(0), *(other.result() for other in self._others)]
+        except BaseException:
+            stop()
+            raise
+        finally:
+            self.wait()
+
+    def _submit(self, work: Callable[[int], Any], number: int) -> Future[Any]:
+        try:
+            return self._pool.submit(work, number)
+        except RuntimeError as problem:
+            threads = f"{self.size} threads cannot be started ({problem})"
+            raise SetupError(f"{threads}; set OMP_NUM_THREADS=1") from None
+
+    def wait(self) -> None:
+        """Wait for those who are at work."""
+        wait(self._others)
+        self._others = []
+
+
+class TeamNearFar(NearFar):
+    """Relaxes like `NearFar`, by several threads; for a rank alone."""
+
+    def __init__(self, buffers: SolveBuffers, threads: Threads) -> None:
+        super().__init__(buffers)
+        self._threads, dtype = threads, buffers.type
+        self._lists = [_lists(FIRST_ROOM, dtype) for _ in range(threads.size)]
+        floors = np.empty(threads.size * team.LINE, dtype)
+        pool = np.empty(team.POOL, np.uint32), np.empty(team.POOL, dtype)
+        spins = SPINS if threads.size <= len(os.sched_getaffinity(0)) else SPINS // 100
+        self._pool = team.Pool(np.zeros(team.WORDS, np.int64), floors, *pool, spins)
+
+    def start(self, source: int | None, buckets: Buckets) -> None:
+        self._threads.wait()
+        super().start(None, buckets)
+        self._pool.words.fill(0)
+        for lists in self._lists:
+            lists.at.fill(0)
+            lists.least.fill(self._buffers.unreached)
+        if source is not None:
+            self._buffers.distances[source] = 0
+            first = self._lists[0]
+            first.near[0], first.near_values[0], first.at[team.TAIL] = source, 0, 1
+
+    def relax(self, counters: Counters, limit: float) -> float:
+        b, before = self._buffers, self._buffers.relaxations
+        words, bucket = self._pool.words, tuple(self._threshold)
+        words[team.STATE] &= team.IDLE - 1  # the pool stays
+        state, bounds = (self._pool, bucket, self._delta), b.bounds(limit)
+
+        def work(number: int) -> Any:
+            return team.relax(b.arcs, b.distances, self._lists[number], *state, number, bounds)
+
+        floor, *ends = self._threads.run(work, lambda: team.stop(words))[0]
+        self._threshold[:] = ends
+        self._lists = [_with_room(lists) for lists in self._lists]
+        self._sum_up()
+        if floor != b.unreached:
+            self._narrow_slow_bucket()
+        b.count(counters, relaxed_before=before)
+        return np.inf if floor == b.unreached else float(floor)
+
+    def _sum_up(self) -> None:
+        """Store the counts of all threads where those of a core are."""
+        at, each = self._buffers.at, np.stack([lists.at for lists in self._lists])
+        at[near_far.RELAXATIONS] = each[:, near_far.RELAXATIONS].sum()
+        at[near_far.BUCKETS] = each[0, near_far.BUCKETS]
+        at[near_far.OVERFLOWED] = each[:, near_far.OVERFLOWED].any()
+        near = (each[:, team.TAIL] - each[:, team.HEAD]).sum()
+        at[near_far.NEAR_COUNT] = near + (self._pool.words[team.STATE] & (team.IDLE - 1))
+        at[near_far.FAR_COUNT] = each[:, team.FAR_COUNT].sum()
+
+    def _narrow_near(self) -> None:
+        """Leave it to the threads, who look where an entry belongs when they take it."""
+
+
+class TeamPredecessors(Predecessors):
+    """Finds predecessors after a solve by several threads; those of level vertices by one."""
+
+    def __init__(self, buffers: SolveBuffers, threads: Threads) -> None:
+        super().__init__(buffers)
+        self._threads = threads
+
+    def _claim_rising(self) -> bool:
+        b, size, offsets = self._buffers, self._threads.size, self._buffers.share.offsets
+        arcs = np.arange(1, size) * int(offsets[-1]) // size
+        cuts = [0, *np.searchsorted(offsets, arcs).tolist(), b.share.own_count]
+        state = b.arcs, b.distances, b.parents.view(np.uint64)
+
+        def work(number: int) -> Any:
+            part = cuts[number], cuts[number + 1], b.unreached
+            return team_claim.claim_rising(*state, *part)
+
+        return any(self._threads.run(work))
+
+
+class TeamMethod(CpuMethod):
+    """A rank alone; improvements do not note their tails, since two threads would race."""
+
+    def __init__(self, share: Share, terms: Terms, size: int | None = None) -> None:
+        super().__init__(share, terms)
+        threads = Threads(team_size(terms) if size is None else size)
+        self.near_far = TeamNearFar(self.buffers, threads)
+        self.predecessors = TeamPredecessors(self.buffers, threads)
+
+    def start(self, source: int | None, buckets: Buckets, cutoff: float, *, record: bool) -> None:
+        super().start(source, buckets, cutoff, record=False)
+
+
+def _lists(room: int, dtype: np.dtype[Any]) -> team.Lists:
+    """Make empty lists."""
+    near, far = np.empty((2, room), np.uint32)
+    near_values, far_values = np.empty((2, room), dtype)
+    least, at = np.empty(team.LINE, dtype), np.zeros(2 * team.LINE, np.int64)
+    return team.Lists(near, near_values, far, far_values, least, at)
+
+
+def _with_room(lists: team.Lists) -> team.Lists:
+    """Return the lists with as much room as they need to go on."""
+    needed = int(lists.at[team.NEEDED])
+    if needed == 0:
+        return lists
+    longer = _lists(max(needed, 2 * len(lists.near)), lists.near_values.dtype)
+    lists.at[team.NEEDED] = 0
+    for array, old in zip(longer, lists, strict=True):
+        array[: len(old)] = old
+    return longer

@@ -1,0 +1,169 @@
+"""Solves by several threads on a CPU, against SciPy and the certificate."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from support.graphs import graphs, random_graph, scipy_distances
+from support.solving import solve
+
+from groute_py import UNREACHED, Graph, Result, RunError, SetupError, generate, verify
+from groute_py.device.cpu import team
+from groute_py.system import threads
+
+EACH_EXAMPLE = [HealthCheck.function_scoped_fixture]
+
+
+@pytest.fixture(autouse=True)
+def _little_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let small graphs have a team too, and lists that have to grow."""
+    monkeypatch.setattr(team, "ARCS_A_THREAD", 1)
+    monkeypatch.setattr(team, "LARGE_ARCS", 1)
+    monkeypatch.setattr(team, "FIRST_ROOM", 16)
+
+
+def by_threads(
+    monkeypatch: pytest.MonkeyPatch, count: int, graph: Graph, source: int, **options: object
+) -> Result:
+    monkeypatch.setenv("OMP_NUM_THREADS", str(count))
+    return solve(graph, source, device="cpu", **options)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float64"])
+@settings(max_examples=40, suppress_health_check=EACH_EXAMPLE, deadline=None)
+@given(data=st.data(), source=st.integers(0, 23), delta=st.sampled_from([None, 1.0, 1e9]))
+def test_distances_and_tree(
+    monkeypatch: pytest.MonkeyPatch,
+    dtype: str,
+    data: st.DataObject,
+    source: int,
+    delta: float | None,
+) -> None:
+    graph = data.draw(graphs(dtype))
+    source %= graph.vertex_count
+    trees = []
+    for count in (2, 3, 8):
+        result = by_threads(
+            monkeypatch, count, graph, source, algorithm="delta-stepping", delta=delta
+        )
+        np.testing.assert_allclose(result.distances, scipy_distances(graph, source), rtol=1e-12)
+        verify(graph, result)
+        trees.append(result.predecessors)
+    if graph.arc_count >= 8:
+        np.testing.assert_array_equal(trees[0], trees[1])
+        np.testing.assert_array_equal(trees[0], trees[2])
+
+
+@pytest.mark.parametrize("spec", ["road:60x50", "rmat:10,8", "random:2000,9000"])
+@pytest.mark.parametrize("cutoff", [None, 40])
+def test_as_one_thread(monkeypatch: pytest.MonkeyPatch, spec: str, cutoff: int | None) -> None:
+    graph = generate(spec)
+    source = int(np.argmax(np.diff(graph.offsets)))
+    one = by_threads(monkeypatch, 1, graph, source, cutoff=cutoff)
+    for count in (2, 3, 8):
+        result = by_threads(monkeypatch, count, graph, source, cutoff=cutoff)
+        np.testing.assert_array_equal(result.distances, one.distances)
+        assert result.distances.dtype == one.distances.dtype
+        verify(graph, result, cutoff=cutoff)
+
+
+def test_sums_beyond_32_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = random_graph(300, 1500, 5, 2**31 - 1)
+    result = by_threads(monkeypatch, 3, graph, 0)
+    np.testing.assert_array_equal(result.distances, scipy_distances(graph, 0))
+    reached = result.distances[result.distances != UNREACHED]
+    assert reached.max() > 2**31
+    assert result.statistics["distance_type"] == "int64"
+
+
+def test_narrower_bucket(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Δ that is far too wide, on paths of light arcs beside heavy ones."""
+    monkeypatch.setattr("groute_py.device.cpu.buffers.SLICE_ARCS_ALONE", 1 << 10)
+    count = 3000
+    steps = np.arange(count - 1)
+    offsets = np.concatenate([2 * np.arange(count), [2 * count - 2]])
+    heads = np.stack([steps + 1, np.minimum(steps + 50, count - 1)], axis=1).ravel()
+    weights = np.stack([np.ones(count - 1, int), np.full(count - 1, 10**5)], axis=1).ravel()
+    graph = Graph.from_arrays(offsets, heads, weights.astype(np.int32))
+    result = by_threads(monkeypatch, 3, graph, 0, algorithm="delta-stepping", delta=1e8)
+    np.testing.assert_array_equal(result.distances, np.arange(count))
+
+
+def test_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The threads end with the solve, and the next one is right."""
+    monkeypatch.setattr("groute_py.device.cpu.buffers.SLICE_ARCS_ALONE", 1)
+    with pytest.raises(RunError, match="time limit"):
+        by_threads(monkeypatch, 3, generate("road:200x200"), 20100, time_limit_s=0.001)
+
+
+def test_no_thread_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = generate("road:30x30")
+    by_threads(monkeypatch, 2, graph, 5)  # compiles
+
+    start = threading.Thread.start
+
+    def refuse(thread: threading.Thread) -> None:
+        if thread.name.startswith("groute-py-team"):
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    with pytest.raises(SetupError, match="3 threads cannot be started"):
+        by_threads(monkeypatch, 3, graph, 5)
+
+
+def test_width_lost_in_rounding(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Distances so great that those and Δ added are the same floats."""
+    weights = np.array([1e17, 1.0, 16.0, 0.0, 64.0])
+    offsets, heads = np.array([0, 1, 3, 4, 5, 5]), np.array([1, 2, 3, 4, 3], np.int32)
+    graph = Graph.from_arrays(offsets, heads, weights)
+    result = by_threads(monkeypatch, 2, graph, 0, algorithm="delta-stepping", delta=1e-3)
+    np.testing.assert_array_equal(result.distances, scipy_distances(graph, 0))
+
+
+class TestCoreCount:
+    def test_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("OMP_NUM_THREADS", "5,2")
+        assert threads.core_count() == 5
+
+    @pytest.mark.parametrize("named", ["", "0", "many"])
+    def test_affinity(self, monkeypatch: pytest.MonkeyPatch, named: str) -> None:
+        monkeypatch.setenv("OMP_NUM_THREADS", named)
+        assert 1 <= threads.core_count() <= len(os.sched_getaffinity(0))
+
+    def test_one_of_several_ranks(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+        monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "2")
+        monkeypatch.setenv("OMPI_COMM_WORLD_RANK", "0")
+        assert threads.core_count() == 1
+
+    @pytest.mark.parametrize(
+        ("member", "folder", "files"),
+        [
+            ("0::/a/b", "a", {"cpu.max": "150000 100000"}),
+            ("4:cpu,cpuacct:/a", "cpu/a", {"cpu.cfs_quota_us": "5", "cpu.cfs_period_us": "10"}),
+        ],
+    )
+    def test_control_group(
+        self,
+        monkeypatch: pytest.MonkeyPatch,
+        tmp_path: Path,
+        member: str,
+        folder: str,
+        files: dict[str, str],
+    ) -> None:
+        monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(64)))
+        (tmp_path / "cgroup").write_text(member + "\n")
+        (tmp_path / folder).mkdir(parents=True)
+        for name, text in files.items():
+            (tmp_path / folder / name).write_text(text + "\n")
+        monkeypatch.setattr(threads, "MEMBERSHIP", tmp_path / "cgroup")
+        monkeypatch.setattr(threads, "GROUPS", tmp_path)
+        assert threads.core_count() == (2 if "cpu.max" in files else 1)
