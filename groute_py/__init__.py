@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from groute_py.many.customized import Customized as Customized
     from groute_py.many.customized import customize as customize
     from groute_py.many.rows import SourceRows as SourceRows
+    from groute_py.maps.feet import add_points as add_points
     from groute_py.maps.plot import plot as plot
     from groute_py.maps.snap import Points as Points
     from groute_py.maps.snap import Snaps as Snaps
@@ -96,6 +97,7 @@ _NAMES = {
     "jobs.tree": "bfs sssp",
     "many.customized": "Customized customize",
     "many.rows": "SourceRows",
+    "maps.feet": "add_points",
     "maps.plot": "plot",
     "maps.snap": "Points Snaps snap",
     "results.distances": "UNREACHED",

@@ -87,6 +87,7 @@ class Where(NamedTuple):
     coordinates: str | None = None
     planar: bool = False
     within: float | None = None
+    snap: str = "vertex"
 
 
 def _set_where(context: click.Context, parameter: click.Parameter, value: Any) -> None:
@@ -182,6 +183,16 @@ place_options = together(
     ),
 )
 """Given to the command as one value ``where``."""
+
+snap_option = _option(
+    "--snap",
+    type=click.Choice(["vertex", "arc"]),
+    default="vertex",
+    show_default=True,
+    set_by=_set_where,
+    help="Paths begin and end at the vertex, or on the road, that is nearest to a point.",
+)
+"""An option of commands that read a graph for one answer."""
 
 
 def _refuse_turns(context: click.Context, parameter: click.Parameter, value: Any) -> None:
@@ -288,7 +299,7 @@ def job_options(
         changes: as for `options_from`.
     """
     saved = click.option("-o", "--output", help=f"{output}  - is standard output.")
-    shared = (place_options, options_from(command, **changes), saved, format_option)
+    shared = (place_options, snap_option, options_from(command, **changes), saved, format_option)
     return together(graph_argument, *own, *shared, *more, resume_option, reading_options)
 
 

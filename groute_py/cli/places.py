@@ -70,6 +70,25 @@ class NamedVertices:
         """Return the attributes of the points that an option names, by titles."""
         return self._read[flag].attributes if flag in self._read else {}
 
+    @property
+    def cuts_arcs(self) -> bool:
+        """True if points become vertices on roads."""
+        return self._where.snap == "arc" and bool(self._read or self._pairs)
+
+    def add_points(self, whole: Graph) -> Graph:
+        """Return the graph with a vertex on the road that is nearest to each point."""
+        import numpy as np
+
+        from groute_py.maps.feet import with_points
+        from groute_py.maps.places import Places
+
+        sides = () if self._pairs is None else self._pairs[:2]
+        points = [points.coordinates for points in (*self._read.values(), *sides)]
+        graph = with_points(whole.to_host(), self.places(whole), np.concatenate(points))
+        assert graph.coordinates is not None
+        self._places = Places(graph.coordinates, self._where.planar)
+        return graph
+
     def vertices(self, flag: str, text: str, role: str, whole: Graph) -> NDArray[Any]:
         """Return the vertices that an option names, int64, shape (k,)."""
         from groute_py.many.sources import sources_of
@@ -102,7 +121,7 @@ class NamedVertices:
         from groute_py.maps.places import places_of
 
         if self._places is None:
-            path, planar, _ = self._where
+            path, planar = self._where[:2]
             self._places = places_of(whole, path, planar=planar, beside=self._graph)
         return self._places
 
@@ -151,7 +170,8 @@ class NamedVertices:
             show.note(
                 f"point {names[point]} lies {metres:,.0f} m from a road, but "
                 f"{snaps.distances[point]:,.0f} m from its vertex {ids[point]}, where its paths "
-                f"begin or end; {len(passing):,} of {len(names):,} points do so"
+                f"begin or end; {len(passing):,} of {len(names):,} points do so. --snap arc begins "
+                "and ends on roads"
             )
             break
 
@@ -172,7 +192,8 @@ class NamedVertices:
             library("scipy.spatial", SNAPPING, "maps")
         elif self._where.within is not None or (not draws and self._where != Where()):
             raise InputError(
-                "--coordinates, --planar and --snap-within are for points FILE.csv or lon,lat"
+                "--coordinates, --planar, --snap and --snap-within are for points FILE.csv or "
+                "lon,lat"
             )
 
 

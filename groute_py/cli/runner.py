@@ -143,6 +143,8 @@ class Runner:
                 job.check(self.options)
             if keeps and self.keeps:
                 check_folder(self.file)
+            if self.where.snap == "arc" and self.options.turns is not None:
+                raise InputError("--snap arc cuts arcs, which turns are of; drop it, or --turns")
             self.ends.check(self._named, self._files.get("pairs"), draws=draws)
 
         if begins_device and self._can_be_read(checked):
@@ -163,7 +165,9 @@ class Runner:
 
         records.begin("read")
         with show.progress(f"reading {self.graph}") as progress:
-            how = {"cache": self._cache, "progress": progress}
+            how: dict[str, Any] = {"cache": self._cache, "progress": progress}
+            if self.ends.cuts_arcs:
+                how["change"] = self.ends.add_points
             source = source_of(self.graph, self.options, self._columns, **how)
             self.opened = Opened(source, self.channel, self.options)
             self.opened.first_supply(direction or Direction.FORWARD, whole=whole)

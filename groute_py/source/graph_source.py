@@ -152,6 +152,7 @@ class GraphSource:
     cache: bool | str | Path | None = None  # None for copies of large files
     prepare: bool = False  # the copy of a file may have a hierarchy; ignored with turns
     progress: Callable[[int, int], None] | None = field(default=None, repr=False)
+    change: Callable[[Graph], Graph] | None = None  # after which the graph is not as in its file
 
     def graph(self) -> Graph:
         """Read the whole graph on the calling rank, with its hierarchy if a copy has it."""
@@ -210,6 +211,7 @@ class GraphSource:
             graph = self.file.read(self.progress)
         else:
             graph = as_graph(self.what, self._all_columns)
+        graph = graph if self.change is None else self.change(graph)
         if self.turns is None:
             return graph
         return expanded(graph, turns_in(self.turns, graph.numbering))
@@ -224,12 +226,15 @@ class GraphSource:
     def _is_as_in_file(self) -> bool:
         """Return True if the arcs are those that the file has, with their weights."""
         is_directed = not self.columns.undirected and self.direction is Direction.FORWARD
-        return is_directed and self.turns is None and self.file is not None
+        is_own = self.turns is None and self.change is None
+        return is_directed and is_own and self.file is not None
 
     @property
     def _prepared_copy(self) -> Copy | None:
         """The place of the graph with its hierarchy, if there is to be one."""
-        if not self.prepare or self.turns is not None or self.file is None:
+        if not self.prepare or self.turns is not None or self.change is not None:
+            return None
+        if self.file is None:
             return None
         return self.file.prepared_copy
 

@@ -50,6 +50,7 @@ FACE = [
     "UserClass",
     "VerificationError",
     "accessibility",
+    "add_points",
     "apsp",
     "assign",
     "bfs",

@@ -1,0 +1,167 @@
+"""Vertices on roads at points: distances by both ends of each road, feet by Shapely."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.command import as_json, run_command
+
+import groute_py
+from groute_py import Graph, InputError, Points
+from groute_py.maps.places import Places
+from groute_py.maps.snap import nearest_vertices
+
+shapely = pytest.importorskip("shapely")
+pytest.importorskip("scipy")
+
+
+def city(count: int, *, one_way: float, weights: Any = np.float64) -> Graph:
+    """Places on a plane with roads to near ones, of which some lead one way; all are connected."""
+    random = np.random.default_rng(11)
+    places = random.random((count, 2)) * 100
+    tails, heads = [], []
+    for vertex, place in enumerate(places):
+        near = np.argsort(((places - place) ** 2).sum(axis=1))[1:4]
+        for other in near.tolist():
+            tails.append(vertex)
+            heads.append(other)
+            if random.random() >= one_way:
+                tails.append(other)
+                heads.append(vertex)
+    for vertex in range(count):  # a ring
+        tails += [vertex, (vertex + 1) % count]
+        heads += [(vertex + 1) % count, vertex]
+    ends = np.array([tails, heads])
+    lengths = np.hypot(*(places[ends[0]] - places[ends[1]]).T)
+    table = {"tail": tails, "head": heads, "weight": (lengths * 1000).astype(weights)}
+    graph = groute_py.graph_from_table(table, renumber=False)
+    return graph.changed(coordinates=places, columns={"again": graph.weights.copy()})
+
+
+CITY = city(60, one_way=0.4)
+POINTS = np.random.default_rng(5).random((25, 2)) * 100
+
+
+def feet(graph: Graph) -> list[tuple[int, Any, Any]]:
+    """The nearest arc to each point, all at that distance, and how far along each lies the foot."""
+    assert graph.coordinates is not None
+    lines = shapely.linestrings(graph.coordinates[np.stack([graph.tails(), graph.heads], axis=1)])
+    result = []
+    for point in shapely.points(POINTS):
+        distances = shapely.distance(lines, point)
+        near = np.flatnonzero(distances <= distances.min() + 1e-9)
+        along = shapely.line_locate_point(lines[near], point, normalized=True)
+        result.append((float(distances.min()), near, along))
+    return result
+
+
+def test_distances_are_those_by_the_ends_of_roads() -> None:
+    where = feet(CITY)
+    roads = groute_py.add_points(CITY, POINTS, planar=True)
+    some = Points(POINTS, planar=True)
+    matrix = groute_py.matrix(roads, some, some, carry="again", device="cpu")
+    whole = groute_py.apsp(CITY, device="cpu")
+    assert matrix is not None
+    assert whole is not None
+    for row, (_, arcs, shares) in enumerate(where):
+        for column, (_, others, parts) in enumerate(where):
+            ways = [0.0] if row == column else []
+            for arc, share in zip(arcs, shares, strict=True):
+                left = (1 - share) * CITY.weights[arc]
+                for other, part in zip(others, parts, strict=True):
+                    between = whole.distances[CITY.heads[arc], CITY.tails()[other]]
+                    ways.append(left + between + part * CITY.weights[other])
+                    if arc == other and part >= share:
+                        ways.append((part - share) * CITY.weights[arc])
+            assert matrix.distances[row, column] == pytest.approx(min(ways), rel=1e-9, abs=1e-6)
+    np.testing.assert_allclose(matrix.carried["again"], matrix.distances, rtol=1e-9, atol=1e-9)
+
+
+def test_points_lie_on_the_nearest_roads() -> None:
+    roads = groute_py.add_points(CITY, POINTS, planar=True)
+    assert roads.coordinates is not None
+    places = Places(roads.coordinates, planar=True)
+    snaps = nearest_vertices(places, Places(POINTS, planar=True), None, name_of=str)
+    np.testing.assert_allclose(snaps.distances, [distance for distance, _, _ in feet(CITY)])
+
+
+def test_distances_between_vertices_stay() -> None:
+    graph = city(60, one_way=0.4, weights=np.int64)
+    roads = groute_py.add_points(graph, POINTS, planar=True)
+    assert roads.weights.dtype == graph.weights.dtype
+    assert roads.weights.min() >= 0
+    sources = np.arange(0, 60, 7)
+    before = groute_py.apsp(graph, sources=sources, device="cpu")
+    after = groute_py.apsp(roads, sources=sources, device="cpu")
+    assert before is not None
+    assert after is not None
+    np.testing.assert_array_equal(after.distances[:, :60], before.distances)
+
+
+def test_a_point_at_a_vertex_adds_none() -> None:
+    assert CITY.coordinates is not None
+    roads = groute_py.add_points(CITY, CITY.coordinates[[3, 9]], planar=True)
+    assert roads.vertex_count == CITY.vertex_count
+    assert groute_py.add_points(CITY, POINTS[[0, 0, 1]], planar=True).vertex_count == 62
+
+
+def test_ids() -> None:
+    table = {"from": ["a", "point 1"], "to": ["point 1", "a"], "km": [4, 4]}
+    names = groute_py.graph_from_table(table).changed(coordinates=np.array([[0.0, 0], [9, 0]]))
+    roads = groute_py.add_points(names, [[3, 1]], planar=True)
+    assert roads.numbering.ids_of(np.arange(3)).tolist() == ["a", "point 1", "point 2"]
+    numbers = names.changed(ids=np.array([70, 5]))
+    roads = groute_py.add_points(numbers, [[3, 1]], planar=True)
+    assert roads.numbering.ids_of(np.arange(3)).tolist() == [70, 5, 71]
+
+
+@pytest.fixture
+def bent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A road with a corner, (0, 0) to (0.01, 0) to (0.01, 0.01), between two streets."""
+    pytest.importorskip("osmium")
+    monkeypatch.chdir(tmp_path)
+    nodes = {1: (0, 0), 2: (0.01, 0), 3: (0.01, 0.01), 4: (-0.001, 0), 5: (0.01, 0.011)}
+    nodes |= {6: (0, -0.001), 7: (0.011, 0.01)}
+    ways = [[1, 2, 3], [1, 4], [3, 5], [1, 6], [3, 7]]
+    text = ["<osm version='0.6'>"]
+    text += [f"<node id='{k}' lon='{x}' lat='{y}'/>" for k, (x, y) in nodes.items()]
+    for number, way in enumerate(ways):
+        refs = "".join(f"<nd ref='{node}'/>" for node in way)
+        text.append(f"<way id='{number + 1}'>{refs}<tag k='highway' v='primary'/></way>")
+    (tmp_path / "bent.osm").write_text("".join([*text, "</osm>"]))
+    (tmp_path / "mid.csv").write_text("name,lon,lat\nmid,0.0101,0.005\n")
+    return tmp_path
+
+
+def test_roads_with_shapes(bent: Path) -> None:
+    graph = groute_py.read_graph("bent.osm", weight="length")
+    roads = groute_py.add_points(graph, [[0.0101, 0.005]])
+    assert roads.shapes is not None
+    new = roads.vertex_count - 1
+    np.testing.assert_allclose(roads.coordinates[new], [0.01, 0.005], atol=1e-7)
+    (to_it,) = (roads.lightest_arc(roads.numbering.index_of(1), new),)
+    (from_it,) = (roads.lightest_arc(new, roads.numbering.index_of(3)),)
+    assert to_it is not None
+    assert from_it is not None
+    np.testing.assert_allclose(roads.shapes.of(to_it), [[0.01, 0]])
+    assert len(roads.shapes.of(from_it)) == 0
+    assert roads.weights[to_it] == pytest.approx(3 * roads.weights[from_it], rel=1e-3)
+
+
+def test_the_command(bent: Path) -> None:
+    words = ("matrix", "bent.osm", "--weight", "length", "--from", "mid.csv", "--to", "1,3")
+    rows = as_json(run_command(*words, "--snap", "arc", "-o", "m.csv", "--json"))
+    (snap,) = rows["source_points"]
+    assert snap["vertex"] == 8
+    assert snap["distance"] == pytest.approx(11.1, rel=0.01)
+    _, *lines = (bent / "m.csv").read_text().splitlines()
+    lengths = [float(line.split(",")[2]) for line in lines]
+    assert lengths == pytest.approx([1668, 556], rel=0.01)
+    run_command("route", *words[1:], "--snap", "arc", "--paths", "-o", "r.geojson")
+    with pytest.raises(InputError, match="--snap arc cuts arcs"):
+        run_command(*words, "--snap", "arc", "--turns", "mid.csv")
+    with pytest.raises(InputError, match="are for points"):
+        run_command("matrix", "bent.osm", "--from", "1", "--to", "3", "--snap", "arc")
