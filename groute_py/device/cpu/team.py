@@ -22,7 +22,7 @@ ARCS_A_THREAD = 90_000
 """Fewer arcs take no longer on fewer threads; New York's roads are fastest on 8."""
 
 FEW_THREADS, LARGE_ARCS = 4, 1 << 22
-"""Fewer threads are worth it on a larger graph only, for their barriers cost as much as they save."""
+"""Fewer threads are worth it on a larger graph only: their barriers cost as much as they save."""
 
 SPINS = 200_000
 """Looks of a thread that waits, about 0.3 ms, before it lets others have its core; where threads

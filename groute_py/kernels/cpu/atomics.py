@@ -1,9 +1,9 @@
 """Atomic operations on elements of arrays, for kernels that several threads run on shared arrays.
 
-`load` is relaxed: it gives atomicity, and one order of the changes of each element, but none between
-elements. `load_acquire`, and a `replace` that succeeds, see all that a thread has written before
-the `add`, `put`, `replace` or `store_release` whose value they read (the memory model of C++ and
-LLVM). Indices are not checked, and not counted from the end.
+`load` is relaxed: it gives atomicity, and one order of the changes of each element, but none
+between elements. `load_acquire`, and a `replace` that succeeds, see all that a thread has written
+before the `add`, `put`, `replace` or `store_release` whose value they read (the memory model of C++
+and LLVM). Indices are not checked, and not counted from the end.
 """
 
 from __future__ import annotations

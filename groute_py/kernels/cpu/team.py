@@ -10,8 +10,8 @@ Wasp (SC 2025).
 
 What threads share, and the order that each needs (relaxed, acquire and release as in C++):
 
-* A distance only falls, by `replace` in a loop; relaxed would do, as nothing else is read because of
-  its value. A value that is old is too high. Then `replace` fails, and the loop looks again. A
+* A distance only falls, by `replace` in a loop; relaxed would do, as nothing else is read because
+  of its value. A value that is old is too high. Then `replace` fails, and the loop looks again. A
   value that is low enough to make a thread pass is one that the vertex has had, so the vertex is as
   near.
 * An entry in the pool, and its distance, are written and read under the lock: `replace` takes it
