@@ -94,7 +94,7 @@ class AssignmentJob:
         refuse_difference(channel, self.alike())
         over = deadline_in(self.time_limit_s)
         network = cast("TrafficNetwork", at_root(channel, lambda: self._network(source)))
-        hierarchy = on_root(channel, lambda: customizable(network.through))
+        hierarchy = on_root(channel, lambda: customizable(network.through, source.orders))
         trips = on_root(channel, lambda: [some.origins for some in network.classes.trips])
         figures = on_root(channel, lambda: network.figures)
         with collective(channel):

@@ -85,7 +85,7 @@ def centrality(
 
     def answered() -> dict[str, Any]:
         assert result is not None
-        whole = run.opened.graph()
+        whole = run.opened.plain_graph()
         return {
             "measure": measure,
             "graph": whole.name,

@@ -144,12 +144,18 @@ def generate(spec: str, output: str, seed: int) -> None:
     show_default=True,
     help="Where to contract; auto takes a GPU if CUDA finds one.",
 )
+@click.option(
+    "--separators",
+    is_flag=True,
+    help="Order it by separators too, for pairs, matrices and weights that change.",
+)
 @reading_options
 @on_rank_0
 def prepare(
     graph: str,
     output: str,
     device: str,
+    separators: bool,
     columns: Columns,
     cache: Any,
     as_json: bool,
@@ -163,7 +169,7 @@ def prepare(
     records.begin("import")
     from groute_py.device.registry import kind_of
     from groute_py.engine.algorithms.methods import CONTRACTION
-    from groute_py.engine.preparing import NOW, read_prepared
+    from groute_py.engine.preparing import NOW, read_prepared, with_order
     from groute_py.io.formats import prepared
     from groute_py.io.registry import write_graph
     from groute_py.source.graph_source import GraphSource
@@ -178,6 +184,8 @@ def prepare(
     with show.progress(f"reading {graph}") as progress:
         source = GraphSource(graph, columns, cache=cache, prepare=True, progress=progress)
         whole, reason = read_prepared(source, kind)
+    if separators:
+        whole = with_order(whole, source.orders)
     with phase("write"):
         write_graph(whole, output)
     hierarchy = whole.hierarchy

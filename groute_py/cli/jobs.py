@@ -152,7 +152,7 @@ def route(
 
     def write(routes: Routes) -> None:
         if is_drawn:
-            routes.save_lines(output, run.ends.places(run.opened.graph()))
+            routes.save_lines(output, run.ends.places(run.opened.plain_graph()))
         else:
             routes.save(output)
 
@@ -161,7 +161,7 @@ def route(
     job = RouteJob(named, paths or is_drawn)
     run.begin(job, check, keeps=True, draws=is_drawn)
     if is_drawn:  # of which an error comes before the work
-        run.on_root(lambda: run.ends.places(run.opened.graph()))
+        run.on_root(lambda: run.ends.places(run.opened.plain_graph()))
     routes = run.answer(job, write, "sources", "routes, by sources")
 
     def rows() -> dict[str, Any]:
@@ -285,7 +285,7 @@ def _rows(run: Runner, answer: Any, vertices: int, figures: dict[str, Any]) -> d
     """Return an answer by name, of which ``figures`` are the job's own."""
     from groute_py.io.tables.units import unit_of
 
-    statistics, whole = answer.statistics, run.opened.graph()
+    statistics, whole = answer.statistics, run.opened.plain_graph()
     devices = statistics["devices"] if "devices" in statistics else [statistics["device"]]
     return {
         "graph": whole.name,

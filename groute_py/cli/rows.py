@@ -245,7 +245,7 @@ def _rows(run: Runner, answer: RowsAnswer, **more: Any) -> dict[str, Any]:
         "graph": facts.name,
         "vertices": facts.vertex_count,
         "arcs": facts.arc_count,
-        **show.unit(unit_of(run.opened.graph())),
+        **show.unit(unit_of(run.opened.plain_graph())),
         "sources": len(job.sources),
         **more,
         "algorithm": job.choice.algorithm,

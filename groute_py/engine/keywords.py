@@ -103,5 +103,6 @@ class RouteKeywords(TypedDict, total=False):
     reverse: bool
     turns: Any
     profile: str | None
+    prepare: bool
     carry: Sequence[str]
     memory_limit: int | None

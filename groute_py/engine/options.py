@@ -246,14 +246,20 @@ class Options:
     prepare: bool = option(
         False,
         "Spend time on loading so that each solve takes less.",
-        of=ONE_SOURCE,
+        of=(*ONE_SOURCE, "query"),
         others=[
             Option(
                 "Contract the graph first, and keep it in the cache, if it suits.",
-                in_python="For `auto` and `sweep`",
+                in_python="For `auto` and `sweep`. For a `matrix` an order from separators is made "
+                "instead where that takes less",
                 of=ROWS,
                 default=False,
-            )
+            ),
+            Option(
+                "Order the graph by separators, and keep the order in the cache, where that pays.",
+                of=("route",),
+                default=False,
+            ),
         ],
     )
     carry: Sequence[str] = option(
@@ -306,6 +312,13 @@ class Options:
     def keeps_prepared(self) -> bool:
         """Return whether the hierarchy of a file is to be kept in the cache, or read from there."""
         return self.prepare and not self.hops and self.algorithm in CONTRACTING
+
+    @property
+    def loads_late(self) -> bool:
+        """Return whether a graph that is to be contracted may wait with it for a first tree."""
+        is_plain = self.turns is None and self.delta is None and not self.renumbers
+        is_usual = self.algorithm == self.mode == "auto" and self.download
+        return self.keeps_prepared and is_plain and is_usual
 
     def with_coordinates(self, graph: object) -> Options:
         """Return options with the coordinate file beside the graph's, if none is named."""

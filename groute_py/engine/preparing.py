@@ -19,6 +19,8 @@ from groute_py.graph.facts import Facts, facts_of
 from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.hierarchy.prepared import PreparedGraph
 from groute_py.hierarchy.problems import DenseError, NarrowError, UnsuitableError
+from groute_py.hierarchy.separators.customizable import order_by_separators
+from groute_py.hierarchy.separators.order import Orders
 from groute_py.hierarchy.suits import cannot, why_not
 from groute_py.source.base import Supply
 from groute_py.source.graph_source import GraphSource
@@ -113,6 +115,13 @@ def read_prepared(source: GraphSource, device: str) -> tuple[PreparedGraph, str]
     except UnsuitableError as problem:
         raise refusal(whole.graph().name, problem) from problem
     return cast("PreparedGraph", whole.graph()), reason
+
+
+def with_order(graph: PreparedGraph, orders: Orders | None) -> PreparedGraph:
+    """The same in an order from separators, which is kept in ``orders``."""
+    with phase("order"):
+        order, *_ = order_by_separators(graph, orders)
+    return PreparedGraph(graph, graph.hierarchy, graph.file, order)
 
 
 def prepare_whole(graph: Graph, device: str) -> PreparedGraph:

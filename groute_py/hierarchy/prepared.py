@@ -7,6 +7,9 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from groute_py.errors import GraphError
 from groute_py.graph.csr import Graph
 from groute_py.hierarchy.hierarchy import Hierarchy
@@ -27,10 +30,11 @@ class PreparedGraph(Graph):
         graph: any graph with integer weights, none of them negative.
         hierarchy: of this graph.
         file: that has both, if there is one: they are mapped from it, or were written to it.
+        order: int32, shape (n,), an order from separators: vertices in order of elimination.
 
     Attributes:
         hierarchy: as given. Its arrays may lie on a GPU.
-        file: as given.
+        file, order: as given.
 
     Raises:
         GraphError: the hierarchy is of a graph with another number of vertices.
@@ -38,12 +42,17 @@ class PreparedGraph(Graph):
 
     hierarchy: Hierarchy
     file: PreparedFile | None
+    order: NDArray[np.int32] | None
 
     contract: ClassVar[Callable[[Graph, str], PreparedGraph]]
     """Contracts a graph on a device; set by `groute_py.engine.preparing`, which lies above."""
 
     def __init__(
-        self, graph: Graph, hierarchy: Hierarchy, file: PreparedFile | None = None
+        self,
+        graph: Graph,
+        hierarchy: Hierarchy,
+        file: PreparedFile | None = None,
+        order: NDArray[np.int32] | None = None,
     ) -> None:
         if hierarchy.vertex_count != graph.vertex_count:
             raise GraphError(
@@ -51,7 +60,8 @@ class PreparedGraph(Graph):
                 f"{graph.vertex_count:,}"
             )
         own = {entry.name: getattr(graph, entry.name) for entry in fields(Graph)}
-        vars(self).update(own, hierarchy=hierarchy, file=file)  # the graph has checked its arrays
+        # the graph has checked its arrays
+        vars(self).update(own, hierarchy=hierarchy, file=file, order=order)
 
     def with_weights(self, weights: Any, *, device: str = "auto") -> PreparedGraph:
         """The same vertices and arcs with other weights, contracted anew.
@@ -68,14 +78,14 @@ class PreparedGraph(Graph):
 
     def reversed(self) -> PreparedGraph:
         """The graph with each arc turned round, in host memory; it is not contracted anew."""
-        return PreparedGraph(super().reversed(), self.hierarchy.reversed())
+        return PreparedGraph(super().reversed(), self.hierarchy.reversed(), order=self.order)
 
     def to_host(self) -> PreparedGraph:
         """The same with all arrays in host memory."""
         graph, hierarchy = super().to_host(), self.hierarchy.to_host()
         if graph is self and hierarchy is self.hierarchy:
             return self
-        return PreparedGraph(graph, hierarchy)
+        return PreparedGraph(graph, hierarchy, order=self.order)
 
     @property
     def nbytes(self) -> int:
@@ -89,6 +99,11 @@ class PreparedGraph(Graph):
 def hierarchy_of(graph: Graph) -> Hierarchy | None:
     """The hierarchy of a graph that was prepared; None of any other."""
     return graph.hierarchy if isinstance(graph, PreparedGraph) else None
+
+
+def order_of_prepared(graph: Graph) -> NDArray[np.int32] | None:
+    """The order from separators that a graph was prepared with, if any; None of any other."""
+    return graph.order if isinstance(graph, PreparedGraph) else None
 
 
 def file_of_prepared(graph: Graph) -> PreparedFile | None:

@@ -16,6 +16,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from groute_py.errors import CacheWarning, FormatError, InputError, file_path
 from groute_py.graph.csr import Graph
 from groute_py.hierarchy.prepared import PreparedGraph
@@ -25,6 +28,7 @@ from groute_py.io.companions import companion
 from groute_py.io.compression import bare_name
 from groute_py.io.file_head import Source
 from groute_py.io.formats import native, prepared
+from groute_py.io.formats import order as order_format
 from groute_py.io.tables.columns import BY_TITLE, Columns
 from groute_py.system.own_files import open_believed, replacing_copy, rights_of_copy
 
@@ -100,6 +104,58 @@ class Copy:
     def _warn(self, text: str) -> None:
         if self._form is prepared:
             warnings.warn(text, CacheWarning, stacklevel=3)
+
+
+class KeptOrders:
+    """Orders from separators in a folder of copies; see `groute_py.hierarchy.separators.order`.
+
+    Their names are digests of neighbours. They may be read by whoever may read the file at
+    ``path``. Any order of as many vertices gives right distances.
+    """
+
+    def __init__(self, folder: Path, path: Path) -> None:
+        self._folder, self._path = folder, path
+
+    def find(
+        self, offsets: NDArray[np.int64], neighbours: NDArray[np.int32]
+    ) -> NDArray[np.int32] | None:
+        place = self._place(offsets, neighbours)
+        try:
+            contents: order_format.OrderContents = _mapped_order(place)
+        except (OSError, FormatError):
+            return None
+        note_use(place)
+        return contents.order if len(contents.order) == len(offsets) - 1 else None
+
+    def keep(
+        self,
+        name: str,
+        offsets: NDArray[np.int64],
+        neighbours: NDArray[np.int32],
+        order: NDArray[np.int32],
+    ) -> None:
+        place = self._place(offsets, neighbours)
+        if refuses(self._path, order.nbytes):
+            return
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            with replacing_copy(place, self._path) as file:
+                order_format.write_to(file, name, order)
+        except OSError as problem:
+            text = f"the order of {self._path} is not kept: {problem.strerror}"
+            warnings.warn(text, CacheWarning, stacklevel=3)
+            return
+        remove_beyond_limit(place.parent)
+
+    def _place(self, offsets: NDArray[np.int64], neighbours: NDArray[np.int32]) -> Path:
+        digest = hashlib.blake2b(offsets.data, digest_size=10)
+        digest.update(neighbours.data)
+        return self._folder / f"order-{digest.hexdigest()}{order_format.SUFFIX}"
+
+
+def _mapped_order(place: Path) -> order_format.OrderContents:
+    with open_believed(place) as file:
+        return order_format.map_open_file(place, file)
 
 
 def copy_name(

@@ -22,19 +22,21 @@ from pathlib import Path
 from typing import NamedTuple
 
 from groute_py.errors import CacheWarning, FormatError, InputError
-from groute_py.io.formats import native, prepared
+from groute_py.io.formats import native, order, prepared
 from groute_py.system.own_files import is_draft, open_believed, open_plain
 from groute_py.system.settings import settings
 
-COPY = re.compile(r".*-[0-9a-f]{20}\.(csr|prepared)", re.DOTALL)
+COPY = re.compile(r".*-[0-9a-f]{20}\.(csr|prepared|order)", re.DOTALL)
 """The names of copies. A file with such a name is a copy if its first bytes say so too; other files
 in the folder are not ours to remove."""
 
 LEFT_AFTER_S = 3600.0
 """A draft that nobody has written to for so long has been left."""
 
-FAMILIES = {"csr": native.KIND.family, "prepared": prepared.KIND.family}
-"""First bytes of a copy, whatever its version."""
+FORMS = {form.SUFFIX: form for form in (native, prepared, order)}
+"""The forms of copies by suffix; their first bytes are a family's, whatever the version."""
+
+KINDS = {native.SUFFIX: "native", prepared.SUFFIX: "prepared", order.SUFFIX: "order"}
 
 
 class CachedFile(NamedTuple):
@@ -51,20 +53,19 @@ class CachedFile(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """``native`` or ``prepared``; ``unfinished`` where its process was killed."""
+        """``native``, ``prepared``, ``order``; ``unfinished`` where its process was killed."""
         if is_draft(self.path):
             return "unfinished"
-        return "prepared" if self.path.suffix == prepared.SUFFIX else "native"
+        return KINDS[self.path.suffix]
 
     @property
     def graph(self) -> str:
         """The name of the graph, from the header; where that has none, its file's."""
         if is_draft(self.path):
             return ""
-        form = prepared if self.kind == "prepared" else native
         try:
             with open_believed(self.path) as file:
-                return str(form.map_open_file(self.path, file).name)
+                return str(FORMS[self.path.suffix].map_open_file(self.path, file).name)
         except (OSError, FormatError):
             return self.path.name.rpartition("-")[0]
 
@@ -128,9 +129,9 @@ def _copies(folder: Path) -> Iterator[CachedFile]:
 
 def _is_copy(path: Path) -> bool:
     """Return True if a file has the name and the first bytes of a copy."""
-    if (match := COPY.fullmatch(path.name)) is None:
+    if COPY.fullmatch(path.name) is None:
         return False
-    family = FAMILIES[match[1]]
+    family: bytes = FORMS[path.suffix].KIND.family
     with open_plain(path) as file:
         return file.read(len(family)) == family
 

@@ -15,7 +15,7 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Size
 from groute_py.graph.symmetrize import mirrored
 from groute_py.io import cache as cached
-from groute_py.io.cache import Copy
+from groute_py.io.cache import Copy, KeptOrders
 from groute_py.io.file_head import Head, Source
 from groute_py.io.formats import native, prepared
 from groute_py.io.registry import FORMATS, MAPPED, format_of
@@ -114,9 +114,19 @@ class GraphFile:
         except (OSError, FormatError, GraphError):  # rank 0, which reads all, says in which line
             return None
 
-    def _copy(self, form: ModuleType, columns: Columns, large: int) -> Copy | None:
+    @cached_property
+    def orders(self) -> KeptOrders | None:
+        """The orders from separators that are kept; None where there shall be none."""
+        folder = self._folder(cached.LARGE_PREPARED)
+        return None if folder is None else KeptOrders(folder, self.path)
+
+    def _folder(self, large: int) -> Path | None:
+        """The folder of copies, if there are to be any of a file of so many bytes."""
         is_wanted = self._head.source.size >= large if self._cache is None else self._cache
-        folder = None if is_wanted is False else cached.folder_of(is_wanted)
+        return None if is_wanted is False else cached.folder_of(is_wanted)
+
+    def _copy(self, form: ModuleType, columns: Columns, large: int) -> Copy | None:
+        folder = self._folder(large)
         if folder is None:
             return None
         name = cached.copy_name(self.path, columns, form, self._format.rules)

@@ -1,7 +1,8 @@
 """Distances and paths of many pairs of vertices: one query object, and the choice of its method.
 
 Pairs of one source are solved together, and the ranks share the sources. Cores search from each
-source (`groute_py.jobs.searches`); a GPU solves for rows from hundreds of sources at once.
+source (`groute_py.jobs.searches`); a GPU solves for rows from hundreds of sources at once. Labels
+(`groute_py.many.labels`) give each distance by itself.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,9 @@ from groute_py.jobs.routes import Routes
 from groute_py.jobs.searches import Group, PairResults, Searches, groups_of
 from groute_py.many.apsp import Progress
 from groute_py.many.choose import READY_S, Choice, choose
+from groute_py.many.customized import Customized
 from groute_py.many.estimates import CPU_CLIMB_S, estimates
+from groute_py.many.labels import LABELS
 from groute_py.many.row_graph import RowGraph
 from groute_py.many.solve import Solving
 from groute_py.many.storage.folder import run_of
@@ -49,6 +52,12 @@ SEARCH_SHARE = {"search": 0.5, "two-sided search": 0.3}
 
 SOURCES_AT_ONCE = 1 << 14
 """Sources that a GPU solves in one call at most; the columns of their targets stay small."""
+
+PAIRS_AT_ONCE = 1 << 20
+"""Pairs that are looked up in one call."""
+
+MARKS_A_VERTEX = 1 << 8
+"""Vertices for each pair up to which marking all of them beats sorting the pairs."""
 
 FIRST_COUNT, ROUND_S = 16, 1.0
 """Sources of each rank in the first round that is kept, and about the seconds of later ones."""
@@ -77,13 +86,16 @@ class PairQuery:
         """
         start_s, keep, layout = time.monotonic(), work.keep, self._row_graph.layout
         ends = layout.begins(pairs[:, 0]), layout.ends(pairs[:, 1])
-        remaining = groups = groups_of(np.stack(ends, axis=1))
+        counts = Counts(count_distinct(ends[0], self._row_graph.facts.vertex_count), len(pairs))
+        choice = self._choice(counts, paths=paths)
+        are_whole = choice.algorithm == LABELS and keep is None
+        length = math.ceil(len(pairs) / self._channel.size) if are_whole else 0
+        remaining = groups = groups_of(*ends, min(length, PAIRS_AT_ONCE))
         potentials = self._potentials(groups)
         if keep is not None:
             record = partial(self._record, pairs, paths=paths)
             remaining = [groups[unit] for unit in keep.begin(self._channel, record, len(groups))]
         with collective(self._channel):
-            choice = self._choice(groups, paths=paths)
             find, label = self._method(choice, potentials, paths=paths)
             own = remaining[self._channel.rank :: self._channel.size]
             results = find(own, paths=paths, deadline=deadline)
@@ -98,7 +110,7 @@ class PairQuery:
             "algorithm": choice.algorithm,
             "reason": choice.reason,
             "device": label(),
-            "sources": len(groups),
+            "sources": counts.sources,
             "seconds": time.monotonic() - start_s,
         }
         return self._routes(pairs, every, graph, statistics)
@@ -120,21 +132,32 @@ class PairQuery:
         sources = np.array([group.source for group in groups])
         return on_root(self._channel, lambda: self._row_graph.heights(self._options, sources))
 
-    def _choice(self, groups: list[Group], *, paths: bool) -> Choice:
-        options = replace(self._options, predecessors=paths)
-        return choose_method(
-            options,
-            self._row_graph.facts,
-            groups,
-            self._channel.size,
-            prepared=hierarchy_of(self._row_graph.graph) is not None,
-            resident=self._row_graph.resident(options),
+    def _choice(self, counts: Counts, *, paths: bool) -> Choice:
+        """Choose the method of this rank; collective."""
+        whole, options = self._row_graph, replace(self._options, predecessors=paths)
+        with collective(self._channel):
+            choice = choose_method(
+                options,
+                whole.facts,
+                counts,
+                self._channel.size,
+                prepared=hierarchy_of(whole.graph) is not None,
+                resident=whole.resident(options),
+            )
+        if paths:
+            return choice
+        request = "pairs", counts.pairs
+        return whole.labels.prefer(
+            self._channel, whole.graph, whole.facts, options, choice, request
         )
 
     def _method(
         self, choice: Choice, potentials: NDArray[Any] | None, *, paths: bool
     ) -> tuple[Callable[..., Generator[PairResults, None, None]], Callable[[], str]]:
         """Return the function that finds groups' routes, and one for what it has run on."""
+        if choice.algorithm == LABELS:
+            graph = self._row_graph.labels.customized
+            return partial(by_labels, graph), lambda: graph.label
         if choice.device == "cuda":
             options = replace(self._options, predecessors=paths)
             solving = self._row_graph.solving(potentials, options, choice, self._channel)
@@ -187,17 +210,18 @@ class PairQuery:
         """Return the routes of all pairs in their order, from the results of all ranks."""
         kind = self._row_graph.facts.weight_type
         distances: NDArray[Any] = np.empty(len(pairs), kind if kind.kind == "f" else np.int64)
-        paths: list[Any] = [None] * len(pairs)
+        paths: dict[int, NDArray[np.int64]] = {}
         for some in every:
             distances[some.numbers] = some.distances
-            for number, path in zip(some.numbers.tolist(), some.paths or (), strict=False):
+            if some.paths is None:
+                continue
+            for number, path in zip(some.numbers.tolist(), some.paths, strict=True):
                 path = self._row_graph.layout.path(path)
                 paths[number] = path[::-1] if self._reverse else path
-        has_paths = paths[0] is not None
         return Routes(
             pairs,
             distances,
-            paths if has_paths else None,
+            [paths[number] for number in range(len(pairs))] if paths else None,
             statistics,
             numbering=graph.numbering,
             graph=graph,
@@ -205,10 +229,26 @@ class PairQuery:
         )
 
 
+class Counts(NamedTuple):
+    """Counts of pairs that are wanted, and of their sources."""
+
+    sources: int
+    pairs: int
+
+
+def count_distinct(vertices: NDArray[np.int64], vertex_count: int) -> int:
+    """Count the different ones of some vertices."""
+    if vertex_count > MARKS_A_VERTEX * len(vertices):
+        return len(np.unique(vertices))
+    marks = np.zeros(vertex_count, np.bool_)
+    marks[vertices] = True
+    return int(np.count_nonzero(marks))
+
+
 def choose_method(
     options: Options,
     facts: Facts,
-    groups: list[Group],
+    counts: Counts,
     ranks: int,
     *,
     prepared: bool,
@@ -219,12 +259,12 @@ def choose_method(
     ``prepared`` says that the graph has a hierarchy; ``resident`` is the method of an earlier job
     whose graph the device still holds.
     """
-    search = _search_choice(facts, groups, ranks, paths=options.predecessors, prepared=prepared)
+    search = _search_choice(facts, counts, ranks, paths=options.predecessors, prepared=prepared)
     if options.device == "cpu" or gpu_problem() is not None:
         return search
     how: dict[str, Any] = {"prepared": prepared, "resident": resident}
     on_gpu = replace(options, device="cuda")
-    rows = choose(on_gpu, facts, len(groups), ranks, WHY_NO_FLOYD, **how)
+    rows = choose(on_gpu, facts, counts.sources, ranks, WHY_NO_FLOYD, **how)
     if options.device == "cuda":
         return rows
     ready = resident is not None and resident.device == "cuda"
@@ -234,19 +274,42 @@ def choose_method(
 
 
 def _search_choice(
-    facts: Facts, groups: list[Group], ranks: int, *, paths: bool, prepared: bool
+    facts: Facts, counts: Counts, ranks: int, *, paths: bool, prepared: bool
 ) -> Choice:
     """Return the search that cores take, with its estimate."""
     cores, both_ends = len(os.sched_getaffinity(0)), facts.weight_type.kind != "f"
     if prepared and both_ends and not paths:
-        ends = len(groups) + sum(len(group.targets) for group in groups)
-        name, seconds = "upward search", ends * CPU_CLIMB_S / cores / ranks
+        name, seconds = "upward search", sum(counts) * CPU_CLIMB_S / cores / ranks
     else:
-        single = both_ends and all(len(group.targets) == 1 for group in groups)
-        name = "two-sided search" if single else "search"
-        share = math.ceil(len(groups) / ranks)
+        name = "two-sided search" if both_ends and counts.sources == counts.pairs else "search"
+        share = math.ceil(counts.sources / ranks)
         seconds = SEARCH_SHARE[name] * estimates(facts, share, None)["heap"]
     return Choice(name, "cpu", f"estimates: {name} {seconds:.2g} s", seconds)
+
+
+def by_labels(
+    graph: Customized, groups: list[Group], *, paths: bool, deadline: float
+) -> Generator[PairResults, None, None]:
+    """Yield the distances of some groups, in their order."""
+    assert not paths
+    stops, first = np.cumsum([len(group.targets) for group in groups]), 0
+    while first < len(groups):
+        done = stops[first - 1] if first else 0
+        stop = max(int(np.searchsorted(stops, done + PAIRS_AT_ONCE, "right")), first + 1)
+        some, first = groups[first:stop], stop
+        if len(some) == 1:
+            (one,) = some
+            sources = np.broadcast_to(one.source, one.targets.shape)
+            yield PairResults(one.numbers, graph.distances(sources, one.targets), None)
+        else:
+            sizes = [len(group.targets) for group in some]
+            sources = np.repeat([group.source for group in some], sizes)
+            targets = np.concatenate([group.targets for group in some])
+            parts = np.split(graph.distances(sources, targets), np.cumsum(sizes)[:-1])
+            for group, distances in zip(some, parts, strict=True):
+                yield PairResults(group.numbers, distances, None)
+        if first < len(groups) and time.monotonic() > deadline:
+            raise too_late()
 
 
 def by_rows(

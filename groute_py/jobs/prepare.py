@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from groute_py.comm.agree import at_root, refuse_difference
 from groute_py.comm.connect import connect
-from groute_py.engine.preparing import read_prepared
+from groute_py.engine.preparing import read_prepared, with_order
 from groute_py.errors import file_path
 from groute_py.graph.csr import GraphLike
 from groute_py.hierarchy.prepared import PreparedGraph
@@ -24,6 +24,7 @@ def prepare(
     *,
     device: str = "auto",
     undirected: bool = False,
+    separators: bool = False,
     cache: bool | str | os.PathLike[str] | None = None,
     tail: Any = None,
     head: Any = None,
@@ -40,6 +41,8 @@ def prepare(
         graph, tail, head, weight, ignore_columns, comm: as for `sssp`.
         device: where to contract, as for `sssp`.
         undirected: add the reverse of each arc.
+        separators: order the graph by separators too, for pairs, matrices and weights that change;
+            see `customize`. A file of the graph has the order as well.
         cache: whether to keep a prepared copy of a file for the next time. None: if the file has at
             least 1 MB. True: always. False: never, and ignore existing copies. A folder: always, in
             that folder.
@@ -49,8 +52,9 @@ def prepare(
         other ranks. A graph that was prepared before is returned as it is.
 
     Raises:
-        InputError: weights are floats or negative, or the graph would become too dense.
-        SetupError: the device cannot be used.
+        InputError: weights are floats or negative, or the graph would become too dense, or is to
+            be ordered and has no small separators.
+        SetupError: the device cannot be used, or METIS is missing.
 
     >>> from groute_py import sssp
     >>> town = prepare("road:20x20", device="cpu")
@@ -58,12 +62,14 @@ def prepare(
     353
     """
     channel = connect(comm)
-    refuse_difference(channel, {"function": "prepare", "device": device, "undirected": undirected})
+    choices = {"device": device, "undirected": undirected, "separators": separators}
+    refuse_difference(channel, {"function": "prepare"} | choices)
 
     def prepared() -> PreparedGraph:
         where = cache if cache is None or isinstance(cache, bool) else file_path("cache", cache)
         columns = Columns(tail, head, weight, undirected, ignore=ignore_columns)
         source = GraphSource(graph, columns, cache=where, prepare=True)
-        return read_prepared(source, device)[0]
+        whole, _ = read_prepared(source, device)
+        return with_order(whole, source.orders) if separators else whole
 
     return at_root(channel, prepared)

@@ -8,8 +8,11 @@ and may have an ``id``, which its answer repeats:
     {"pairs": [[3, 9], [5, 4]], "paths": true}   {"distances": [8, 2], "paths": [[3, 5, 9], [5, 4]]}
     {"sources": [3, 5], "targets": [9, 4]}       {"distances": [[8, null], [6, 2]]}
     {"sources": [3], "limits": [5, 9]}           {"vertices": [3, 5, 9], "distances": [0, 6, 8]}
+    {"arcs": [[3, 9], [9, 3]], "weights": [7, 2]}                                {"changed": 2}
 
-The last may ask for ``arcs`` and ``areas`` too, in an answer of bounded size.
+The last line gives arcs, each between two vertices, other weights for all questions behind it;
+without ``arcs`` all, in the order of the graph. The one before may ask for ``arcs`` and ``areas``
+too, in an answer of bounded size.
 Vertices are the graph's own ids, or points ``[lon, lat]``. Where no path leads, a distance is null.
 If the graph names somebody, such as OpenStreetMap, an answer has a member ``attribution``.
 """
@@ -55,6 +58,8 @@ FORMS: tuple[tuple[set[str], tuple[str, ...]], ...] = (
     ({"pairs"}, ("paths",)),
     ({"sources", "targets"}, ()),
     ({"sources", "limits"}, ASKS),
+    ({"arcs", "weights"}, ()),
+    ({"weights"}, ()),
 )
 """The members of each kind of question, and those that ask for more and are true or false."""
 
@@ -103,12 +108,14 @@ class Questions:
                 return self._solve(question, {name for name in asks if _is_wanted(question, name)})
         names = ", ".join(sorted(question)) or "nothing"
         raise InputError(
-            "a question has source and target, source and targets, pairs, sources and targets, or "
-            f"sources and limits; this one has {quoted(names)}"
+            "a question has source and target, source and targets, pairs, sources and targets, "
+            f"sources and limits, or weights; this one has {quoted(names)}"
         )
 
     def _solve(self, question: dict[str, Any], asks: set[str]) -> dict[str, Any]:
         paths = bool(asks)
+        if "weights" in question:
+            return self._update(question["weights"], question.get("arcs"))
         if "limits" in question:
             return self._reach(question["sources"], question["limits"], asks)
         if "sources" in question:
@@ -121,6 +128,18 @@ class Questions:
             return self._routes(_pairs_in(question["pairs"]), paths=paths)
         ends = _list_in("targets", question["targets"])
         return self._routes([(question["source"], target) for target in ends], paths=paths)
+
+    def _update(self, weights: Any, arcs: Any) -> dict[str, Any]:
+        values = _list_in("weights", weights, "number")
+        if not all(isinstance(value, int | float) for value in values):
+            raise InputError("weights must be numbers")
+        ends = None if arcs is None else _pairs_in(arcs)
+
+        def find(graph: Graph) -> list[int]:
+            return [graph.arc(*pair) for pair in ends or ()]
+
+        self._solver.update(values, arcs=None if ends is None else find)
+        return {"changed": len(values)}
 
     def _routes(self, pairs: list[tuple[Any, Any]], *, paths: bool) -> dict[str, Any]:
         sources, targets = zip(*pairs, strict=True)

@@ -57,7 +57,8 @@ def route(
     (Dijkstra, 1959) until its targets are settled. With integer weights it searches from both ends
     where a source has one target (Pohl, 1971), and upward from both ends in a prepared graph if no
     paths are asked for (Geisberger et al., 2012). A GPU solves for whole rows, as `groute_py.apsp`
-    does. Under ``mpirun`` every rank calls this function, and the ranks share the sources.
+    does. If there is an order from separators, distances are looked up in labels. Under ``mpirun``
+    every rank calls this function, and the ranks share the sources.
 
     Args:
         graph: as for `groute_py.sssp`; every rank holds the whole graph.
@@ -103,11 +104,11 @@ class RouteJob:
         channel = opened.channel
         opened.supply()  # collective; the graph can be read after it
         pairs = on_root(
-            channel, lambda: as_pairs(self.pairs, opened.graph(opened.supply_direction))
+            channel, lambda: as_pairs(self.pairs, opened.plain_graph(opened.supply_direction))
         )
-        row_graph = opened.row_graph()
+        row_graph = opened.row_graph(contracts=not opened.may_wait())
         query = opened.memo("route", lambda: PairQuery(channel, row_graph, opened.options))
-        graph = opened.graph() if channel.rank == 0 else None
+        graph = opened.plain_graph() if channel.rank == 0 else None
         carrier = at_root(channel, lambda: opened.carrier(Direction.FORWARD))
         paths = self.paths or bool(opened.options.carry)
         routes = query.run(pairs, graph, paths=paths, deadline=opened.deadline(), work=work)
@@ -139,6 +140,11 @@ def as_pairs(pairs: Pairs, graph: Graph) -> NDArray[np.int64]:
         raise InputError(
             f"pairs must be a source and a target each, shape (k, 2), not {values.shape}"
         )
+    numbering = graph.numbering
+    if numbering.ids is None and values.dtype.kind == "i":
+        first = 0 if isinstance(pairs, Positions) else numbering.first
+        if first <= int(values.min()) and int(values.max()) < first + numbering.count:
+            return np.subtract(values, first, dtype=np.int64)
     columns: list[Any] = list(values.T)
     if isinstance(pairs, Positions):
         columns = [Positions(column) for column in columns]

@@ -109,7 +109,7 @@ class RowsJob(Generic[T]):
         opened.supply()
 
         def ends() -> Ends:
-            graph, sources, targets = opened.graph(opened.supply_direction), None, None
+            graph, sources, targets = opened.plain_graph(opened.supply_direction), None, None
             if self.sources is not None:
                 sources = indices_in(graph, self.sources)
             if self.targets is not None:
@@ -117,9 +117,9 @@ class RowsJob(Generic[T]):
             return Ends(sources, targets)
 
         deadline = opened.deadline()
-        many = opened.many_sources(
-            ends, self._options(opened.options), destination=self.destination
-        )
+        options = self._options(opened.options)
+        contracts = self.targets is None or options.predecessors or not opened.may_wait()
+        many = opened.many_sources(ends, options, destination=self.destination, contracts=contracts)
         return self.deliver(opened.channel, many, opened.collective_watch(deadline, work.progress))
 
     def _options(self, options: Options) -> Options:

@@ -33,32 +33,38 @@ from groute_py.results.distances import public_distances
 
 
 class Group(NamedTuple):
-    """The pairs of one source: their numbers among all pairs, from 0, and targets, shape (t,)."""
+    """The pairs of one source: their numbers among all pairs, from 0, and targets, shape (t,).
 
-    source: int
-    numbers: NDArray[np.int64]
+    For labels some pairs one behind the other, with a source each, shape (t,).
+    """
+
+    source: Any
+    numbers: Any  # an array; for labels a slice
     targets: NDArray[np.int64]
 
 
 class PairResults(NamedTuple):
     """Distances of the pairs of some numbers, in public types, and paths if they are asked for."""
 
-    numbers: NDArray[np.int64]
+    numbers: Any
     distances: NDArray[Any]
     paths: list[NDArray[np.int64]] | None
 
 
-def groups_of(pairs: NDArray[np.int64]) -> list[Group]:
-    """Return pairs, shape (k, 2), as groups in ascending order of their sources.
+def groups_of(begins: NDArray[np.int64], ends: NDArray[np.int64], length: int = 0) -> list[Group]:
+    """Return pairs as groups in ascending order of their sources, or of any ``length`` of them.
 
-    >>> [group.source for group in groups_of(np.array([[3, 1], [0, 2], [3, 0]]))]
+    >>> [group.source for group in groups_of(np.array([3, 0, 3]), np.array([1, 2, 0]))]
     [0, 3]
     """
-    order = np.argsort(pairs[:, 0], kind="stable")
-    sources, starts = np.unique(pairs[order, 0], return_index=True)
-    stops = [*starts[1:].tolist(), len(pairs)]
+    if length:
+        parts = (slice(first, first + length) for first in range(0, len(ends), length))
+        return [Group(begins[part], part, ends[part]) for part in parts]
+    order = np.argsort(begins, kind="stable")
+    sources, starts = np.unique(begins[order], return_index=True)
+    stops = [*starts[1:].tolist(), len(ends)]
     return [
-        Group(source, order[start:stop], pairs[order[start:stop], 1])
+        Group(source, order[start:stop], ends[order[start:stop]])
         for source, start, stop in zip(sources.tolist(), starts.tolist(), stops, strict=True)
     ]
 

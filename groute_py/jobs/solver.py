@@ -90,30 +90,29 @@ class Solver:
     next call.
 
     Args:
-        opened: the graph; its shares are loaded.
+        opened: the graph; its shares are loaded, or wait for a first tree with ``prepare``.
 
     Raises:
         InputError, SetupError: the same one on every rank.
     """
 
     def __init__(self, opened: Opened) -> None:
-        self._opened = opened
-        _ = opened.source_solver  # which loads the shares
+        self._opened, self._about = opened, opened.about()
 
     @property
     def facts(self) -> Facts:
         """Counts and weights of the graph."""
-        return self._opened.source_solver.facts
+        return self._about.facts
 
     @property
     def numbering(self) -> Numbering | None:
         """The ids of the vertices on rank 0, None elsewhere."""
-        return self._opened.source_solver.numbering
+        return self._about.numbering
 
     @property
     def attribution(self) -> str:
         """The credit that answers have to show, on rank 0; "" for none."""
-        return self._opened.source_solver.attribution
+        return self._about.attribution
 
     @property
     def gpu(self) -> str | None:
@@ -301,15 +300,37 @@ class Solver:
             RunError: the solver is closed.
         """
         opened = self._opened
-        if not opened.keeps_order:
-            raise everywhere(
-                InputError("with_weights: open without reverse, and call reversed() of the new one")
-            )
+        self._refuse_reordered("with_weights")
         with opened.alone():
             refuse_difference(opened.channel, {"function": "with_weights"})
             on_root(opened.channel, lambda: opened.options.refuse_turns("with_weights"))
             forward = at_root(opened.channel, lambda: self._with_weights(weights))
         return self._reopen(forward, opened.direction)
+
+    def update(self, weights: Any, *, arcs: Any = None) -> None:
+        """Take other weights for all arcs, or for some, in place; collective.
+
+        What is asked next is answered by them. If the graph is in an order from separators, for
+        pairs and matrices with ``prepare``, that takes milliseconds. Anything else that was made of
+        the graph is made anew when it is asked for.
+
+        Args:
+            weights: shape (m,) in the order of the arcs of the graph that was given, or shape (k,)
+                with ``arcs``; on the host or on a GPU. Those of other ranks than 0 are ignored.
+            arcs: numbers of arcs, from 0, each at most once, shape (k,); see `Graph.arc`.
+
+        Raises:
+            InputError: there are not as many weights as arcs, they are not valid, an arc is none
+                of the graph or there twice, or the solver was opened with ``reverse``, which
+                reorders the arcs. The weights are then those from before.
+            RunError: the solver is closed.
+        """
+        opened = self._opened
+        self._refuse_reordered("update")
+        with opened.alone():
+            refuse_difference(opened.channel, {"function": "update"})
+            on_root(opened.channel, lambda: opened.options.refuse_turns("update"))
+            self._about = self._about._replace(facts=opened.update(weights, arcs))
 
     def reversed(self) -> Solver:
         """A solver of the other direction: with ``reverse`` if this one is without; collective.
@@ -341,6 +362,11 @@ class Solver:
         self, kind: object, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._opened.__exit__(kind, error, trace)
+
+    def _refuse_reordered(self, function: str) -> None:
+        if not self._opened.keeps_order:
+            problem = f"{function}: open without reverse, and call reversed() of that solver"
+            raise everywhere(InputError(problem))
 
     def _reopen(self, forward: Graph | None, direction: Direction) -> Solver:
         """Return a solver with the same options, of a graph that rank 0 has; collective."""

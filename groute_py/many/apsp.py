@@ -28,6 +28,7 @@ from groute_py.graph.turns.expanded import Layout
 from groute_py.hierarchy.prepared import hierarchy_of
 from groute_py.many.carry import with_sums
 from groute_py.many.choose import Choice, choose
+from groute_py.many.labels import LABELS, LabelRows
 from groute_py.many.put_rows import put_rows_by_threads
 from groute_py.many.row_graph import RowGraph
 from groute_py.many.rows import SourceRows
@@ -116,6 +117,12 @@ class ManySources:
         """Return the solver of the method, which may be in place already."""
         return self.row_graph.solving(self.height, self.options, self.choice, channel)
 
+    def rows(self, channel: Channel) -> Solving | LabelRows:
+        """Return what gives blocks of rows: labels, or `solving`."""
+        if self.choice.algorithm == LABELS:
+            return LabelRows(self.row_graph.labels.customized, self.choice.device)
+        return self.solving(channel)
+
     def finished(self, block: RowBlock) -> RowBlock:
         """Return what is wanted of a block: sums along paths, and nothing beyond a cutoff."""
         if self.options.carry:
@@ -155,7 +162,7 @@ class ManySources:
             owners = owner_of(self.begins[numbers], self.graph.vertex_count, ranks)
             part: NDArray[np.int64] = numbers[owners == rank]
             return part
-        if self.choice.algorithm == "sweep":
+        if self.choice.algorithm in ("sweep", LABELS):
             return np.array_split(numbers, ranks)[rank]
         return numbers[rank::ranks]
 
@@ -213,11 +220,16 @@ def prepare(
             resident=whole.resident(options),
             destination=destination,
         )
-        if why:
-            choice = replace(choice, reason=f"{choice.reason}; {why}")
         return sources, targets, choice, whole.heights(options, whole.layout.begins(sources))
 
-    return ManySources(whole, options, *on_root(channel, plan))
+    many = ManySources(whole, options, *on_root(channel, plan))
+    choice, count, targets = many.choice, len(many.sources), many.targets
+    if not options.predecessors and (targets is not None or destination != "nowhere"):
+        request = ("rows", count) if targets is None else ("matrix", count * len(targets))
+        choice = whole.labels.prefer(channel, whole.graph, whole.facts, options, choice, request)
+    if why and choice.algorithm != LABELS:
+        choice = replace(choice, reason=f"{choice.reason}; {why}")
+    return replace(many, choice=choice)
 
 
 def _checked(
@@ -255,9 +267,13 @@ class Collected:
         self.parents = ANSWERS.empty(shape, np.int32) if job.options.predecessors else None
         self.carried: dict[str, NDArray[Any]] = {}
         self._shape = shape
+        self._are_lent = job.choice.algorithm != LABELS  # else blocks stay as they are
 
     def take(self, numbers: NDArray[np.int64], block: RowBlock) -> None:
-        put_rows_by_threads(put_public, self.distances, numbers, block.distances)
+        if self._are_lent or block.count < len(self.distances):
+            put_rows_by_threads(put_public, self.distances, numbers, block.distances)
+        else:
+            self.distances = block.distances
         if self.parents is not None:
             assert block.predecessors is not None
             put_rows_by_threads(np.copyto, self.parents, numbers, block.predecessors)
@@ -302,7 +318,7 @@ def in_rounds(
     """
     own = job.part(numbers, channel.rank, channel.size)
     with collective(channel):
-        solving = job.solving(channel)
+        solving = job.rows(channel)
     done = 0
     with closing(solving.blocks(job.begins[own], job.columns)) as blocks:
         while True:

@@ -25,8 +25,8 @@ from groute_py.system.memory_limits import check_room
 
 T = TypeVar("T")
 
-Vertices = Sequence[int] | NDArray[Any]
-"""Vertices from 0, on the host or, as CuPy's array, on the GPU."""
+Vertices = Sequence[int] | NDArray[Any] | Positions
+"""Vertices by their ids, on the host or, as CuPy's array, on the GPU."""
 
 MAKERS: Makers = {
     "cpu": lambda *_: of_module("groute_py.device.cpu.customization", "CpuCustomization"),
@@ -98,16 +98,22 @@ def customize(
     [35311, 35311]
     """
     kind = kind_of(device, MAKERS)
-    whole = GraphSource(graph, Columns(tail, head, weight, ignore=ignore_columns)).graph().to_host()
+    source = GraphSource(graph, Columns(tail, head, weight, ignore=ignore_columns))
+    whole = source.graph().to_host()
     if not whole.vertex_count:
         raise GraphError(f"{quoted(whole.name)} has no vertices")
-    weights = _as_weights(whole.weights, whole.arc_count)
+    _as_weights(whole.weights, whole.arc_count)
     start_s = time.monotonic()
-    hierarchy = customizable(whole)
+    return customized(whole, customizable(whole, source.orders), kind, start_s)
+
+
+def customized(
+    graph: Graph, hierarchy: CustomizableHierarchy, kind: str, start_s: float
+) -> Customized:
+    """Return a graph on the host, customized on a device; its order was begun at ``start_s``."""
     device_class: Any = MAKERS[kind](0, False)
-    return Customized(
-        whole, hierarchy, device_class(hierarchy), weights, time.monotonic() - start_s
-    )
+    device = device_class(hierarchy)
+    return Customized(graph, hierarchy, device, graph.weights, time.monotonic() - start_s)
 
 
 class Customized:
@@ -129,10 +135,15 @@ class Customized:
         self.update(weights)
 
     @property
+    def label(self) -> str:
+        """The device."""
+        return self._device.label
+
+    @property
     def statistics(self) -> dict[str, Any]:
         """The device, the sizes of the hierarchy, and the seconds that the order took."""
         return {
-            "device": self._device.label,
+            "device": self.label,
             **self.hierarchy.describe(),
             "bits": 8 * self._device.kind.type.itemsize,
             "order_seconds": self._seconds,
@@ -161,7 +172,7 @@ class Customized:
         with self._lock:
             if arcs is None:
                 self._customize(self._on_device(weights, self._graph.arc_count))
-            elif len(some := _as_arcs(arcs, self._graph)):
+            elif len(some := arcs_in(arcs, self._graph)):
                 self._change(some, self._on_device(weights, len(some)))
 
     def pairs(self, sources: Vertices, targets: Vertices) -> Any:
@@ -184,7 +195,12 @@ class Customized:
                 raise InputError(
                     f"pairs need as many sources as targets, not {len(ends[0])} and {len(ends[1])}"
                 )
-            return self._at_any_width(lambda: self._device.pairs(*ends))
+            return self.distances(*ends)
+
+    def distances(self, sources: NDArray[np.int64], targets: NDArray[np.int64]) -> Any:
+        """The distances of pairs of vertices by position, which have been checked."""
+        with self._lock:
+            return self._at_any_width(lambda: self._device.pairs(sources, targets))
 
     def matrix(self, sources: Vertices, targets: Vertices) -> Any:
         """The distances from each of k sources to each of t targets, int64, shape (k, t).
@@ -281,7 +297,26 @@ def _as_weights(weights: Any, count: int) -> Any:
     return values
 
 
-def _as_arcs(arcs: Any, graph: Graph) -> NDArray[np.int64]:
+def with_other_weights(graph: Graph, weights: Any, arcs: Any = None) -> Graph:
+    """The graph with other weights for all arcs, or for some; `Customized.update` says which."""
+    values = host_array(weights)
+    if arcs is None:
+        return graph.with_weights(values)
+    some = arcs_in(arcs, graph)
+    if values.shape != some.shape:
+        raise GraphError(f"{len(some):,} weights are needed, not an array of shape {values.shape}")
+    kind = graph.weights.dtype
+    if values.dtype == np.uint64:
+        values = as_int64(values, "one of the weights")
+    with np.errstate(all="ignore"):
+        fits = kind.kind == "f" or np.array_equal(values.astype(kind), values)
+    changed = graph.weights.astype(kind if fits else np.result_type(values, np.int64))
+    changed[some] = values
+    return graph.with_weights(changed)
+
+
+def arcs_in(arcs: Any, graph: Graph) -> NDArray[np.int64]:
+    """Numbers of arcs as a user gives them, each of them once."""
     some = integers(arcs, "arc")
     if some.ndim != 1:
         raise InputError(f"arcs must be a list of numbers, not of shape {some.shape}")

@@ -58,6 +58,20 @@ LANE_S, LANE_SOURCES, LANES = 3e-4, 132, 8
 OPEN_S, UPLOAD_S = 3.5e-3, 5e-10
 """Seconds until a graph is on the GPU, and for each arc; twice as many where `single` loads it."""
 
+ORDER_VERTEX_S, ORDER_ARC_S = 1.3e-6, 0.5e-6
+"""Seconds of an order from separators for each vertex and each arc, by one core."""
+
+LABEL_S = {
+    "cuda": {"pairs": 5e-9, "matrix": 2e-10, "rows": 1.7e-11},
+    "cpu": {"pairs": 6e-7, "matrix": 6e-7, "rows": 1e-8},
+}
+"""Seconds by labels for each pair, with its transfer, and each entry of a matrix; of whole rows,
+by sweeps, for each vertex and arc. On the CPU of each core."""
+
+LABELS_CALL_S, FILL_S, PAIR_CLIMB_S = 3e-4, 1.2e-6, 5e-5
+"""Seconds of a call on a GPU, of filling labels on a core for each vertex, and of a pair without
+them."""
+
 MESH_DEGREE = 4.0
 """Below so many arcs a vertex a graph is taken for a mesh, whose depth is the root of its size."""
 
@@ -100,6 +114,23 @@ def estimates(
     entry_bytes = (4 if facts.weight_type.name == "float32" else 8) + 4 * predecessors
     delivery = count * facts.vertex_count * entry_bytes / DELIVERY_RATE[destination]
     return {name: seconds + delivery for name, seconds in solving.items()}
+
+
+def order_seconds(facts: Facts) -> float:
+    """Estimate an order from separators, and what follows from it before there are weights."""
+    return ORDER_VERTEX_S * facts.vertex_count + ORDER_ARC_S * facts.arc_count
+
+
+def label_seconds(facts: Facts, device: str, kind: str, count: int, ranks: int = 1) -> float:
+    """Estimate so many ``pairs``, entries of a ``matrix`` or ``rows``, if there is an order."""
+    size = facts.vertex_count + facts.arc_count if kind == "rows" else 1
+    seconds = LABEL_S[device][kind] * size * count / ranks
+    if device == "cuda":
+        return LABELS_CALL_S + seconds
+    if kind != "rows":
+        climbing = PAIR_CLIMB_S * count / ranks
+        seconds = min(climbing, FILL_S * facts.vertex_count + seconds)
+    return seconds / len(os.sched_getaffinity(0))
 
 
 def _floyd(facts: Facts, device: str) -> float:

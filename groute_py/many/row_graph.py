@@ -22,6 +22,7 @@ from groute_py.graph.turns.expanded import Layout, layout_of, solved_graph
 from groute_py.many.carry import Carrier
 from groute_py.many.choose import Choice, why_no_matrix
 from groute_py.many.johnson import potentials
+from groute_py.many.labels import GraphLabels
 from groute_py.many.solve import Solving
 from groute_py.many.storage.folder import digest_of
 
@@ -37,6 +38,7 @@ class RowGraph:
     layout: Layout  # of the vertices in ``graph``
     numbering: Numbering
     attribution: str
+    labels: GraphLabels = field(default_factory=GraphLabels)
     _solvings: dict[tuple[Any, ...], tuple[Choice, Solving]] = field(default_factory=dict)
     _no_matrix: dict[str, str | None] = field(default_factory=dict)
     _carrier: Carrier | None = None

@@ -17,25 +17,20 @@ from groute_py.comm.agree import all_leave, at_root, collective, on_root, refuse
 from groute_py.comm.base import Channel
 from groute_py.comm.connect import connect
 from groute_py.device.registry import kind_of
-from groute_py.engine.algorithms.methods import CONTRACTION
 from groute_py.engine.memory.gpus import estimate, free_gpu_bytes
 from groute_py.engine.option import chosen, shared_options
 from groute_py.engine.options import Options
-from groute_py.engine.preparing import BEFORE, contract
 from groute_py.engine.solver import SourceSolver
 from groute_py.errors import RunError, everywhere, too_late
 from groute_py.graph.csr import Graph
 from groute_py.graph.direction import Direction
 from groute_py.graph.facts import Size
-from groute_py.graph.turns.expanded import layout_of
-from groute_py.hierarchy.prepared import PreparedFile
-from groute_py.hierarchy.problems import UnsuitableError
 from groute_py.io.tables.columns import BY_TITLE, Columns
 from groute_py.many.carry import Carrier
 from groute_py.many.choose import with_device
-from groute_py.source.base import Supply
+from groute_py.many.labels import LABELS
+from groute_py.solver.parts import Parts
 from groute_py.source.graph_source import GraphSource
-from groute_py.source.shared import SharedFile, on_every_rank
 from groute_py.source.whole import GraphSupply
 from groute_py.system.clock import span
 from groute_py.system.environment import local_rank
@@ -44,10 +39,7 @@ from groute_py.system.memory_limits import available_bytes
 if TYPE_CHECKING:
     from mpi4py import MPI
 
-    from groute_py.device.base import Device
-    from groute_py.io.graph_file import MappedFile
     from groute_py.many.apsp import Ends, ManySources, Progress
-    from groute_py.many.row_graph import RowGraph
     from groute_py.many.storage.store import Store
     from groute_py.results.result import Result
 
@@ -85,31 +77,16 @@ class Job(Protocol[T_co]):
         """Answer on rank 0; None elsewhere. Collective."""
 
 
-class Opened:
+class Opened(Parts):
     """A graph on all ranks, for one job or many.
 
-    Nothing is read before a job needs it. Several threads of a single rank may share it; they work
-    one after another.
+    Several threads of a single rank may share it; they work one after another.
     """
 
     def __init__(self, source: GraphSource, channel: Channel, options: Options) -> None:
-        self.source, self.channel, self.options = source, channel, options
-        self.keeps_order = not options.reverse
-        self.why_prepared = self._why_released = ""  # on rank 0
+        super().__init__(source, channel, options)
+        self._why_released = ""  # on rank 0
         self._lock, self._thread, self._closed = threading.Lock(), 0, False
-        self._file: MappedFile | None = None
-        self._is_watched = False
-        self._supply: Supply | None = None
-        self.supply_direction = self.direction
-        self._source_solver: SourceSolver | None = None
-        self._graph: Graph | None = None
-        self._row_graphs: dict[Direction, RowGraph] = {}
-        self._memos: dict[str, Any] = {}
-
-    @property
-    def direction(self) -> Direction:
-        """The direction of the paths from a source of this graph."""
-        return Direction(self.options.reverse)
 
     @property
     def change_error(self) -> RunError | None:
@@ -134,75 +111,17 @@ class Opened:
             yield
             self._check_file()
 
-    def supply(self) -> Supply:
-        """Return the graph's supply; a first call takes the forward graph. Collective."""
-        return self.first_supply(Direction.FORWARD, whole=True)
-
-    def first_supply(self, direction: Direction, *, whole: bool) -> Supply:
-        """Return the supply of the first call, whatever a later one asks for. Collective."""
-        if self._supply is None:
-            if not self._is_watched:
-                self._file = self.source.watched(self.channel)
-                self._is_watched = self.channel.broadcast(self._file is not None)
-            source = self.source  # `replace` would lose its cached `file`
-            if direction is not source.direction:
-                source = replace(source, direction=direction)
-            self._supply, self.supply_direction = (
-                source.supply(self.channel, whole=whole),
-                direction,
-            )
-        return self._supply
-
-    @property
-    def source_solver(self) -> SourceSolver:
-        """The shares of all ranks, for solves from one source; collective when first used."""
-        if self._source_solver is None:
-            renumbers = self.options.renumbers
-            supply = self.first_supply(self.direction, whole=renumbers)
-            if self.supply_direction is not self.direction:
-                supply = on_root(self.channel, lambda: GraphSupply(self.graph(self.direction)))
-            if self.channel.size > 1 or renumbers:
-                self.options = self.options.with_coordinates(self.source.what)
-            self._source_solver = SourceSolver(supply, self.channel, self.options)
-        return self._source_solver
-
-    def forward(self) -> Graph:
-        """Return the forward graph, with its own weights; on rank 0, once there is a supply."""
-        assert self._supply is not None
-        if self.supply_direction is Direction.FORWARD:
-            return self._supply.graph()
-        # only `following` makes a backward supply that keeps the order, of the forward graph
-        if self.keeps_order:
-            graph: Graph = self.source.what
-            return graph
-        return self._supply.graph().reversed()
-
     def following(self, forward: Graph | None, options: Options) -> Opened:
         """Return one of another graph on rank 0, which stands in for the same file."""
         opened = Opened(source_of(forward, options), self.channel, options)
-        opened.keeps_order = self.keeps_order
+        opened.keeps_order, opened.order_source = self.keeps_order, self.order_source
         opened._file, opened._is_watched = self._file, self._is_watched
         return opened
-
-    def graph(self, direction: Direction | None = None) -> Graph:
-        """Return the whole graph in host memory; on rank 0, once there is a supply."""
-        if self._graph is None:
-            self._graph = self._read()
-        sense = self.direction if direction is None else direction
-        if sense is self.supply_direction:
-            return self._graph
-        return self.memo(f"graph {sense.name}", self._graph.reversed)
 
     def choose_device(self) -> None:
         """Let one rank solve a small graph on its cores, unless the shares are loaded already."""
         if self._source_solver is None and self.channel.size == 1:
-            self.options = with_device(self.graph(), self.options)
-
-    def device(self, direction: Direction) -> Device | None:
-        """Return the device that has the shares of a direction, if they are loaded."""
-        if self._source_solver is None or direction is not self.direction:
-            return None
-        return self._source_solver.device
+            self.options = with_device(self.plain_graph(), self.options)
 
     def many_sources(
         self,
@@ -210,8 +129,13 @@ class Opened:
         options: Options,
         direction: Direction | None = None,
         destination: str = "nowhere",
+        *,
+        contracts: bool = True,
     ) -> ManySources:
-        """Choose the method for rows between the ends that rank 0 has. Collective."""
+        """Choose the method for rows between the ends that rank 0 has. Collective.
+
+        Unless ``contracts``, labels are tried before the graph is contracted.
+        """
         from groute_py.many.apsp import prepare
 
         with span("method"):
@@ -219,35 +143,13 @@ class Opened:
             resident = rows is not None and rows.resident(options) is not None
             if not all(self.channel.gather(resident)):
                 self.make_room()
-            rows = self.row_graph(direction)
+            rows = self.row_graph(direction, contracts=contracts)
             why = "; ".join(filter(None, (self.why_prepared, self._why_released)))
+            many = prepare(self.channel, rows, ends, options, destination, why)
+            if many.choice.algorithm != LABELS and not contracts:
+                return self.many_sources(ends, options, direction, destination)
             self._why_released = ""
-            return prepare(self.channel, rows, ends, options, destination, why)
-
-    def row_graph(self, direction: Direction | None = None) -> RowGraph:
-        """Return the whole graph on every rank, in the form for solves of rows. Collective.
-
-        A graph in a native or a prepared file is mapped by the ranks that see it.
-        """
-        from groute_py.many.row_graph import RowGraph
-
-        row_direction = self.direction if direction is None else direction
-        if row_direction not in self._row_graphs:
-            supply = self.supply()
-
-            def file() -> PreparedFile | SharedFile | None:
-                self.graph(self.supply_direction)  # its contraction may replace the supply's file
-                return None if self.options.hops else supply.file()
-
-            def make(graph: Graph) -> RowGraph:
-                return RowGraph.of(graph, self.supply_direction, row_direction)
-
-            seen = on_root(self.channel, file)
-            first = at_root(self.channel, lambda: make(self.graph(self.supply_direction)))
-            row_graph = on_every_rank(self.channel, first, seen, make)
-            assert row_graph is not None
-            self._row_graphs[row_direction] = row_graph
-        return self._row_graphs[row_direction]
+            return many
 
     def from_root_vertex(self, name: str, make: Callable[[], Graph], **how: Any) -> Result | None:
         """Solve from the last vertex of a graph that rank 0 makes, without turns. Collective.
@@ -269,13 +171,6 @@ class Opened:
             return None
         graph, name = self.graph(direction), f"carrier {direction}"
         return self.memo(name, lambda: Carrier(graph, self.options.carry))
-
-    def memo(self, name: str, make: Callable[[], T]) -> T:
-        """Return what an earlier job made under a name, or make it."""
-        if name not in self._memos:
-            self._memos[name] = make()
-        memo: T = self._memos[name]
-        return memo
 
     def deadline(self) -> float:
         """Return `time.monotonic` at which a job that begins now is to give up."""
@@ -323,36 +218,10 @@ class Opened:
         """
         if not any(self.channel.gather(bool(self._row_graphs or self._memos))):
             return
-        size = on_root(self.channel, lambda: Size.of(self.graph(self.supply_direction)))
+        size = on_root(self.channel, lambda: Size.of(self.plain_graph(self.supply_direction)))
         if any(self.channel.gather(_is_short_of(size, self.options, self.channel.rank))):
             self._why_released = "what earlier jobs had left made room"
             self.drop()
-
-    def drop(self) -> None:
-        """Keep nothing but the graph and the shares. Collective."""
-        memos, self._row_graphs, self._memos = self._memos, {}, {}
-        for memo in memos.values():
-            if isinstance(memo, SourceSolver):
-                memo.close()
-
-    def _read(self) -> Graph:
-        """Read the whole graph, with its hierarchy if it is to be prepared; on rank 0."""
-        assert self._supply is not None
-        graph = self._supply.graph()
-        if self.options.hops:
-            return graph.with_unit_weights()
-        if not self.options.keeps_prepared or layout_of(graph).is_expanded:
-            return graph.to_host()
-        if self._source_solver is None:  # else its loading has tried
-            kind = kind_of(self.options.device, CONTRACTION.devices)
-            try:
-                limit = self.options.memory_limit
-                self.why_prepared = contract(self._supply, kind, limit)
-            except UnsuitableError as problem:
-                self.why_prepared = f"not contracted: {problem}"
-        elif self._supply.hierarchy() is not None:
-            self.why_prepared = BEFORE
-        return self._supply.graph().to_host()
 
     def _check_file(self) -> None:
         """Raise `RunError` if the graph's file was written to; collective."""

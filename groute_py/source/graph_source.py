@@ -31,7 +31,7 @@ from groute_py.graph.ids import Numbering, check_given_ids
 from groute_py.graph.turns.expanded import expanded
 from groute_py.interop.graph_like import as_graph
 from groute_py.io import datasets
-from groute_py.io.cache import Copy
+from groute_py.io.cache import Copy, KeptOrders
 from groute_py.io.formats.graph_arrays import Contents
 from groute_py.io.graph_file import GraphFile, MappedFile
 from groute_py.io.tables.columns import BY_TITLE, Columns
@@ -204,6 +204,11 @@ class GraphSource:
         if not isinstance(what, str | Path):
             return None
         return GraphFile(what, self._all_columns, self.cache)
+
+    @property
+    def orders(self) -> KeptOrders | None:
+        """The orders from separators that are kept for a file; None for any other graph."""
+        return None if self.file is None else self.file.orders
 
     def _read(self) -> Graph:
         """The graph as it is given, but for its direction."""

@@ -383,3 +383,29 @@ def test_points_in_the_place_of_ids(tmp_path: Path) -> None:
     assert answers[:4] == answers[6:]
     assert "two numbers" in answers[4]["error"]
     assert "from the nearest vertex" in answers[5]["error"]
+
+
+def test_other_weights(town: Path) -> None:
+    lines: list[tuple[dict[str, Any], dict[str, Any]]] = [
+        ({"source": "home", "target": "pub"}, {"distance": 7}),
+        ({"arcs": [["work", "pub"], ["zoo", "home"]], "weights": [9, 0]}, {"changed": 2}),
+        ({"source": "zoo", "target": "pub", "path": True}, {"distance": 14}),
+        ({"sources": ["zoo"], "limits": 5}, {"vertices": ["home", "work", "zoo"]}),
+        ({"weights": [1, 1, 1, 1]}, {"changed": 4}),
+        ({"source": "zoo", "target": "pub"}, {"distance": 3}),
+    ]
+    answers = ask(town, "\n".join(json.dumps(question) for question, _ in lines))
+    for answer, (question, expected) in zip(answers, lines, strict=True):
+        assert expected.items() <= answer.items(), (question, answer)
+    for question, problem in [
+        ({"weights": [1]}, "must have one length"),
+        ({"weights": []}, "at least one number"),
+        ({"weights": ["a", 1, 1, 1]}, "weights must be numbers"),
+        ({"weights": [1, 1, 1, 10**30]}, "weight"),
+        ({"arcs": [["home", "zoo"]], "weights": [1]}, "no arc of town leads from"),
+        ({"arcs": [["home", "work"]], "weights": [1, 2]}, "1 weights are needed"),
+        ({"arcs": [["home"]], "weights": [1]}, "a pair must be"),
+    ]:
+        (error, after) = ask(town, f'{json.dumps(question)}\n{{"source": "zoo", "target": "pub"}}')
+        assert problem in error["error"], (question, error)
+        assert after == {"distance": 11}

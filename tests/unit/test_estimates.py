@@ -15,7 +15,7 @@ from groute_py import InputError
 from groute_py.engine.options import Options
 from groute_py.graph.facts import Facts
 from groute_py.jobs import pairs
-from groute_py.jobs.searches import groups_of
+from groute_py.jobs.pairs import Counts
 from groute_py.many import choose as many_choose
 from groute_py.many.choose import Choice, choose
 from groute_py.many.estimates import GpuRates, estimates
@@ -118,7 +118,7 @@ def test_what_is_in_place_need_not_be_opened(monkeypatch: pytest.MonkeyPatch) ->
 def test_roads_of_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Cores search while a GPU gets ready, upward in a hierarchy; many sources are the GPU's."""
     road, none = facts(264_346, 733_846), Options(predecessors=False)
-    few, many = (groups_of(np.array([[v, v + 1] for v in range(count)])) for count in (5, 20_000))
+    few, many = Counts(5, 5), Counts(20_000, 20_000)
     how: dict[str, Any] = {"prepared": False, "resident": None}
     assert pairs.choose_method(none, road, many, 1, **how).algorithm == "two-sided search"
     monkeypatch.setattr(pairs, "gpu_problem", lambda: None)

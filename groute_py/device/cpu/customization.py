@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any, Literal
 
 import numpy as np
@@ -28,8 +29,8 @@ LANES = 16
 SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
 """Ends of a run of equal values."""
 
-SLICE = 1 << 14
-"""Pairs that a thread looks up in one go."""
+SLICE, CLIMBS = 1 << 14, 1 << 6
+"""Pairs that a thread looks up in one go, and for which it climbs."""
 
 
 class CpuCustomization:
@@ -93,14 +94,10 @@ class CpuCustomization:
         """Return distances of pairs, the greatest int64 without a path, or raise `NarrowError`."""
         numbers = self._hierarchy.numbers
         ends = numbers[sources], numbers[targets]
-        self._answered += len(sources)
-        if self._labels is None and self._answered < PAIRS_A_LABEL * len(numbers):
+        labels = self._labels_for(len(sources))
+        if labels is None:
             return self._climb(*ends)
         distances = ANSWERS.empty(len(sources), np.int64)
-        try:
-            labels = self._labelled()
-        except GraphError:  # no room for them
-            return self._climb(*ends)
 
         def look(part: slice) -> None:
             distances[part] = labels.between(*(numbers[part] for numbers in ends))
@@ -110,13 +107,14 @@ class CpuCustomization:
 
     def matrix(self, sources: Any, targets: Any) -> NDArray[np.int64]:
         """The distances from some vertices to some vertices, shape (k, t); see `pairs`."""
-        numbers, labels = self._hierarchy.numbers, self._labelled()
-        begins, ends = numbers[sources], numbers[targets]
+        begins, ends = (self._hierarchy.numbers[some] for some in (sources, targets))
+        labels = self._labels_for(len(begins) * len(ends))
+        between = self._climb if labels is None else labels.between
         distances = ANSWERS.empty((len(begins), len(ends)), np.int64)
 
         def look(part: slice) -> None:
             for row in range(part.start, part.stop):
-                distances[row] = labels.between(np.full_like(ends, begins[row]), ends)
+                distances[row] = between(np.full_like(ends, begins[row]), ends)
 
         in_slices(len(begins), max(SLICE // max(len(ends), 1), 1), look)
         return distances
@@ -147,13 +145,21 @@ class CpuCustomization:
         lengths = np.empty(len(sources), kind.type)
         above = self._rows, self._depths, self._lengths
         limits = hierarchy.level_count, kind.limit, kind.nothing
-        if customization.climb(sources, targets, *above, limits, lengths):
+
+        def climb(part: slice) -> bool:
+            some = sources[part], targets[part]
+            return bool(customization.climb(*some, *above, limits, lengths[part]))
+
+        if any(in_slices(len(sources), CLIMBS, climb)):
             raise NarrowError
         return as_distances(lengths, kind)
 
-    def _labelled(self) -> Labels:
-        if self._labels is None:
-            self._labels = Labels(self._hierarchy, self._depths, self._lengths, self.kind)
+    def _labels_for(self, count: int) -> Labels | None:
+        """The labels, if they pay for so many pairs more and there is room for them."""
+        self._answered += count
+        if self._labels is None and self._answered >= PAIRS_A_LABEL * self._hierarchy.vertex_count:
+            with suppress(GraphError):
+                self._labels = Labels(self._hierarchy, self._depths, self._lengths, self.kind)
         return self._labels
 
 

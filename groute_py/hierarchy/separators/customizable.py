@@ -23,9 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.graph.csr import Graph
+from groute_py.hierarchy.prepared import order_of_prepared
 from groute_py.hierarchy.separators.order import (
     MOST_ARCS,
     MOST_TRIANGLES,
+    Orders,
     elimination_order,
     refuse_fill,
 )
@@ -90,11 +92,36 @@ class CustomizableHierarchy:
         }
 
 
-def customizable(graph: Graph) -> CustomizableHierarchy:
-    """Return a graph's hierarchy for all weights; `GraphError` without small separators."""
+def saved_order(graph: Graph, orders: Orders | None) -> NDArray[np.int32] | None:
+    """Return the order of a graph that was prepared with it, or that is kept; else None."""
+    if (order := order_of_prepared(graph)) is not None or orders is None:
+        return order
     host = graph.to_host()
+    return orders.find(*elimination.list_neighbours(host.offsets, host.heads))
+
+
+def order_by_separators(
+    graph: Graph, orders: Orders | None = None
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]]:
+    """Return a graph's order, from ``orders`` or kept there, and its neighbours in CSR form.
+
+    A graph without small separators is a `GraphError`.
+    """
+    host, order = graph.to_host(), order_of_prepared(graph)
     offsets, neighbours = elimination.list_neighbours(host.offsets, host.heads)
-    order = elimination_order(graph.name, offsets, neighbours)
+    if order is None and orders is not None:
+        order = orders.find(offsets, neighbours)
+    if order is None:
+        order = elimination_order(graph.name, offsets, neighbours)
+        if orders is not None:
+            orders.keep(graph.name, offsets, neighbours, order)
+    return order, offsets, neighbours
+
+
+def customizable(graph: Graph, orders: Orders | None = None) -> CustomizableHierarchy:
+    """Return a graph's hierarchy for all weights; see `order_by_separators`."""
+    host = graph.to_host()
+    order, offsets, neighbours = order_by_separators(host, orders)
     ranks = np.empty_like(order)
     ranks[order] = np.arange(len(order), dtype=np.int32)
     rows, above, triangles, done = elimination.fill_rows(

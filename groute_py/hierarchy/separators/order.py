@@ -8,7 +8,7 @@ Kumar, 1998). Road networks have separators of a few dozen vertices, whatever th
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,36 @@ MOST_ARCS, MOST_TRIANGLES = 2**30 - 1, 2**31 - 1
 """Limits of a hierarchy: two weights an arc, and the triangles, are counted by 32 bits."""
 
 REMEDY = "contraction (groute_py.prepare) or a solve without a hierarchy takes such graphs"
+
+
+class Orders(Protocol):
+    """A place where orders are kept, by the neighbours of vertices alone."""
+
+    def find(
+        self, offsets: NDArray[np.int64], neighbours: NDArray[np.int32]
+    ) -> NDArray[np.int32] | None:
+        """Return the order of a graph, if there is one."""
+
+    def keep(
+        self,
+        name: str,
+        offsets: NDArray[np.int64],
+        neighbours: NDArray[np.int32],
+        order: NDArray[np.int32],
+    ) -> None:
+        """Leave the order of a graph of a name."""
+
+
+def check_order(order: NDArray[Any], count: int) -> None:
+    """Raise `ValueError` for what is no order of so many vertices."""
+    if order.dtype != np.int32 or order.shape != (count,):
+        raise ValueError(f"an order of {count:,} vertices is no {order.dtype} {order.shape}")
+    marks = np.zeros(count, np.bool_)
+    if count and not 0 <= int(order.min()) <= int(order.max()) < count:
+        raise ValueError(f"an order of {count:,} vertices goes beyond them")
+    marks[order] = True
+    if not marks.all():
+        raise ValueError(f"vertex {int(marks.argmin())} is missing in an order")
 
 
 def refuse_wide(name: str, core: int, separator: int) -> None:

@@ -50,6 +50,9 @@ from groute_py.system.paths import as_text
 
 GRAPH = ("offsets", "heads", "weights")
 SHAPES = ("shape lines", "shape offsets", "shape points")
+MORE_VERSION = 2
+"""The version of files that have more than offsets, heads, weights and ids of a graph."""
+
 MOST_COLUMNS = 256
 
 
@@ -173,8 +176,12 @@ def laid_out(
     own: Mapping[str, NDArray[Any]] = MappingProxyType({}),
     *,
     digests: bool,
+    version: int = 1,
 ) -> tuple[Outline, dict[str, NDArray[Any]]]:
-    """The outline of a graph's file, and its arrays; ``own`` has those of its format alone."""
+    """The outline of a graph's file, and its arrays.
+
+    ``own`` has those of its format alone, which came with a ``version``.
+    """
     arrays = {name: getattr(graph, name) for name in GRAPH}
     arrays |= {"ids": graph.ids} if graph.ids is not None else {}
     arrays = {
@@ -182,7 +189,7 @@ def laid_out(
         for name, array in {**arrays, **own, **_more_arrays(graph)}.items()
     }
     more, shapes = _more_fields(graph), {name: (len(a), a.dtype) for name, a in arrays.items()}
-    version = kind.version if more else 1
+    version = max(version, MORE_VERSION if more else 1)
     return outline_of(kind, version, fields | more, shapes, digests=digests), arrays
 
 

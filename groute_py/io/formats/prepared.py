@@ -1,11 +1,12 @@
 r"""Prepared graphs, ``.prepared``: a graph and its contraction hierarchy, memory-mapped.
 
-groute-py prepared 2\n                            magic with the version
+groute-py prepared 3\n                            magic with the version
 {"first_id": 1, "name": "NY", ...}           \n    JSON, blanks up to a multiple of 64 bytes
-what `groute_py.io.formats.graph_arrays` describes, and in front of what version 2 brought:
+what `groute_py.io.formats.graph_arrays` describes, and in front of what version 2 brought there:
   levels, vertices, hierarchy_offsets, hierarchy_heads, down
   up                                              unless the header has "symmetric": true
   core_offsets, core_heads, core_weights
+  order                                           from version 3, if the header has "order": true
 digests                                           of all before
 """
 
@@ -26,6 +27,7 @@ from groute_py.graph.ids import check_given_ids
 from groute_py.hierarchy.check import check_hierarchy
 from groute_py.hierarchy.hierarchy import ARRAYS, Hierarchy
 from groute_py.hierarchy.prepared import PreparedFile, PreparedGraph
+from groute_py.hierarchy.separators.order import check_order
 from groute_py.io.array_file import BLOCK, DIGESTS, Kind, Outline, header_of, write_arrays
 from groute_py.io.file_head import Head, Source
 from groute_py.io.formats import graph_arrays
@@ -39,7 +41,7 @@ SUFFIX = ".prepared"
 KIND = Kind(
     "prepared graph",
     b"groute-py prepared ",
-    2,
+    3,
     frozenset({"first_id", "name", "source", "ids", "symmetric"}),
 )
 
@@ -71,6 +73,7 @@ def map_open_file(path: Path, file: BinaryIO) -> Contents:
     """Map an open file, and look at nothing but its headers; raises as `read`."""
     header = header_of(KIND, path, file)
     own = [STORED[name] for name in ARRAYS if name != "up" or not header["symmetric"]]
+    own += ["order"] if header.get("order") else []
     return map_contents(KIND, path, file, header | {DIGESTS: True}, ["levels", *own])
 
 
@@ -113,7 +116,9 @@ def compared_graph(file: PreparedFile, contents: Contents) -> PreparedGraph:
             check_given_ids(graph.ids)
         hierarchy = _hierarchy_of(contents.arrays)
         check_hierarchy(hierarchy)
-        return PreparedGraph(graph, hierarchy, file)
+        if (order := contents.arrays.get("order")) is not None:
+            check_order(order, graph.vertex_count)
+        return PreparedGraph(graph, hierarchy, file, order)
 
 
 def write(graph: Graph, path: Path) -> None:
@@ -132,7 +137,8 @@ def written_to(copy: Path, file: BinaryIO, graph: PreparedGraph) -> PreparedGrap
     """The same graph, with the copy that it was written to as its file."""
     file.seek(0)
     content = _content_of(map_open_file(copy, file))
-    return PreparedGraph(graph, graph.hierarchy, PreparedFile(copy.resolve(), content, True))
+    file_of_copy = PreparedFile(copy.resolve(), content, True)
+    return PreparedGraph(graph, graph.hierarchy, file_of_copy, graph.order)
 
 
 def bytes_of(graph: PreparedGraph) -> int:
@@ -146,13 +152,16 @@ def laid_out(
     """The outline of a graph's file, or of a copy of ``source``, and its arrays."""
     graph = graph.to_host()
     hierarchy = graph.hierarchy
-    arrays = {"levels": np.array(hierarchy.levels, np.int64)}
+    arrays: dict[str, NDArray[Any]] = {"levels": np.array(hierarchy.levels, np.int64)}
     for name in ARRAYS:
         if name != "up" or not hierarchy.is_symmetric:
             arrays[STORED[name]] = getattr(hierarchy, name)
     fields = graph_arrays.fields_of(graph.first_id, graph.name, source, graph.reading)
     fields |= {"ids": graph.ids is not None, "symmetric": hierarchy.is_symmetric}
-    return graph_arrays.laid_out(KIND, graph, fields, arrays, digests=True)
+    if graph.order is None:
+        return graph_arrays.laid_out(KIND, graph, fields, arrays, digests=True)
+    arrays["order"], fields["order"] = graph.order, True
+    return graph_arrays.laid_out(KIND, graph, fields, arrays, digests=True, version=KIND.version)
 
 
 def _hierarchy_of(arrays: dict[str, NDArray[Any]]) -> Hierarchy:
