@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from groute_py.cli import show
-from groute_py.cli.options import MEMORY, NAMED, job_options, number
+from groute_py.cli.options import MEMORY, NAMED, job_options, limit
 from groute_py.cli.places import NamedVertices, OptionVertices
 from groute_py.cli.runner import Runner
 from groute_py.errors import InputError, everywhere, quote
@@ -261,14 +261,9 @@ def isochrone(
 
 def _limits(text: str) -> list[int | float | str]:
     try:
-        return [_limit(word.strip()) for word in text.split(",")]
+        return [limit(word.strip()) for word in text.split(",")]
     except ValueError as problem:
         raise everywhere(InputError(f"--limits {quote(text)}: {problem}")) from None
-
-
-def _limit(word: str) -> int | float | str:
-    """Return a number, or an amount with a unit as it is."""
-    return word if word[-1:].isalpha() else number(word)
 
 
 def _check_margin(output: Path, features: str | None, margin: float | None) -> None:

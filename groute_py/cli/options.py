@@ -54,6 +54,20 @@ def number(text: str) -> int | float:
         raise ValueError(f"{text!r} is not a number.") from None
 
 
+def limit(text: str) -> int | float | str:
+    """Return a number, or an amount with a unit as it is.
+
+    >>> limit("300"), limit("5min")
+    (300, '5min')
+    """
+    try:
+        return number(text)
+    except ValueError:
+        if not text[-1:].isalpha():
+            raise
+        return text
+
+
 def size_of(text: str | None) -> int | None:
     """Return a size as people write it; None for none.
 
@@ -340,7 +354,7 @@ def _made_option(entry: Field[Any], about: Option, changes: dict[str, Any]) -> C
             how["metavar"] = f"[{'|'.join(about.choices)}]"
         how["multiple"] = entry.type.startswith("Sequence")  # annotations are text
         if "float" in entry.type:
-            how["type"] = number if about.exact else float
+            how["type"] = (limit if "str" in entry.type else number) if about.exact else float
         if about.unset:
             how["help"] += f"  [{about.unset}]"
         if entry.type == "str" and about.check is not None:

@@ -217,7 +217,7 @@ def _verify(opened: Opened, result: Result | None) -> None:
 
     assert result is not None
     options = opened.options
-    bounds = [b for b in (options.cutoff, result.statistics["bound"]) if b is not None]
+    bounds = [b for b in (options.bound, result.statistics["bound"]) if b is not None]
     how: dict[str, Any] = {"cutoff": min(bounds, default=None), "hops": options.hops}
     graph = expanded.solved_graph(opened.graph())
     certify(graph, solved_result(result), **how, proves=opened.source_solver.device.proves)

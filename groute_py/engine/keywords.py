@@ -17,7 +17,7 @@ class BfsKeywords(TypedDict, total=False):
     partition: str
     predecessors: bool
     reverse: bool
-    cutoff: float | None
+    cutoff: float | str | None
     time_limit_s: float | None
     mode: str
     order: str
@@ -48,7 +48,7 @@ class NearestKeywords(TypedDict, total=False):
     device: str
     partition: str
     turns: Any
-    cutoff: float | None
+    cutoff: float | str | None
     time_limit_s: float | None
     mode: str
     download: bool
@@ -89,7 +89,7 @@ class MatrixKeywords(TypedDict, total=False):
     predecessors: bool
     reverse: bool
     turns: Any
-    cutoff: float | None
+    cutoff: float | str | None
     profile: str | None
     prepare: bool
     carry: Sequence[str]

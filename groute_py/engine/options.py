@@ -73,6 +73,14 @@ def _check_algorithm(name: Any) -> None:
     check_name(name)
 
 
+def _check_cutoff(cutoff: Any) -> None:
+    if isinstance(cutoff, str) and cutoff[-1:].isalpha():
+        from groute_py.io.tables.units import number_of  # which loads NumPy
+
+        cutoff = number_of(cutoff, None)
+    check_cutoff(cutoff)
+
+
 def _check_delta(delta: Any) -> None:
     check_number("delta", delta)
     if not delta > 0:
@@ -186,14 +194,15 @@ class Options:
         check=_check_turns,
         of=("sssp", "open", "nearest", "isochrone", "query", *ROUTES_TOO),
     )
-    cutoff: float | None = option(
+    cutoff: float | str | None = option(
         None,
         "Leave vertices that are farther unreached.",
-        in_python="An error if a weight is negative. In arcs for `bfs`, else in units of weight",
+        in_python="An error if a weight is negative. In arcs for `bfs`, else in units of weight, "
+        'or with a unit, as `"5min"`',
         unset="no cutoff",
         metavar="DISTANCE",
         exact=True,
-        check=check_cutoff,
+        check=_check_cutoff,
         of=(*NEAREST_TOO, "matrix"),
     )
     time_limit_s: float | None = option(
@@ -299,6 +308,12 @@ class Options:
         return cls(device=settings().device, **choices)
 
     @property
+    def bound(self) -> float | None:
+        """Return the cutoff, which is a number once the graph is open."""
+        assert not isinstance(self.cutoff, str)
+        return self.cutoff
+
+    @property
     def cutting(self) -> Cutting:
         """Return how to cut the graph."""
         return Cutting(self.partition, self.order, self.coordinates)
@@ -355,6 +370,8 @@ class Options:
         for name, traits in checks_of(Options, function):
             if (value := getattr(self, name)) is not traits.default:
                 traits.refuse(name, value)
+        if self.hops and isinstance(self.cutoff, str):
+            raise InputError("cutoff: hops have no unit; give a number of arcs")
         if function in MEASURES_TOO:
             self._check_for_rows(function)
         elif self.turns is not None:

@@ -78,7 +78,7 @@ class SourceSolver:
         own_source, *own = graph.own_of([*begin.tolist(), *ends.tolist()])
         own_targets = np.array([v for v in own if v is not None], np.int64) if targets else None
         deadline = time.monotonic() + (options.time_limit_s or math.inf)
-        limit = cutoff if options.cutoff is None else min(cutoff, options.cutoff)
+        limit = cutoff if options.bound is None else min(cutoff, options.bound)
         query = Query(own_source, own_targets, deadline, limit, finds_tree)
         before = channel.bytes_sent.copy()
         channel.gather(None)  # so that no rank's time holds another's last download

@@ -157,8 +157,6 @@ class AccessibilityJob:
             raise InputError("what sources reach has no paths; leave out carry and predecessors")
         if self.weights is not None and self.reduce not in WEIGHTED:
             raise InputError(f"weights are for {' and '.join(WEIGHTED)}, not for {self.reduce}")
-        if self.reduce == "decay" and not 0 < (options.cutoff or 0) < math.inf:
-            raise InputError("decay needs a cutoff, the distance at which a weight counts 1/e")
 
     def run(self, opened: Opened, work: Work) -> Accessibility | None:
         return self.rows.run(opened, work)
@@ -180,7 +178,7 @@ class AccessibilityJob:
         def reduced(block: RowBlock | None) -> NDArray[Any] | None:
             if block is None:
                 return None
-            cutoff = float(many.options.cutoff or 0)
+            cutoff = float(many.options.bound or 0)
             return REDUCTIONS[self.reduce](public_distances(block.distances), weights, cutoff)
 
         def hand_over(block: RowBlock | None, spans: Spans) -> None:
@@ -203,6 +201,8 @@ class AccessibilityJob:
 
     def _weights(self, many: ManySources) -> Floats:
         """The weights of the targets, checked; on rank 0."""
+        if self.reduce == "decay" and not 0 < (many.options.bound or 0) < math.inf:
+            raise InputError("decay needs a cutoff, the distance at which a weight counts 1/e")
         count, weights = many.width, self.weights
         if isinstance(weights, str):
             titles = attributes_of(target=self.targets)["target"]

@@ -62,7 +62,7 @@ def k_nearest(
     many = replace(opened.many_sources(ends, row_options, direction), by_state=True)
 
     def record() -> dict[str, Any]:
-        cutoff = None if options.cutoff == math.inf else options.cutoff
+        cutoff = None if options.bound == math.inf else options.bound
         choices = {"job": "nearest", "k": k, "to_facility": to_facility, "cutoff": cutoff}
         return run_of(many.row_graph.digest, {"facilities": many.begins}, choices)
 
@@ -77,7 +77,7 @@ def k_nearest(
     )
     if smallest is None:
         return None
-    return smallest.answer(label, cutoff=options.cutoff, to_facility=to_facility)
+    return smallest.answer(label, cutoff=options.bound, to_facility=to_facility)
 
 
 class Smallest:

@@ -127,9 +127,9 @@ class ManySources:
         """Return what is wanted of a block: sums along paths, and nothing beyond a cutoff."""
         if self.options.carry:
             block = self._with_sums(block)
-        if self.options.cutoff is None:
+        if (cutoff := self.options.bound) is None:
             return block
-        near = block.distances <= bound_within(self.options.cutoff, block.distances.dtype)
+        near = block.distances <= bound_within(cutoff, block.distances.dtype)
 
         def cut(rows: NDArray[Any]) -> NDArray[Any]:
             return np.where(near, rows, unreached(rows.dtype))
@@ -189,8 +189,8 @@ class ManySources:
         """Return the record of a run that saves what these rows give; see `run_of`."""
         if self.graph.weights.dtype.kind == "f":
             choices["rounding of sums"] = rounding_of(self.choice.algorithm)
-        if self.options.cutoff is not None:
-            choices["cutoff"] = self.options.cutoff
+        if self.options.bound is not None:
+            choices["cutoff"] = self.options.bound
         ends = {"sources": self.sources}
         if self.targets is not None:
             ends["targets"] = self.targets

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from groute_py.comm.agree import at_root, on_root
@@ -18,11 +19,12 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.direction import Direction
 from groute_py.graph.facts import Facts, facts_of
 from groute_py.graph.ids import Numbering
-from groute_py.graph.turns.expanded import layout_of
+from groute_py.graph.turns.expanded import ExpandedGraph, layout_of
 from groute_py.hierarchy.prepared import PreparedFile, hierarchy_of, without_hierarchy
 from groute_py.hierarchy.problems import UnsuitableError
 from groute_py.hierarchy.suits import cannot
 from groute_py.io.tables.columns import BY_TITLE
+from groute_py.io.tables.units import number_of, unit_of
 from groute_py.many.customized import with_other_weights
 from groute_py.many.labels import GraphLabels
 from groute_py.source.base import Supply
@@ -90,7 +92,18 @@ class Parts:
                 source.supply(self.channel, whole=whole),
                 direction,
             )
+            if isinstance(self.options.cutoff, str):
+                cutoff = on_root(self.channel, partial(self._number, self.options.cutoff))
+                self.options = replace(self.options, cutoff=cutoff)
         return self._supply
+
+    def _number(self, amount: str) -> float:
+        """The number of an amount with a unit, on rank 0."""
+        assert self._supply is not None
+        graph = self._supply.graph()
+        if isinstance(graph, ExpandedGraph) and graph.original is not None:
+            graph = graph.original.graph
+        return number_of(amount, unit_of(graph), graph.name)
 
     def about(self) -> About:
         """Return facts of the graph, and load its shares unless they may wait. Collective.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -16,6 +16,8 @@ import groute_py
 from groute_py import UNREACHED, InputError, Points
 from groute_py.jobs.accessibility import AccessibilityJob
 from groute_py.jobs.matrix import MatrixJob
+from groute_py.jobs.nearest import NearestJob
+from groute_py.jobs.tree import TreeJob
 
 GRAPH = random_graph(80, 200, 4, 9)
 FLOATS = random_graph(80, 200, 4, 9, "float32")
@@ -162,3 +164,63 @@ class TestCommand:
 def test_wrong_weights(weights: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         groute_py.accessibility(GRAPH, SOURCES, TARGETS, "sum", weights=weights, device="cpu")
+
+
+class TestUnits:
+    """Cutoffs with a unit are those in the unit of the weights."""
+
+    STREETS: ClassVar[Any] = {"from": ["a", "b", "c"], "to": ["b", "c", "a"], "minutes": [4, 3, 9]}
+
+    @pytest.mark.parametrize(
+        ("cutoff", "reached"), [("7min", 3), ("400s", 2), ("0.1 h", 2), ("10s", 1)]
+    )
+    def test_amounts(self, cutoff: str, reached: int) -> None:
+        how: Any = {"cutoff": cutoff, "device": "cpu"}
+        result = groute_py.sssp(self.STREETS, "a", **how)
+        assert result is not None
+        assert result.reached.sum() == reached
+        near = groute_py.nearest(self.STREETS, ["a"], **how)
+        assert near is not None
+        assert near.reached.sum() == reached
+        answer = groute_py.accessibility(self.STREETS, ["a"], ["a", "b", "c"], **how)
+        assert answer is not None
+        assert answer.values.tolist() == [reached]
+
+    @pytest.mark.parametrize("ranks", [1, 3])
+    def test_solvers_of_ranks(self, ranks: int) -> None:
+        def work(channel: Any) -> Any:
+            opened = opened_on(channel, self.STREETS, device="cpu", cutoff="400s")
+            return [opened.answer(TreeJob("a")), opened.answer(NearestJob(["a"], k=2))]
+
+        result, near = on_ranks(ranks, work)[0]
+        assert result.reached.sum() == 2
+        assert near.reached[:, 0].sum() == 2
+
+    def test_turns(self) -> None:
+        turns = [("a", "b", "c", 2)]
+        how: Any = {"turns": turns, "device": "cpu"}
+        for cutoff, reached in (("8min", 2), ("9min", 3)):
+            result = groute_py.sssp(self.STREETS, "a", cutoff=cutoff, **how)
+            assert result is not None
+            assert result.reached.sum() == reached
+
+    def test_the_command(self, tmp_path: Path) -> None:
+        town = tmp_path / "town.csv"
+        town.write_text("from,to,minutes\na,b,4\nb,c,3\nc,a,9\n")
+        rows = as_json(run_command("sssp", town, "-s", "a", "--cutoff", "6min", "--json"))
+        assert rows["reached"] == 2
+        with pytest.raises(InputError, match="'6 miles': the weights of town are in min"):
+            run_command("sssp", town, "--cutoff", "6 miles")
+
+    @pytest.mark.parametrize(
+        ("ask", "message"),
+        [
+            (lambda: groute_py.sssp("road:5x5", 0, cutoff="5min"), "is not known"),
+            (lambda: groute_py.sssp("road:5x5", 0, cutoff="5 apples"), "is no amount"),
+            (lambda: groute_py.bfs("road:5x5", 0, cutoff="5min"), "hops have no unit"),
+            (lambda: groute_py.sssp("road:5x5", 0, cutoff="-5min"), "is no amount"),
+        ],
+    )
+    def test_wrong_amounts(self, ask: Any, message: str) -> None:
+        with pytest.raises(InputError, match=message):
+            ask()
