@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 
 from groute_py import FormatError, read_graph
 from groute_py.io.formats.edge_list import rows as edge_rows
-from groute_py.io.formats.edge_list.careful import CarefulLines
-from groute_py.io.formats.edge_list.names import Block
-from groute_py.io.formats.edge_list.rows import TextPart, UsualLines
+from groute_py.io.formats.edge_list.rows import NamedLines
 from groute_py.io.tables.columns import BY_TITLE, Columns
 
 ODD = [
@@ -85,7 +83,7 @@ def test_one_meaning(
     path.write_bytes(text.encode())
     fast = outcome(path, TITLES[titles])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(UsualLines, "parts", lambda *args: [TextPart(range(len(args[1])), 0, None)])
+        patch.setattr(edge_rows, "scan_rows", lambda _, start, *__: (start, 0, 0))
         slow = outcome(path, TITLES[titles])
     assert fast == slow
 
@@ -101,7 +99,7 @@ def test_blocks(tmp_path: Path, separator: str, monkeypatch: pytest.MonkeyPatch)
     lines[7:7] = ["", " ".join(["# no row"])]
     (tmp_path / "g.csv").write_text("\n".join(lines) + "\n")
     graphs = [outcome(tmp_path / "g.csv", BY_TITLE)]
-    monkeypatch.setattr("groute_py.io.compression.CHUNK", 900)
+    monkeypatch.setattr("groute_py.io.text.arc_reader.SPAN_BYTES", 900)
     graphs.append(outcome(tmp_path / "g.csv", BY_TITLE))
     monkeypatch.setattr(edge_rows, "MOST_UNUSUAL", 1)
     graphs.append(outcome(tmp_path / "g.csv", BY_TITLE))
@@ -112,22 +110,22 @@ def test_blocks(tmp_path: Path, separator: str, monkeypatch: pytest.MonkeyPatch)
 
 def test_usual_lines_need_no_care(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
-    block = CarefulLines.block
+    take_line = NamedLines.take_line
 
-    def recorded(self: CarefulLines, text: bytes) -> Block:
-        seen.append(text)
-        return block(self, text)
+    def recorded(self: NamedLines, line: bytes) -> None:
+        seen.append(line)
+        take_line(self, line)
 
-    monkeypatch.setattr(CarefulLines, "block", recorded)
+    monkeypatch.setattr(NamedLines, "take_line", recorded)
     usual = '"a, b",c d,5\nc d, e ,6.5\n\n' + "x,y,7\r\n" * 50 + '"\u00e9",x,-1e-3\n'
     (tmp_path / "g.csv").write_bytes(("from,to,km\n" + usual).encode())
     assert read_graph(tmp_path / "g.csv").arc_count == 53
-    assert seen == [b"from,to,km\n"]
+    assert seen == [b"from,to,km"]
 
 
 def test_decimals_end_integers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also in later blocks; integers that float64 does not hold are kept where all are integers."""
-    monkeypatch.setattr("groute_py.io.compression.CHUNK", 900)
+    monkeypatch.setattr("groute_py.io.text.arc_reader.SPAN_BYTES", 900)
     rows = ["from,to,km", *(f"a,b{k},{k}" for k in range(300))]
     for last, kind in (("5", np.int32), (str(2**60 + 1), np.int64), ("0.1", np.float64)):
         text = "\n".join([*rows, f"a,b,{last}", *rows[1:], ""])
@@ -138,7 +136,7 @@ def test_decimals_end_integers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_titles_in_a_later_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("groute_py.io.compression.CHUNK", 40)
+    monkeypatch.setattr("groute_py.io.text.arc_reader.SPAN_BYTES", 40)
     comments = "# a line of comments\n" * 9
     (tmp_path / "g.csv").write_text(f"{comments}from,to,km\n" + "a,b,5\n" * 30)
     assert read_graph(tmp_path / "g.csv", cache=False).arc_count == 30

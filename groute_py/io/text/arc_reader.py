@@ -85,7 +85,7 @@ class _Scanned(NamedTuple):
     weights: NDArray[Any] | None
 
 
-_Begun = tuple[int, Future[tuple[TextBlock, _Scanned]]]
+_Begun = tuple[int, Future[tuple[TextBlock, Any]]]
 """Bytes done once a block is taken, and that block, which is being scanned."""
 
 
@@ -101,11 +101,13 @@ class ArcLines:
         self.ids = (0, 0)
         """The least id and how many there are; no arc is usual before this is known."""
         self.columns = 3
+        self.header = 1
+        """The line up to which each block is taken before the next is scanned."""
         self.comments = 0
         """Lines of comments that were skipped."""
         self.promised: int | None = None
         """Number of arcs that the file says it has."""
-        self._text_bytes = 0
+        self.text_bytes = 0
         self._kinds = kinds_of(BLANKS, comments, separator)
         self._comment = (
             re.compile(rb"(?m)^[ \t\r]*[%s]" % re.escape(comments)) if comments else None
@@ -123,13 +125,13 @@ class ArcLines:
         """
         span = range(self.path.stat().st_size) if span is None else span
         threads = thread_count()
-        under_way: deque[Future[tuple[TextBlock, _Scanned]]] = deque()
+        under_way: deque[Future[tuple[TextBlock, Any]]] = deque()
         with ThreadPoolExecutor(threads + 1) as pool:
             begin = self._begin_spans if self._is_plain else self._begin_streamed
             for done, coming in begin(pool, span):
                 under_way.append(coming)
-                # The first block has the header, which the others depend on.
-                while len(under_way) > (threads + 1 if self.line > 1 else 0):
+                # The first blocks have the header, which the others depend on.
+                while len(under_way) > (threads + 1 if self.line > self.header else 0):
                     self._take(under_way.popleft())
                 if progress:
                     progress(done, len(span))
@@ -141,7 +143,7 @@ class ArcLines:
         if self.promised is not None and self.arcs.count < self.promised:
             problem = f"promises {self.promised:,} arcs, but there are only {self.arcs.count:,}"
             raise FormatError(self.path, problem)
-        check_vertex_count(self.path, vertex_count, self._text_bytes)
+        check_vertex_count(self.path, vertex_count, self.text_bytes)
         return self.arcs.graph(vertex_count, first_id=self.ids[0], name=name, **more)
 
     def promise(self, vertex_count: int, arc_count: int) -> None:
@@ -212,22 +214,22 @@ class ArcLines:
             part = range(first, min(first + SPAN_BYTES, span.stop))
             yield part.stop - span.start, pool.submit(self._read_span, part, self._terms())
 
-    def _read_span(self, span: range, terms: _Terms) -> tuple[TextBlock, _Scanned]:
+    def _read_span(self, span: range, terms: _Terms) -> tuple[TextBlock, Any]:
         return self._scanned(lines_within(self.path, span), terms)
 
-    def _scanned(self, block: TextBlock, terms: _Terms) -> tuple[TextBlock, _Scanned]:
+    def _scanned(self, block: TextBlock, terms: _Terms) -> tuple[TextBlock, Any]:
         return block, self._scan(block, block.start, terms, None)
 
-    def _take(self, coming: Future[tuple[TextBlock, _Scanned]]) -> None:
+    def _take(self, coming: Future[tuple[TextBlock, Any]]) -> None:
         """Take a block of whole lines, scanned already as far as was possible."""
         block, scanned = coming.result()
         self._take_lines(block, scanned)
         if block.leaves_last:
             self.refuse(TOO_LONG.format(lines.LONGEST_TEXT_LINE))
 
-    def _take_lines(self, block: TextBlock, scanned: _Scanned) -> None:
+    def _take_lines(self, block: TextBlock, scanned: Any) -> None:
         data, start, stop, _ = block
-        self._text_bytes += stop - start
+        self.text_bytes += stop - start
         while True:
             room = None if self.promised is None else self.promised - self.arcs.count
             if room is not None and len(scanned.tails) > room:
@@ -247,7 +249,7 @@ class ArcLines:
             start = end + 1
             scanned = self._scan(block, start, self._terms(), None)
 
-    def _scan(self, block: TextBlock, start: int, terms: _Terms, room: int | None) -> _Scanned:
+    def _scan(self, block: TextBlock, start: int, terms: _Terms, room: int | None) -> Any:
         """Scan from `start` on, for at most `room` arcs; changes nothing."""
         shortest = 2 * terms.columns + (self._letter != NO_LETTER) * 2
         size = (block.stop - start) // shortest + 1 if room is None else room

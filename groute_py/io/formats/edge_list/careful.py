@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import NoReturn
 
 from groute_py.io.file_head import Head
 from groute_py.io.formats.edge_list.dialect import (
@@ -16,9 +13,7 @@ from groute_py.io.formats.edge_list.dialect import (
     Dialect,
 )
 from groute_py.io.formats.edge_list.fields import as_integer, fields_of, hint_of, is_comment
-from groute_py.io.formats.edge_list.names import Block, Texts, narrowed
-from groute_py.io.tables.directions import is_needed, problem_of
-from groute_py.io.text.arc_reader import DECIMAL, ArcLines, check_beside_decimals
+from groute_py.io.text.arc_reader import DECIMAL, ArcLines
 from groute_py.io.text.lines import shown
 
 MAY_BE_ROW = (
@@ -35,38 +30,6 @@ class CarefulLines(ArcLines):
         super().__init__(head, marks, separator=dialect.separator)
         self._dialect = dialect
         self.columns = dialect.columns
-
-    def block(self, text: bytes) -> Block:
-        """The rows of the next lines."""
-        places = self._dialect.places
-        ends: list[bytes] = []
-        roles = [role for role in ("weight", "back") if role in places]
-        numbers: dict[str, list[int | float]] = {role: [] for role in roles}
-        ways: list[int] = []
-        for line in text.split(b"\n")[:-1]:
-            if fields := self.row(line):
-                ends += fields[places["tail"]], fields[places["head"]]
-                if "direction" in places:
-                    ways.append(self._way(fields[places["direction"]]))
-                for role, values in numbers.items():
-                    field = fields[places[role]]
-                    needed = (
-                        field or not ways or is_needed(role, ways[-1], has_back="back" in roles)
-                    )
-                    values.append(self.weight(field) if needed else 0)
-            self.line += 1
-        weights, back = (
-            self._array(numbers[role]) if role in numbers else None for role in ("weight", "back")
-        )
-        there = np.array(ways, np.int8) if "direction" in places else None
-        return Block(Texts.of(ends), weights, back, there)
-
-    def _array(self, numbers: list[int | float]) -> NDArray[Any]:
-        decimals = any(isinstance(number, float) for number in numbers)
-        if decimals:
-            integers = [number for number in numbers if isinstance(number, int)]
-            check_beside_decimals(self.path, np.array(integers, np.int64))
-        return narrowed(np.array(numbers, np.float64 if decimals else np.int64))
 
     def row(self, line: bytes) -> list[bytes]:
         """The fields of a line; none for one that is no row."""
@@ -99,16 +62,6 @@ class CarefulLines(ArcLines):
             return False
         weight = self._dialect.places.get("weight")
         return weight is None or DECIMAL.fullmatch(fields[weight]) is not None
-
-    def _way(self, value: bytes) -> int:
-        titled = self._dialect.titled
-        assert titled is not None
-        assert titled.roles.rule is not None
-        way = titled.roles.rule.way(value)
-        if way is None:
-            text = value.decode(errors="replace")
-            self.refuse(problem_of(text, titled.roles.direction, titled.roles.rule))
-        return way
 
 
 def is_skipped_comment(line: bytes, fields: list[bytes], number: int, dialect: Dialect) -> bool:

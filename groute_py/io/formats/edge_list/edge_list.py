@@ -41,7 +41,7 @@ from groute_py.io.formats.edge_list.careful import CarefulLines
 from groute_py.io.formats.edge_list.dialect import IDS_ARE_NAMES, Dialect, dialect_of
 from groute_py.io.formats.edge_list.fields import as_integer, quoted
 from groute_py.io.formats.edge_list.ldbc_vertices import vertices_beside, vertices_written
-from groute_py.io.formats.edge_list.rows import FileRows, read_rows
+from groute_py.io.formats.edge_list.rows import NamedLines, read_rows
 from groute_py.io.tables.columns import Roles
 from groute_py.io.tables.directions import graph_of_rows
 from groute_py.io.tables.titles import PAIRS
@@ -165,17 +165,17 @@ def _numbered(
     return span.start, None, len(span), tails - span.start, heads - span.start
 
 
-def _graph_of_rows(head: Head, dialect: Dialect, rows: FileRows) -> Graph:
+def _graph_of_rows(head: Head, dialect: Dialect, rows: NamedLines) -> Graph:
     """The graph of rows between names, or between integers that no compiled loop has read."""
     path, tails, heads = head.path, rows.tails, rows.heads
     numbers = None if dialect.names else rows.integers()
-    first, count = 0, rows.name_count
+    first, count = 0, rows.names.count
     ids: NDArray[Any] | None = None
     if numbers is not None:
         first, ids, count, tails, heads = _numbered(path, dialect, numbers[tails], numbers[heads])
         check_vertex_count(path, count, rows.text_bytes)
     else:
-        ids = rows.ids(path)
+        ids = rows.name_ids()
     columns = tails, heads, rows.weights, rows.ways, rows.back, _read_arc_ids(head, dialect)
     carry = _read_more(head, dialect)
     reading = _reading(dialect, rows.comments)
@@ -202,7 +202,7 @@ def _read_arc_ids(head: Head, dialect: Dialect) -> NDArray[Any] | None:
         if dialect.names:
             raise
         rows = read_rows(head, of_ids._replace(names=True), None)  # names of arcs, not of vertices
-    return (rows.ids(head.path) if numbers is None else numbers)[rows.tails]
+    return (rows.name_ids() if numbers is None else numbers)[rows.tails]
 
 
 def _read_more(head: Head, dialect: Dialect) -> dict[str, NDArray[Any]]:

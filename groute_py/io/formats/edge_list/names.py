@@ -75,9 +75,8 @@ class Names:
 
 
 class Block(NamedTuple):
-    """Consecutive rows."""
+    """Columns of consecutive rows, beside their ends."""
 
-    ends: Texts  # the tail and the head of each row, one after another
     weights: NDArray[Any] | None  # as `narrowed` gives them, shape (rows,)
     back: NDArray[Any] | None  # of arcs back, likewise
     ways: NDArray[np.int8] | None
