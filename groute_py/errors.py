@@ -296,6 +296,13 @@ def check_number(what: str, value: Any) -> None:
         raise InputError(f"{what} is out of range; the greatest number is 1.8e308") from None
 
 
+def check_positive(what: str, value: Any) -> None:
+    """Raise `InputError` unless the value is a number above 0."""
+    check_number(what, value)
+    if not value > 0:
+        raise InputError(f"{what} must be positive, not {value}")
+
+
 def check_whole_number(what: str, value: Any) -> None:
     """Raise `InputError` unless the value is an integer or a float without a fraction."""
     check_number(what, value)

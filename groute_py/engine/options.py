@@ -18,6 +18,7 @@ from groute_py.errors import (
     SetupError,
     check_cutoff,
     check_number,
+    check_positive,
     check_whole_number,
     file_path,
     plain,
@@ -36,19 +37,15 @@ ONE_SOURCE = ("sssp", "open")
 """The functions that take what `groute_py.bfs` has no use for."""
 
 NEAREST_TOO = (*EVERYWHERE, "nearest")
-"""The functions that take what `groute_py.nearest` takes."""
-
 REACH_TOO = (*NEAREST_TOO, "isochrone")
-"""The functions that take what `groute_py.isochrone` takes."""
+"""The functions that take what `groute_py.nearest` takes, and what `groute_py.isochrone` takes."""
 
 ROWS = ("apsp", "matrix")
 """The functions that solve for rows of distances."""
 
 ROUTES_TOO = (*ROWS, "route")
-"""Those that take what `groute_py.route` takes."""
-
 MEASURES_TOO = (*ROUTES_TOO, "centrality")
-"""Those that take what all functions of `groute_py.centrality` take."""
+"""Those that take what `groute_py.route` takes, and what all of `groute_py.centrality` take."""
 
 METHODS = {
     "floyd": "blocked Floyd-Warshall on the whole matrix",
@@ -81,19 +78,11 @@ def _check_cutoff(cutoff: Any) -> None:
     check_cutoff(cutoff)
 
 
-def _check_delta(delta: Any) -> None:
-    check_number("delta", delta)
-    if not delta > 0:
-        raise InputError(f"delta must be positive, not {delta}")
-
-
 def _check_time_limit(seconds: Any) -> None:
     check_number("time limit", seconds)
     if not 0 < seconds <= LONGEST_LIMIT_S:
-        raise InputError(
-            f"the time limit must be more than 0 and at most {LONGEST_LIMIT_S:.0f} seconds, "
-            f"not {seconds}"
-        )
+        limits = f"more than 0 and at most {LONGEST_LIMIT_S:.0f} seconds"
+        raise InputError(f"the time limit must be {limits}, not {seconds}")
 
 
 def _check_turns(turns: Any) -> None:
@@ -104,8 +93,7 @@ def _check_turns(turns: Any) -> None:
 
 def _check_memory_limit(nbytes: Any) -> None:
     check_whole_number("memory limit", nbytes)
-    if nbytes <= 0:
-        raise InputError(f"the memory limit must be positive, not {nbytes}")
+    check_positive("the memory limit", nbytes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,7 +121,7 @@ class Options:
         of=ONE_SOURCE,
         unset="chosen by the graph",
         metavar="WIDTH",
-        check=_check_delta,
+        check=partial(check_positive, "delta"),
     )
     device: str = option(
         "auto",
@@ -297,8 +285,7 @@ class Options:
 
     def __post_init__(self) -> None:
         for name in ("delta", "cutoff", "time_limit_s", "memory_limit"):
-            if (value := getattr(self, name)) is not None:
-                object.__setattr__(self, name, plain(value))
+            object.__setattr__(self, name, plain(getattr(self, name)))
         carry = (self.carry,) if isinstance(self.carry, str) else tuple(self.carry)
         object.__setattr__(self, "carry", carry)
 
