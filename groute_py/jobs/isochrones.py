@@ -132,6 +132,11 @@ class Isochrones(Tabular):
         check_margin(margin)
         isochrone_files.write(self, target, isochrone_files.check_form(target, features), margin)
 
+    @property
+    def __geo_interface__(self) -> dict[str, Any]:
+        """The areas within each limit as GeoJSON, for GeoPandas, folium and others."""
+        return isochrone_files.bands_of(self)
+
     def __iter__(self) -> Iterator[Reach]:
         return iter(self.reaches)
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from groute_py.errors import InputError, file_path
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Numbering
-from groute_py.maps.geojson import SUFFIX, write_lines
+from groute_py.maps.geojson import SUFFIX, collection, lines_of, write_lines
 from groute_py.maps.places import Coordinates, Places, places_of
 from groute_py.results.distances import reached_in
 from groute_py.results.tables import (
@@ -120,6 +120,15 @@ class Routes(Tabular):
         assert self.graph is not None
         how: dict[str, Any] = {"reverse": self.reverse, "attribution": self.attribution}
         write_lines(path, self._lines(), self.graph, places, **how)
+
+    @property
+    def __geo_interface__(self) -> dict[str, Any]:
+        """The lines of the paths as GeoJSON, for GeoPandas, folium and others."""
+        if self.paths is None or self.graph is None:
+            raise InputError("lines need paths; solve with paths=True")
+        places = places_of(self.graph)
+        lines = lines_of(self._lines(), self.graph, places, reverse=self.reverse)
+        return collection(lines, self.attribution)
 
     def _lines(self) -> Iterator[tuple[dict[str, Any], NDArray[np.int64]]]:
         assert self.paths is not None

@@ -31,19 +31,31 @@ Rows = Iterable[tuple[dict[str, Any], NDArray[np.int64]]]
 
 def write_features(path: Path, features: Iterable[Feature], attribution: str = "") -> None:
     """Write features, one a line, and the credit; the file is complete or absent."""
-    head: dict[str, Any] = {"type": "FeatureCollection"}
-    if attribution:
-        head["attribution"] = attribution
+    head = _head(attribution)
     with translating_errors(path), replacing(path) as file:
         file.write(f'{json.dumps(head)[:-1]}, "features": ['.encode())
         between = "\n"
-        for kind, coordinates, properties in features:
-            geometry = None if coordinates is None else {"type": kind, "coordinates": coordinates}
-            feature = {"type": "Feature", "properties": properties, "geometry": geometry}
+        for feature in map(_object, features):
             text = json.dumps(feature, allow_nan=False, separators=(",", ":"))
             file.write(f"{between}{text}".encode())
             between = ",\n"
         file.write(b"\n]}\n")
+
+
+def collection(features: Iterable[Feature], attribution: str = "") -> dict[str, Any]:
+    """Return features as the protocol ``__geo_interface__`` has them, and the credit."""
+    return {**_head(attribution), "features": list(map(_object, features))}
+
+
+def _head(attribution: str) -> dict[str, Any]:
+    credit = {"attribution": attribution} if attribution else {}
+    return {"type": "FeatureCollection", **credit}
+
+
+def _object(feature: Feature) -> dict[str, Any]:
+    kind, coordinates, properties = feature
+    geometry = None if coordinates is None else {"type": kind, "coordinates": coordinates}
+    return {"type": "Feature", "properties": properties, "geometry": geometry}
 
 
 def coordinates_in(points: NDArray[np.float64], *, planar: bool) -> Any:
@@ -58,10 +70,11 @@ def write_lines(
 
     It follows the shapes of the arcs if ``places`` are the graph's own.
     """
-    write_features(path, _lines(rows, graph, places, reverse=reverse), attribution)
+    write_features(path, lines_of(rows, graph, places, reverse=reverse), attribution)
 
 
-def _lines(rows: Rows, graph: Graph, places: Places, *, reverse: bool) -> Iterator[Feature]:
+def lines_of(rows: Rows, graph: Graph, places: Places, *, reverse: bool) -> Iterator[Feature]:
+    """Yield the features of `write_lines`."""
     for properties, vertices in rows:
         if not len(vertices):
             yield "LineString", None, properties

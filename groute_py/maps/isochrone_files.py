@@ -17,7 +17,7 @@ from groute_py.errors import InputError, quote
 from groute_py.io.optional_libraries import library
 from groute_py.io.tables.units import amount
 from groute_py.maps.areas import check_areas
-from groute_py.maps.geojson import SUFFIX, Feature, coordinates_in, write_features
+from groute_py.maps.geojson import SUFFIX, Feature, collection, coordinates_in, write_features
 from groute_py.maps.isochrone_map import IsochroneMap, Layer, map_of, write_picture
 from groute_py.maps.lines import Pieces, segments_of
 from groute_py.maps.reach import Reach, Reaches, ReachView
@@ -138,6 +138,14 @@ def write(
         chart = map_of(view, reaches, margin)
         with translating_errors(path), replacing(path) as file:
             MAPS[path.suffix](chart, file)
+
+
+def bands_of(answer: Reaches) -> dict[str, Any]:
+    """The areas within each limit, with the usual margin, as `collection`."""
+    check_areas()
+    view = ReachView(answer)
+    bands = (feature for reach in answer.reaches for feature in _bands(view, reach, None))
+    return collection(bands, answer.graph.attribution)
 
 
 def _followed(answer: Reaches, progress: Progress | None) -> Iterator[Reach]:

@@ -160,6 +160,23 @@ def test_geojson(place: Path) -> None:
     assert vertex["geometry"] == {"type": "Point", "coordinates": [0, 0]}
 
 
+def test_answers_are_what_a_file_of_theirs_has(place: Path) -> None:
+    coordinates = np.array([[0, 0], [0.001, 0], [0.001, 0.001], [0, -0.001]])
+    graph = groute_py.read_graph("it.gr").changed(coordinates=coordinates, attribution="© it")
+    reach = groute_py.isochrone(graph, [1], [30, 90], device="cpu")
+    routes = groute_py.route(graph, [(1, 2), (2, 1)], paths=True, device="cpu")
+    assert reach is not None
+    assert routes is not None
+    for answer in (reach, routes):
+        answer.save(place / "out.geojson")
+        saved = json.loads((place / "out.geojson").read_text())
+        assert json.loads(json.dumps(answer.__geo_interface__)) == saved
+        assert saved["attribution"] == "© it"
+    plain = groute_py.route(graph, [(1, 2)], device="cpu")
+    with pytest.raises(InputError, match="paths=True"):
+        _ = plain.__geo_interface__  # type: ignore[union-attr]
+
+
 def test_maps_of_points(place: Path) -> None:
     (place / "points.csv").write_text("name,lon,lat\nhome,0.0001,0.0\n")
     words = ["--from", "points.csv", "--snap-within", "20", "--limits", "30,90"]
