@@ -28,7 +28,7 @@ from groute_py.engine.options import Options
 from groute_py.engine.preparing import BEFORE
 from groute_py.engine.solver import Mirrored
 from groute_py.engine.statistics import Statistics, Stopwatch
-from groute_py.errors import InputError, NegativeCycleError, check_whole_number, too_late
+from groute_py.errors import InputError, NegativeCycleError, RunError, check_whole_number, too_late
 from groute_py.graph.csr import Graph, GraphLike
 from groute_py.graph.direction import Direction
 from groute_py.graph.facts import Size
@@ -44,7 +44,7 @@ from groute_py.jobs.facilities import (
     to_gpu,
 )
 from groute_py.jobs.k_nearest import k_nearest
-from groute_py.many.carry import with_sums
+from groute_py.many.carry import Carrier, Sums, with_sums
 from groute_py.many.choose import with_device
 from groute_py.many.johnson import origins_of, rooted
 from groute_py.many.sources import Vertices, vertices_in
@@ -141,8 +141,6 @@ class NearestJob:
 
     def check(self, options: Options) -> None:
         check_whole_number("k", self.k)
-        if options.carry and self.k > 1:
-            raise InputError("carry (--with): of the nearest facility only; leave it out, or k")
         if not 0 < self.k <= MOST_K:
             raise InputError(f"k must be at least 1 and at most {MOST_K:,}, not {self.k}")
 
@@ -159,8 +157,7 @@ class NearestJob:
             some = self._of_some(answer, facilities, vertices)
             if carrier is None:
                 return some
-            ends = np.arange(len(answer.next)) if vertices is None else vertices
-            return with_sums(some, carrier.along_tree(answer.next, answer.reached, ends))
+            return with_sums(some, _sums(carrier, answer, vertices))
 
         return at_root(opened.channel, delivered)
 
@@ -229,6 +226,30 @@ class NearestJob:
             return None
         answer = on_facilities(graph, facilities, result, **how)
         return answer if opened.options.download else to_gpu(answer)
+
+
+def _sums(carrier: Carrier, answer: NearestFacilities, vertices: NDArray[np.int64] | None) -> Sums:
+    """The sums along the paths between some vertices, or all, and their facilities.
+
+    If a facility is among the k nearest of a vertex, it is also among those of the next one on
+    the path: what is nearer to that one, or as near with a lower id, is so to the vertex too.
+    """
+    facilities, before = answer.facilities, answer.next
+    count, each = len(before), before.size // max(len(before), 1)
+    facilities, before = facilities.reshape(count, each), before.reshape(count, each)
+    states = np.full(before.shape, -1)
+    for rank in range(each):
+        is_same = (before >= 0) & (facilities[before, rank] == facilities) & (states < 0)
+        states[is_same] = before[is_same] * each + rank
+    if (states[before >= 0] < 0).any():
+        raise RunError("sums of floats have hidden a facility; carry with integer weights, or k=1")
+    rows = np.arange(count) if vertices is None else vertices
+    ends = rows[:, np.newaxis] * each + np.arange(each)
+    sums = carrier.along_tree(
+        states.reshape(-1), answer.reached.reshape(-1), ends.reshape(-1), each
+    )
+    shape = len(rows), *answer.next.shape[1:]
+    return {name: of.reshape(shape) for name, of in sums.items()}
 
 
 def _rooted(graph: Graph, facilities: NDArray[np.int64], *, has_cutoff: bool) -> Graph:

@@ -42,9 +42,16 @@ class Carrier:
         self._columns = {name: _wide(graph.columns[name][numbers]) for name in names}
 
     def along_tree(
-        self, predecessors: NDArray[Any], reached: NDArray[np.bool_], ends: NDArray[Any]
+        self,
+        predecessors: NDArray[Any],
+        reached: NDArray[np.bool_],
+        ends: NDArray[Any],
+        each: int = 1,
     ) -> Sums:
-        """Sums of the paths to some vertices, shape (t,), of a tree or a forest, (n,)."""
+        """Sums of the paths to some vertices, shape (t,), of a tree or a forest, (n,).
+
+        Of ``each`` forests, (n · each,), that of a vertex v begins at v · each.
+        """
         from groute_py.kernels.cpu.carry import sum_along_tree  # which compiles
 
         some, sums = ends[reached[ends]], {}
@@ -52,10 +59,10 @@ class Carrier:
         for name, column in self._columns.items():
             nothing = unreached(column.dtype)
             every = np.full(len(predecessors), nothing)
-            arguments = column, predecessors, some, nothing, every, stack
+            arguments = column, predecessors, each, some, nothing, every, stack
             wrong = sum_along_tree(self._arcs, *arguments)
             if wrong >= 0:
-                raise self._too_great(name, wrong)
+                raise self._too_great(name, wrong // each)
             sums[name] = every[ends]
         return sums
 

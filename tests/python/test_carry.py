@@ -185,6 +185,38 @@ class TestTies:
         check_sums(TIES, near.carried, paths)
 
 
+@pytest.mark.parametrize("to_facility", [False, True])
+@pytest.mark.parametrize("vertices", [None, [9, 4, 4]])
+def test_the_k_nearest(device: str, to_facility: bool, vertices: Any) -> None:
+    """Of paths by the rows of each facility, where no two paths are equally short."""
+    facilities = [3, 77, 150, 4]
+    how: Any = {"device": device, "carry": COLUMNS}
+    near = groute_py.nearest(
+        GRAPH, facilities, k=3, to_facility=to_facility, vertices=vertices, **how
+    )
+    assert near is not None
+    trees: Any = [groute_py.sssp(GRAPH, f, reverse=to_facility, **how) for f in facilities]
+    rows = np.arange(GRAPH.vertex_count) if vertices is None else vertices
+    for name in COLUMNS:
+        assert near.carried[name].shape == near.distances.shape == (len(rows), 3)
+        for row, vertex in enumerate(rows):
+            for rank, facility in enumerate(near.facilities[row].tolist()):
+                wanted = UNREACHED if name == "length" else np.inf
+                if facility >= 0:
+                    wanted = trees[facilities.index(facility)].carried[name][vertex]
+                assert near.carried[name][row, rank] == pytest.approx(wanted)
+
+
+def test_the_k_nearest_with_ties(device: str) -> None:
+    near = groute_py.nearest(TIES, [3, 9, 20], k=3, carry="length", device=device)
+    assert near is not None
+    sums = {f: attained_sums(TIES, f, "length") for f in (3, 9, 20)}
+    for vertex in range(TIES.vertex_count):
+        for rank, facility in enumerate(near.facilities[vertex].tolist()):
+            if facility >= 0:
+                assert near.carried["length"][vertex, rank] in sums[facility][vertex]
+
+
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_ranks_agree(ranks: int) -> None:
     jobs: list[Any] = [
@@ -268,7 +300,6 @@ def test_a_solver_carries() -> None:
         (lambda: groute_py.sssp(TIES, 0, carry="fuel"), "no column 'fuel'; .* length, toll"),
         (lambda: groute_py.sssp("road:5x5", 0, carry="toll"), "no columns by name; leave out"),
         (lambda: groute_py.sssp(TIES, 0, carry="toll", predecessors=False), "needs the tree"),
-        (lambda: groute_py.nearest(TIES, [0], k=2, carry="toll"), "nearest facility only"),
         (lambda: groute_py.matrix(TIES, [0], [1], carry="toll", output="m.npy"), "leave out out"),
         (lambda: groute_py.route(TIES, [(0, 1)], carry="toll", turns=[]), "with turns no column"),
     ],

@@ -31,12 +31,13 @@ def lightest_arc(arcs: Any, tail: Any, head: Any) -> Any:
 
 @kernel
 def sum_along_tree(
-    arcs: Any, column: Any, before: Any, ends: Any, nothing: Any, sums: Any, stack: Any
+    arcs: Any, column: Any, before: Any, each: Any, ends: Any, nothing: Any, sums: Any, stack: Any
 ) -> Any:
-    """Fill the ``sums`` (n,), all ``nothing``, of some ends and all that their paths pass.
+    """Fill the ``sums`` (n · each,), all ``nothing``, of some ends and all that their paths pass.
 
-    A vertex without one ``before`` it is a root, and has 0. ``stack`` is int64, (n,). Return the
-    first vertex whose sum does not fit, or whose path does not end; −1 for none.
+    Vertex v is in ``each`` trees, as v · each and the numbers behind it. One that has none
+    ``before`` it is a root, and has 0. ``stack`` is int64, (n · each,). Return the first whose sum
+    does not fit, or whose path does not end; −1 for none.
     """
     for end in ends:
         vertex, depth = np.int64(end), 0
@@ -51,7 +52,7 @@ def sum_along_tree(
         while depth > 0:
             depth -= 1
             head = stack[depth]
-            arc = lightest_arc(arcs, vertex, head)
+            arc = lightest_arc(arcs, vertex // each, head // each)
             sums[head] = reach_of(sums[vertex], column[arc], nothing)
             if sums[head] == nothing:
                 return head
