@@ -74,7 +74,10 @@ def _check_cutoff(cutoff: Any) -> None:
     if isinstance(cutoff, str) and cutoff[-1:].isalpha():
         from groute_py.io.tables.units import number_of  # which loads NumPy
 
-        cutoff = number_of(cutoff, None)
+        try:
+            cutoff = number_of(cutoff, None)
+        except InputError as problem:
+            raise InputError(f"cutoff {problem}") from None
     check_cutoff(cutoff)
 
 
