@@ -43,12 +43,17 @@ def read_arrays(
     path: Path,
     names: Iterable[str],
     check: Callable[[dict[str, Header]], None] = lambda _headers: None,
+    *,
+    prefix: str | None = None,
 ) -> dict[str, NDArray[Any]]:
-    """Arrays of an archive by their names, those of `names` that are there.
+    """Arrays of an archive by their names: those of `names` that are there, or have the prefix.
 
     ``check`` may refuse them by their headers, before they are read.
     """
     with zipfile.ZipFile(path) as archive:
+        if prefix is not None:
+            more = (name.removesuffix(".npy") for name in archive.namelist())
+            names = [*names, *(name for name in more if name.startswith(prefix))]
         members = dict(_members(archive, names))
         check({name: _header(archive, member) for name, member in members.items()})
         size = sum(member.file_size for member in members.values())

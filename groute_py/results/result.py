@@ -20,7 +20,7 @@ from groute_py.io.npz import DAMAGE, read_arrays
 from groute_py.io.untrusted import first_id as checked_first_id
 from groute_py.results.distances import reached_in
 from groute_py.results.files import columns_of, form_of
-from groute_py.results.tables import Tabular, table_of
+from groute_py.results.tables import CARRIED, Tabular, table_of
 from groute_py.system.atomic_file import check_writable, replacing, translating_errors
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ def read_result(path: str | Path) -> Result:
             )
         if not start.startswith(ZIP):
             raise InputError(f"{path}: not a saved result; those begin as .npz and .npy do")
-        arrays = read_arrays(path, MEMBERS)
+        arrays = read_arrays(path, MEMBERS, prefix=CARRIED)
     except GrouteError:  # also what a signal handler raises
         raise
     except OSError as problem:
@@ -219,7 +219,8 @@ def _checked(path: str | Path, arrays: dict[str, NDArray[Any]]) -> Result:
     distances, places = arrays["distances"], arrays.get("coordinates")
     count = distances.size
     is_wrong = distances.dtype not in _DISTANCES
-    for name, (dimensions, kinds) in _KINDS.items():
+    carried = {name: arrays[name] for name in arrays if name.startswith(CARRIED)}
+    for name, (dimensions, kinds) in (_KINDS | dict.fromkeys(carried, (1, "if"))).items():
         if (array := arrays.get(name)) is not None and not is_wrong:
             is_wrong = array.ndim != dimensions or array.dtype.kind not in kinds
             is_wrong = is_wrong or (dimensions > 0 and len(array) != count)
@@ -248,6 +249,7 @@ def _checked(path: str | Path, arrays: dict[str, NDArray[Any]]) -> Result:
         bool(arrays.get("reverse", False)),
         places,
         str(arrays.get("attribution", "")),
+        {name.removeprefix(CARRIED): sums for name, sums in carried.items()},
     )
 
 

@@ -18,7 +18,7 @@ from support.local_ranks import on_ranks
 from support.opening import opened_on
 
 import groute_py
-from groute_py import UNREACHED, Graph, GraphError, InputError, Matrix, RunError
+from groute_py import UNREACHED, Graph, GraphError, InputError, Matrix, NearestFacilities, RunError
 from groute_py.jobs.matrix import MatrixJob
 from groute_py.jobs.nearest import NearestJob
 from groute_py.jobs.route import RouteJob
@@ -63,6 +63,14 @@ def check_sums(graph: Graph, sums: Any, paths: Any) -> None:
         np.testing.assert_allclose(np.ravel(sums[name]), wanted, rtol=1e-12)
         kind = np.float64 if name == "toll" else np.int64
         assert sums[name].dtype == kind
+
+
+def paths_of(near: NearestFacilities, vertex: int) -> list[int]:
+    """The path from a vertex to its facility, empty if there is none."""
+    path = [vertex] if near.reached[vertex] else []
+    while path and near.next[path[-1]] >= 0:
+        path.append(int(near.next[path[-1]]))
+    return path
 
 
 @cache
@@ -176,13 +184,8 @@ class TestTies:
         how: Any = {"device": device, "to_facility": reverse}
         near = groute_py.nearest(TIES, [3, 9], carry=COLUMNS, **how)
         assert near is not None
-        paths = []
-        for vertex in range(TIES.vertex_count):
-            path = [vertex] if near.reached[vertex] else []
-            while path and near.next[path[-1]] >= 0:
-                path.append(int(near.next[path[-1]]))
-            paths.append(path if reverse else path[::-1])
-        check_sums(TIES, near.carried, paths)
+        paths = [paths_of(near, vertex) for vertex in range(TIES.vertex_count)]
+        check_sums(TIES, near.carried, [path if reverse else path[::-1] for path in paths])
 
 
 @pytest.mark.parametrize("to_facility", [False, True])
@@ -279,6 +282,34 @@ def test_tables_have_the_sums() -> None:
         {"source": 0, "target": 1, "distance": 5, "toll": 7, "carried_distance": 3},
         {"source": 0, "target": 2, "distance": None, "toll": None, "carried_distance": None},
     ]
+
+
+def test_a_saved_answer_has_the_sums(tmp_path: Path) -> None:
+    result = groute_py.sssp(TIES, 4, carry=COLUMNS, device="cpu")
+    assert result is not None
+    result.save(tmp_path / "r.npz")
+    same = groute_py.read_result(tmp_path / "r.npz")
+    assert same.carried.keys() == set(COLUMNS)
+    for name in COLUMNS:
+        np.testing.assert_array_equal(same.carried[name], result.carried[name])
+    arrays = dict(np.load(tmp_path / "r.npz"))
+    np.savez(tmp_path / "short.npz", **arrays | {"carried_toll": np.zeros(3)})
+    with pytest.raises(InputError, match="other shapes or types"):
+        groute_py.read_result(tmp_path / "short.npz")
+
+
+def test_prepared_roads(device: str) -> None:
+    """Also those of facilities, for which a GPU sweeps the hierarchy."""
+    roads = with_columns(groute_py.generate("road:12x12"))
+    prepared = groute_py.prepare(roads, device=device)
+    how: Any = {"carry": COLUMNS, "device": device}
+    result = groute_py.sssp(prepared, 3, **how)
+    near = groute_py.nearest(prepared, [3], **how)
+    assert result is not None
+    assert near is not None
+    check_sums(roads, result.carried, [result.path_to(v) for v in range(roads.vertex_count)])
+    paths = [paths_of(near, vertex)[::-1] for vertex in range(roads.vertex_count)]
+    check_sums(roads, near.carried, paths)
 
 
 def test_a_solver_carries() -> None:
