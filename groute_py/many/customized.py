@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from threading import RLock
 from typing import Any, Protocol, TypeVar
 
@@ -21,6 +22,7 @@ from groute_py.hierarchy.separators.lengths import NARROW, WIDE, Lengths
 from groute_py.io.tables.columns import Columns
 from groute_py.many.sources import vertices_in
 from groute_py.source.graph_source import GraphSource
+from groute_py.system.environment import local_rank
 from groute_py.system.memory_limits import check_room
 
 T = TypeVar("T")
@@ -28,11 +30,15 @@ T = TypeVar("T")
 Vertices = Sequence[int] | NDArray[Any] | Positions
 """Vertices by their ids, on the host or, as CuPy's array, on the GPU."""
 
+
+def _on_gpu(local: int, _: bool) -> Any:
+    module = "groute_py.device.cuda.hierarchy.customization"
+    return partial(of_module(module, "CudaCustomization"), local)
+
+
 MAKERS: Makers = {
     "cpu": lambda *_: of_module("groute_py.device.cpu.customization", "CpuCustomization"),
-    "cuda": lambda *_: of_module(
-        "groute_py.device.cuda.hierarchy.customization", "CudaCustomization"
-    ),
+    "cuda": _on_gpu,
 }
 """Makers of customizations, by the kind of device."""
 
@@ -104,15 +110,15 @@ def customize(
         raise GraphError(f"{quoted(whole.name)} has no vertices")
     _as_weights(whole.weights, whole.arc_count)
     start_s = time.monotonic()
-    return customized(whole, customizable(whole, source.orders), kind, start_s)
+    return customized(whole, customizable(whole, source.orders), kind, local_rank(0), start_s)
 
 
 def customized(
-    graph: Graph, hierarchy: CustomizableHierarchy, kind: str, start_s: float
+    graph: Graph, hierarchy: CustomizableHierarchy, kind: str, local: int, start_s: float
 ) -> Customized:
     """Return a graph on the host, customized on a device; its order was begun at ``start_s``."""
-    device_class: Any = MAKERS[kind](0, False)
-    device = device_class(hierarchy)
+    maker: Any = MAKERS[kind](local, False)
+    device = maker(hierarchy)
     return Customized(graph, hierarchy, device, graph.weights, time.monotonic() - start_s)
 
 

@@ -33,6 +33,7 @@ from groute_py.many.customized import Customized, customized
 from groute_py.many.estimates import label_seconds, order_seconds
 from groute_py.source.graph_source import GraphSource
 from groute_py.system.clock import span
+from groute_py.system.environment import local_rank
 
 LABELS = "labels"
 """The name of the method."""
@@ -176,7 +177,8 @@ class GraphLabels:
         with collective(channel), span("labels"):
             if self._customized is None:
                 kind = _device(options, graph)
-                graph_on_device = customized(graph, self._hierarchy, kind, start_s)
+                place = kind, local_rank(channel.rank)
+                graph_on_device = customized(graph, self._hierarchy, *place, start_s)
                 first = np.zeros(1, np.int64)
                 graph_on_device.distances(first, first)  # which asks for the memory
                 self._customized = graph_on_device

@@ -22,7 +22,6 @@ from groute_py.graph.arrays import on_device
 from groute_py.hierarchy.separators.customizable import CustomizableHierarchy
 from groute_py.hierarchy.separators.lengths import NARROW, Lengths
 from groute_py.kernels.source import CUSTOMIZATION
-from groute_py.system.environment import local_rank
 
 BLOCK = 128
 """Threads of a block."""
@@ -37,8 +36,8 @@ ROWS_AT_ONCE = 1 << 15
 class CudaCustomization:
     """A `groute_py.many.customized.Customization` on a GPU; all work is in the current stream."""
 
-    def __init__(self, hierarchy: CustomizableHierarchy) -> None:
-        self._gpu = GpuContext(local_rank(0))
+    def __init__(self, local: int, hierarchy: CustomizableHierarchy) -> None:
+        self._gpu = GpuContext(local)
         self.label, self.kind = self._gpu.label, NARROW
         self.weights = cp.zeros(0, np.int64)
         _refuse_large(_bytes_of(hierarchy), "a customizable hierarchy", self._gpu)
