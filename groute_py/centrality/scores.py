@@ -16,10 +16,14 @@ from groute_py.graph.ids import Numbering
 from groute_py.io.npz import save_arrays
 from groute_py.results.tables import Column, TableColumns, Tabular, write_table
 from groute_py.system.atomic_file import replacing, translating_errors
+from groute_py.system.threads import in_slices
 
 Columns = dict[str, Any]
 
 ROWS_AT_ONCE = 1 << 16
+
+ESTIMATED_AT_ONCE = 1 << 15
+"""Sums that a thread estimates from in one go, so that they stay in its cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,27 +116,36 @@ def estimated(
     drawing the sources at random, without replacement; None if all vertices are sources. Values
     and errors that one source too few was drawn for are NaN.
     """
-    job, count = result.job, result.job.graph.vertex_count
-    drawn = np.full(len(result.totals), len(job.sources))
-    if not (job.accumulation.by_arc or job.accumulation.endpoints):
-        count -= 1
-        drawn[job.sources] -= 1
+    job, totals, squares = result.job, result.totals, result.squares
+    is_inner = not (job.accumulation.by_arc or job.accumulation.endpoints)
+    count, drawn = job.graph.vertex_count - is_inner, len(job.sources)
     pairs = count * (count - 1)
-    factors = _divided(count, drawn) if pairs > 0 and job.sampled else np.ones(len(drawn))
-    if normalized and pairs > 0:
-        factors /= pairs
-    if result.squares is None:
-        return result.totals * factors, None
-    variance = _divided(result.squares - _divided(result.totals**2, drawn), drawn - 1)
-    share = np.maximum(1 - drawn / max(count, 1), 0)
-    return result.totals * factors, np.sqrt(np.maximum(variance, 0) * drawn * share) * factors
+    values = np.empty(len(totals))
+    errors = None if squares is None else np.empty(len(totals))
+
+    def estimate(some: Any, drawn: int) -> None:
+        factor = 1.0
+        if pairs > 0 and job.sampled:
+            factor = count / drawn if drawn else np.nan
+        if pairs > 0 and normalized:
+            factor /= pairs
+        values[some] = totals[some] * factor
+        if squares is not None and errors is not None:
+            share = max(1 - drawn / max(count, 1), 0)
+            spread = _spread(totals[some], squares[some], drawn)
+            errors[some] = np.sqrt(spread * drawn * share) * factor
+
+    in_slices(len(totals), ESTIMATED_AT_ONCE, lambda some: estimate(some, drawn))
+    if is_inner:
+        estimate(job.sources, drawn - 1)
+    return values, errors
 
 
-def _divided(values: Any, counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Quotients, NaN by 0."""
-    quotients = np.full(len(counts), np.nan)
-    np.divide(values, counts, out=quotients, where=counts > 0)
-    return quotients
+def _spread(totals: Any, squares: Any, drawn: int) -> Any:
+    """The variance of the numbers that add up to some sums; NaN of fewer than two."""
+    if drawn < 2:
+        return np.full(len(totals), np.nan)
+    return np.maximum((squares - totals**2 / drawn) / (drawn - 1), 0)
 
 
 def _values_of(scores: Scores | ArcScores, title: str) -> Columns:

@@ -12,9 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.kernels.cpu.kernel import kernel
+from groute_py.system.threads import in_slices
 
 UNITS = 2.0**64
 """Units of a fraction in 1."""
+
+CONVERTED_AT_ONCE = 1 << 16
+"""Sums that a thread converts to floats in one go."""
 
 
 @kernel
@@ -56,5 +60,11 @@ def floats(sums: NDArray[np.uint64]) -> NDArray[np.float64]:
     >>> floats(np.array([[2**62, 3]], np.uint64)).tolist()
     [3.25]
     """
-    numbers: NDArray[np.float64] = sums[:, 1].astype(np.float64) + sums[:, 0] / UNITS
+    numbers = np.empty(len(sums))
+
+    def convert(some: slice) -> None:
+        np.divide(sums[some, 0], UNITS, out=numbers[some])
+        numbers[some] += sums[some, 1]
+
+    in_slices(len(sums), CONVERTED_AT_ONCE, convert)
     return numbers
