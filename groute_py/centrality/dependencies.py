@@ -16,7 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.centrality.simple import SimpleGraph, refuse_zero_cycles, simple_graph
+from groute_py.centrality.simple import (
+    CountableGraph,
+    SimpleGraph,
+    refuse_zero_cycles,
+    simple_part,
+)
 from groute_py.comm.agree import on_root
 from groute_py.comm.base import Channel
 from groute_py.device.cpu.dependencies import CpuDependencies
@@ -31,22 +36,23 @@ from groute_py.device.dependencies import (
 )
 from groute_py.device.registry import gpu_problem
 from groute_py.device.rows import NarrowError
-from groute_py.engine.algorithms.numbers import one_precision, row_types
-from groute_py.engine.memory.gpus import betweenness_bytes, free_gpu_bytes
+from groute_py.engine.algorithms.numbers import row_types
+from groute_py.engine.memory.gpus import SUM_BYTES, betweenness_bytes, free_gpu_bytes
 from groute_py.engine.memory.host import bytes_of, refuse_beyond, refuse_more
 from groute_py.engine.options import Options
 from groute_py.errors import InputError, RunError, quoted
 from groute_py.graph.csr import Graph
-from groute_py.graph.facts import Size, facts_of
-from groute_py.hierarchy.prepared import without_hierarchy
+from groute_py.graph.facts import Size
 from groute_py.kernels.cpu.fixed_point import floats
 from groute_py.many.apsp import Progress
+from groute_py.many.estimates import may_have_few_levels
 from groute_py.many.reduce import in_slices, slices
 from groute_py.many.solve import batch_delta
 from groute_py.many.sources import Vertices, vertices_in
 from groute_py.many.storage.folder import run_of
 from groute_py.many.storage.store import Store
 from groute_py.solver.opened import NO_WORK, Opened, Work
+from groute_py.system.clock import span
 from groute_py.system.environment import local_rank
 
 LITTLE = 1 << 24
@@ -57,11 +63,16 @@ LITTLE = 1 << 24
 class DependencyJob:
     """The graph and the sources of sums, the same on every rank."""
 
-    simple: SimpleGraph
+    countable: CountableGraph
     sources: NDArray[np.int64]  # (k,)
     hops: bool  # every weight is 1
     accumulation: Accumulation
     options: Options  # of which the device and the memory limit count
+
+    @property
+    def simple(self) -> SimpleGraph:
+        """The graph, and what its arcs stand for."""
+        return self.countable.simple
 
     @property
     def graph(self) -> Graph:
@@ -143,18 +154,24 @@ def dependency_job(
     """
     channel, _ = opened.channel, opened.supply()
 
-    def make() -> DependencyJob:
+    def make() -> CountableGraph:
+        return CountableGraph(on_root(channel, lambda: simple_part(opened.graph())))
+
+    countable = opened.memo("countable graph", make)
+
+    def ends() -> tuple[NDArray[np.int64], Accumulation]:
         graph = opened.graph()
-        simple, every = _countable(graph), np.arange(graph.vertex_count)
+        every = np.arange(graph.vertex_count)
         if sources is not None:
             every = vertices_in(graph, sources).astype(np.int64, copy=False)
         _refuse_repeats(every, graph)
-        refuse_zero_cycles(simple.graph, every)
+        if countable.facts.least == 0:
+            refuse_zero_cycles(countable.simple.graph, every)
         squares = errors and len(every) != graph.vertex_count
-        accumulation = Accumulation(by_arc, endpoints, squares)
-        return DependencyJob(simple, every, opened.options.hops, accumulation, opened.options)
+        return every, Accumulation(by_arc, endpoints, squares)
 
-    return on_root(channel, make)
+    every, accumulation = on_root(channel, ends)
+    return DependencyJob(countable, every, opened.options.hops, accumulation, opened.options)
 
 
 def _refuse_repeats(sources: NDArray[np.int64], graph: Graph) -> None:
@@ -163,17 +180,6 @@ def _refuse_repeats(sources: NDArray[np.int64], graph: Graph) -> None:
     if len(some) < len(sources):
         source = quoted(graph.numbering.id_of(int(some[times.argmax()])))
         raise InputError(f"source {source} is given {times.max()} times; give it once")
-
-
-def _countable(graph: Graph) -> SimpleGraph:
-    """Return the graph whose shortest paths are counted."""
-    name = quoted(graph.name)
-    if graph.vertex_count == 0:
-        raise InputError(f"{name} has no vertices, so there is no source")
-    whole = one_precision(without_hierarchy(graph))
-    if whole.arc_count and whole.weights.min() < 0:
-        raise InputError(f"{name} has a negative weight, with which betweenness is not defined")
-    return simple_graph(whole)
 
 
 def accumulate(
@@ -228,17 +234,20 @@ class DependencySums:
 
     def __init__(self, channel: Channel, job: DependencyJob, store: Store | None) -> None:
         self._channel, self._job = channel, job
-        self._closed = Dependencies.of(job.sum_count, job.accumulation)  # of earlier solvers
+        self._closed: Dependencies | None = None  # of earlier solvers
         self.missing = np.arange(len(job.sources)) if store is None else store.missing
         if store is not None:
+            self._closed = Dependencies.of(job.sum_count, job.accumulation)
             arrays = _arrays(self._closed)
             store.load_into(channel, arrays)
             self._closed.most_paths = float(arrays["most_paths"][0])
         self.own = job.sources[self.missing[channel.rank :: channel.size]]
         self.total: Dependencies | None = None
         self.label, self._done = "", 0
-        self._attempts = iter(_attempts(job, job.device(channel.size)))
+        device, place = job.device(channel.size), local_rank(channel.rank)
+        self._attempts = iter(_attempts(job, device, place))
         self._type: np.dtype[Any] | None = None
+        self._method = ""
         self._solver: DependencySolver | None = None
         self._of_solver: Dependencies | None = None
 
@@ -261,9 +270,11 @@ class DependencySums:
 
     def gather(self, channel: Channel) -> tuple[NDArray[np.int64], dict[str, NDArray[Any]]]:
         assert self._of_solver is not None
-        sums = Dependencies.of(self._job.sum_count, self._job.accumulation)  # arrays of their own
-        sums.add(self._closed)
-        sums.add(self._of_solver)
+        sums = self._of_solver
+        if self._closed is not None or channel.size > 1:
+            sums = Dependencies.of(self._job.sum_count, self._job.accumulation)
+            for part in filter(None, (self._closed, self._of_solver)):
+                sums.add(part)
         counts = channel.gather(sums.most_paths)
         totals, squares = (channel.collect(a.reshape(-1)) for a in (sums.totals, sums.squares))
         if totals is None or squares is None:
@@ -276,20 +287,24 @@ class DependencySums:
 
     def _close(self) -> None:
         """Keep the sums from before the sources that did not fit, and free the solver."""
-        if self._of_solver is not None:
+        if self._closed is None:
+            self._closed = self._of_solver
+        elif self._of_solver is not None:
             self._closed.add(self._of_solver)
         self._solver = self._of_solver = None
+        if self._method == "levels":
+            self._job.countable.levels, self._job.countable.has_few_levels = None, False
 
     def _open_next(self) -> None:
         """Open a solver of the next type."""
-        kind, device = next(self._attempts, (None, ""))
+        kind, method = next(self._attempts, (None, ""))
         if kind is None:
             raise RunError(
                 f"a distance in {quoted(self._job.graph.name)} does not fit in {self._type}; scale "
                 "the weights down"
             )
-        self._type = kind
-        self._solver = _opened(self._job, kind, device, self._channel, len(self.own))
+        self._type, self._method = kind, method
+        self._solver = _opened(self._job, kind, method, self._channel, len(self.own))
         self.label = self._solver.label
 
 
@@ -298,14 +313,31 @@ def _arrays(sums: Dependencies) -> dict[str, NDArray[Any]]:
     return {"totals": sums.totals, "squares": sums.squares, "most_paths": most_paths}
 
 
-def _attempts(job: DependencyJob, device: str) -> list[tuple[np.dtype[Any], str]]:
-    """Return the types of distances to try, and where."""
-    types = [np.dtype(np.int32)] if job.hops else row_types(facts_of(job.graph), device)
+def _attempts(job: DependencyJob, device: str, place: int) -> list[tuple[np.dtype[Any], str]]:
+    """Return the types of distances to try, and the device or the method of a GPU."""
+    types = [np.dtype(np.int32)] if job.hops else row_types(job.countable.facts, device)
     attempts = [(kind, device) for kind in types]
     if device == "cuda":
         # a core can tell a sum that a distance misses from one that was only tried
         attempts.append((types[-1], "cpu"))
+        if _searches_levels(job, place):
+            attempts.insert(0, (types[0], "levels"))
     return attempts
+
+
+def _searches_levels(job: DependencyJob, place: int) -> bool:
+    """Return whether a GPU has room to search level by level, and there may be few levels."""
+    countable = job.countable
+    if job.accumulation.endpoints or not countable.has_few_levels:
+        return False
+    if not may_have_few_levels(countable.facts):
+        return False
+    from groute_py.device.cuda.multi_source.levels import graph_bytes, group_bytes
+
+    loading = graph_bytes(job.size) if countable.levels is None else 0
+    sums = SUM_BYTES * job.sum_count * (1 + job.accumulation.squares)
+    free = free_gpu_bytes(job.options.memory_limit, place)
+    return loading + sums + group_bytes(job.size, with_paths=True) <= free
 
 
 @contextmanager
@@ -330,12 +362,12 @@ def _translated(name: str) -> Iterator[None]:
 
 
 def _opened(
-    job: DependencyJob, kind: np.dtype[Any], device: str, channel: Channel, sources: int
+    job: DependencyJob, kind: np.dtype[Any], method: str, channel: Channel, sources: int
 ) -> DependencySolver:
     sums = job.sum_count * (1 + job.accumulation.squares)
     place, limit = local_rank(channel.rank), job.options.memory_limit
     what = f"sums of betweenness of {quoted(job.graph.name)}"
-    if device == "cpu":
+    if method == "cpu":
         threads = min(len(os.sched_getaffinity(0)), max(sources, 1))
         by, advice = f"by {threads} threads", "let the job have fewer cores, as by taskset"
         needed = bytes_of("betweenness", job.size, threads=threads, sums=sums)
@@ -343,8 +375,16 @@ def _opened(
         return CpuDependencies(job.graph, kind, job.accumulation, hops=job.hops)
     from groute_py.device.cuda.multi_source.dependencies import CudaDependencies
     from groute_py.device.cuda.multi_source.graph import CudaGraph
+    from groute_py.device.cuda.multi_source.level_dependencies import CudaLevelDependencies
+    from groute_py.device.cuda.multi_source.levels import LevelGraph
 
+    countable = job.countable
+    if method == "levels":
+        if countable.levels is None:
+            with span("load"):
+                countable.levels = LevelGraph(job.graph, place)
+        return CudaLevelDependencies(countable.levels, job.accumulation, sources, limit)
     free, advice = free_gpu_bytes(limit, place), "take --device cpu, or a larger GPU"
     refuse_more(betweenness_bytes(job.size, sums, kind), free, f"{what} on a GPU", advice)
     graph = CudaGraph(job.graph, kind, place, limit)
-    return CudaDependencies(graph, batch_delta(facts_of(job.graph)), job.accumulation)
+    return CudaDependencies(graph, batch_delta(countable.facts), job.accumulation)

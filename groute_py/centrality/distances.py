@@ -146,7 +146,7 @@ def reduced(
         return Ends(None if sources is None else indices_in(graph, sources))
 
     options = replace(opened.options, algorithm="auto", predecessors=False)
-    job = opened.many_sources(ends, options)
+    job = opened.many_sources(ends, options, destination="sums")
     has_bounds = measure in BOUNDED and on_root(channel, lambda: is_bounded(job))
     if not has_bounds:
         with collective(channel):

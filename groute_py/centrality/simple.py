@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.engine.algorithms.numbers import one_precision
 from groute_py.errors import InputError, quoted
 from groute_py.graph.csr import Graph
+from groute_py.graph.facts import Facts, facts_of
 from groute_py.graph.tails import all_tails, transposed
+from groute_py.hierarchy.prepared import without_hierarchy
 from groute_py.kernels.cpu.cycle import find_cycle
+from groute_py.kernels.cpu.rows import are_simple
+from groute_py.system.clock import span
+
+if TYPE_CHECKING:
+    from groute_py.device.cuda.multi_source.levels import LevelGraph
 
 MOST_NAMED = 10
 """Vertices of a cycle that a message names."""
@@ -35,6 +45,32 @@ class SimpleGraph:
         return result
 
 
+@dataclass(eq=False)
+class CountableGraph:
+    """A graph whose shortest paths are counted, and what stays of it on this rank's GPU."""
+
+    simple: SimpleGraph
+    levels: LevelGraph | None = None
+    has_few_levels: bool = True  # until a search gives up
+
+    @cached_property
+    def facts(self) -> Facts:
+        """The facts of the graph."""
+        return facts_of(self.simple.graph)
+
+
+def simple_part(graph: Graph) -> SimpleGraph:
+    """Return the graph whose shortest paths are counted; refuse negative weights."""
+    name = quoted(graph.name)
+    if graph.vertex_count == 0:
+        raise InputError(f"{name} has no vertices, so there is no source")
+    whole = one_precision(without_hierarchy(graph))
+    if whole.arc_count and whole.weights.min() < 0:
+        raise InputError(f"{name} has a negative weight, with which betweenness is not defined")
+    with span("simple graph"):
+        return simple_graph(whole)
+
+
 def simple_graph(graph: Graph) -> SimpleGraph:
     """The graph without self-loops and without arcs that are heavier than a parallel one.
 
@@ -43,6 +79,8 @@ def simple_graph(graph: Graph) -> SimpleGraph:
     >>> simple.graph.weights.tolist(), simple.of_given_arcs(np.array([4.0])).tolist()
     ([2], [0.0, 0.0, 2.0, 2.0])
     """
+    if are_simple(graph.offsets, graph.heads):
+        return SimpleGraph(graph)
     numbers = np.arange(graph.arc_count)
     offsets, heads, ids = transposed(*transposed(graph.offsets, graph.heads, numbers))
     tails = all_tails(offsets, heads.dtype)

@@ -123,7 +123,7 @@ def apsp(graph: str, sources: str, what: str, **arguments: Any) -> None:
     begins = None if sources == "all" else run.vertices("--sources", "source")
     is_saved = run.output is not None and what == "none"
     deliver = _with_bar(partial(_save, run, {}) if is_saved else partial(_reduce, what))
-    destination = "nowhere" if run.output is None else "file"
+    destination = "sums" if run.output is None else "file"
     job = RowsJob("apsp", begins, deliver, destination=destination, **run.options.of_rows())
     run.begin(job, lambda: _check(run, what))
     answer = run.plan(job)

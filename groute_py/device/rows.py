@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 from groute_py.device.summary import Summary, Wanted
 
+MOST_LEVELS = 40
+"""A search level by level gives up at this distance: each level takes a mask of every vertex."""
+
 
 class NarrowError(Exception):
     """A distance did not fit in the type that was tried; `RowSolver` raises it, nobody else."""

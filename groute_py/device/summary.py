@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.device.base import unreached
-from groute_py.kernels.cpu.summary import sum_reciprocals, summary_of
+from groute_py.kernels.cpu.fixed_point import UNITS, add, floats
+from groute_py.kernels.cpu.summary import SCALE, sum_reciprocals, summary_of
 
 LOW_BITS = 32
 """Bits of the lower of the two words in which integers are summed."""
@@ -48,7 +49,7 @@ class Summary:
     farthest: NDArray[np.int64]  # (r,), the vertex of the greatest distance, the first of several
     greatest: NDArray[Any]  # (r,), that distance
     histogram: NDArray[np.int64] | None  # (`bin_count`,), of all rows by `bins_of`
-    # (r,), of 1 / distance but for 0; rounded in the same order on every device
+    # (r,), of 1 / distance but for 0; of integers the same on every device
     reciprocals: NDArray[np.float64] | None = None
 
     @property
@@ -155,7 +156,12 @@ def summarize(first: int, row: NDArray[Any], source: int, request: Wanted) -> Su
 def _with_reciprocals(summary: Summary, row: NDArray[Any], request: Wanted) -> Summary:
     if not request.reciprocals:
         return summary
-    return replace(summary, reciprocals=np.array([sum_reciprocals(row, unreached(row.dtype))]))
+    if row.dtype.kind != "f":
+        exact = np.array([sum_reciprocals(row, unreached(row.dtype))], np.uint64)
+        return replace(summary, reciprocals=floats(exact) / SCALE)
+    with np.errstate(over="ignore"):  # then it is infinite
+        inverse = 1.0 / row[(row != 0) & np.isfinite(row)].astype(np.float64)
+    return replace(summary, reciprocals=np.array([inverse.sum()]))
 
 
 def _of_integers(first: int, row: NDArray[Any], request: Wanted) -> Summary:
@@ -167,6 +173,44 @@ def _of_integers(first: int, row: NDArray[Any], request: Wanted) -> Summary:
     ):
         partials[name] = value
     return joined(first, partials, None, with_sums=request.sums)
+
+
+def summary_of_levels(
+    first: int, counts: NDArray[np.int64], farthest: NDArray[np.int64], request: Wanted
+) -> Summary:
+    """Summarize rows of distances whose arcs count 1, from their numbers of vertices by distance.
+
+    Args:
+        counts: shape (r, d), of vertices at the distances 0, 1, … d − 1.
+        farthest, first: as of `Summary`.
+    """
+    distances = np.arange(counts.shape[1])
+    reciprocals = np.zeros((len(counts), 2), np.uint64)
+    for distance in distances[1:].tolist():
+        add(reciprocals, _times(counts[:, distance].astype(np.uint64), SCALE / distance))
+    histogram = np.zeros(bin_count(distances.dtype), np.int64)
+    np.add.at(histogram, bins_of(distances), counts.sum(axis=0))
+    return Summary(
+        first,
+        counts.sum(axis=1),
+        counts @ distances,
+        farthest,
+        (counts > 0).sum(axis=1) - 1,
+        histogram if request.histogram else None,
+        floats(reciprocals) / SCALE if request.reciprocals else None,
+    )
+
+
+def _times(counts: NDArray[np.uint64], number: float) -> NDArray[np.uint64]:
+    """Products of counts below 2³² and a number, in fixed point."""
+    whole, half, mask = int(number * UNITS), np.uint64(32), np.uint64(0xFFFFFFFF)
+    lower, middle = (
+        counts * np.uint64(whole & 0xFFFFFFFF),
+        counts * np.uint64(whole >> 32 & 0xFFFFFFFF),
+    )
+    middle += lower >> half
+    high = counts * np.uint64(whole >> 64) + (middle >> half)
+    return np.stack([middle << half | lower & mask, high], axis=1)
 
 
 def bins_of(distances: NDArray[Any]) -> NDArray[np.int64]:

@@ -73,6 +73,9 @@ SUMMARY = Program(("multi_source/summary.cu", "multi_source/reciprocals.cu"))
 DEPENDENCIES = Program(("multi_source/dependencies.cu",))
 """Sums of Brandes' dependencies, from rows of distances."""
 
+LEVELS = Program(("multi_source/level_graph.cu", "multi_source/levels.cu"))
+"""Breadth-first searches from 32 sources at once, and what is summed over them."""
+
 CONTRACTION = Program(("hierarchy/skeleton.cu", "hierarchy/contract.cu", "hierarchy/restrict.cu"))
 """Makes a contraction hierarchy."""
 
@@ -91,7 +94,7 @@ CERTIFICATE = Program(("certificate/certificate.cu",))
 
 PROGRAMS = (
     *(SOLVE, BREADTH_FIRST, FRONTIER, PULL, ALL_PAIRS, CONTRACTION, SWEEP, CUSTOMIZATION),
-    *(PEER_LATENCY, SUMMARY, DEPENDENCIES, CERTIFICATE),
+    *(PEER_LATENCY, SUMMARY, DEPENDENCIES, LEVELS, CERTIFICATE),
 )
 """Every text that is compiled."""
 

@@ -12,6 +12,7 @@ import os
 from dataclasses import dataclass
 
 from groute_py.device.cuda.hierarchy.memory_plan import contraction_bytes
+from groute_py.device.rows import MOST_LEVELS
 from groute_py.engine.algorithms.numbers import row_types
 from groute_py.graph.facts import Facts
 from groute_py.hierarchy.suits import why_not
@@ -49,8 +50,11 @@ CLIMB_S, CPU_CLIMB_S = 5e-6, 1e-4
 CPU_SETTLE_S = 1.5e-7
 """Seconds for each vertex that a heap of 2¹⁶ on a core settles."""
 
-DELIVERY_RATE = {"nowhere": math.inf, "memory": 1.5e9, "file": 0.8e9}
-"""Bytes a second at which complete rows get to where they are wanted."""
+DELIVERY_RATE = {"nowhere": math.inf, "sums": math.inf, "memory": 1.5e9, "file": 0.8e9}
+"""Bytes a second at which complete rows get to where they are wanted; ``sums`` need no rows."""
+
+LEVEL_S = 6e-13
+"""Seconds for each source and each arc or vertex of a search level by level."""
 
 LANE_S, LANE_SOURCES, LANES = 3e-4, 132, 8
 """Seconds to begin a lane of a batch, about how many sources it has, and the most lanes."""
@@ -74,6 +78,12 @@ them."""
 
 MESH_DEGREE = 4.0
 """Below so many arcs a vertex a graph is taken for a mesh, whose depth is the root of its size."""
+
+
+def may_have_few_levels(facts: Facts) -> bool:
+    """Return whether each arc counts 1, and distances are perhaps below `MOST_LEVELS`."""
+    is_mesh = facts.mean_degree < MESH_DEGREE and facts.vertex_count > MOST_LEVELS**2
+    return facts.least == facts.greatest == 1 and facts.arc_count < 1 << 31 and not is_mesh
 
 
 @dataclass(frozen=True)
@@ -103,6 +113,8 @@ def estimates(
     else:
         solving = {"heap": _heap(facts, share, gpu), "batch": _batch(facts, share, gpu)}
         solving["single"] = _single(facts, share)
+        if destination == "sums" and may_have_few_levels(facts):
+            solving["batch"] = OPEN_S + (UPLOAD_S + share * LEVEL_S) * facts.arc_count
     is_open = resident == "sweep"
     if why_not(facts) is None and (
         gpu is None or is_open or _sweeps_fit(facts, gpu, prepared=prepared)

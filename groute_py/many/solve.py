@@ -18,14 +18,16 @@ from groute_py.device.cpu.sweeps import CpuSweeps
 from groute_py.device.rows import NarrowError, RowBlock, RowSolver
 from groute_py.device.summary import LiftError, SumError, Summary, Wanted
 from groute_py.engine.algorithms.numbers import row_types
+from groute_py.engine.memory.gpus import free_gpu_bytes
 from groute_py.engine.options import Options
 from groute_py.errors import InputError, RunError
 from groute_py.graph.csr import Graph
-from groute_py.graph.facts import Facts, facts_of
+from groute_py.graph.facts import Facts, Size, facts_of
 from groute_py.hierarchy.prepared import hierarchy_of, without_hierarchy
 from groute_py.hierarchy.problems import DenseError
 from groute_py.many.choose import Choice
 from groute_py.many.engine_rows import EngineRows, SingleRows
+from groute_py.many.estimates import may_have_few_levels
 from groute_py.many.floyd import CpuFloyd
 from groute_py.many.johnson import lifted, out_of_range, reweighted
 from groute_py.results.distances import public_distances
@@ -33,6 +35,7 @@ from groute_py.system.environment import local_rank
 
 if TYPE_CHECKING:
     from groute_py.device.cuda.multi_source.graph import CudaGraph
+    from groute_py.device.cuda.multi_source.level_summaries import CudaLevelSummaries
 
 BATCH_DELTA, FEWEST_ARCS = 24.0, 3.0
 """Δ of a batch in mean weights divided by the mean degree, for vertices of so few arcs. With more
@@ -73,6 +76,10 @@ class Solving:
         self._types = row_types(self._facts, choice.device, choice.algorithm)
         self._stays = stays and choice.algorithm in LASTING
         self._open: tuple[int, RowSolver] | None = None
+        self._levels: CudaLevelSummaries | None = None
+        self._has_few_levels = (  # until a search gives up
+            choice.algorithm == "batch" and may_have_few_levels(self._facts)
+        )
         self._resists = False
         self._narrowest = 0  # the first type in which no distance has overflowed
         self.label = choice.device
@@ -82,7 +89,7 @@ class Solving:
         """Return whether the graph is in place for the next answer, by the method that was
         chosen.
         """
-        return self._open is not None and not self._resists
+        return (self._open or self._levels) is not None and not self._resists
 
     def blocks(
         self, sources: NDArray[np.int64], targets: NDArray[np.int64] | None = None
@@ -99,16 +106,45 @@ class Solving:
     ) -> Generator[Summary, None, None]:
         """A few numbers of each row, in the order of their sources."""
         request = replace(request, heights=self._height)
+        done = 0
         try:
-            yield from self._complete(sources, lambda solver, some: solver.summaries(some, request))
+            for summary in self._by_levels(sources, request):
+                yield summary
+                done = summary.first + summary.count
+            for summary in self._complete(
+                sources[done:], lambda s, some: s.summaries(some, request)
+            ):
+                yield replace(summary, first=done + summary.first)
         except LiftError as problem:
             raise out_of_range(self._graph.name, self._types[-1]) from problem
         except SumError as problem:
-            source = self._graph.numbering.id_of(int(sources[problem.row]))
+            source = self._graph.numbering.id_of(int(sources[done + problem.row]))
             raise RunError(
                 f"the sum of the distances from {source} in {self._graph.name} does not fit in "
                 "int64; scale the weights down, or take the distances themselves, by apsp"
             ) from problem
+
+    def _by_levels(self, sources: NDArray[np.int64], request: Wanted) -> Iterator[Summary]:
+        """Yield summaries level by level on a GPU, as long as there are few levels."""
+        limit, place = self._options.memory_limit, local_rank(self._channel.rank)
+        if self._choice.device != "cuda" or not self._has_few_levels:
+            return
+        from groute_py.device.cuda.multi_source import levels
+        from groute_py.device.cuda.multi_source.level_summaries import CudaLevelSummaries
+
+        free, size, solver = free_gpu_bytes(limit, place), Size.of(self._graph), self._levels
+        if solver is None:
+            self._open = None  # before the next one needs the room
+            if levels.graph_bytes(size) + levels.group_bytes(size, with_paths=False) > free:
+                return
+            solver = CudaLevelSummaries(self._graph, place, limit)
+        self._levels = solver if self._stays else None
+        try:
+            yield from solver.summaries(sources, request)
+        except (NarrowError, MemoryError):
+            self._has_few_levels, self._levels = False, None
+        finally:
+            self.label = solver.label
 
     def _complete(
         self,
@@ -174,7 +210,7 @@ class Solving:
         """The method with the graph in place, in the type of this number."""
         if self._open is not None and self._open[0] == number:
             return self._open[1]
-        self._open = None  # before the next one needs the room
+        self._open = self._levels = None  # before the next one needs the room
         with collective(self._channel) if self._is_together else nullcontext():
             solver = self.opened(self._types[number])
         if self._stays:

@@ -39,6 +39,7 @@ SELECTED = {
     "gpu/test_kernels_ahead.py": ("its_own", 1),
     "gpu/test_launching.py": ("", 3),
     "gpu/test_many_memory.py": ("", 12),
+    "gpu/test_few_levels.py": ("", 60),
     "python/test_betweenness.py": ("endpoints", 1),
     "python/test_apsp.py": ("no_arcs or cycle_of_weight or sources_of_sssp or on_ranks", 12),
     "python/test_apsp_ranges.py": ("beyond_32 or beyond_64_bits or float32_sums", 16),
@@ -57,6 +58,7 @@ LONG = {
         "gpu/test_hierarchy.py",
         "gpu/test_nearest_sweep.py",
         "gpu/test_kernels_asked.py",
+        "gpu/test_few_levels.py",
     ),
     *("python/test_solvers.py", "gpu/test_together.py", "python/test_customize.py"),
 }

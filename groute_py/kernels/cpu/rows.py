@@ -1,4 +1,4 @@
-"""Rows by ascending weight: frontier Dijkstra's first match is then the lightest arc."""
+"""Rows by ascending weight, where frontier Dijkstra's first match is the lightest; simple rows."""
 
 from __future__ import annotations
 
@@ -18,6 +18,16 @@ def ascend(offsets: Any, weights: Any) -> bool:
     for row in range(len(offsets) - 1):
         for arc in range(offsets[row] + 1, offsets[row + 1]):
             if weights[arc] < weights[arc - 1]:
+                return False
+    return True
+
+
+@kernel
+def are_simple(offsets: Any, heads: Any) -> bool:
+    """Return True if the heads of each row rise, and none is its tail; stops at the first else."""
+    for tail in range(len(offsets) - 1):
+        for arc in range(offsets[tail], offsets[tail + 1]):
+            if heads[arc] == tail or (arc > offsets[tail] and heads[arc] <= heads[arc - 1]):
                 return False
     return True
 

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from groute_py.kernels.cpu.fixed_point import fixed, plus
 from groute_py.kernels.cpu.kernel import kernel
 
-LANES, CHUNK = 256, 8192
-"""``RECIPROCAL_BLOCK`` and ``RECIPROCAL_CHUNK`` of the CUDA kernel."""
+CHUNK, SCALE = 8192, 2.0**32
+"""``RECIPROCAL_CHUNK`` and ``RECIPROCAL_SCALE`` of the CUDA kernel."""
 
 
 @kernel
@@ -36,21 +37,13 @@ def summary_of(row: Any, nothing: Any, low_bits: int) -> Any:
 
 @kernel
 def sum_reciprocals(row: Any, nothing: Any) -> Any:
-    """The sum of 1 / distance, a float64, rounded as on a GPU.
+    """(low, high): the sum of `SCALE` / distance over a row of integers, in fixed point.
 
-    Unreached vertices and distances of 0 add nothing.
+    Unreached vertices and distances of 0 add nothing. All of fewer than 2³² vertices fit.
     """
-    total, lanes = 0.0, np.empty(LANES, np.float64)
-    for begin in range(0, len(row), CHUNK):
-        lanes[:] = 0.0
-        for vertex in range(begin, min(begin + CHUNK, len(row))):
-            distance = row[vertex]
-            if distance != nothing and distance != 0:
-                lanes[(vertex - begin) % LANES] += 1.0 / np.float64(distance)
-        apart = LANES // 2
-        while apart > 0:
-            for lane in range(apart):
-                lanes[lane] += lanes[lane + apart]
-            apart //= 2
-        total += lanes[0]
-    return total
+    low, high = np.uint64(0), np.uint64(0)
+    for distance in row:
+        if distance != nothing and distance != 0:
+            more, much = fixed(SCALE / np.float64(distance))
+            low, high = plus(low, high, more, much)
+    return low, high

@@ -8,46 +8,17 @@
 
 #include "primitives/access.cuh"
 #include "primitives/arithmetic.cuh"
+#include "primitives/fixed.cuh"
 
 #define ROW_LANES 4   // lanes a row
 #define LONG_ROW 256  // the whole block takes rows with this many arcs
 #define LONG_ROWS 64  // such rows that can be queued
-#define UNITS 18446744073709551616.0
-
-// A number that is not negative: its whole part, and its fraction in units of 2^-64.
-struct Fixed {
-    u64 low, high;
-};
 
 // What a launch found, beside the sums.
 struct Findings {
     u64 most_paths;  // the bits of a double
     u64 cycles;      // sources whose tight arcs close a cycle
 };
-
-__device__ __forceinline__ Fixed fixed(double number) {
-    u64 high = (u64)number;
-    return {(u64)((number - (double)high) * UNITS), high};
-}
-
-__device__ __forceinline__ void add(Fixed& sum, const Fixed& more) {
-    sum.low += more.low;
-    sum.high += more.high + (sum.low < more.low);
-}
-
-__device__ __forceinline__ void atomic_add(Fixed* place, Fixed more) {
-    if (more.low) {
-        u64 before = atomicAdd(&place->low, more.low);
-        if (before + more.low < before) more.high++;
-    }
-    if (more.high) atomicAdd(&place->high, more.high);
-}
-
-// Adds the square of a number times `scale`; the product is not to be fused with the conversion.
-__device__ __forceinline__ void add_square(Fixed* place, double number, double scale) {
-    double small = __dmul_rn(number, scale);
-    atomic_add(place, fixed(__dmul_rn(small, small)));
-}
 
 struct Rows {
     const Offset* offsets;
@@ -155,7 +126,7 @@ struct Sums {
     // `number` is `exact` in floating point.
     __device__ __forceinline__ void add(u64 place, Fixed exact, double number) const {
         atomic_add(totals + place, exact);
-        if (squares) add_square(squares + place, number, scale);
+        if (squares) atomic_add(squares + place, square(number, scale));
     }
 };
 
@@ -245,7 +216,7 @@ __device__ __forceinline__ void block_add_dependencies(const Source& source, con
         return term;
     };
     auto settle = [&](u32 vertex, const Fixed& sum) {
-        double found = (double)sum.high + (double)sum.low / UNITS;
+        double found = as_double(sum);
         slot.dependencies[vertex] = found;
         if (sums.by_arc || (vertex == source.vertex && !sums.endpoints)) return;
         Fixed own = sum;

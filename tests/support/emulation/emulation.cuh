@@ -191,6 +191,10 @@ static int __reduce_min_sync(unsigned lanes, int value) {
     }
     return value;
 }
+static unsigned __reduce_or_sync(unsigned lanes, unsigned value) {
+    for (unsigned apart = 16; apart; apart /= 2) value |= __shfl_xor_sync(lanes, value, apart);
+    return value;
+}
 static bool __all_sync(unsigned lanes, bool vote) { return __ballot_sync(lanes, vote) == lanes; }
 static int __popc(unsigned bits) { return __builtin_popcount(bits); }
 static int __clz(int bits) { return bits ? __builtin_clz((unsigned)bits) : 32; }

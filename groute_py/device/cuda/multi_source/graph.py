@@ -50,9 +50,7 @@ class CudaGraph:
     @property
     def free_bytes(self) -> int:
         """Bytes that may still be allocated."""
-        pool = cp.get_default_memory_pool()
-        free = int(KEPT * runtime.memGetInfo()[0]) + int(pool.free_bytes())
-        return free if self._limit is None else min(free, self._limit - int(pool.used_bytes()))
+        return free_bytes(self._limit)
 
     @property
     def incoming_bytes(self) -> int:
@@ -73,3 +71,10 @@ class CudaGraph:
         """Fill ``parents``, int32, for rows of exact distances; all are on the device."""
         arguments = (*self.incoming, np.uint32(self.vertex_count), sources, rows, parents)
         self.kernels["find_parents"]((len(sources),), (BLOCK,), arguments)
+
+
+def free_bytes(limit: int | None) -> int:
+    """Bytes that may still be allocated on the current GPU, where ``limit`` are allowed in all."""
+    pool = cp.get_default_memory_pool()
+    free = int(KEPT * runtime.memGetInfo()[0]) + int(pool.free_bytes())
+    return free if limit is None else min(free, limit - int(pool.used_bytes()))

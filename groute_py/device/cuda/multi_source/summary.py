@@ -23,7 +23,8 @@ from groute_py.device.summary import (
     partial_type,
     wide,
 )
-from groute_py.kernels.cpu.summary import CHUNK, LANES
+from groute_py.kernels.cpu.fixed_point import add, floats
+from groute_py.kernels.cpu.summary import CHUNK, SCALE
 from groute_py.kernels.source import SUMMARY
 
 SUMMARY_BLOCK = 256
@@ -80,9 +81,11 @@ class Pending:
         self._reciprocals: Any = None
         if summaries.reciprocals:
             chunks = -(-vertices // CHUNK)
-            self._reciprocals = cp.empty((len(rows), chunks), np.float64)
+            is_exact = kind.kind != "f"
+            shape, dtype = ((2,), np.uint64) if is_exact else ((), np.float64)
+            self._reciprocals = cp.empty((chunks * len(rows), *shape), dtype)
             summed = rows, np.uint32(vertices), self._reciprocals
-            summaries.kernels["sum_reciprocals"]((chunks, len(rows)), (LANES,), summed)
+            summaries.kernels["sum_reciprocals"]((chunks, len(rows)), (SUMMARY_BLOCK,), summed)
 
     def result(self, first: int) -> Summary:
         """Wait for it, in its stream; `SumError` or `LiftError` for a number that does not fit."""
@@ -95,10 +98,13 @@ class Pending:
         summary = joined(first, partials, histogram, with_sums=self._has_sums)
         if self._reciprocals is None:
             return summary
-        sums = np.zeros(self._shape[0], np.float64)
-        for chunk in self._reciprocals.get().T:  # one after the other, as the CPU adds them
-            sums += chunk
-        return replace(summary, reciprocals=sums)
+        parts = self._reciprocals.get().reshape(self._shape[0], -1, *self._reciprocals.shape[1:])
+        if parts.ndim == 2:
+            return replace(summary, reciprocals=parts.sum(axis=1))
+        exact = np.zeros((len(parts), 2), np.uint64)
+        for chunk in range(parts.shape[1]):
+            add(exact, parts[:, chunk])
+        return replace(summary, reciprocals=floats(exact) / SCALE)
 
 
 def summarized(
