@@ -15,13 +15,14 @@ from groute_py.device.cuda.hierarchy.repeated import Repeated
 from groute_py.device.cuda.runtime.compile import kernels_of
 from groute_py.device.cuda.runtime.gpu import GpuContext
 from groute_py.device.cuda.runtime.launch import Kernels
-from groute_py.device.cuda.runtime.transfer import to_device, to_host
+from groute_py.device.cuda.runtime.transfer import put_on_host, to_device, to_host
 from groute_py.device.rows import NarrowError
 from groute_py.errors import GraphError, InputError
 from groute_py.graph.arrays import on_device
 from groute_py.hierarchy.separators.customizable import CustomizableHierarchy
 from groute_py.hierarchy.separators.lengths import NARROW, Lengths
 from groute_py.kernels.source import CUSTOMIZATION
+from groute_py.system.memory_limits import ANSWERS
 
 BLOCK = 128
 """Threads of a block."""
@@ -98,7 +99,7 @@ class CudaCustomization:
         each = SOURCES * self.kind.type.itemsize * packs
         _refuse_large((each + 8 * at_once) * count, "rows of distances", self._gpu)
         sweeps = self._customizer(self.kind).sweeps(packs)
-        answer = (cp if stays else np).empty((len(begins), count), np.int64)
+        answer = (cp if stays else ANSWERS).empty((len(begins), count), np.int64)
         rows = answer if stays else cp.empty((at_once, count), np.int64)
         for first in range(0, len(begins), step):
             some = begins[first : first + step]
@@ -110,7 +111,8 @@ class CudaCustomization:
             if flags & TOO_WIDE:
                 raise NarrowError
             if not stays:
-                answer[first : first + step] = to_host(part.ravel()).reshape(part.shape)
+                host = answer[first : first + step].reshape(-1)
+                put_on_host(host, part.ravel(), np.copyto)
         return answer
 
     def as_weights(self, values: Any) -> Any:

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from groute_py.device.cuda.runtime.pinned import empty_pinned
 from groute_py.graph.arrays import on_device
+from groute_py.system.memory_limits import ANSWERS
 from groute_py.system.threads import thread_count
 
 PIECE_BYTES = 4 << 20
@@ -77,21 +78,26 @@ def filled_on_device(count: int, dtype: np.dtype[Any], fill: Fill) -> Any:
 def to_host(values: Any) -> NDArray[Any]:
     """A copy in pageable host memory of an array on the current GPU, shape (k,)."""
     if values.nbytes <= SMALL_BYTES:
-        small: NDArray[Any] = values.get()
+        small: NDArray[Any] = values.get(out=ANSWERS.empty(values.shape, values.dtype))
         return small
     return converted_on_host(values, values.dtype, np.copyto)
 
 
 def converted_on_host(values: Any, dtype: np.dtype[Any], put: Put) -> NDArray[Any]:
     """A copy of another type, made of page-locked pieces of the values, by several threads."""
-    array = np.empty(len(values), dtype)
+    array = ANSWERS.empty(len(values), dtype)
+    put_on_host(array, values, put)
+    return array
+
+
+def put_on_host(array: NDArray[Any], values: Any, put: Put) -> None:
+    """Put an array on the current GPU into one in host memory; both have the shape (k,)."""
     step = PIECE_BYTES // values.itemsize
 
     def take(copier: Copier, first: int) -> None:
         copier.fetch(values[first : first + step], array[first : first + step], put)
 
     _share_out(range(0, len(values), step), take)
-    return array
 
 
 class Copier:
