@@ -258,6 +258,9 @@ class Device(Protocol):
     def public_distances(self) -> NDArray[Any]:
         """The same in the type of `Result`."""
 
+    def reach(self) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        """Local numbers of the reached owned vertices, ascending, and their public distances."""
+
     def predecessors(self) -> NDArray[np.int64]:
         """Global numbers of the predecessors of the owned vertices, or `NO_PARENT`."""
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from itertools import zip_longest
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,14 @@ from groute_py.results.distances import public_distances
 from groute_py.results.result import Result, in_vertices
 from groute_py.source.base import Supply
 from groute_py.system import memory_limits
+
+
+class Reached(NamedTuple):
+    """What lies within a distance of a source."""
+
+    states: NDArray[np.int64]  # (r,), ascending, in the graph as it was solved
+    distances: NDArray[Any]  # (r,)
+    statistics: dict[str, Any]
 
 
 class SourceSolver:
@@ -69,7 +77,51 @@ class SourceSolver:
         ``finds_tree`` says whether to find them, and ``brings_tree`` whether these come to the
         result, not to the devices alone.
         """
-        graph, channel, watch = self._graph, self._channel, Stopwatch()
+        graph, watch = self._graph, Stopwatch()
+        options = graph.plan.options
+        begin, outcome, sent = self._solve(source, targets, watch, cutoff, finds_tree=finds_tree)
+        tree = brings_tree and finds_tree and options.predecessors
+        with watch.phase("download"):
+            answer = answer_of(graph, predecessors=tree)
+        figures = figures_of(graph, outcome, watch, sent)
+        if answer is None or graph.numbering is None or self.numbering is None:
+            return None
+        kind = Result if options.download else DeviceResult
+        first_id, ids = graph.plan.facts.first_id, graph.numbering.ids
+        result = kind(begin, *answer, figures, first_id, ids, options.reverse, *graph.geography)
+        return in_vertices(result, self._layout, source, self.numbering)
+
+    def reach(self, source: int, cutoff: float) -> Reached | None:
+        """Return what lies within a distance of a vertex, counted from 0, on rank 0; else None."""
+        graph, watch = self._graph, Stopwatch()
+        _, outcome, sent = self._solve(source, (), watch, cutoff, finds_tree=False)
+        with watch.phase("download"):
+            states, distances = graph.device.reach()
+            parts = graph.channel.collect(graph.cut.share.first + states)
+            values = graph.channel.collect(distances)
+        figures = figures_of(graph, outcome, watch, sent)
+        if parts is None or values is None:
+            return None
+        states, distances = graph.cut.order.in_input(_joined(parts)), _joined(values)
+        if graph.cut.order.order is not None:
+            by_number = np.argsort(states)
+            states, distances = states[by_number], distances[by_number]
+        return Reached(states, distances, figures)
+
+    def _solve(
+        self,
+        source: int,
+        targets: Sequence[int],
+        watch: Stopwatch,
+        cutoff: float,
+        *,
+        finds_tree: bool,
+    ) -> tuple[int, Outcome, NDArray[np.int64]]:
+        """Leave an answer on the devices; return where it begins, and the bytes sent to each rank.
+
+        The outcome stands between them. Collective.
+        """
+        graph, channel = self._graph, self._channel
         options = graph.plan.options
         if graph.mode.linked is not None:
             graph.mode.linked.wake()
@@ -87,12 +139,7 @@ class SourceSolver:
         except NegativeCycleError as error:
             cycle = self._layout.cycle(error)
             raise (cycle.reversed() if options.reverse else cycle) from None
-        sent = channel.bytes_sent - before
-        tree = brings_tree and finds_tree and options.predecessors
-        result = report(graph, begin.item(), outcome, watch, sent, predecessors=tree)
-        if result is None or self.numbering is None:
-            return None
-        return in_vertices(result, self._layout, source, self.numbering)
+        return begin.item(), outcome, channel.bytes_sent - before
 
     def close(self) -> None:
         """Free the devices; nothing can be solved afterwards. Collective."""
@@ -122,26 +169,22 @@ DISTANCE_BYTES, TREE_BYTES = 12, 24
 in the result, and the predecessor as it comes, and in the result."""
 
 
-def report(
-    graph: LoadedGraph,
-    source: int,
-    outcome: Outcome,
-    watch: Stopwatch,
-    bytes_sent: NDArray[np.int64],
-    *,
-    predecessors: bool,
-) -> Result | None:
-    """Return the result on rank 0, None elsewhere; collective.
+def answer_of(graph: LoadedGraph, *, predecessors: bool) -> tuple[Any, Any] | None:
+    """Return distances and predecessors of a solve on rank 0, None elsewhere; collective."""
+    if not graph.plan.options.download:
+        return graph.device.held(predecessors=predecessors)
+    _check_room(graph, predecessors=predecessors)
+    return collect(graph.channel, graph.device, graph.cut.order, predecessors=predecessors)
+
+
+def figures_of(
+    graph: LoadedGraph, outcome: Outcome, watch: Stopwatch, bytes_sent: NDArray[np.int64]
+) -> dict[str, Any]:
+    """Return the statistics of a solve, those of all ranks on rank 0; collective.
 
     ``bytes_sent`` are those by the channel to each rank during the solve, shape (ranks,).
     """
-    options, device = graph.plan.options, graph.device
-    with watch.phase("download"):
-        if options.download:
-            _check_room(graph, predecessors=predecessors)
-            answer = collect(graph.channel, device, graph.cut.order, predecessors=predecessors)
-        else:
-            answer = device.held(predecessors=predecessors)
+    device = graph.device
     by_kernels = device.counters.sent[: len(bytes_sent)]
     reports = graph.channel.gather(
         RankReport(
@@ -152,13 +195,7 @@ def report(
             arcs_reached=device.arcs_reached(),
         )
     )
-    if answer is None or graph.numbering is None:
-        return None
-    figures = _statistics(graph, outcome, reports)
-    kind = Result if options.download else DeviceResult
-    first_id, ids = graph.plan.facts.first_id, graph.numbering.ids
-    about = (first_id, ids, options.reverse, *graph.geography)
-    return kind(source, answer[0], answer[1], figures, *about)
+    return _statistics(graph, outcome, reports) if graph.channel.rank == 0 else {}
 
 
 def collect(
@@ -171,10 +208,13 @@ def collect(
         return None
     tree = None
     if parents is not None:
-        tree = order.by_input(
-            order.in_input(parents[0] if len(parents) == 1 else np.concatenate(parents))
-        )
+        tree = order.by_input(order.in_input(_joined(parents)))
     return order.by_input(distances), tree
+
+
+def _joined(parts: list[Any]) -> NDArray[Any]:
+    whole: NDArray[Any] = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    return whole
 
 
 def _check_room(graph: LoadedGraph, *, predecessors: bool) -> None:

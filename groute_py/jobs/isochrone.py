@@ -16,10 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.agree import at_root, on_root
+from groute_py.device.base import unreached
 from groute_py.engine.keywords import IsochroneKeywords
 from groute_py.engine.memory.host import bytes_of, refuse_beyond
 from groute_py.engine.option import takes
 from groute_py.engine.options import Options
+from groute_py.engine.solver import Reached, SourceSolver
 from groute_py.errors import InputError, check_number, check_truth, plain, quote, quoted
 from groute_py.graph.csr import Graph, GraphLike
 from groute_py.graph.facts import Size
@@ -36,7 +38,6 @@ from groute_py.many.storage.store import UNITS, SavedUnits, Store
 from groute_py.maps.places import Coordinates, Places, has_places, places_of
 from groute_py.maps.reach import Reach
 from groute_py.results.distances import reached_in
-from groute_py.results.result import Result, solved_result
 from groute_py.results.tables import attributes_of
 from groute_py.solver.opened import Opened, Work, open_for
 
@@ -128,7 +129,7 @@ class IsochroneJob:
     def run(self, opened: Opened, work: Work) -> Isochrones | None:
         channel = opened.channel
         opened.supply()  # collective; the graph can be read after it
-        start = at_root(channel, lambda: _Start(opened.graph(), self))
+        start = at_root(channel, lambda: _Start(opened, self))
         sources = channel.broadcast([] if start is None else start.sources.tolist())
         limits = channel.broadcast(() if start is None else start.limits)
         opened.choose_device()
@@ -141,9 +142,9 @@ class IsochroneJob:
         if self.each:
             reaches, statistics = self._from_each(opened, start, sources, work)
         else:
-            result = self._from_any(opened, start, sources)
-            statistics = {} if result is None else result.statistics
-            reaches = [] if start is None or result is None else [start.reach(-1, result.distances)]
+            reached = self._from_any(opened, start, sources)
+            statistics = {} if reached is None else reached.statistics
+            reaches = [] if start is None or reached is None else [start.reach(-1, reached)]
         if start is None:
             return None
         return Isochrones(
@@ -157,19 +158,24 @@ class IsochroneJob:
             attributes=attributes_of(source=self.sources),
         )
 
-    def _from_any(self, opened: Opened, start: _Start | None, sources: list[int]) -> Result | None:
-        """Distances from the nearest source to all states, on rank 0. Collective."""
+    def _from_any(self, opened: Opened, start: _Start | None, sources: list[int]) -> Reached | None:
+        """States within the last limit of the nearest source, on rank 0. Collective."""
         limit = as_limits(self.limits)[-1]
         if len(sources) == 1:
-            return _distances_within(opened, sources[0], limit)
+            return opened.source_solver.reach(sources[0], limit)
 
         def make() -> Graph:
             assert start is not None
             return start.rooted()
 
+        def solve(solver: SourceSolver, root: int) -> Reached | None:
+            return solver.reach(root, limit)
+
         how: dict[str, Any] = {"predecessors": False, "reverse": False, "cutoff": limit}
-        result = opened.from_root_vertex("isochrone", make, **how)
-        return None if result is None else replace(result, distances=result.distances[:-1])
+        reached = opened.from_root_vertex("isochrone", make, solve, **how)
+        if reached is None:
+            return None
+        return Reached(reached.states[:-1], reached.distances[:-1], reached.statistics)
 
     def _from_each(
         self, opened: Opened, start: _Start | None, sources: list[int], work: Work
@@ -194,21 +200,15 @@ class IsochroneJob:
             progress(total - len(numbers), total)
         statistics: dict[str, Any] = {"devices": []}
         for done, number in enumerate(numbers.tolist(), total - len(numbers) + 1):
-            result = _distances_within(opened, sources[number], limits[-1])
-            if result is not None and start is not None:
-                reaches[number] = start.reach(sources[number], result.distances)
-                statistics = result.statistics
+            reached = opened.source_solver.reach(sources[number], limits[-1])
+            if reached is not None and start is not None:
+                reaches[number] = start.reach(sources[number], reached)
+                statistics = reached.statistics
             if keep is not None:
                 on_root(channel, partial(_save, keep, number, reaches))
             if progress is not None:
                 progress(done, total)
         return [reaches[number] for number in range(len(reaches))], statistics
-
-
-def _distances_within(opened: Opened, source: int, limit: float) -> Result | None:
-    """Solve from a source up to a limit; return the distances of all states. Collective."""
-    result = opened.source_solver.sssp(source, finds_tree=False, cutoff=limit)
-    return None if result is None else solved_result(result)
 
 
 def _save(keep: Store, number: int, reaches: dict[int, Reach]) -> None:
@@ -247,14 +247,15 @@ class _Start:
     ``places`` are the vertices' coordinates, if known; ``base`` is the graph without its expansion.
     """
 
-    def __init__(self, graph: Graph, job: IsochroneJob) -> None:
-        self.graph, self._layout = graph, layout_of(graph)
+    def __init__(self, opened: Opened, job: IsochroneJob) -> None:
+        self.graph = graph = opened.graph()
+        self._layout = layout_of(graph)
         self.sources = vertices_in(graph, job.sources)
         self.places = job.places(graph)
         self._begins = ArcBegins(graph) if isinstance(graph, ExpandedGraph) else None
         self.base = graph if self._begins is None else self._begins.base
         self.limits = as_limits(job.limits, unit_of(self.base), self.base.name)
-        _refuse_negative(self.base)
+        opened.memo("negative arcs", partial(_refuse_negative, self.base))
         _refuse_memory(solved_graph(graph), has_root=not job.each and len(self.sources) > 1)
 
     def rooted(self) -> Graph:
@@ -262,11 +263,16 @@ class _Start:
         solved = without_hierarchy(solved_graph(self.graph))
         return rooted(solved, self._layout.begins(self.sources))
 
-    def reach(self, source: int, distances: NDArray[Any]) -> Reach:
-        """Return the reach, by the distances of all states."""
+    def reach(self, source: int, reached: Reached) -> Reach:
+        """Return the reach, by the states within the last limit."""
+        if self._begins is None:
+            return Reach(source, reached.states, reached.distances)
+        kind = reached.distances.dtype
+        distances = np.full(solved_graph(self.graph).vertex_count, unreached(kind))
+        distances[reached.states] = reached.distances
         of_vertices = self._layout.at_ends(distances)
-        vertices = np.flatnonzero(reached_in(of_vertices))
-        begins = None if self._begins is None else self._begins.of(vertices, distances)
+        vertices = np.flatnonzero(of_vertices != unreached(kind))
+        begins = self._begins.of(vertices, distances)
         return Reach(source, vertices, of_vertices[vertices], begins)
 
 

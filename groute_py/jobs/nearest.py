@@ -26,7 +26,7 @@ from groute_py.engine.memory.host import bytes_of, refuse_beyond
 from groute_py.engine.option import takes
 from groute_py.engine.options import Options
 from groute_py.engine.preparing import BEFORE
-from groute_py.engine.solver import Mirrored
+from groute_py.engine.solver import Mirrored, SourceSolver
 from groute_py.engine.statistics import Statistics, Stopwatch
 from groute_py.errors import InputError, NegativeCycleError, RunError, check_whole_number, too_late
 from groute_py.graph.csr import Graph, GraphLike
@@ -219,7 +219,8 @@ class NearestJob:
             return _rooted(graph, facilities, has_cutoff=opened.options.cutoff is not None)
 
         try:
-            result = opened.from_root_vertex("nearest", make, predecessors=needs_tree)
+            sssp = SourceSolver.sssp
+            result = opened.from_root_vertex("nearest", make, sssp, predecessors=needs_tree)
         except NegativeCycleError as error:
             raise cycle_of_input(error, graph, **how) from None
         if result is None or graph is None or facilities is None:

@@ -67,8 +67,10 @@ GO_ON, NEW_RUN, NEW_SOLVE = range(3)
 PEER_LATENCY = Program(("exchange/peer_latency.cu",))
 """Measures the latency of loads from a peer's memory."""
 
-SUMMARY = Program(("multi_source/summary.cu", "multi_source/reciprocals.cu"))
-"""A few numbers of each row of distances."""
+SUMMARY = Program(
+    ("multi_source/summary.cu", "multi_source/reciprocals.cu", "multi_source/reach.cu")
+)
+"""A few numbers of each row of distances, and its vertices within a bound."""
 
 DEPENDENCIES = Program(("multi_source/dependencies.cu",))
 """Sums of Brandes' dependencies, from rows of distances."""

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
     from groute_py.many.apsp import Ends, ManySources, Progress
     from groute_py.many.storage.store import Store
-    from groute_py.results.result import Result
 
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
@@ -151,7 +150,13 @@ class Opened(Parts):
             self._why_released = ""
             return many
 
-    def from_root_vertex(self, name: str, make: Callable[[], Graph], **how: Any) -> Result | None:
+    def from_root_vertex(
+        self,
+        name: str,
+        make: Callable[[], Graph],
+        solve: Callable[[SourceSolver, int], T],
+        **how: Any,
+    ) -> T:
         """Solve from the last vertex of a graph that rank 0 makes, without turns. Collective.
 
         That vertex is the root, with arcs of weight 0 to several others. The options are those of
@@ -163,7 +168,7 @@ class Opened(Parts):
         if self.channel.size == 1 and graph is not None:
             options = with_device(graph, options)
         with SourceSolver(GraphSupply(graph), self.channel, options) as solver:
-            return solver.sssp(solver.facts.vertex_count - 1)
+            return solve(solver, solver.facts.vertex_count - 1)
 
     def carrier(self, direction: Direction | None = None) -> Carrier | None:
         """Return what sums columns along paths, None without any; as `graph`."""

@@ -18,6 +18,10 @@ from groute_py.partition.share import Share
 from groute_py.results.distances import public_distances
 from groute_py.results.statement import Statement
 from groute_py.system.memory_limits import ANSWERS
+from groute_py.system.threads import in_slices
+
+LOOKED_AT_ONCE = 1 << 19
+"""Distances that a thread looks at in one go."""
 
 
 class CpuDevice:
@@ -131,6 +135,15 @@ class CpuDevice:
     def public_distances(self) -> NDArray[Any]:
         own = self.parts.buffers.own_distances
         return public_distances(own) if own.dtype == np.int32 else self.distances()
+
+    def reach(self) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        own, nothing = self.parts.buffers.own_distances, self.parts.buffers.unreached
+
+        def look(some: slice) -> Any:
+            return np.flatnonzero(own[some] != nothing) + some.start
+
+        vertices = np.concatenate([np.arange(0), *in_slices(len(own), LOOKED_AT_ONCE, look)])
+        return vertices, public_distances(own[vertices])
 
     def predecessors(self) -> NDArray[np.int64]:
         return ANSWERS.copy(self.parts.buffers.parents[: self.parts.buffers.share.own_count])

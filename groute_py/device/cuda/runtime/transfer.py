@@ -86,7 +86,10 @@ def to_host(values: Any) -> NDArray[Any]:
 def converted_on_host(values: Any, dtype: np.dtype[Any], put: Put) -> NDArray[Any]:
     """A copy of another type, made of page-locked pieces of the values, by several threads."""
     array = ANSWERS.empty(len(values), dtype)
-    put_on_host(array, values, put)
+    if values.nbytes <= SMALL_BYTES:
+        put(array, values.get())
+    else:
+        put_on_host(array, values, put)
     return array
 
 

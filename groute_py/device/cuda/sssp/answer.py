@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from groute_py.device.base import bound_within
 from groute_py.device.cuda.graph.csr import DeviceGraph
 from groute_py.device.cuda.graph.degree_order import DegreeOrder
-from groute_py.device.cuda.runtime.transfer import SMALL_BYTES, converted_on_host, to_host
+from groute_py.device.cuda.runtime.reach import Reach
+from groute_py.device.cuda.runtime.transfer import converted_on_host, to_host
 from groute_py.device.cuda.sssp.buffers import SolveBuffers
 from groute_py.results.distances import public_distances, put_public
 
@@ -74,9 +75,16 @@ class Answer:
         """Distances of the owned vertices in their public type, on the host."""
         with self._stream:
             distances = self._found("distance")
-            if distances.dtype != np.int32 or distances.nbytes <= SMALL_BYTES:
-                return public_distances(to_host(distances))
+            if distances.dtype != np.int32:
+                return to_host(distances)
             return converted_on_host(distances, np.dtype(np.int64), put_public)
+
+    def reach(self) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        """The reached owned vertices and their distances, on the host."""
+        with self._stream:
+            rows = self._found("distance")[np.newaxis]
+            _, vertices, distances = Reach(rows, self._graph.unreached).on_host()
+            return vertices, distances
 
     def _found(self, name: str) -> Any:
         """Return an array of the owned vertices, in the share's numbers."""

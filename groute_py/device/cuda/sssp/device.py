@@ -192,6 +192,9 @@ class CudaDevice:
     def public_distances(self) -> NDArray[Any]:
         return self.parts.answer.public_distances()
 
+    def reach(self) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        return self.parts.answer.reach()
+
     def predecessors(self) -> NDArray[np.int64]:
         return self.parts.answer.download("parent")
 
