@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
@@ -31,6 +32,7 @@ from groute_py.hierarchy.prepared import without_hierarchy
 from groute_py.io.tables.columns import Columns
 from groute_py.io.tables.units import number_of, unit_of
 from groute_py.jobs.isochrones import Isochrones
+from groute_py.jobs.reaches import reach_each
 from groute_py.many.johnson import rooted
 from groute_py.many.sources import Vertices, vertices_in
 from groute_py.many.storage.folder import run_of
@@ -199,15 +201,17 @@ class IsochroneJob:
             # the displayed rate leaves out what an earlier run did
             progress(total - len(numbers), total)
         statistics: dict[str, Any] = {"devices": []}
-        for done, number in enumerate(numbers.tolist(), total - len(numbers) + 1):
-            reached = opened.source_solver.reach(sources[number], limits[-1])
-            if reached is not None and start is not None:
-                reaches[number] = start.reach(sources[number], reached)
-                statistics = reached.statistics
-            if keep is not None:
-                on_root(channel, partial(_save, keep, number, reaches))
-            if progress is not None:
-                progress(done, total)
+        missing = np.array(sources, np.int64)[numbers]
+        with closing(reach_each(opened, missing, limits[-1])) as each:
+            for done, number in enumerate(numbers.tolist(), total - len(numbers) + 1):
+                reached = next(each)
+                if reached is not None and start is not None:
+                    reaches[number] = start.reach(sources[number], reached)
+                    statistics = reached.statistics
+                if keep is not None:
+                    on_root(channel, partial(_save, keep, number, reaches))
+                if progress is not None:
+                    progress(done, total)
         return [reaches[number] for number in range(len(reaches))], statistics
 
 

@@ -18,7 +18,7 @@ from groute_py import Graph, Result, verify
 from groute_py.device.base import unreached
 from groute_py.device.cuda.runtime import structs
 from groute_py.kernels.source import BLOCK, CERTIFICATE, SOLVE, options
-from groute_py.results.distances import public_distances
+from groute_py.results.distances import UNREACHED, public_distances
 
 pytestmark = needs_compiler
 
@@ -88,14 +88,17 @@ def heap_rows(graph: Graph, sources: Any, name: str) -> Any:
     return public_distances(rows)
 
 
-def batch_rows(graph: Graph, sources: Any, name: str, delta: int, *, nearby: bool) -> Any:
+def batch_rows(
+    graph: Graph, sources: Any, name: str, delta: int, bound: int | None = None, *, nearby: bool
+) -> Any:
     """Distances by two small blocks, with their marks in shared or in global memory."""
     run, kind, count = emulated(name), np.dtype(name), graph.vertex_count
     rows = np.full((len(sources), count), 7, kind)
     lists, marks = np.zeros(4 * count, np.uint32), np.zeros(4 * (count // 32 + 1), np.uint32)
     counter, overflowed = np.zeros(1, np.uint32), np.zeros(1, np.uint32)
     wanted = np.array(sources, np.uint32)
-    inputs = *arcs_of(graph, kind), count, delta, wanted, len(wanted)
+    bound = np.iinfo(kind).max if bound is None else bound
+    inputs = *arcs_of(graph, kind), count, delta, bound, wanted, len(wanted)
     where = 0 if nearby else marks
     run("batch", (2,), 64, *inputs, rows, lists, where, counter, overflowed)
     assert not overflowed
@@ -113,6 +116,17 @@ def test_batches(name: str, delta: int, nearby: bool) -> None:
     rows = batch_rows(graph, sources, name, delta, nearby=nearby)
     for row, source in zip(rows, sources, strict=True):
         np.testing.assert_array_equal(row, scipy_distances(graph, source))
+
+
+@pytest.mark.parametrize("bound", [0, 1, 60, 200])
+def test_batches_up_to_a_bound(bound: int) -> None:
+    graph = random_graph(300, 1200, seed=4, greatest=90)
+    huge = graph.with_weights(np.where(graph.weights > 80, np.iinfo(np.int32).max, graph.weights))
+    sources = [0, 299, 7, 7]
+    rows = batch_rows(huge, sources, "int32", 25, bound, nearby=True)
+    for row, source in zip(rows, sources, strict=True):
+        whole = scipy_distances(huge, source)
+        np.testing.assert_array_equal(row, np.where(whole <= bound, whole, UNREACHED))
 
 
 @settings(max_examples=60)

@@ -28,8 +28,10 @@ import groute_py
 from groute_py import Graph, InputError, Isochrones, RunError, TimeLimitError
 from groute_py.comm.agree import on_root
 from groute_py.comm.base import Channel
+from groute_py.jobs import reaches
 from groute_py.jobs.isochrone import IsochroneJob
 from groute_py.many.storage.store import PartFile, Store
+from groute_py.maps.reach import Reach
 from groute_py.solver.opened import Work
 
 
@@ -44,7 +46,7 @@ def check(graph: Graph, sources: list[int], result: Isochrones | None, *, each: 
         within = np.flatnonzero(row <= result.limits[-1])
         np.testing.assert_array_equal(reach.vertices, within)
         np.testing.assert_array_equal(reach.distances, row[within])
-        check_pieces(graph, row, result)
+        check_pieces(graph, row, result, reach)
         wanted = [
             min(i for i, limit in enumerate(result.limits) if d <= limit) for d in row[within]
         ]
@@ -53,9 +55,8 @@ def check(graph: Graph, sources: list[int], result: Isochrones | None, *, each: 
     assert result.counts == [int((least <= limit).sum()) for limit in result.limits]
 
 
-def check_pieces(graph: Graph, row: Any, result: Isochrones) -> None:
+def check_pieces(graph: Graph, row: Any, result: Isochrones, reach: Reach) -> None:
     """What of each arc is within each limit, by fractions."""
-    reach = next(r for r in result.reaches if row[r.vertices].tolist() == r.distances.tolist())
     wanted: list[tuple[int, int, int, float, float]] = []
     for band, limit in enumerate(result.limits):
         for tail in range(graph.vertex_count):
@@ -90,6 +91,45 @@ def test_against_every_arc(
     check(graph, sources, result, each=each)
     assert result is not None
     assert list(result.limits) == sorted(set(limits))
+
+
+@settings(max_examples=30)
+@given(graph=graphs(greatest=12), limits=limit_lists, data=st.data())
+def test_many_sources_at_once(
+    device: str, graph: Graph, limits: list[int], data: st.DataObject
+) -> None:
+    vertices = st.lists(st.integers(0, graph.vertex_count - 1), min_size=1, max_size=9)
+    sources = data.draw(vertices)
+    with pytest.MonkeyPatch.context() as changes:
+        changes.setattr(reaches, "FEWEST_AT_ONCE", 1)
+        result = groute_py.isochrone(graph, sources, limits, each=True, device=device)
+    check(graph, sources, result, each=True)
+
+
+@pytest.mark.parametrize("limit", [3, 2**31 - 2, 2**31 - 1, 2**40, 2**62])
+def test_many_sources_at_once_with_distances_beyond_32_bits(device: str, limit: int) -> None:
+    """What lies beyond a limit does not have to fit; what lies within takes a wider type."""
+    graph = graph_of(4, [(0, 1, 3), (1, 2, 2**31 - 5), (2, 3, 2**31 - 1), (3, 0, 0)])
+    sources = [*range(4)] * 8
+    result = groute_py.isochrone(graph, sources, [limit], each=True, device=device)
+    rows = rows_from(graph, sources)
+    assert result is not None
+    for row, reach in zip(rows, result.reaches, strict=True):
+        assert reach.vertices.tolist() == np.flatnonzero(row <= limit).tolist()
+        assert reach.distances.tolist() == row[row <= limit].tolist()
+
+
+@pytest.mark.parametrize("options", [{"prepare": True}, {"reverse": True}, {}])
+def test_many_sources_at_once_of_an_open_graph(device: str, options: dict[str, bool]) -> None:
+    graph = random_graph(300, 900, seed=5, greatest=20)
+    sources = np.random.default_rng(6).integers(0, 300, 40).tolist()
+    with groute_py.open(graph, device=device, **options) as solver:
+        wide, narrow = (solver.isochrone(sources, [limit], each=True) for limit in (40, 8))
+        alone = [solver.isochrone([source], [40]).reaches[0] for source in sources]
+    for one, reach, near in zip(alone, wide.reaches, narrow.reaches, strict=True):
+        assert reach.vertices.tolist() == one.vertices.tolist()
+        assert reach.distances.tolist() == one.distances.tolist()
+        assert near.vertices.tolist() == one.vertices[one.distances <= 8].tolist()
 
 
 def test_as_networkx_has_it(device: str) -> None:

@@ -33,6 +33,7 @@ struct Source {
     u32* next;    // near list of the next level
     u32* next_count;
     Distance threshold;
+    Distance bound;  // vertices beyond it stay unreached
 
     // Adds a vertex to near; whether it was not there yet.
     __device__ __forceinline__ bool mark_near(u32 v) const { return set(v / 32, v); }
@@ -99,8 +100,8 @@ __device__ __forceinline__ Distance relax_row(const Arc* arcs, const Source<Mark
             if (a + k * step >= row.end) continue;
             Distance sum = plus(distance, arc[k].weight);
             if (sum < distance || sum >= LARGEST_DISTANCE) {
-                *overflowed = 1;
-            } else if (sum < known[k]) {
+                if (source.bound == NO_CUTOFF) *overflowed = 1;
+            } else if (sum < known[k] && sum <= source.bound) {
                 least = min(least, reach(source, arc[k].head, sum));
             }
         }
@@ -225,12 +226,14 @@ __device__ __forceinline__ void block_relax_long_rows(const Offset* offsets, con
 // Solves for one source after another. lists: 2 · vertices, of this block.
 template <class Marks>
 __device__ __forceinline__ void block_solve_sources(const Offset* offsets, const Arc* arcs, u32 vertices,
-                                                    Distance delta, const u32* sources, u32 count, Distance* rows,
-                                                    u32* lists, Marks marks, u32* counter, u32* overflowed) {
+                                                    Distance delta, Distance bound, const u32* sources, u32 count,
+                                                    Distance* rows, u32* lists, Marks marks, u32* counter,
+                                                    u32* overflowed) {
     __shared__ BlockState state;
     Source<Marks> source;
     source.marks = marks;
     source.words = (vertices + 31) / 32;
+    source.bound = bound;
     for (;;) {
         if (threadIdx.x == 0) state.job = atomicAdd(counter, 1);
         __syncthreads();
@@ -256,18 +259,20 @@ __device__ __forceinline__ void block_solve_sources(const Offset* offsets, const
     }
 }
 
-// marks: 2 · words for each block, or null where they fit in shared memory; lists: 2 · vertices for
-// each block; counter: the next source.
+// marks: 2 · words for each block, or null where they fit in shared memory; lists: 2 · vertices for each block;
+// counter: the next source. Vertices beyond `bound` stay unreached; sums that do not fit lie beyond it.
 extern "C" __global__ void __launch_bounds__(1024)
-    batch(const Offset* offsets, const Arc* arcs, u32 vertices, Distance delta, const u32* sources, u32 count,
-          Distance* rows, u32* lists, u32* marks, u32* counter, u32* overflowed) {
+    batch(const Offset* offsets, const Arc* arcs, u32 vertices, Distance delta, Distance bound, const u32* sources,
+          u32 count, Distance* rows, u32* lists, u32* marks, u32* counter, u32* overflowed) {
     u64 words = (vertices + 31) / 32;
     lists += 2ull * vertices * blockIdx.x;
     if (marks) {
         DistantMarks distant{marks + 2 * words * blockIdx.x};
-        block_solve_sources(offsets, arcs, vertices, delta, sources, count, rows, lists, distant, counter, overflowed);
+        block_solve_sources(offsets, arcs, vertices, delta, bound, sources, count, rows, lists, distant, counter,
+                            overflowed);
     } else {
         NearbyMarks nearby{};
-        block_solve_sources(offsets, arcs, vertices, delta, sources, count, rows, lists, nearby, counter, overflowed);
+        block_solve_sources(offsets, arcs, vertices, delta, bound, sources, count, rows, lists, nearby, counter,
+                            overflowed);
     }
 }

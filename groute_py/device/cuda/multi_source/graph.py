@@ -26,7 +26,10 @@ KEPT = 0.9
 
 
 class CudaGraph:
-    """A graph without negative weights in device memory, on the GPU of ``local_rank``."""
+    """A graph without negative weights in device memory, on the GPU of ``local_rank``.
+
+    ``arcs`` are its offsets and packed arcs if they lie there already.
+    """
 
     def __init__(
         self,
@@ -34,6 +37,7 @@ class CudaGraph:
         distance_type: np.dtype[Any],
         local_rank: int,
         memory_limit: int | None = None,
+        arcs: tuple[Any, Any] | None = None,
     ) -> None:
         self.gpu = own_gpu(local_rank)
         properties = runtime.getDeviceProperties(self.gpu.id)
@@ -44,8 +48,10 @@ class CudaGraph:
         self._graph, self._limit = graph, memory_limit
         self._offset_type = offset_type(graph.arc_count)
         self.kernels = kernels_of(ALL_PAIRS, distance_type, graph.arc_count)
-        self.offsets = to_device(graph.offsets, self._offset_type)
-        self.arcs = packed_arcs(graph.heads, graph.weights, distance_type)
+        self.offsets, self.arcs = arcs or (
+            to_device(graph.offsets, self._offset_type),
+            packed_arcs(graph.heads, graph.weights, distance_type),
+        )
 
     @property
     def free_bytes(self) -> int:

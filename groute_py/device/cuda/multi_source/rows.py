@@ -7,6 +7,7 @@ begin as those of the lanes before run out of sources.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -16,14 +17,17 @@ import numpy as np
 from cupy.cuda import driver, runtime
 from numpy.typing import NDArray
 
-from groute_py.device.base import within
+from groute_py.device.base import bound_within, within
 from groute_py.device.cuda.multi_source.columns import TargetColumns
 from groute_py.device.cuda.multi_source.graph import CudaGraph
 from groute_py.device.cuda.multi_source.summary import MOST_ROWS, CudaSummaries, Pending
 from groute_py.device.cuda.runtime.pinned import empty_pinned
+from groute_py.device.cuda.runtime.reach import Reach, Reached
+from groute_py.device.cuda.sssp.device import CudaDevice
 from groute_py.device.rows import NarrowError, RowBlock
 from groute_py.device.summary import Summary, Wanted
 from groute_py.errors import InputError
+from groute_py.graph.csr import Graph
 
 T = TypeVar("T")
 
@@ -83,6 +87,21 @@ def heap_method(graph: CudaGraph) -> Method:
     return Method("heap", HEAP_BLOCK, HEAP_BLOCK // WARP, scratch)
 
 
+def rows_on(
+    device: CudaDevice, graph: Graph, delta: float, local_rank: int, memory_limit: int | None
+) -> CudaRows | None:
+    """Return batches on the arcs that a device has loaded; None if they do not suit or fit."""
+    loaded = device.parts.graph
+    if loaded.terms.ranks > 1 or loaded.terms.pulls:
+        return None
+    arcs = loaded.arrays["offsets"], loaded.arrays["arcs"]
+    on_gpu = CudaGraph(graph, loaded.type, local_rank, memory_limit, arcs)
+    try:
+        return CudaRows(on_gpu, batch_method(on_gpu), delta, predecessors=False)
+    except InputError:
+        return None
+
+
 class CudaRows:
     """A `RowSolver` of ``slots`` sources in flight a lane, with ``beside`` more bytes for each."""
 
@@ -137,19 +156,43 @@ class CudaRows:
 
         yield from self.solved(sources, then, drained)
 
+    def reaches(self, sources: NDArray[np.int64], cutoff: float) -> Iterator[Reached]:
+        """Yield the vertices within a distance of some sources, a lane's at a time, in order.
+
+        For `batch_method`. `NarrowError` if every distance is wanted and one does not fit.
+        """
+        counted = dict[Lane, Reach]()
+
+        def then(lane: Lane) -> None:
+            counted[lane] = Reach(lane.rows[: lane.count], lane.bound)
+
+        def drained(lane: Lane, _: int) -> Iterator[Reached]:
+            if lane.has_overflowed():
+                raise NarrowError
+            with lane.stream:
+                reached = counted[lane].on_host()
+            yield reached
+
+        yield from self.solved(sources, then, drained, cutoff)
+
     def solved(
         self,
         sources: NDArray[np.int64],
         then: Callable[[Lane], None],
         drained: Callable[[Lane, int], Iterator[T]],
+        cutoff: float = math.inf,
     ) -> Iterator[T]:
-        """Solve in lanes: ``then`` enqueues work behind a lane's solves, ``drained`` ends it."""
+        """Solve in lanes: ``then`` enqueues work behind a lane's solves, ``drained`` ends it.
+
+        Of `batch_method` alone, ``cutoff`` leaves vertices beyond it unreached.
+        """
         if len(sources) == 0:
             return
         rows = self._chunk_rows(len(sources))
         starts = range(0, len(sources), rows)
         slots = -(-min(self.slots, rows) // self._method.together) * self._method.together
-        lanes = [Lane(self._graph, self._method, slots, rows) for _ in starts[: self._lanes]]
+        bound = bound_within(cutoff, self._graph.type)
+        lanes = [Lane(self._graph, self._method, slots, rows, bound) for _ in starts[: self._lanes]]
         self._graph.gpu.synchronize()
         try:
             for lane, start in zip(lanes, starts, strict=False):
@@ -206,7 +249,7 @@ class CudaRows:
             lane.begin(sources)
             counts: tuple[Any, ...] = (np.uint32(graph.vertex_count),)
             if method.kernel == "batch":
-                counts = (*counts, self._delta)
+                counts = (*counts, self._delta, lane.bound)
             arguments = (graph.offsets, graph.arcs, *counts, lane.sources, np.uint32(len(sources)))
             blocks = -(-min(self.slots, len(sources)) // method.together)
             self._kernel(
@@ -238,8 +281,8 @@ class CudaRows:
 class Lane:
     """A stream, and memory for a chunk of sources."""
 
-    def __init__(self, graph: CudaGraph, method: Method, slots: int, rows: int) -> None:
-        self.stream = cp.cuda.Stream(non_blocking=True)
+    def __init__(self, graph: CudaGraph, method: Method, slots: int, rows: int, bound: Any) -> None:
+        self.stream, self.bound = cp.cuda.Stream(non_blocking=True), bound
         self.rows = cp.empty((rows, graph.vertex_count), graph.type)
         self.scratch = [_room(slots * size) for size in method.scratch]
         self.counter, self.overflowed = cp.zeros(1, np.uint32), cp.zeros(1, np.uint32)
