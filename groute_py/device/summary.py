@@ -12,6 +12,9 @@ from groute_py.device.base import unreached
 from groute_py.kernels.cpu.fixed_point import UNITS, add, floats
 from groute_py.kernels.cpu.summary import SCALE, sum_reciprocals, summary_of
 
+NO_VERTEX = np.uint32(0xFFFFFFFF)
+"""Greater than every vertex."""
+
 LOW_BITS = 32
 """Bits of the lower of the two words in which integers are summed."""
 
@@ -112,18 +115,18 @@ def joined(
     *,
     with_sums: bool = True,
 ) -> Summary:
-    """Join partials (`partial_type`, (r, parts), in order); `SumError` for too great a sum."""
+    """Join partials (`partial_type`, (r, parts)); `SumError` for too great a sum."""
     there = partials["reached"] > 0
     lowest = np.array(-np.inf if partials["greatest"].dtype.kind == "f" else np.iinfo(np.int64).min)
-    greatest = np.where(there, partials["greatest"], lowest.astype(partials["greatest"].dtype))
-    best = greatest.argmax(axis=1)  # the first of several, as the parts' vertices ascend
-    rows = np.arange(len(partials))
+    each = np.where(there, partials["greatest"], lowest.astype(partials["greatest"].dtype))
+    greatest = each.max(axis=1)
+    is_farthest = each == greatest[:, np.newaxis]
     return Summary(
         first,
         partials["reached"].sum(axis=1, dtype=np.int64),
-        _sums(first, partials) if with_sums else np.zeros(len(rows), greatest.dtype),
-        partials["farthest"][rows, best].astype(np.int64),
-        greatest[rows, best],
+        _sums(first, partials) if with_sums else np.zeros_like(greatest),
+        np.where(is_farthest, partials["farthest"], NO_VERTEX).min(axis=1).astype(np.int64),
+        greatest,
         histogram,
     )
 

@@ -3,12 +3,15 @@
 
 #include "hierarchy/core.cuh"
 #include "hierarchy/upward.cuh"
+#include "multi_source/partial.cuh"
 #include "primitives/grid_barrier.cuh"
 
 #define SOURCES 32                      // of a pack
 #define EACH (16 / sizeof(Distance))    // sources that a thread has
 #define PLACE_THREADS (SOURCES / EACH)  // threads of a place in a pack
 #define TILE_ROWS 8                     // rows of threads that turn a tile of 32 x 32 distances
+#define PACK_WARPS 8                    // of a block that summarizes
+#define PLACES 4                        // that such a warp has in flight
 
 struct alignas(16) Lanes {
     Distance distance[EACH];
@@ -114,4 +117,36 @@ extern "C" __global__ void leave_rows(const Distance* distances, u32 vertices, c
     __syncthreads();
     for (u32 k = row; k < 32 && pack * SOURCES + k < sources; k += TILE_ROWS)
         if (first + lane() < count) rows[(u64)(pack * SOURCES + k) * count + first + lane()] = tile[lane()][k];
+}
+
+// A few numbers of each tree, in the order of the places.
+//
+// A block takes a part of the places of one pack, and a lane one of its sources: the grid has a column for each part
+// and a row for each pack. vertex_at: the vertex of each place. partials: one for each part, source by source.
+extern "C" __global__ void __launch_bounds__(32 * PACK_WARPS)
+    summarize_packs(const Distance* distances, u32 vertices, const u32* vertex_at, u32 part, u32 sources,
+                    Partial* partials) {
+    __shared__ Partial found[PACK_WARPS][SOURCES];
+    const u32 warp = threadIdx.x / 32, source = blockIdx.y * SOURCES + lane();
+    const u32 begin = blockIdx.x * part, end = min(begin + part, vertices);
+    const Distance* pack = distances + (u64)blockIdx.y * vertices * SOURCES;
+    Partial mine = {};
+    for (u32 first = begin + warp; first < end; first += PLACES * PACK_WARPS) {
+        Distance distance[PLACES];
+        u32 vertex[PLACES];
+#pragma unroll
+        for (u32 k = 0; k < PLACES; k++) {
+            const u32 place = first + k * PACK_WARPS;
+            distance[k] = place < end ? pack[(u64)place * SOURCES + lane()] : UNREACHED;
+            vertex[k] = place < end ? vertex_at[place] : 0;
+        }
+#pragma unroll
+        for (u32 k = 0; k < PLACES; k++)
+            if (distance[k] != UNREACHED) take(mine, distance[k], vertex[k]);
+    }
+    found[warp][lane()] = mine;
+    __syncthreads();
+    if (warp > 0 || source >= sources) return;
+    for (u32 other = 1; other < PACK_WARPS; other++) join(mine, found[other][lane()]);
+    partials[(u64)source * gridDim.x + blockIdx.x] = mine;
 }

@@ -4,56 +4,18 @@
 // A row is cut into parts, and a block takes one part of one row. The host adds the parts up in
 // their order, so that sums of floats are rounded alike in every run.
 
-#include "layout/types.cuh"
+#include "multi_source/partial.cuh"
 
 #define SUMMARY_BLOCK 256
 
 #if DISTANCE < 2
-typedef i64 Wide;
-#define WIDE_LARGEST 9223372036854775807ll
 #define EXPONENTS 64  // a distance d has the exponent e where 2^(e-1) <= |d| < 2^e
 #define EXPONENT_SHIFT 0
 #else
-typedef double Wide;
-#define WIDE_LARGEST INFINITE
 #define EXPONENTS 2098
 #define EXPONENT_SHIFT 1074
 #endif
 #define BINS (2 * EXPONENTS + 1)  // 0; then positive distances by exponent, then negative ones
-
-// The sum of integers is high * 2^32 + low, so that nothing is lost; that of floats is in high.
-struct Partial {
-    u64 low;
-    Wide high, greatest;
-    u32 reached, farthest;
-};
-
-__device__ __forceinline__ void take(Partial& mine, Wide distance, u32 vertex) {
-#if DISTANCE < 2
-    mine.low += (u32)distance;
-    mine.high += distance >> 32;
-#else
-    mine.high += distance;
-#endif
-    if (mine.reached == 0 || distance > mine.greatest) {
-        mine.greatest = distance;
-        mine.farthest = vertex;
-    }
-    mine.reached++;
-}
-
-// Of two vertices that are equally far the one with the lower number counts.
-__device__ __forceinline__ void join(Partial& mine, const Partial& other) {
-    mine.low += other.low;
-    mine.high += other.high;
-    bool farther =
-        other.greatest > mine.greatest || (other.greatest == mine.greatest && other.farthest < mine.farthest);
-    if (other.reached > 0 && (mine.reached == 0 || farther)) {
-        mine.greatest = other.greatest;
-        mine.farthest = other.farthest;
-    }
-    mine.reached += other.reached;
-}
 
 __device__ __forceinline__ u32 bin_of(Wide distance) {
     if (distance == 0) return 0;

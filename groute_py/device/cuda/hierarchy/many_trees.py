@@ -18,6 +18,7 @@ from groute_py.device.cuda.runtime.structs import (
     control_type,
     pointed,
 )
+from groute_py.device.summary import partial_type
 from groute_py.kernels.source import SWEEP
 
 SOURCES = 32
@@ -26,11 +27,14 @@ SOURCES = 32
 VECTOR_BYTES = 16
 """Distances of a place that a thread has."""
 
-SEARCH_BLOCK, CROSS_BLOCK, SWEEP_BLOCK, TURN_BLOCK = 256, 256, 512, 256
+SEARCH_BLOCK, CROSS_BLOCK, SWEEP_BLOCK, TURN_BLOCK, SUMMARY_BLOCK = 256, 256, 512, 256, 256
 """Threads of a block of each kernel."""
 
 CROSS_BLOCKS = 32
 """For each source."""
+
+LEAST_PART, PARTS = 1 << 10, 1 << 10
+"""Places of a part of a summary at least, and the parts of all packs: several a processor."""
 
 FOUND = 4096
 """Vertices that a search upward is expected to find at most; more take another try."""
@@ -95,6 +99,17 @@ class ManyTrees:
         self._kernels["leave_rows"](
             grid, (TURN_BLOCK,), (self._distances, count, places, *numbers, rows)
         )
+
+    def partials(self, sources: int, vertex_at: Any) -> Any:
+        """Return partials (sources, parts) of the first trees as bytes; places have vertices."""
+        count, packs = self._levels.vertex_count, -(-sources // SOURCES)
+        parts = min(-(-count // LEAST_PART), -(-PARTS // packs))
+        part = -(-count // parts)
+        partials = cp.empty((sources, parts * partial_type(self._levels.type).itemsize), np.uint8)
+        numbers = np.uint32(part), np.uint32(sources)
+        words = self._distances, np.uint32(count), vertex_at, *numbers, partials
+        self._kernels["summarize_packs"]((parts, packs), (SUMMARY_BLOCK,), words)
+        return partials
 
     def _search(self, sources: Any) -> None:
         packs = -(-len(sources) // SOURCES)

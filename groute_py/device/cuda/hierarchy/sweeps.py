@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import cycle
 from typing import Any
 
@@ -22,14 +23,15 @@ from groute_py.device.cuda.multi_source.download import downloaded
 from groute_py.device.cuda.multi_source.graph import CudaGraph
 from groute_py.device.cuda.multi_source.summary import CudaSummaries, Pending
 from groute_py.device.rows import NarrowError, RowBlock
-from groute_py.device.summary import Summary, Wanted
+from groute_py.device.summary import Summary, Wanted, joined, partial_type
 from groute_py.errors import InputError
 from groute_py.hierarchy import problems
 from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.system.clock import span
 
-FILLED = 1 << 28
-"""Distances that are worked on at once, if there are so many: levels are wide then."""
+FILLED, SUMMARIZED = 1 << 28, 1 << 31
+"""Distances that are worked on at once, if there are so many: levels are wide then. More where
+trees are summarized, for which no rows are made."""
 
 MOST_PACKS = 1024
 """Packs of a batch: a grid has a row of blocks for each source, and at most 65,535 rows."""
@@ -83,6 +85,11 @@ class CudaSweeps:
                 yield RowBlock(first + block.first, block.distances, block.predecessors)
 
     def summaries(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
+        by_vertex = wanted.reciprocals or wanted.histogram or wanted.heights is not None
+        summaries = self._of_rows if by_vertex else self._of_trees
+        yield from summaries(sources, wanted)
+
+    def _of_rows(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
         with self._stream:
             asked = CudaSummaries(self._graph.type, self._graph.vertex_count, wanted)
         for first, some, rows in self._batches(sources):
@@ -90,14 +97,41 @@ class CudaSweeps:
                 summary = Pending(asked, rows, some).result(first)
             yield summary
 
+    def _of_trees(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
+        """Yield summaries in the order of the places, a batch behind the solves."""
+        before: Callable[[], Summary] | None = None
+        with self._stream:
+            vertices, levels = cp.asarray(sources.astype(np.uint32)), self._whole
+            vertex_at = cp.asarray(self._hierarchy.vertices).astype(np.uint32)
+        for first, count, trees in self._solved(vertices, levels, SUMMARIZED):
+            with self._stream:
+                numbers = trees.partials(count, vertex_at), trees.overflow.copy()
+            if before is not None:
+                yield before()
+            before = partial(self._joined, first, *numbers, wanted)
+        if before is not None:
+            yield before()
+
+    def _joined(self, first: int, partials: Any, overflow: Any, wanted: Wanted) -> Summary:
+        """Wait for a batch; `NarrowError` if a distance did not fit."""
+        with self._stream:
+            if int(overflow[0]):
+                raise NarrowError
+            table = partials.get().view(partial_type(self._graph.type))
+        return joined(first, table, None, with_sums=wanted.sums)
+
+    @property
+    def _whole(self) -> CudaHierarchy:
+        """The levels of the whole hierarchy; in the stream when first used."""
+        if self._levels is None:
+            self._levels = CudaHierarchy(self._hierarchy, self._graph.type, self._core)
+        return self._levels
+
     def _batches(self, sources: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64], Any]]:
         """The place of the first, the sources, and their rows on the device, lent."""
-        if self._levels is None:
-            with self._stream:
-                self._levels = CudaHierarchy(self._hierarchy, self._graph.type, self._core)
         with self._stream:
-            vertices = cp.asarray(sources.astype(np.uint32))
-        for first, rows, overflow in self._rows(vertices, self._levels, self._levels.places):
+            vertices, levels = cp.asarray(sources.astype(np.uint32)), self._whole
+        for first, rows, overflow in self._rows(vertices, levels, levels.places):
             with self._stream:
                 if int(overflow[0]):
                     raise NarrowError
@@ -134,19 +168,32 @@ class CudaSweeps:
         They may still be under way, and are right only if the flag is 0. The sources are vertices
         of the hierarchy; the columns are the places whose distances make a row.
         """
+        rows: Any = None
+        for first, count, trees in self._solved(sources, levels, FILLED):
+            with self._stream:
+                if rows is None:
+                    rows = cp.empty((count, len(columns)), self._graph.type)
+                trees.leave(count, columns, rows[:count])
+            yield first, rows[:count], trees.overflow
+
+    def _solved(
+        self, sources: Any, levels: CudaHierarchy, filled: int
+    ) -> Iterator[tuple[int, int, ManyTrees]]:
+        """Yield the number of a batch's first source, their count, and trees, perhaps under way.
+
+        The first batch is the largest.
+        """
         if not len(sources):
             return
-        packs = min(_packs(levels, self._graph), -(-len(sources) // SOURCES))
+        packs = min(_packs(levels, self._graph, filled), -(-len(sources) // SOURCES))
         step = packs * SOURCES
         with self._stream:
             trees = ManyTrees(levels, self._graph.processors, step)
-            rows = cp.empty((min(step, len(sources)), len(columns)), self._graph.type)
         for first in range(0, len(sources), step):
             some = sources[first : first + step]
             with self._stream:
                 trees.solve(some)
-                trees.leave(len(some), columns, rows[: len(some)])
-            yield first, rows[: len(some)], trees.overflow
+            yield first, len(some), trees
 
 
 def contracted(graph: CudaGraph) -> Hierarchy:
@@ -166,9 +213,9 @@ def _refuse_large(takes: int, graph: CudaGraph) -> None:
         )
 
 
-def _packs(levels: CudaHierarchy, graph: CudaGraph) -> int:
-    """Packs of a batch: enough to fill the GPU, as memory allows."""
-    wanted = max(-(-FILLED // (SOURCES * max(levels.vertex_count, 1))), 1)
+def _packs(levels: CudaHierarchy, graph: CudaGraph, filled: int) -> int:
+    """Packs of a batch: enough for so many distances, as memory allows."""
+    wanted = max(-(-filled // (SOURCES * max(levels.vertex_count, 1))), 1)
     each, free = ManyTrees.bytes_of(levels, 1), graph.free_bytes
     most = int(MEMORY_SHARE * free) // max(each, 1)
     if most < 1:
