@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from groute_py.device.rows import NarrowError
 from groute_py.engine.solver import Reached
+from groute_py.graph.turns.expanded import layout_of, solved_graph
 from groute_py.many.solve import batch_delta
 from groute_py.solver.opened import Opened
 from groute_py.system.environment import local_rank
-from groute_py.graph.turns.expanded import layout_of, solved_graph
 
 FEWEST_AT_ONCE = 32
 """Sources from which on a GPU solves for many at once, by a block each. With fewer, all of its

@@ -19,6 +19,7 @@ from groute_py.device.cuda.hierarchy.memory_plan import (
     levels_bytes_of,
     rows_bytes_in,
 )
+from groute_py.device.summary import Wanted, summarize
 from groute_py.engine.memory.gpus import free_gpu_bytes
 from groute_py.graph.facts import Size
 from groute_py.hierarchy.hierarchy import ARRAYS, Hierarchy
@@ -359,3 +360,29 @@ def test_what_the_pool_keeps_is_free() -> None:
     taken = free_gpu_bytes()
     del block
     assert free_gpu_bytes() >= taken + nbytes // 2
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize("filled", [1, 1 << 31])
+def test_summaries_of_trees(name: str, filled: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By packs one after the other, or all at once, as the host summarizes rows."""
+    from groute_py.device.cuda.hierarchy import sweeps
+    from groute_py.device.cuda.multi_source.graph import CudaGraph
+
+    monkeypatch.setattr(sweeps, "SUMMARIZED", filled)
+    graph = GRAPHS[name]()
+    on_gpu = CudaGraph(graph, type_of(graph), 0)
+    try:
+        solver = sweeps.CudaSweeps(on_gpu, None, predecessors=False)
+    except DenseError:
+        pytest.skip("the graph does not contract")
+    sources = np.random.default_rng(1).integers(0, graph.vertex_count, 70)
+    parts = list(solver.summaries(sources, Wanted()))
+    assert [part.first for part in parts] == ([0, 32, 64] if filled == 1 else [0])
+    for part in parts:
+        for place in range(part.count):
+            source = int(sources[part.first + place])
+            row = scipy_distances(graph, source).astype(np.int64)
+            expected = summarize(0, row, source, Wanted())
+            for field in ("reached", "sums", "farthest", "greatest"):
+                assert getattr(part, field)[place] == getattr(expected, field)[0]
