@@ -68,9 +68,15 @@ PEER_LATENCY = Program(("exchange/peer_latency.cu",))
 """Measures the latency of loads from a peer's memory."""
 
 SUMMARY = Program(
-    ("multi_source/summary.cu", "multi_source/reciprocals.cu", "multi_source/reach.cu")
+    (
+        "multi_source/summary.cu",
+        "multi_source/reciprocals.cu",
+        "multi_source/reach.cu",
+        "multi_source/smallest.cu",
+    )
 )
-"""A few numbers of each row of distances, and its vertices within a bound."""
+"""Rows of distances reduced: to a few numbers of each, to vertices within a bound, to the smallest
+of each vertex."""
 
 DEPENDENCIES = Program(("multi_source/dependencies.cu",))
 """Sums of Brandes' dependencies, from rows of distances."""

@@ -76,6 +76,7 @@ class ManySources:
     choice: Choice
     height: NDArray[Any] | None  # Johnson's potentials where weights may be negative
     by_state: bool = False  # whole rows have a column for each state of an expansion by turns
+    on_gpu: bool = False  # whole rows may stay on the GPU of the only rank
 
     @property
     def graph(self) -> Graph:
@@ -320,7 +321,8 @@ def in_rounds(
     with collective(channel):
         solving = job.rows(channel)
     done = 0
-    with closing(solving.blocks(job.begins[own], job.columns)) as blocks:
+    begun = solving.blocks(job.begins[own], job.columns, on_gpu=job.on_gpu)
+    with closing(begun) as blocks:
         while True:
             with collective(channel), span("rows"):
                 block = next(blocks, None)

@@ -92,13 +92,26 @@ class Solving:
         return (self._open or self._levels) is not None and not self._resists
 
     def blocks(
-        self, sources: NDArray[np.int64], targets: NDArray[np.int64] | None = None
+        self,
+        sources: NDArray[np.int64],
+        targets: NDArray[np.int64] | None = None,
+        *,
+        on_gpu: bool = False,
     ) -> Generator[RowBlock, None, None]:
         """Rows in the order of their sources, lent until the next.
 
         Their distances are of the run's type: see `groute_py.results.distances.public_distances`.
+        With ``on_gpu`` whole rows are of CuPy's arrays where the method can leave them there.
         """
-        for block in self._complete(sources, lambda solver, some: solver.blocks(some, targets)):
+
+        def ask(solver: RowSolver, some: NDArray[np.int64]) -> Iterator[RowBlock]:
+            stay = getattr(solver, "blocks_on_gpu", None) if on_gpu else None
+            if stay is None or self._height is not None:
+                return solver.blocks(some, targets)
+            rows: Iterator[RowBlock] = stay(some)
+            return rows
+
+        for block in self._complete(sources, ask):
             yield self._lifted(block, sources, targets)
 
     def summaries(

@@ -38,6 +38,9 @@ from groute_py.jobs.nearest import NearestJob
 from groute_py.many.storage.store import PartFile, Store
 from groute_py.solver.opened import Work
 
+ONES = ("batch", "floyd")
+"""Methods of which the first is chosen if both take as long."""
+
 
 def check(graph: Graph, facilities: list[int], k: int, result: NearestFacilities | None) -> None:
     """By sorting all distances, of which equal ones stay in the order of the facilities."""
@@ -88,6 +91,32 @@ def test_vertices_by_several_threads(device: str, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(k_nearest, "VERTICES_AT_ONCE", 7)
     graph, facilities = random_graph(100, 250, seed=8, greatest=3), [3, 99, 50, 0, 12]
     check(graph, facilities, 3, groute_py.nearest(graph, facilities, k=3, device=device))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float64"])
+@pytest.mark.parametrize("has_room", [True, False])
+def test_rows_that_stay_on_the_device(
+    device: str, dtype: str, has_room: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows of a batch, which a GPU reduces itself if it has room."""
+    monkeypatch.setattr("groute_py.many.choose.estimates", lambda *_, **__: dict.fromkeys(ONES, 1))
+    if not has_room:
+        monkeypatch.setattr(k_nearest.Smallest, "_room_on_gpu", lambda _: None)
+    graph = random_graph(200, 500, seed=9, greatest=3, dtype=dtype)
+    facilities = np.random.default_rng(2).choice(200, 40, replace=False).tolist()
+    for k in (2, 5, 41):
+        result = groute_py.nearest(graph, facilities, k=k, cutoff=math.inf, device=device)
+        assert result is not None
+        assert result.statistics["algorithm"] == "batch"
+        check(graph, facilities, k, result)
+
+
+def test_rows_that_stay_on_the_device_in_a_wider_type(
+    device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("groute_py.many.choose.estimates", lambda *_, **__: dict.fromkeys(ONES, 1))
+    graph = graph_of(4, [(0, 1, 3), (1, 2, 2**31 - 5), (2, 3, 2**31 - 2), (3, 0, 0)])
+    check(graph, [3, 1, 0], 2, groute_py.nearest(graph, [3, 1, 0], k=2, device=device))
 
 
 @settings(max_examples=20)

@@ -131,14 +131,25 @@ class CudaRows:
         columns = None if targets is None else TargetColumns(targets)
         width = self._graph.vertex_count if targets is None else len(targets)
 
-        def then(lane: Lane) -> None:
-            if self._predecessors:
-                self._graph.find_parents(lane.sources, lane.rows, lane.parents())
-
         def drained(lane: Lane, first: int) -> Iterator[RowBlock]:
             yield from self._drain(lane, first, columns, width)
 
-        yield from self.solved(sources, then, drained)
+        yield from self.solved(sources, self._find_parents, drained)
+
+    def blocks_on_gpu(self, sources: NDArray[np.int64]) -> Iterator[RowBlock]:
+        """Yield whole rows as `blocks` does, but of CuPy's arrays."""
+
+        def drained(lane: Lane, first: int) -> Iterator[RowBlock]:
+            if lane.has_overflowed():
+                raise NarrowError
+            parents = lane.parents()[: lane.count] if self._predecessors else None
+            yield RowBlock(first, lane.rows[: lane.count], parents)
+
+        yield from self.solved(sources, self._find_parents, drained)
+
+    def _find_parents(self, lane: Lane) -> None:
+        if self._predecessors:
+            self._graph.find_parents(lane.sources, lane.rows, lane.parents())
 
     def summaries(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
         graph, pending = self._graph, dict[Lane, Pending]()
