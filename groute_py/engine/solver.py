@@ -31,8 +31,8 @@ from groute_py.source.base import Supply
 from groute_py.system import memory_limits
 
 
-class Reached(NamedTuple):
-    """What lies within a distance of a source."""
+class Neighbourhood(NamedTuple):
+    """The states within a distance of a source."""
 
     states: NDArray[np.int64]  # (r,), ascending, in the graph as it was solved
     distances: NDArray[Any]  # (r,)
@@ -91,7 +91,7 @@ class SourceSolver:
         result = kind(begin, *answer, figures, first_id, ids, options.reverse, *graph.geography)
         return in_vertices(result, self._layout, source, self.numbering)
 
-    def reach(self, source: int, cutoff: float) -> Reached | None:
+    def reach(self, source: int, cutoff: float) -> Neighbourhood | None:
         """Return what lies within a distance of a vertex, counted from 0, on rank 0; else None."""
         graph, watch = self._graph, Stopwatch()
         _, outcome, sent = self._solve(source, (), watch, cutoff, finds_tree=False)
@@ -106,7 +106,7 @@ class SourceSolver:
         if graph.cut.order.order is not None:
             by_number = np.argsort(states)
             states, distances = states[by_number], distances[by_number]
-        return Reached(states, distances, figures)
+        return Neighbourhood(states, distances, figures)
 
     def _solve(
         self,

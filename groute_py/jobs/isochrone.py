@@ -22,7 +22,7 @@ from groute_py.engine.keywords import IsochroneKeywords
 from groute_py.engine.memory.host import bytes_of, refuse_beyond
 from groute_py.engine.option import takes
 from groute_py.engine.options import Options
-from groute_py.engine.solver import Reached, SourceSolver
+from groute_py.engine.solver import Neighbourhood, SourceSolver
 from groute_py.errors import InputError, check_number, check_truth, plain, quote, quoted
 from groute_py.graph.csr import Graph, GraphLike
 from groute_py.graph.facts import Size
@@ -144,9 +144,9 @@ class IsochroneJob:
         if self.each:
             reaches, statistics = self._from_each(opened, start, sources, work)
         else:
-            reached = self._from_any(opened, start, sources)
-            statistics = {} if reached is None else reached.statistics
-            reaches = [] if start is None or reached is None else [start.reach(-1, reached)]
+            near = self._from_any(opened, start, sources)
+            statistics = {} if near is None else near.statistics
+            reaches = [] if start is None or near is None else [start.reach(-1, near)]
         if start is None:
             return None
         return Isochrones(
@@ -160,7 +160,9 @@ class IsochroneJob:
             attributes=attributes_of(source=self.sources),
         )
 
-    def _from_any(self, opened: Opened, start: _Start | None, sources: list[int]) -> Reached | None:
+    def _from_any(
+        self, opened: Opened, start: _Start | None, sources: list[int]
+    ) -> Neighbourhood | None:
         """States within the last limit of the nearest source, on rank 0. Collective."""
         limit = as_limits(self.limits)[-1]
         if len(sources) == 1:
@@ -170,14 +172,14 @@ class IsochroneJob:
             assert start is not None
             return start.rooted()
 
-        def solve(solver: SourceSolver, root: int) -> Reached | None:
+        def solve(solver: SourceSolver, root: int) -> Neighbourhood | None:
             return solver.reach(root, limit)
 
         how: dict[str, Any] = {"predecessors": False, "reverse": False, "cutoff": limit}
-        reached = opened.from_root_vertex("isochrone", make, solve, **how)
-        if reached is None:
+        near = opened.from_root_vertex("isochrone", make, solve, **how)
+        if near is None:
             return None
-        return Reached(reached.states[:-1], reached.distances[:-1], reached.statistics)
+        return Neighbourhood(near.states[:-1], near.distances[:-1], near.statistics)
 
     def _from_each(
         self, opened: Opened, start: _Start | None, sources: list[int], work: Work
@@ -204,10 +206,10 @@ class IsochroneJob:
         missing = np.array(sources, np.int64)[numbers]
         with closing(reach_each(opened, missing, limits[-1])) as each:
             for done, number in enumerate(numbers.tolist(), total - len(numbers) + 1):
-                reached = next(each)
-                if reached is not None and start is not None:
-                    reaches[number] = start.reach(sources[number], reached)
-                    statistics = reached.statistics
+                near = next(each)
+                if near is not None and start is not None:
+                    reaches[number] = start.reach(sources[number], near)
+                    statistics = near.statistics
                 if keep is not None:
                     on_root(channel, partial(_save, keep, number, reaches))
                 if progress is not None:
@@ -267,13 +269,13 @@ class _Start:
         solved = without_hierarchy(solved_graph(self.graph))
         return rooted(solved, self._layout.begins(self.sources))
 
-    def reach(self, source: int, reached: Reached) -> Reach:
+    def reach(self, source: int, near: Neighbourhood) -> Reach:
         """Return the reach, by the states within the last limit."""
         if self._begins is None:
-            return Reach(source, reached.states, reached.distances)
-        kind = reached.distances.dtype
+            return Reach(source, near.states, near.distances)
+        kind = near.distances.dtype
         distances = np.full(solved_graph(self.graph).vertex_count, unreached(kind))
-        distances[reached.states] = reached.distances
+        distances[near.states] = near.distances
         of_vertices = self._layout.at_ends(distances)
         vertices = np.flatnonzero(of_vertices != unreached(kind))
         begins = self._begins.of(vertices, distances)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.device.rows import NarrowError
-from groute_py.engine.solver import Reached
+from groute_py.engine.solver import Neighbourhood
 from groute_py.graph.turns.expanded import layout_of, solved_graph
 from groute_py.many.solve import batch_delta
 from groute_py.solver.opened import Opened
@@ -22,21 +22,23 @@ blocks solve for one source after the other."""
 
 def reach_each(
     opened: Opened, sources: NDArray[np.int64], limit: float
-) -> Generator[Reached | None, None, None]:
+) -> Generator[Neighbourhood | None, None, None]:
     """Yield the states within a limit of each source, in order, on rank 0; None elsewhere.
 
     Collective.
     """
     done = 0
     with suppress(NarrowError):  # then the solver takes a wider type
-        for reached in _reach_at_once(opened, sources, limit):
-            yield reached
+        for near in _reach_at_once(opened, sources, limit):
+            yield near
             done += 1
     for source in sources[done:].tolist():
         yield opened.source_solver.reach(source, limit)
 
 
-def _reach_at_once(opened: Opened, sources: NDArray[np.int64], limit: float) -> Iterator[Reached]:
+def _reach_at_once(
+    opened: Opened, sources: NDArray[np.int64], limit: float
+) -> Iterator[Neighbourhood]:
     """Yield the same of many sources that one GPU solves for at once; nothing where none does."""
     if opened.channel.size > 1 or len(sources) < FEWEST_AT_ONCE:
         return
@@ -52,8 +54,8 @@ def _reach_at_once(opened: Opened, sources: NDArray[np.int64], limit: float) -> 
     if rows is None:
         return
     statistics = {"algorithm": "batch", "reason": "many sources", "devices": [rows.label]}
-    for reached in rows.reaches(layout_of(graph).begins(sources), limit):
-        splits = np.cumsum(reached.counts)[:-1]
-        columns = np.split(reached.vertices, splits), np.split(reached.distances, splits)
+    for part in rows.reaches(layout_of(graph).begins(sources), limit):
+        splits = np.cumsum(part.counts)[:-1]
+        columns = np.split(part.vertices, splits), np.split(part.distances, splits)
         for states, distances in zip(*columns, strict=True):
-            yield Reached(states, distances, statistics)
+            yield Neighbourhood(states, distances, statistics)

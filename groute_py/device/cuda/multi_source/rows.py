@@ -22,7 +22,7 @@ from groute_py.device.cuda.multi_source.columns import TargetColumns
 from groute_py.device.cuda.multi_source.graph import CudaGraph
 from groute_py.device.cuda.multi_source.summary import MOST_ROWS, CudaSummaries, Pending
 from groute_py.device.cuda.runtime.pinned import empty_pinned
-from groute_py.device.cuda.runtime.reach import Reach, Reached
+from groute_py.device.cuda.runtime.reach import CudaReach, RowReaches
 from groute_py.device.cuda.sssp.device import CudaDevice
 from groute_py.device.rows import NarrowError, RowBlock
 from groute_py.device.summary import Summary, Wanted
@@ -167,22 +167,22 @@ class CudaRows:
 
         yield from self.solved(sources, then, drained)
 
-    def reaches(self, sources: NDArray[np.int64], cutoff: float) -> Iterator[Reached]:
+    def reaches(self, sources: NDArray[np.int64], cutoff: float) -> Iterator[RowReaches]:
         """Yield the vertices within a distance of some sources, a lane's at a time, in order.
 
         For `batch_method`. `NarrowError` if every distance is wanted and one does not fit.
         """
-        counted = dict[Lane, Reach]()
+        counted = dict[Lane, CudaReach]()
 
         def then(lane: Lane) -> None:
-            counted[lane] = Reach(lane.rows[: lane.count], lane.bound)
+            counted[lane] = CudaReach(lane.rows[: lane.count], lane.bound)
 
-        def drained(lane: Lane, _: int) -> Iterator[Reached]:
+        def drained(lane: Lane, _: int) -> Iterator[RowReaches]:
             if lane.has_overflowed():
                 raise NarrowError
             with lane.stream:
-                reached = counted[lane].on_host()
-            yield reached
+                reaches = counted[lane].on_host()
+            yield reaches
 
         yield from self.solved(sources, then, drained, cutoff)
 

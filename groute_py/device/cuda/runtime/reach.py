@@ -17,7 +17,7 @@ REACH_BLOCK, REACH_PART = 256, 4096
 """Threads of a block, and vertices that it takes."""
 
 
-class Reached(NamedTuple):
+class RowReaches(NamedTuple):
     """Vertices of r rows in host memory, row after row, ascending in each."""
 
     counts: NDArray[np.int64]  # (r,)
@@ -25,7 +25,7 @@ class Reached(NamedTuple):
     distances: NDArray[Any]  # (m,), of the public type
 
 
-class Reach:
+class CudaReach:
     """The vertices of rows (r, n) up to a bound, as they are counted in the current stream."""
 
     def __init__(self, rows: Any, bound: Any) -> None:
@@ -36,7 +36,7 @@ class Reach:
         self._counts = cp.empty(self._shape, np.uint32)
         self._launch("count_within", self._counts)
 
-    def on_host(self) -> Reached:
+    def on_host(self) -> RowReaches:
         """List the vertices, and bring them; in the same stream."""
         counts = self._counts.get().astype(np.int64)
         firsts = np.cumsum(counts) - counts.ravel()
@@ -44,7 +44,7 @@ class Reach:
         vertices, distances = cp.empty(total, np.uint32), cp.empty(total, kind)
         self._launch("list_within", cp.asarray(firsts.astype(np.uint64)), vertices, distances)
         public = np.dtype(np.int64) if kind == np.int32 else kind
-        return Reached(
+        return RowReaches(
             counts.sum(axis=1),
             converted_on_host(vertices, np.dtype(np.int64), np.copyto),
             converted_on_host(distances, public, put_public),

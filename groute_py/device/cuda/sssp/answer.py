@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from groute_py.device.base import bound_within
 from groute_py.device.cuda.graph.csr import DeviceGraph
 from groute_py.device.cuda.graph.degree_order import DegreeOrder
-from groute_py.device.cuda.runtime.reach import Reach
+from groute_py.device.cuda.runtime.reach import CudaReach
 from groute_py.device.cuda.runtime.transfer import converted_on_host, to_host
 from groute_py.device.cuda.sssp.buffers import SolveBuffers
 from groute_py.results.distances import public_distances, put_public
@@ -83,7 +83,7 @@ class Answer:
         """The reached owned vertices and their distances, on the host."""
         with self._stream:
             rows = self._found("distance")[np.newaxis]
-            _, vertices, distances = Reach(rows, self._graph.unreached).on_host()
+            _, vertices, distances = CudaReach(rows, self._graph.unreached).on_host()
             return vertices, distances
 
     def _found(self, name: str) -> Any:
