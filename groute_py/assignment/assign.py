@@ -33,15 +33,16 @@ def assign(
     skims: Sequence[str] = (),
     select: Mapping[str, Any] | None = None,
     time_limit_s: float | None = None,
+    device: str = "auto",
     progress: Callable[[Iteration], Any] | None = None,
     comm: MPI.Intracomm | None = None,
 ) -> Assignment | None:
     """Find flows at which no traveller has a cheaper way: a user equilibrium.
 
-    Runs on the CPU, by all cores. In a script under ``mpirun`` every rank calls this function. Rank
-    0 reads the files, each rank loads the trips of some origins, and flows are the same at any
-    number of ranks. Shortest paths come from a customizable contraction hierarchy, so this suits
-    roads, and needs ``pip install 'groute-py[separators]'``.
+    In a script under ``mpirun`` every rank calls this function. Rank 0 reads the files, each rank
+    loads the trips of some origins, and flows are the same at any number of ranks. Shortest paths
+    come from a customizable contraction hierarchy, so this suits roads, and needs ``pip install
+    'groute-py[separators]'``.
 
     Args:
         graph: the network; a TNTP file has what else is needed.
@@ -63,6 +64,8 @@ def assign(
         select: links by name of a selection, as pairs (tail, head) of ids; the answer has the
             flows and the trips through any of them.
         time_limit_s: then the flows of that time are the answer.
+        device: ``auto``, ``cpu`` or ``cuda``; on a GPU trips of a class are rounded to at most
+            2**-56 of their sum.
         progress: called after each iteration, on rank 0.
         comm: an MPI communicator; None for all ranks that the launcher started.
 
@@ -70,9 +73,10 @@ def assign(
         On rank 0 the flows; None on the others.
 
     Raises:
-        GraphError: a time or capacity is wrong, or the graph has no small separators.
+        GraphError: a time or capacity is wrong, or the graph has no small separators or does not
+            fit in the GPU's memory.
         InputError: trips, an option or the start is wrong.
-        SetupError: METIS is not installed.
+        SetupError: METIS is not installed, or the device cannot be used.
 
     >>> from groute_py import BPR, assign
     >>> two_roads = ([0, 2, 2], [1, 1], [1, 1])
@@ -91,5 +95,6 @@ def assign(
         time_limit_s,
         skims,
         {} if select is None else select,
+        device,
     )
     return job.run(GraphSource(graph), connect(comm), progress)

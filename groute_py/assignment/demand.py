@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.assignment.matrices import read_omx
-from groute_py.device.cpu.loading import Origins
+from groute_py.device.loading import Origins
 from groute_py.errors import FormatError, InputError, quote, quoted
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Numbering
@@ -84,7 +84,8 @@ def trips_of(demand: Any, graph: Graph) -> Trips:
 
     Raises:
         FormatError: a file is wrong, with the line.
-        InputError: an end is no vertex, or a number of trips is negative, missing or infinite.
+        InputError: an end is no vertex, or a number of trips is negative, missing or infinite, or
+            all of them are together.
     """
     ends, trips = _triples(demand, graph.numbering, graph.name)
     fine = np.isfinite(trips) & (trips >= 0)
@@ -95,6 +96,10 @@ def trips_of(demand: Any, graph: Graph) -> Trips:
             f"trips from {quoted(pair[0])} to {quoted(pair[1])} are {trips[place]}; give a finite "
             "number, not a negative one"
         )
+    with np.errstate(over="ignore"):
+        total = float(trips.sum())
+    if not np.isfinite(total):
+        raise InputError("trips add up to more than a number can be; look at their unit")
     within = ends[0] == ends[1]
     is_loaded = ~within & (trips > 0)
     some, amounts = ends[:, is_loaded], trips[is_loaded]
@@ -103,7 +108,7 @@ def trips_of(demand: Any, graph: Graph) -> Trips:
     by_origin = Origins(
         origins, np.append(starts, len(order)).astype(np.int64), some[1, order], amounts[order]
     )
-    return Trips(by_origin, float(trips.sum()), float(trips[within].sum()))
+    return Trips(by_origin, total, float(trips[within].sum()))
 
 
 def _triples(

@@ -9,7 +9,7 @@ applications to traffic assignment", Transportation Science 47(2), 2013.)
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,8 +17,11 @@ from numpy.typing import NDArray
 
 Flows = NDArray[np.float64]
 
-Product = Callable[[Flows, Flows], float]
-"""The product of two directions with the second derivatives of the objective between them."""
+Products = Callable[[Sequence[Flows]], NDArray[np.float64]]
+"""The products of the ways from the flows to k points, (k, k).
+
+Between two ways stand the second derivatives of the objective.
+"""
 
 LARGEST_SHARE = 0.99
 """Share of the last target in a conjugate one: with 1 the loading would not count."""
@@ -27,8 +30,8 @@ LARGEST_SHARE = 0.99
 class TargetRule(Protocol):
     """A rule for the next target, which may remember those before."""
 
-    def target(self, flows: Flows, loading: Flows, product: Product) -> Flows:
-        """Return where to move from these flows."""
+    def target(self, loading: Flows, products: Products) -> Flows:
+        """Return where to move from the flows."""
 
     def moved(self, step: float) -> None:
         """Note which part of the way was gone, from 0 to 1."""
@@ -37,7 +40,7 @@ class TargetRule(Protocol):
 class FrankWolfe:
     """Move towards the loading (Frank and Wolfe, 1956)."""
 
-    def target(self, flows: Flows, loading: Flows, product: Product) -> Flows:
+    def target(self, loading: Flows, products: Products) -> Flows:
         """See `TargetRule`."""
         return loading
 
@@ -51,11 +54,9 @@ class Conjugate:
     def __init__(self) -> None:
         self._last: Flows | None = None
 
-    def target(self, flows: Flows, loading: Flows, product: Product) -> Flows:
+    def target(self, loading: Flows, products: Products) -> Flows:
         """See `TargetRule`."""
-        self._last = (
-            loading if self._last is None else self._next(self._last, flows, loading, product)
-        )
+        self._last = loading if self._last is None else self._next(self._last, loading, products)
         return self._last
 
     def moved(self, step: float) -> None:
@@ -63,10 +64,9 @@ class Conjugate:
         if step >= 1:
             self._last = None  # it has been reached, and no direction leads there
 
-    def _next(self, last: Flows, flows: Flows, loading: Flows, product: Product) -> Flows:
-        before, now = last - flows, loading - flows
-        share = _ratio(product(before, now), product(before, now - before))
-        share = min(max(share, 0.0), LARGEST_SHARE)
+    def _next(self, last: Flows, loading: Flows, products: Products) -> Flows:
+        (before, mixed), _ = products([last, loading])
+        share = min(max(_ratio(mixed, mixed - before), 0.0), LARGEST_SHARE)
         return share * last + (1 - share) * loading
 
 
@@ -78,13 +78,13 @@ class Biconjugate:
         self._targets: list[Flows] = []
         self._step = 0.0
 
-    def target(self, flows: Flows, loading: Flows, product: Product) -> Flows:
+    def target(self, loading: Flows, products: Products) -> Flows:
         """See `TargetRule`."""
         if len(self._targets) < 2:
-            target = self._conjugate.target(flows, loading, product)
+            target = self._conjugate.target(loading, products)
         else:
             last, before = self._targets
-            target = self._next(last, before, flows, loading, product)
+            target = self._next(last, before, loading, products)
         self._targets = [target, *self._targets[:1]]
         return target
 
@@ -95,14 +95,12 @@ class Biconjugate:
         if step >= 1:
             self._targets, self._conjugate = [], Conjugate()
 
-    def _next(
-        self, last: Flows, before: Flows, flows: Flows, loading: Flows, product: Product
-    ) -> Flows:
-        step, now, one = self._step, loading - flows, last - flows
-        two = step * last + (1 - step) * before - flows
-        second = max(_ratio(-product(two, now), product(two, before - last)), 0.0)
-        first = _ratio(-product(one, now), product(one, one)) + second * step / (1 - step)
-        first = max(first, 0.0)
+    def _next(self, last: Flows, before: Flows, loading: Flows, products: Products) -> Flows:
+        step, ((aa, ab, an), (_, bb, bn), _) = self._step, products([last, before, loading])
+        two_now = step * an + (1 - step) * bn  # two: the way to step * last + (1 - step) * before
+        two_change = step * (ab - aa) + (1 - step) * (bb - ab)  # from last to before
+        second = max(_ratio(-two_now, two_change), 0.0)
+        first = max(_ratio(-an, aa) + second * step / (1 - step), 0.0)
         whole = 1 + first + second
         return (loading + first * last + second * before) / whole
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.assignment.network import PathFigures, TrafficNetwork
-from groute_py.device.cpu.loading import Origins
+from groute_py.device.loading import Origins
 from groute_py.errors import GraphError, InputError, check_kind, plain, quote, quoted
 from groute_py.graph.csr import Graph
 from groute_py.system.memory_limits import check_room

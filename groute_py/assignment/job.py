@@ -17,11 +17,14 @@ from groute_py.assignment.directions import METHODS, Flows
 from groute_py.assignment.equilibrium import Equilibrium, Iteration
 from groute_py.assignment.figures import Selections, figures_in, figures_of, selections_in
 from groute_py.assignment.link_costs import LinkTimes
+from groute_py.assignment.links import links_of
 from groute_py.assignment.network import TrafficNetwork, network_of, start_of
 from groute_py.assignment.ranks import Loads, RankLoading
 from groute_py.comm.agree import at_root, collective, on_root, refuse_difference
 from groute_py.comm.base import Channel
+from groute_py.device.registry import DEVICES
 from groute_py.errors import InputError, check_choice, check_kind, check_number, quote
+from groute_py.graph.arrays import host_array
 from groute_py.hierarchy.separators.customizable import customizable
 from groute_py.many.storage.folder import run_of
 from groute_py.many.storage.store import Store
@@ -46,10 +49,11 @@ class AssignmentJob:
     time_limit_s: float | None = None
     skims: Sequence[str] = ()
     select: Mapping[str, Any] = field(default_factory=dict)
+    device: str = "auto"
 
     def alike(self) -> dict[str, Any]:
         """Return what has to be the same on every rank."""
-        names = ("method", "gap", "iterations", "first_through", "time_limit_s", "skims")
+        names = ("method", "gap", "iterations", "first_through", "time_limit_s", "skims", "device")
         alike = {name: getattr(self, name) for name in names}
         return {"function": "assign", **alike, "select": self.selections}
 
@@ -61,6 +65,7 @@ class AssignmentJob:
     def check(self) -> None:
         """Raise `InputError` for what is wrong whatever the graph is."""
         check_choice("method", self.method, METHODS)
+        check_choice("device", self.device, DEVICES)
         check_number("gap", self.gap)
         if not self.gap >= 0:
             raise InputError(f"gap must not be negative, as {self.gap} is")
@@ -97,15 +102,15 @@ class AssignmentJob:
         hierarchy = on_root(channel, lambda: customizable(network.through, source.orders))
         trips = on_root(channel, lambda: [some.origins for some in network.classes.trips])
         figures = on_root(channel, lambda: network.figures)
-        with collective(channel):
-            loading = RankLoading(channel, hierarchy, trips, figures)
-        equilibrium = cast("Equilibrium", at_root(channel, lambda: self._equilibrium(network)))
+        loading = RankLoading(channel, hierarchy, trips, figures, self.device)
+        begin = partial(self._equilibrium, network, loading.kind)
+        equilibrium = cast("Equilibrium", at_root(channel, begin))
         if keep is not None:
             self._resume(channel, keep, network, equilibrium)
 
         def note(state: Iteration) -> None:
             if keep is not None:
-                flows, history = equilibrium.flows, np.array(equilibrium.history)
+                flows, history = host_array(equilibrium.flows), np.array(equilibrium.history)
                 keep.replace(np.arange(state.iteration), flows=flows, history=history)
             if progress is not None:
                 progress(state)
@@ -119,10 +124,11 @@ class AssignmentJob:
         network = network_of(source.graph().to_host(), self.demand, self.times, self.first_through)
         return network._replace(figures=figures_of(network, self.skims, self.selections))
 
-    def _equilibrium(self, network: TrafficNetwork) -> Equilibrium:
+    def _equilibrium(self, network: TrafficNetwork, kind: str) -> Equilibrium:
         start = None if self.start is None else start_of(self.start, network)
         rule = METHODS[self.method]()
-        return Equilibrium(network, rule, start, is_average=self.method == "msa")
+        links = links_of(network, kind)
+        return Equilibrium(network, links, rule, start, is_average=self.method == "msa")
 
     def _resume(
         self, channel: Channel, keep: Store, network: TrafficNetwork, equilibrium: Equilibrium
@@ -133,7 +139,7 @@ class AssignmentJob:
         saved: dict[str, NDArray[np.float64]] = {}
         if channel.rank == 0 and count:
             history = np.empty((count, len(Iteration._fields)))
-            saved = {"flows": np.empty_like(equilibrium.flows), "history": history}
+            saved = {"flows": np.empty(equilibrium.flows.shape), "history": history}
         keep.load_into(channel, saved)
         if saved:
             equilibrium.resume(**saved)
@@ -155,13 +161,15 @@ class AssignmentJob:
         return run_of(network.through, whole, choices)
 
     def _answer(self, network: TrafficNetwork, equilibrium: Equilibrium) -> Assignment:
-        volumes, history, trips = equilibrium.volumes, equilibrium.history, network.classes.trips
+        history, classes = equilibrium.history, network.classes
+        flows, trips = host_array(equilibrium.flows), classes.trips
+        volumes = np.asarray(classes.pce @ flows[:, : network.graph.arc_count])
         capacities = np.asarray(getattr(network.times, "capacities", np.inf))
         with np.errstate(divide="ignore", invalid="ignore"):
             saturation = np.where(capacities > 0, volumes / capacities, 0.0)
         return Assignment(
             network.graph,
-            equilibrium.flows[:, : network.graph.arc_count],
+            flows[:, : network.graph.arc_count],
             volumes,
             network.times.times(volumes),
             saturation,
@@ -171,7 +179,7 @@ class AssignmentJob:
             sum(some.total for some in trips),
             float(equilibrium.lost.sum()),
             sum(some.within_zones for some in trips),
-            *figures_in(network, self.skims, self.selections, equilibrium.flows, equilibrium.least),
+            *figures_in(network, self.skims, self.selections, flows, equilibrium.least),
         )
 
 
@@ -180,14 +188,21 @@ def _exhaust(
 ) -> None:
     """Load what the steps of rank 0 ask for until they end. Collective."""
     loads: Loads | None = None
-    while (costs := on_root(channel, partial(_next, steps, loads))) is not None:
+    is_alone = channel.size == 1
+    while True:
+        costs = on_root(channel, partial(_next, steps, loads, is_alone=is_alone))
+        if costs is None:
+            return
         loads = loading.load(costs)
 
 
-def _next(steps: Generator[Flows, Loads, None] | None, loads: Loads | None) -> Flows | None:
+def _next(
+    steps: Generator[Flows, Loads, None] | None, loads: Loads | None, *, is_alone: bool
+) -> Flows | None:
     """Return the costs that are to be loaded next, on rank 0; None at the end."""
     assert steps is not None
     try:
-        return next(steps) if loads is None else steps.send(loads)
+        costs = next(steps) if loads is None else steps.send(loads)
     except StopIteration:
         return None
+    return costs if is_alone else host_array(costs)

@@ -50,6 +50,8 @@ class BPR:
     [34.0]
     """
 
+    formula = "bpr"
+
     def __init__(
         self, free_flow_times: Any, capacities: Any, b: Any = 0.15, power: Any = 4.0
     ) -> None:
@@ -75,6 +77,11 @@ class BPR:
         self._base = np.where(power > 0, free, free * (1 + factor))
         self._delay = np.where(is_delayed, free * factor, 0.0)
         self._power, self._room = np.where(is_delayed, power, 1.0), np.where(is_delayed, room, 1.0)
+
+    @property
+    def coefficients(self) -> Values:
+        """Return those of the formula, shape (4, m), for devices."""
+        return np.stack([self._base, self._delay, self._room, self._power])
 
     def times(self, volumes: Values) -> Values:
         """See `LinkTimes`."""
@@ -109,6 +116,8 @@ class Conical:
     [20.0]
     """
 
+    formula = "conical"
+
     def __init__(self, free_flow_times: Any, capacities: Any, alpha: Any = 4.0) -> None:
         count = np.size(free_flow_times)
         self._free = checked_values("free-flow time", free_flow_times, count)
@@ -121,6 +130,11 @@ class Conical:
             if (wrong := values <= least).any():
                 raise GraphError(f"{name} of link {int(wrong.argmax())} is not above {least}")
         self._beta = (2 * self._alpha - 1) / (2 * self._alpha - 2)
+
+    @property
+    def coefficients(self) -> Values:
+        """Return those of the formula, shape (4, m), for devices."""
+        return np.stack([self._free, self._alpha, self._beta, self.capacities])
 
     def times(self, volumes: Values) -> Values:
         """See `LinkTimes`."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from groute_py.assignment.demand import Classes, Trips, UserClass, trips_of
 from groute_py.assignment.link_costs import LinkTimes, bpr_of, checked_values
-from groute_py.device.cpu.loading import Origins
+from groute_py.device.loading import Origins
 from groute_py.errors import GraphError, InputError, quote, quoted
 from groute_py.graph.csr import Graph
 
@@ -59,7 +59,7 @@ def network_of(
 ) -> TrafficNetwork:
     """Return the network of the arguments of `groute_py.assign`, which lists the errors."""
     times = bpr_of(graph) if times is None else times
-    links = np.shape(getattr(times, "capacities", ()))
+    links = np.shape(getattr(times, "capacities", 1.0))
     if links not in ((), (graph.arc_count,)):
         count = f"{quoted(graph.name)} has {graph.arc_count:,} links"
         raise GraphError(f"times are of {links[0]:,} links, and {count}; give one for each")

@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from groute_py.cli import records, show
-from groute_py.cli.options import format_option, graph_argument, reading_options, resume_option
+from groute_py.cli.options import (
+    device_option,
+    format_option,
+    graph_argument,
+    reading_options,
+    resume_option,
+)
 from groute_py.cli.outputs import AnswerFile, check_outputs_apart, stored
 from groute_py.cli.phase_line import free_terminal
 from groute_py.cli.ranks import connected, read_graph
@@ -62,6 +68,7 @@ T = TypeVar("T")
     help="No path leads through vertices below ID.  [as GRAPH says]",
 )
 @click.option("--time-limit", type=float, metavar="SECONDS", help="End with the flows of then.")
+@device_option
 @click.option(
     "--select",
     "selections",
@@ -104,7 +111,7 @@ def assign(
 
     GRAPH is a network with the columns free_flow_time and capacity (TNTP); TRIPS is a TNTP file, a
     .csv or .tsv with columns origin, destination, trips, or an .omx, FILE.omx:NAME if it has
-    several matrices. Runs on the CPU. Flows are saved now and then in OUTPUT.partial, for --resume.
+    several matrices. Flows are saved now and then in OUTPUT.partial, for --resume.
     """
     records.begin("import")
     from groute_py.assignment.demand import UserClass

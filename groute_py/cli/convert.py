@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from groute_py.cli import records, show
-from groute_py.cli.options import column_options, graph_argument, reading_options
+from groute_py.cli.options import (
+    column_options,
+    device_option,
+    graph_argument,
+    reading_options,
+)
 from groute_py.cli.outputs import check_outputs_apart
 from groute_py.cli.ranks import on_rank_0, read_graph
 from groute_py.errors import InputError
@@ -137,13 +142,7 @@ def generate(spec: str, output: str, seed: int) -> None:
 @click.command()
 @graph_argument
 @click.option("-o", "--output", required=True, help="The file to write, which ends in .prepared.")
-@click.option(
-    "--device",
-    type=click.Choice(["auto", "cpu", "cuda"]),
-    default="auto",
-    show_default=True,
-    help="Where to contract; auto takes a GPU if CUDA finds one.",
-)
+@device_option
 @click.option(
     "--separators",
     is_flag=True,

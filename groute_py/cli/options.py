@@ -42,6 +42,15 @@ BOTH_CACHES = "--cache FOLDER and --no-cache: give one of them"
 graph_argument = click.argument("graph")
 
 
+device_option = click.option(
+    "--device",
+    type=click.Choice(["auto", "cpu", "cuda"]),
+    default="auto",
+    show_default=True,
+    help="Where to compute; auto takes a GPU if CUDA finds one.",
+)
+
+
 def number(text: str) -> int | float:
     """Return an integer as an int, whatever its size, and any other number as a float.
 

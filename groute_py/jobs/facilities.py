@@ -181,13 +181,14 @@ class DeviceNearest(NearestFacilities):
         vertices: NDArray[np.int64] | None = None,
         candidates: NDArray[np.int64] | None = None,
         attributes: Attributes | None = None,
+        carried: Mapping[str, NDArray[Any]] | None = None,
     ) -> None:
         # into the dict: the class is frozen, and properties stand for its three arrays
         vars(self).update(to_facility=to_facility, statistics=statistics)
         vars(self).update(numbering=numbering, attribution=attribution)
         vars(self).update(vertices=vertices, candidates=candidates, attributes=attributes or {})
         vars(self).update(_facilities=Mirrored(facilities), _next=Mirrored(next))
-        vars(self).update(_distances=Mirrored(distances), carried={})
+        vars(self).update(_distances=Mirrored(distances), carried=carried or {})
 
     facilities: Any = mirrored("facilities", "on_host")
     distances: Any = mirrored("distances", "on_host")

@@ -97,12 +97,18 @@ CUSTOMIZATION = Program(
 )
 """Customizes a hierarchy from separators, and looks up distances; for integers."""
 
+LOADING = Program(("customization/customize.cu", "assignment/slots.cu", "assignment/trees.cu"))
+"""Customizes such a hierarchy for float64, and loads trips on its shortest paths."""
+
+LINKS = Program(("assignment/links.cu",))
+"""Costs of links, and sums over them; for float64."""
+
 CERTIFICATE = Program(("certificate/certificate.cu",))
 """Looks for reasons to doubt an answer, whose distances are of the types that users get."""
 
 PROGRAMS = (
     *(SOLVE, BREADTH_FIRST, FRONTIER, PULL, ALL_PAIRS, CONTRACTION, SWEEP, CUSTOMIZATION),
-    *(PEER_LATENCY, SUMMARY, DEPENDENCIES, LEVELS, CERTIFICATE),
+    *(PEER_LATENCY, SUMMARY, DEPENDENCIES, LEVELS, LOADING, LINKS, CERTIFICATE),
 )
 """Every text that is compiled."""
 

@@ -67,8 +67,8 @@ def assigned(*more: object) -> dict[str, object]:
     return as_json(run_command(*words, *more))
 
 
-def test_an_equilibrium(town: Path) -> None:
-    rows = assigned("--gap", 1e-8)
+def test_an_equilibrium(town: Path, device: str) -> None:
+    rows = assigned("--gap", 1e-8, "--device", device)
     assert rows["converged"] is True
     assert rows["trips"] == 8
     assert volumes(town / "flows.csv") == [5, 3, 5, 3]
@@ -169,11 +169,13 @@ def test_wrong_nodes(town: Path, text: str, message: str) -> None:
         read_nodes(town / "town_node.tntp", 4)
 
 
-def test_an_interrupted_run_goes_on(town: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_run_goes_on(
+    town: Path, monkeypatch: pytest.MonkeyPatch, device: str
+) -> None:
     """Averages depend on flows and the iteration: the file is the one that one run would make."""
     (town / "town_net.tntp").write_text(STEEP)
     words = ("assign", "town_net.tntp", "town_trips.tntp", "--method", "msa", "--gap", 0)
-    words = (*words, "--iterations", 6, "-o")
+    words = (*words, "--iterations", 6, "--device", device, "-o")
     run_command(*words, "alone.csv")
     save = Store.replace
 

@@ -32,6 +32,9 @@ SELECTED = {
     "gpu/test_hierarchy.py": ("not dense", 59),
     "gpu/test_nearest_sweep.py": ("", 45),
     "gpu/test_customization.py": ("", 3),
+    "gpu/test_assignment.py": ("", 26),
+    "python/test_assign.py": ("not figures_of_paths", 31),
+    "cli/test_assign_command.py": ("equilibrium or goes_on", 2),
     "python/test_customize.py": ("", 34),
     "gpu/test_cutoff.py": ("", 14),
     "gpu/test_first_run.py": ("warmed_up or compiled", 16),
@@ -63,6 +66,7 @@ LONG = {
         "gpu/test_few_levels.py",
     ),
     *("python/test_solvers.py", "gpu/test_together.py", "python/test_customize.py"),
+    "python/test_assign.py",
 }
 """Files that take a minute or more."""
 

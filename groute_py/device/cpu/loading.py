@@ -9,24 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.device.cpu.customization import lower_triangles, triangles_of
+from groute_py.device.loading import LANES, PARTS, Load, Origins
 from groute_py.graph.tails import all_tails
 from groute_py.hierarchy.separators.customizable import CustomizableHierarchy
 from groute_py.kernels.cpu import customization, loading
 from groute_py.system.threads import in_slices
-
-LANES = 16
-"""Origins of a sweep."""
-
-PARTS = 16
-"""Sums of flows, which are added in order: the answer does not depend on threads or ranks."""
-
-
-class Load(NamedTuple):
-    """The outcome of one loading."""
-
-    flows: NDArray[np.float64]  # float64, (m,), by arc of the graph
-    cost: float  # the sum of trips times their distance
-    lost: float  # trips whose destination cannot be reached
 
 
 class SlotLengths(NamedTuple):
@@ -37,19 +24,10 @@ class SlotLengths(NamedTuple):
     lengths: NDArray[np.float64]  # float64, (2 a,): of the shortest ways
 
 
-class Origins(NamedTuple):
-    """Trips by origin, in vertices of the graph."""
-
-    origins: NDArray[np.int64]  # int64, (k,)
-    starts: NDArray[np.int64]  # int64, (k + 1,)
-    destinations: NDArray[np.int64]  # int64, (d,)
-    trips: NDArray[np.float64]  # float64, (d,)
-
-
 class CpuLoading:
-    """A hierarchy that takes costs, and trips on the shortest paths by them."""
+    """A `groute_py.device.loading.Loading` on the cores."""
 
-    def __init__(self, hierarchy: CustomizableHierarchy) -> None:
+    def __init__(self, hierarchy: CustomizableHierarchy, rank: int = 0) -> None:
         self._hierarchy = hierarchy
         self._triangles = triangles_of(hierarchy)
         self._lower = lower_triangles(hierarchy, self._triangles)
@@ -57,23 +35,21 @@ class CpuLoading:
 
     def load(self, costs: NDArray[np.float64], trips: Origins) -> Load:
         """Load trips on the shortest paths for these costs, shape (m,)."""
-        lengths = self.customize(costs)
-        return self.unpack(lengths, self.parts(lengths, trips, range(PARTS)))
+        self.customize(costs)
+        return self.unpack(trips, [self.parts(trips, range(PARTS))])
 
-    def customize(self, costs: NDArray[np.float64]) -> SlotLengths:
-        """Give the slots lengths for these costs, shape (m,)."""
+    def customize(self, costs: NDArray[np.float64]) -> None:
+        """See `groute_py.device.loading.Loading`."""
         hierarchy = self._hierarchy
         own = np.full(2 * hierarchy.arc_count, np.inf)
         lightest = np.full(len(own), -1, np.int32)
         loading.fold_costs(hierarchy.slots, costs, own, lightest)
         lengths = own.copy()
         customization.customize(hierarchy.rows, self._triangles, lengths)
-        return SlotLengths(own, lightest, lengths)
+        self._lengths = SlotLengths(own, lightest, lengths)
 
-    def parts(
-        self, lengths: SlotLengths, trips: Origins, numbers: Sequence[int]
-    ) -> NDArray[np.float64]:
-        """Load the trips of some of the `PARTS`, each that of every so many blocks of origins.
+    def parts(self, trips: Origins, numbers: Sequence[int]) -> NDArray[np.float64]:
+        """Load the trips of some parts.
 
         Returns float64, shape (k, 2 a + 2): the flow of each slot, then the sum of trips times
         their distance, and the trips without a path.
@@ -83,23 +59,17 @@ class CpuLoading:
         def sweep(place: slice) -> None:
             own = sums[place.start]
             for some, block, ends in self._blocks(trips, numbers[place.start]):
-                state = trips.trips[some], self._arcs, lengths.lengths
+                state = trips.trips[some], self._arcs, self._lengths.lengths
                 own[-2:] += loading.load_trips(block, ends, *state, own[:-2])
 
         in_slices(len(numbers), 1, sweep)
         return sums
 
     def sums(
-        self,
-        lengths: SlotLengths,
-        pairs: Origins,
-        values: NDArray[np.float64],
-        numbers: Sequence[int],
+        self, pairs: Origins, values: NDArray[np.float64], numbers: Sequence[int]
     ) -> NDArray[np.float64]:
-        """Add values of arcs, shape (q, m), along the paths that trips of some pairs take.
-
-        Returns float64, shape (q, d): 0 for pairs of other parts, and infinity without a path.
-        """
+        """See `groute_py.device.loading.Loading`."""
+        lengths = self._lengths
         has_arc = lengths.lightest >= 0
         own = np.zeros((len(values), len(lengths.own)))
         own[:, has_arc] = values[:, lengths.lightest[has_arc]]
@@ -116,8 +86,12 @@ class CpuLoading:
         in_slices(len(numbers), 1, sweep)
         return sums
 
-    def unpack(self, lengths: SlotLengths, parts: NDArray[np.float64]) -> Load:
-        """Add all `PARTS` in their order, and hand their flows to the arcs of the graph."""
+    def unpack(self, trips: Origins, shares: Sequence[NDArray[np.float64]]) -> Load:
+        """Add all parts in their order, and hand their flows to the arcs of the graph."""
+        lengths, width = self._lengths, 2 * self._hierarchy.arc_count + 2
+        parts = np.empty((PARTS, width))
+        for rank, share in enumerate(shares):
+            parts[rank :: len(shares)] = share.reshape(-1, width)
         sums = parts.sum(axis=0)
         by_slot, flows = sums[:-2], np.zeros(len(self._hierarchy.slots))
         loading.hand_down(self._lower, lengths.own, lengths.lengths, by_slot)

@@ -3,10 +3,10 @@
 // see hierarchy/separators/customizable.py.
 //
 // A level of the elimination tree is a range of vertices, of their arcs, and of the triangles whose lowest vertex is
-// one of them. Levels come one after another, the deepest first, a launch each; within a level each thread takes a
-// triangle. Barriers between levels cost as much as launches in a graph, and lengths in shared memory gain a fifth.
+// one of them. Levels come one after another, the deepest first; within a level each thread takes a triangle.
 
 #include "customization/lengths.cuh"
+#include "customization/levels.cuh"
 #include "primitives/warp.cuh"
 
 // Lists the triangles of each vertex: two of its arcs upward, and the arc between their heads, of which the first one's
@@ -55,17 +55,21 @@ extern "C" __global__ void fold_weights(const i64* weights, const int* slots, u3
     }
 }
 
-// The triangles of one level. Those that lower the same arc meet at it; no thread reads an arc that another one lowers.
-extern "C" __global__ void relax_triangles(u32 begin, u32 end, const u32* first, const u32* second, const u32* top,
-                                           Both* lengths) {
-    const u32 triangle = begin + blockIdx.x * blockDim.x + threadIdx.x;
-    if (triangle >= end) return;
-    const Both low = load_both(lengths + first[triangle]), high = load_both(lengths + second[triangle]);
-    Both* place = lengths + top[triangle];
-    const Both known = load_both(place);
-    const Length up = low.down + high.up, down = high.down + low.up;
-    if (up < known.up) atomicMin(&place->up, up);
-    if (down < known.down) atomicMin(&place->down, down);
+// The triangles of some levels, the deepest first. Those that lower the same arc meet at it; no thread reads an arc
+// that another one of its level lowers.
+extern "C" __global__ void __launch_bounds__(LEVEL_BLOCK)
+    relax_levels(const u32* bounds, u32 first_level, u32 last_level, const u32* first, const u32* second,
+                 const u32* top, Both* lengths) {
+    each_level<false>(bounds, first_level, last_level, [&](u32, u32 begin, u32 end) {
+        for (u32 triangle = begin + grid_thread(); triangle < end; triangle += grid_threads()) {
+            const Both low = load_both(lengths + first[triangle]), high = load_both(lengths + second[triangle]);
+            Both* place = lengths + top[triangle];
+            const Both known = load_both(place);
+            const Length up = sum_of(low.down, high.up), down = sum_of(high.down, low.up);
+            if (up < known.up) atomicMin(&place->up, up);
+            if (down < known.down) atomicMin(&place->down, down);
+        }
+    });
 }
 
 // Reports lengths that are too great for their type.

@@ -1,5 +1,6 @@
 // Lengths: weights and distances as customization has them. The greatest is less than half of NOTHING, so sums of two
-// never wrap, and a sum with NOTHING is not less than NOTHING; see hierarchy/separators/lengths.py. Integers only.
+// never wrap, and a sum with NOTHING is not less than NOTHING; see hierarchy/separators/lengths.py. A float64, which is
+// not negative, is held as its bits: they compare as the numbers do, and NOTHING is infinity.
 #pragma once
 
 #include "primitives/memory_order.cuh"
@@ -8,6 +9,10 @@
 typedef u32 Length;
 #define NOTHING 0x7fffffffu
 #define LIMIT 0x3fffffffu
+#elif DISTANCE == 3
+typedef u64 Length;
+#define NOTHING 0x7ff0000000000000ull
+#define LIMIT (NOTHING - 1)
 #else
 typedef u64 Length;
 #define NOTHING 0x7fffffffffffffffull
@@ -17,6 +22,23 @@ typedef u64 Length;
 // What a kernel reports, in one word.
 #define TOO_WIDE 1u  // a length is above LIMIT
 #define NO_SUCH_VERTEX 2u
+
+__device__ __forceinline__ Length sum_of(Length one, Length other) {
+#if DISTANCE == 3
+    return (u64)__double_as_longlong(__longlong_as_double((i64)one) + __longlong_as_double((i64)other));
+#else
+    return one + other;
+#endif
+}
+
+// A length as a number to calculate with.
+__device__ __forceinline__ double as_number(Length length) {
+#if DISTANCE == 3
+    return __longlong_as_double((i64)length);
+#else
+    return (double)length;
+#endif
+}
 
 // The two lengths of an arc upward.
 struct alignas(2 * sizeof(Length)) Both {

@@ -8,10 +8,6 @@
 #include "primitives/memory_order.cuh"
 #include "primitives/warp.cuh"
 
-__device__ __forceinline__ u32 grid_thread() { return blockIdx.x * blockDim.x + threadIdx.x; }
-
-__device__ __forceinline__ u32 grid_threads() { return gridDim.x * blockDim.x; }
-
 // GROUP lanes take the arcs of a vertex; visit(place, part, GROUP) is called by each of them, and inlined, so that the
 // number of lanes is a constant there. (A generic lambda could take it as a type, which NVRTC 13.0 refuses.)
 template <u32 GROUP, class Visit>

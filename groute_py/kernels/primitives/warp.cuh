@@ -6,6 +6,10 @@
 
 __device__ __forceinline__ u32 lane() { return threadIdx.x & 31; }
 
+__device__ __forceinline__ u32 grid_thread() { return blockIdx.x * blockDim.x + threadIdx.x; }
+
+__device__ __forceinline__ u32 grid_threads() { return gridDim.x * blockDim.x; }
+
 // The number of this warp in the grid. Consecutive numbers are in different blocks, so that few entries use all blocks.
 __device__ __forceinline__ u32 grid_warp() { return (threadIdx.x >> 5) * gridDim.x + blockIdx.x; }
 

@@ -112,6 +112,8 @@ class Array(np.ndarray[Any, Any]):
     __cuda_array_interface__ = None
     """That it is there tells arrays on a GPU from others."""
 
+    __module__ = "cupy"
+
     @property
     def data(self) -> Any:
         return SimpleNamespace(ptr=self.ctypes.data)

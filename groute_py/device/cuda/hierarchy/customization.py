@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import cupy as cp
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from groute_py.device.cuda.hierarchy.customized_rows import MOST_PACKS, SOURCES, CudaRows
 from groute_py.device.cuda.hierarchy.labels import CudaLabels, Tree
+from groute_py.device.cuda.hierarchy.level_launches import LevelLaunches
 from groute_py.device.cuda.hierarchy.repeated import Repeated
 from groute_py.device.cuda.runtime.compile import kernels_of
 from groute_py.device.cuda.runtime.gpu import GpuContext
@@ -30,6 +30,9 @@ BLOCK = 128
 TOO_WIDE, NO_SUCH_VERTEX = 1, 2
 """Bits that kernels report; see kernels/customization/lengths.cuh."""
 
+NARROW_TRIANGLES = 2048
+"""Triangles of a level that a block takes as fast as a launch begins."""
+
 ROWS_AT_ONCE = 1 << 15
 """Rows of a matrix in one launch: a grid has a row of blocks for each."""
 
@@ -41,8 +44,8 @@ class CudaCustomization:
         self._gpu = GpuContext(local)
         self.label, self.kind = self._gpu.label, NARROW
         self.weights = cp.zeros(0, np.int64)
-        _refuse_large(_bytes_of(hierarchy), "a customizable hierarchy", self._gpu)
-        self._arcs = Arcs(hierarchy)
+        refuse_large(Arcs.bytes_of(hierarchy), "a customizable hierarchy", self._gpu)
+        self._arcs = Arcs(hierarchy, Kernels(kernels_of(CUSTOMIZATION, NARROW.signed, 0), BLOCK))
         self._tree: Tree | None = None
         self._hierarchy = hierarchy
         self._by_kind: dict[np.dtype[Any], Customizer] = {}
@@ -80,7 +83,7 @@ class CudaCustomization:
         labels = self._labelled()
         begins, ends = _on_gpu(sources), _on_gpu(targets)
         shape = len(begins), len(ends)
-        _refuse_large(8 * shape[0] * shape[1], "the matrix", self._gpu)
+        refuse_large(8 * shape[0] * shape[1], "the matrix", self._gpu)
         distances = cp.empty(shape, np.int64)
         for first in range(0, shape[0], ROWS_AT_ONCE):
             some = slice(first, first + ROWS_AT_ONCE)
@@ -97,7 +100,7 @@ class CudaCustomization:
         stays, step = on_device(sources), SOURCES * packs
         at_once = len(begins) if stays else min(step, len(begins))
         each = SOURCES * self.kind.type.itemsize * packs
-        _refuse_large((each + 8 * at_once) * count, "rows of distances", self._gpu)
+        refuse_large((each + 8 * at_once) * count, "rows of distances", self._gpu)
         sweeps = self._customizer(self.kind).sweeps(packs)
         answer = (cp if stays else ANSWERS).empty((len(begins), count), np.int64)
         rows = answer if stays else cp.empty((at_once, count), np.int64)
@@ -149,7 +152,7 @@ class CudaCustomization:
         """Return the labels by the current weights; `NarrowError` if a distance does not fit."""
         if self._labels is None:
             takes = CudaLabels.bytes_of(self._hierarchy, self.kind)
-            _refuse_large(takes, "labels of all vertices", self._gpu)
+            refuse_large(takes, "labels of all vertices", self._gpu)
             self._tree = self._tree or Tree(self._hierarchy)
             customizer, processors = self._customizer(self.kind), self._gpu.processors
             self._labels = CudaLabels(self._tree, self._arcs, customizer, processors)
@@ -170,11 +173,11 @@ class CudaCustomization:
 class Arcs:
     """The arcs upward and their triangles on the current GPU, as in the hierarchy.
 
-    ``triangle_levels`` has the first triangle of each level, and the number of all; ``triangles``
-    three uint32 arrays: the two arcs from the lowest vertex, and the one over it.
+    ``triangles`` are three uint32 arrays: the two arcs from the lowest vertex, and the one over it.
+    The ``kernels`` have those of ``customization/customize.cu``.
     """
 
-    def __init__(self, hierarchy: CustomizableHierarchy) -> None:
+    def __init__(self, hierarchy: CustomizableHierarchy, kernels: Kernels) -> None:
         self.levels, self.count = hierarchy.levels.tolist(), hierarchy.arc_count
         self.offsets = to_device(hierarchy.offsets, np.uint32)
         self.heads = to_device(hierarchy.heads, np.uint32)
@@ -183,12 +186,22 @@ class Arcs:
         widths = np.diff(hierarchy.offsets)
         starts = np.zeros(hierarchy.vertex_count + 1, np.int64)
         np.cumsum(widths * (widths - 1) // 2, out=starts[1:])
-        self.triangle_levels = starts[hierarchy.levels].tolist()
+        self._triangle_levels = starts[hierarchy.levels].tolist()
         self.triangles = [cp.empty(max(hierarchy.triangle_count, 1), np.uint32) for _ in range(3)]
-        kernels = Kernels(kernels_of(CUSTOMIZATION, NARROW.signed, 0), BLOCK)
         vertices = np.uint32(hierarchy.vertex_count)
         rows = self.offsets, self.heads, to_device(starts, np.uint32)
         kernels.run("list_triangles", 32 * hierarchy.vertex_count, vertices, *rows, *self.triangles)
+
+    @staticmethod
+    def bytes_of(hierarchy: CustomizableHierarchy) -> int:
+        """Bytes of them and of weights."""
+        arcs = 4 * (hierarchy.arc_count + 3 * hierarchy.vertex_count)
+        return arcs + 12 * hierarchy.triangle_count + 20 * len(hierarchy.slots)
+
+    def relaxation(self, kernels: Kernels) -> LevelLaunches:
+        """Launches of ``relax_levels``, which take the triangles and lengths."""
+        bounds = self._triangle_levels
+        return LevelLaunches(kernels["relax_levels"], bounds, 1, NARROW_TRIANGLES, downward=False)
 
 
 class Customizer:
@@ -197,9 +210,10 @@ class Customizer:
     def __init__(self, arcs: Arcs, kind: Lengths, gpu: GpuContext) -> None:
         self._arcs, self.kind = arcs, kind
         self.kernels = Kernels(kernels_of(CUSTOMIZATION, kind.signed, 0), BLOCK)
-        _refuse_large(2 * arcs.count * kind.type.itemsize, "lengths of all arcs", gpu)
+        refuse_large(2 * arcs.count * kind.type.itemsize, "lengths of all arcs", gpu)
         self.lengths = cp.empty(max(2 * arcs.count, 1), kind.type)
         self._most, self._flags = gpu.processors * 16 * BLOCK, cp.zeros(1, np.uint32)
+        self._relaxation = arcs.relaxation(self.kernels)
         self._relax = Repeated(self._relax_levels)
         self._sweeps: dict[int, CudaRows] = {}
 
@@ -222,12 +236,7 @@ class Customizer:
         return self._sweeps[packs]
 
     def _relax_levels(self) -> None:
-        bounds = self._arcs.triangle_levels
-        for begin, end in reversed([*pairwise(bounds)]):
-            if end > begin:
-                numbers = np.uint32(begin), np.uint32(end)
-                words = *numbers, *self._arcs.triangles, self.lengths
-                self.kernels.run("relax_triangles", end - begin, *words)
+        self._relaxation(*self._arcs.triangles, self.lengths)
         count = 2 * self._arcs.count
         whole = self.lengths, np.uint64(count), self._flags
         self.kernels.run("check_lengths", min(count, self._most), *whole)
@@ -237,13 +246,7 @@ def _no_vertex(count: int) -> InputError:
     return InputError(f"a source or target is not a vertex; vertices are 0..{count - 1}")
 
 
-def _bytes_of(hierarchy: CustomizableHierarchy) -> int:
-    """Bytes of `Arcs` and of the weights that are kept."""
-    arcs = 4 * (hierarchy.arc_count + 3 * hierarchy.vertex_count)
-    return arcs + 12 * hierarchy.triangle_count + 20 * len(hierarchy.slots)
-
-
-def _refuse_large(takes: int, what: str, gpu: GpuContext) -> None:
+def refuse_large(takes: int, what: str, gpu: GpuContext) -> None:
     """Raise `GraphError` for what takes more bytes than are free."""
     if takes > (free := gpu.room()):
         raise GraphError(

@@ -1,0 +1,1 @@
+"""Traffic assignment on a GPU."""
