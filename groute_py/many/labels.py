@@ -187,7 +187,7 @@ class GraphLabels:
 class LabelRows:
     """Rows of targets by labels, and whole ones by sweeps; see `groute_py.device.rows.RowSolver`.
 
-    Its blocks are not lent: their arrays stay as they are.
+    Its blocks are not lent: their arrays, always on the host, stay as they are.
     """
 
     def __init__(self, graph: Customized, device: str) -> None:
@@ -195,7 +195,11 @@ class LabelRows:
         self.label = graph.label
 
     def blocks(
-        self, sources: NDArray[np.int64], targets: NDArray[np.int64] | None = None
+        self,
+        sources: NDArray[np.int64],
+        targets: NDArray[np.int64] | None = None,
+        *,
+        on_gpu: bool = False,
     ) -> Generator[RowBlock, None, None]:
         width = self._graph.hierarchy.vertex_count if targets is None else len(targets)
         step = max(ENTRIES_AT_ONCE[self._device] // max(width, 1), 1)
