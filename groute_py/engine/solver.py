@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import zip_longest
 from types import TracebackType
@@ -310,10 +310,11 @@ class DeviceResult(Result):
         reverse: bool = False,
         coordinates: NDArray[np.float64] | None = None,
         attribution: str = "",
+        carried: Mapping[str, NDArray[Any]] | None = None,
     ) -> None:
         vars(self).update(source=source, statistics=statistics, first_id=first_id, ids=ids)
         vars(self).update(reverse=reverse, coordinates=coordinates, attribution=attribution)
-        vars(self).update(carried={})
+        vars(self).update(carried=carried or {})
         tree = None if predecessors is None else Mirrored(predecessors)
         vars(self).update(_distances=Mirrored(distances), _predecessors=tree)
 
