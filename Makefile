@@ -68,6 +68,7 @@ test-least: | $(BIN)/python
 	$(LEAST)/pytest $(SPREAD) -m "not (slow or mpi or slurm or hosts)" $(ARGS)
 
 # What fills a GPU's memory runs alone, afterwards.
+test-gpu: export PYTHONPATH := $(CURDIR)$(addprefix :,$(PYTHONPATH)) # for scripts under mpirun
 test-gpu: $(GPU_STAMP)
 	$(GPU_PYTHON) -m pytest -m gpu -n auto --maxprocesses 12 --dist loadfile \
 	    tests --ignore tests/gpu/test_full_gpu.py $(ARGS)

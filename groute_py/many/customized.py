@@ -244,11 +244,12 @@ class Customized:
         return _as_weights(values, count)
 
     def _ends(self, vertices: Any, role: str) -> Any:
-        if not self._graph.numbering.is_usual or isinstance(vertices, Positions):
-            return vertices_in(self._graph, vertices, role)
+        numbering = self._graph.numbering
         convert = getattr(self._device, "as_vertices", None)
-        if convert and on_device(vertices):
-            return convert(vertices, role)
+        if convert and on_device(vertices) and numbering.ids is None:
+            return convert(vertices, role, numbering.first)
+        if not numbering.is_usual or isinstance(vertices, Positions):
+            return vertices_in(self._graph, vertices, role)
         count, values = self._graph.vertex_count, host_array(vertices)
         is_list = values.ndim == 1 and len(values) and values.dtype.kind in "iu"
         if is_list and int(values.min()) >= 0 and int(values.max()) < count:

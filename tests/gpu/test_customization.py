@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.skips import EMULATED, needs_gpu
 
-from groute_py import UNREACHED, GraphError, InputError, customize, generate
+from groute_py import UNREACHED, Graph, GraphError, InputError, customize, generate
 
 pytest.importorskip("pymetis")
 
@@ -41,14 +41,25 @@ def test_arrays_that_stay_on_the_gpu() -> None:
     assert (town.pairs(*ends) == there.pairs(*ends)).all()
 
 
+def test_ids_on_the_gpu_that_begin_with_one() -> None:
+    import cupy as cp
+
+    graph = Graph(np.array([0, 1, 2, 2]), np.array([1, 2], np.int32), np.array([4, 3]), first_id=1)
+    town = customize(graph, device="cuda")
+    ends = cp.asarray(np.array([1, 3], np.uint32)), cp.asarray(np.array([3, 1], np.uint32))
+    assert town.pairs(*ends).get().tolist() == [7, UNREACHED]
+    with pytest.raises(InputError, match="none of the 3 vertices"):
+        town.pairs(cp.asarray(np.array([0, 1])), ends[1])
+
+
 def test_what_is_refused_on_the_gpu() -> None:
     import cupy as cp
 
     town = customize(([0, 1, 2, 2], [1, 2], [4, 3]), device="cuda")
     for wrong in ([0, 3], [0, -1], [0, 2**40]):
-        with pytest.raises(InputError, match=r"not a vertex; vertices are 0..2"):
+        with pytest.raises(InputError, match="none of the 3 vertices"):
             town.pairs(cp.asarray(np.array(wrong)), cp.asarray(np.array([1, 1])))
-        with pytest.raises(InputError, match=r"not a vertex; vertices are 0..2"):
+        with pytest.raises(InputError, match="none of the 3 vertices"):
             town.rows(cp.asarray(np.array(wrong)))
     with pytest.raises(InputError, match="integer"):
         town.pairs(cp.asarray(np.array([0.5])), cp.asarray(np.array([1])))

@@ -123,17 +123,17 @@ class CudaCustomization:
         self._gpu.use()
         return cp.asarray(values)
 
-    def as_vertices(self, values: Any, role: str) -> Any:
-        """Vertices on the GPU as kernels take them."""
+    def as_vertices(self, ids: Any, role: str, first: int) -> Any:
+        """Vertices on the GPU as kernels take them, from ids that begin with ``first``."""
         self._gpu.use()
-        vertices = cp.asarray(values)
+        vertices = cp.asarray(ids)
         if vertices.dtype.kind not in "iu" or vertices.ndim != 1 or not len(vertices):
             raise InputError(
                 f"a {role} of each pair must be an integer in a list of at least one, not "
                 f"{vertices.dtype} of shape {vertices.shape}"
             )
-        if vertices.dtype.itemsize < 4:
-            vertices = vertices.astype(np.int64)
+        if first or vertices.dtype.itemsize < 4:
+            vertices = vertices.astype(np.int64) - first
         return vertices if vertices.flags.c_contiguous else vertices.copy()
 
     def _take(self, weights: Any, kind: Lengths) -> None:
@@ -243,7 +243,7 @@ class Customizer:
 
 
 def _no_vertex(count: int) -> InputError:
-    return InputError(f"a source or target is not a vertex; vertices are 0..{count - 1}")
+    return InputError(f"a source or target is none of the {count:,} vertices")
 
 
 def refuse_large(takes: int, what: str, gpu: GpuContext) -> None:
