@@ -1,4 +1,4 @@
-"""GraphLabels by an order from separators: whether they pay, and those of a graph on every rank."""
+"""Labels by an order from separators: whether they pay, and those of a graph on every rank."""
 
 from __future__ import annotations
 
@@ -40,6 +40,9 @@ LABELS = "labels"
 
 CALLS = 4
 """A prepared graph is expected to be asked so many times as much as it has been."""
+
+LONGEST_ORDER_S = 10.0
+"""Seconds of an order up to which a call waits for it without being asked."""
 
 SAVED_SHARE = 0.3
 """Share of an order's time that is left if it is kept: neighbours, and what follows from it."""
@@ -138,6 +141,9 @@ class GraphLabels:
         order_s = math.inf if why else self._order_seconds(graph, facts, options, saving)
         if math.isinf(order_s) and not options.keeps_prepared:
             return False, other.reason
+        if math.isinf(order_s) and not why:
+            seconds = order_seconds(facts)
+            why = f"an order takes about {seconds:.0f} s; make it by groute-py prepare --separators"
         if why:
             return False, f"{other.reason}; no labels: {why}"
         is_chosen = pays(order_s, *saving)
@@ -162,7 +168,7 @@ class GraphLabels:
             self._is_saved = saved_order(graph, self._orders) is not None
         if self._is_saved:
             return SAVED_SHARE * anew_s
-        return anew_s if options.keeps_prepared else math.inf
+        return anew_s if options.keeps_prepared and anew_s <= LONGEST_ORDER_S else math.inf
 
     @property
     def _orders(self) -> Orders | None:

@@ -207,6 +207,27 @@ def test_choice(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("eager")
+def test_no_call_waits_long_for_an_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own, "LONGEST_ORDER_S", 0)
+    road = generate("road:9x9")
+    with groute_py.open(road, prepare=True, device="cpu") as solver:
+        routes = solver.route([(3, 7)])
+        assert "make it by groute-py prepare --separators" in routes.statistics["reason"]
+        assert routes.distances[0] == scipy_distances(road, 3)[7]
+
+
+def test_an_error_of_metis(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where a signal ends it."""
+
+    def fail(*_: Any) -> None:
+        raise RuntimeError("unknown")
+
+    monkeypatch.setattr("pymetis.nested_dissection", fail)
+    with pytest.raises(RunError, match="METIS ended before it had an order"):
+        groute_py.customize("road:9x9", device="cpu")
+
+
+@pytest.mark.usefixtures("eager")
 def test_without_metis(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pymetis", None)
     road = generate("road:9x9")

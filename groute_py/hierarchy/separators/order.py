@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import GraphError, SetupError, quoted
+from groute_py.errors import GraphError, RunError, SetupError, quoted
 from groute_py.kernels.cpu import elimination
 
 MOST_ARCS, MOST_TRIANGLES = 2**30 - 1, 2**31 - 1
@@ -92,11 +92,14 @@ def elimination_order(
         return first
     metis = _metis()
     adjacency = _adjacency(metis, *core)
-    if len(core[1]) > BISECTED:
-        _, part = metis.part_graph(2, adjacency)
-        boundary = elimination.count_boundary(*core, np.asarray(part, np.int8))
-        refuse_wide(name, len(vertices), int(min(boundary)))
-    order, _ = metis.nested_dissection(adjacency)
+    try:
+        if len(core[1]) > BISECTED:
+            _, part = metis.part_graph(2, adjacency)
+            boundary = elimination.count_boundary(*core, np.asarray(part, np.int8))
+            refuse_wide(name, len(vertices), int(min(boundary)))
+        order, _ = metis.nested_dissection(adjacency)
+    except RuntimeError as problem:  # a signal, or an error of its own
+        raise RunError(f"METIS ended before it had an order of {quoted(name)}: {problem}") from None
     return np.concatenate([first, vertices[np.asarray(order)].astype(np.int32)])
 
 
