@@ -15,7 +15,7 @@ from groute_py.assignment.demand import trips_of
 from groute_py.assignment.links import CpuLinks, links_of
 from groute_py.assignment.network import network_of
 from groute_py.device.cpu.loading import CpuLoading
-from groute_py.device.loading import PARTS, Origins
+from groute_py.device.loading import LANES, PARTS, Origins
 from groute_py.graph.arrays import host_array
 from groute_py.hierarchy.separators.customizable import CustomizableHierarchy, customizable
 
@@ -89,20 +89,24 @@ def test_flows_are_those_of_the_cpu(
 
 
 def test_flows_are_the_same_at_any_number_of_ranks() -> None:
-    """To the last bit, and in each run."""
+    """To the last bit, in each run, and where ranks load some of the trips of their own origins."""
     graph = random_graph(150, 500, 8, 9)
     hierarchy, trips, costs = customizable(graph), everywhere(graph, 1), costs_of(graph, 1)
+    part_of = np.repeat(np.arange(len(trips.origins)) // LANES % PARTS, np.diff(trips.starts))
     results = []
     for count in (1, 1, 2, 3):
-        shares = []
-        for rank in range(count):
-            loading = on_gpu(hierarchy)
+        loadings, shares = [on_gpu(hierarchy) for _ in range(count)], list[list[Any]]()
+        for rank, loading in enumerate(loadings):
             loading.customize(costs)
-            share = loading.parts(trips, range(rank, PARTS, count))
-            shares.append(host_array(share) if count > 1 else share)
-        load = loading.unpack(trips, shares)
-        results.append((host_array(load.flows).tobytes(), load.cost, load.lost))
-    assert len({*results}) == 1
+            is_own = (part_of % count == rank) & (trips.trips < 0.3)
+            some = trips._replace(trips=np.where(is_own, trips.trips, 0.0))
+            numbers = range(rank, PARTS, count)
+            shares.append([loading.parts(own, numbers).copy() for own in (trips, some)])
+        for own in zip(*shares, strict=True):
+            load = loadings[0].unpack(trips, [*map(host_array, own)] if count > 1 else own)
+            results.append((host_array(load.flows).tobytes(), load.cost, load.lost))
+    assert len({*results[::2]}) == len({*results[1::2]}) == 1
+    assert results[0] != results[1]
 
 
 def test_no_unit_of_trips_is_lost() -> None:

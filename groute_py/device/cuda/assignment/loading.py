@@ -209,12 +209,13 @@ class CudaLoading:
 class CudaTrips:
     """Trips of a class from the origins of a rank, ready to be loaded again and again.
 
-    A trip is 2 ** ``power`` units.
+    A trip is 2 ** ``power`` units, the same on all ranks: loads may have fewer than ``trips``.
     """
 
     def __init__(self, loading: CudaLoading, trips: Origins, numbers: Sequence[int]) -> None:
         self._loading, self._of = loading, trips  # whose arrays keep their addresses
-        self.power, self._amounts = 0, np.empty(0)
+        self.power = TOTAL_BITS - math.frexp(float(trips.trips.sum()))[1]
+        self._amounts = np.empty(0)
         count = len(trips.origins)
         places = np.arange(count)
         places = places[np.isin(places // BLOCK_ORIGINS % PARTS, numbers)]
@@ -230,7 +231,6 @@ class CudaTrips:
     def load(self, trips: NDArray[np.float64]) -> Any:
         """Load so many trips of each pair; see `CudaLoading.parts`."""
         if self._amounts is not trips:
-            self.power = TOTAL_BITS - math.frexp(float(trips.sum()))[1]
             units = np.rint(np.ldexp(trips, self.power)).astype(np.int64)
             for batch in self._batches:
                 batch.put(units)
