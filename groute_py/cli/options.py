@@ -368,7 +368,7 @@ def _made_option(entry: Field[Any], about: Option, changes: dict[str, Any]) -> C
             how["help"] += f"  [{about.unset}]"
         if entry.type == "str" and about.check is not None:
             how["callback"] = partial(_checked, about.check)
-        how["show_default"] = about.default is not None
+        how["show_default"] = about.default not in (None, ())
     return click.option(flag_of(entry, about), entry.name, **how | changes)
 
 
