@@ -64,13 +64,13 @@ def test_flows_are_those_of_the_cpu(
 ) -> None:
     """Also where each level is a launch, and where there is room for one pack of origins only."""
     from groute_py.device.cuda.assignment import loading
-    from groute_py.device.cuda.hierarchy import customization
+    from groute_py.device.cuda.hierarchy import customizer
 
     if not is_narrow:
         for module, limit in (
             (loading, "NARROW_VERTICES"),
             (loading, "NARROW_ARCS"),
-            (customization, "NARROW_TRIANGLES"),
+            (customizer, "NARROW_TRIANGLES"),
         ):
             monkeypatch.setattr(module, limit, 0)
         monkeypatch.setattr(loading, "SHARE_OF_ROOM", 1e-9)

@@ -12,7 +12,7 @@ from cupy.cuda import runtime
 from numpy.typing import NDArray
 
 from groute_py.device.cuda.assignment.origins import LANES, CudaOrigins, CudaTrees
-from groute_py.device.cuda.hierarchy.customization import BLOCK, Arcs, refuse_large
+from groute_py.device.cuda.hierarchy.customizer import BLOCK, Arcs, refuse_large
 from groute_py.device.cuda.hierarchy.level_launches import LevelLaunches
 from groute_py.device.cuda.hierarchy.repeated import Repeated
 from groute_py.device.cuda.runtime.compile import kernels_of

@@ -9,29 +9,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.device.cuda.hierarchy.customized_rows import MOST_PACKS, SOURCES, CudaRows
+from groute_py.device.cuda.hierarchy.customizer import (
+    BLOCK,
+    TOO_WIDE,
+    Arcs,
+    Customizer,
+    refuse_large,
+)
 from groute_py.device.cuda.hierarchy.labels import CudaLabels, Tree
-from groute_py.device.cuda.hierarchy.level_launches import LevelLaunches
-from groute_py.device.cuda.hierarchy.repeated import Repeated
 from groute_py.device.cuda.runtime.compile import kernels_of
 from groute_py.device.cuda.runtime.gpu import GpuContext
 from groute_py.device.cuda.runtime.launch import Kernels
 from groute_py.device.cuda.runtime.transfer import put_on_host, to_device, to_host
 from groute_py.device.rows import NarrowError
-from groute_py.errors import GraphError, InputError
+from groute_py.errors import InputError
 from groute_py.graph.arrays import on_device
 from groute_py.hierarchy.separators.customizable import CustomizableHierarchy
 from groute_py.hierarchy.separators.lengths import NARROW, Lengths
 from groute_py.kernels.source import CUSTOMIZATION
 from groute_py.system.memory_limits import ANSWERS
 
-BLOCK = 128
-"""Threads of a block."""
-
-TOO_WIDE, NO_SUCH_VERTEX = 1, 2
-"""Bits that kernels report; see kernels/customization/lengths.cuh."""
-
-NARROW_TRIANGLES = 2048
-"""Triangles of a level that a block takes as fast as a launch begins."""
+NO_SUCH_VERTEX = 2
+"""Bit that kernels report; see kernels/customization/lengths.cuh."""
 
 ROWS_AT_ONCE = 1 << 15
 """Rows of a matrix in one launch: a grid has a row of blocks for each."""
@@ -49,6 +48,7 @@ class CudaCustomization:
         self._tree: Tree | None = None
         self._hierarchy = hierarchy
         self._by_kind: dict[np.dtype[Any], Customizer] = {}
+        self._sweeps: dict[tuple[np.dtype[Any], int], CudaRows] = {}
         self._labels: CudaLabels | None = None
 
     def customize(self, weights: Any, kind: Lengths) -> None:
@@ -101,7 +101,7 @@ class CudaCustomization:
         at_once = len(begins) if stays else min(step, len(begins))
         each = SOURCES * self.kind.type.itemsize * packs
         refuse_large((each + 8 * at_once) * count, "rows of distances", self._gpu)
-        sweeps = self._customizer(self.kind).sweeps(packs)
+        sweeps = self._swept(packs)
         answer = (cp if stays else ANSWERS).empty((len(begins), count), np.int64)
         rows = answer if stays else cp.empty((at_once, count), np.int64)
         for first in range(0, len(begins), step):
@@ -148,6 +148,13 @@ class CudaCustomization:
             self._by_kind[kind.type] = Customizer(self._arcs, kind, self._gpu)
         return self._by_kind[kind.type]
 
+    def _swept(self, packs: int) -> CudaRows:
+        """Return sweeps of so many packs by the current lengths."""
+        key = self.kind.type, packs
+        if key not in self._sweeps:
+            self._sweeps[key] = CudaRows(self._arcs, self._customizer(self.kind), packs)
+        return self._sweeps[key]
+
     def _labelled(self) -> CudaLabels:
         """Return the labels by the current weights; `NarrowError` if a distance does not fit."""
         if self._labels is None:
@@ -170,89 +177,8 @@ class CudaCustomization:
             raise _no_vertex(self._hierarchy.vertex_count)
 
 
-class Arcs:
-    """The arcs upward and their triangles on the current GPU, as in the hierarchy.
-
-    ``triangles`` are three uint32 arrays: the two arcs from the lowest vertex, and the one over it.
-    The ``kernels`` have those of ``customization/customize.cu``.
-    """
-
-    def __init__(self, hierarchy: CustomizableHierarchy, kernels: Kernels) -> None:
-        self.levels, self.count = hierarchy.levels.tolist(), hierarchy.arc_count
-        self.offsets = to_device(hierarchy.offsets, np.uint32)
-        self.heads = to_device(hierarchy.heads, np.uint32)
-        self.slots = to_device(hierarchy.slots, np.int32)
-        self.numbers = to_device(hierarchy.numbers, np.uint32)
-        widths = np.diff(hierarchy.offsets)
-        starts = np.zeros(hierarchy.vertex_count + 1, np.int64)
-        np.cumsum(widths * (widths - 1) // 2, out=starts[1:])
-        self._triangle_levels = starts[hierarchy.levels].tolist()
-        self.triangles = [cp.empty(max(hierarchy.triangle_count, 1), np.uint32) for _ in range(3)]
-        vertices = np.uint32(hierarchy.vertex_count)
-        rows = self.offsets, self.heads, to_device(starts, np.uint32)
-        kernels.run("list_triangles", 32 * hierarchy.vertex_count, vertices, *rows, *self.triangles)
-
-    @staticmethod
-    def bytes_of(hierarchy: CustomizableHierarchy) -> int:
-        """Bytes of them and of weights."""
-        arcs = 4 * (hierarchy.arc_count + 3 * hierarchy.vertex_count)
-        return arcs + 12 * hierarchy.triangle_count + 20 * len(hierarchy.slots)
-
-    def relaxation(self, kernels: Kernels) -> LevelLaunches:
-        """Launches of ``relax_levels``, which take the triangles and lengths."""
-        bounds = self._triangle_levels
-        return LevelLaunches(kernels["relax_levels"], bounds, 1, NARROW_TRIANGLES, downward=False)
-
-
-class Customizer:
-    """Lengths of one type, shape (2 a,): of each arc that up and that down."""
-
-    def __init__(self, arcs: Arcs, kind: Lengths, gpu: GpuContext) -> None:
-        self._arcs, self.kind = arcs, kind
-        self.kernels = Kernels(kernels_of(CUSTOMIZATION, kind.signed, 0), BLOCK)
-        refuse_large(2 * arcs.count * kind.type.itemsize, "lengths of all arcs", gpu)
-        self.lengths = cp.empty(max(2 * arcs.count, 1), kind.type)
-        self._most, self._flags = gpu.processors * 16 * BLOCK, cp.zeros(1, np.uint32)
-        self._relaxation = arcs.relaxation(self.kernels)
-        self._relax = Repeated(self._relax_levels)
-        self._sweeps: dict[int, CudaRows] = {}
-
-    def run(self, weights: Any) -> None:
-        """Customize for some weights, int64, on the GPU; `NarrowError` if a length does not fit."""
-        count, slots = 2 * self._arcs.count, self._arcs.slots
-        whole = self.lengths, np.uint64(count), self._flags
-        self.kernels.run("begin_lengths", min(count, self._most), *whole)
-        few, number = min(len(slots), self._most), np.uint32(len(slots))
-        if few:
-            self.kernels.run("fold_weights", few, weights, slots, number, self.lengths)
-        self._relax()
-        if int(self._flags[0]) & TOO_WIDE:
-            raise NarrowError
-
-    def sweeps(self, packs: int) -> CudaRows:
-        """Sweeps of so many packs."""
-        if packs not in self._sweeps:
-            self._sweeps[packs] = CudaRows(self._arcs, self, packs)
-        return self._sweeps[packs]
-
-    def _relax_levels(self) -> None:
-        self._relaxation(*self._arcs.triangles, self.lengths)
-        count = 2 * self._arcs.count
-        whole = self.lengths, np.uint64(count), self._flags
-        self.kernels.run("check_lengths", min(count, self._most), *whole)
-
-
 def _no_vertex(count: int) -> InputError:
     return InputError(f"a source or target is none of the {count:,} vertices")
-
-
-def refuse_large(takes: int, what: str, gpu: GpuContext) -> None:
-    """Raise `GraphError` for what takes more bytes than are free."""
-    if takes > (free := gpu.room()):
-        raise GraphError(
-            f"{what} would take {takes:,} bytes of {gpu.label}, and {free:,} are free; "
-            "use device='cpu'"
-        )
 
 
 def _on_gpu(vertices: Any) -> Any:

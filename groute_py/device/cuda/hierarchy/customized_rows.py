@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cupy as cp
 import numpy as np
 
+from groute_py.device.cuda.hierarchy.customizer import Arcs, Customizer
 from groute_py.device.cuda.hierarchy.repeated import Repeated
-
-if TYPE_CHECKING:
-    from groute_py.device.cuda.hierarchy.customization import Arcs, Customizer
 
 SOURCES, TURN_BLOCK, SWEEP_BLOCK = 32, 256, 128
 """Sources of a pack; threads of blocks."""

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cupy as cp
 import numpy as np
 
+from groute_py.device.cuda.hierarchy.customizer import Arcs, Customizer
 from groute_py.device.cuda.hierarchy.repeated import Repeated
 from groute_py.device.cuda.runtime.structs import NUMBER, POINTER, pointed
 from groute_py.device.cuda.runtime.transfer import to_device
 from groute_py.hierarchy.separators.customizable import CustomizableHierarchy
 from groute_py.hierarchy.separators.labels import STEP, label_rows, range_minima
 from groute_py.hierarchy.separators.lengths import Lengths
-
-if TYPE_CHECKING:
-    from groute_py.device.cuda.hierarchy.customization import Arcs, Customizer
 
 PAIR_THREADS, PARTS, PAIR_BLOCK = 8, 32, 256
 """Threads of a pair; entries of a label that a warp computes at once; see labels.cu. Threads of a
