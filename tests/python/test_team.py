@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +13,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.graphs import graphs, random_graph, scipy_distances
-from support.solving import solve
+from support.solving import solve, source_solver
 
 from groute_py import UNREACHED, Graph, Result, RunError, SetupError, generate, verify
+from groute_py.comm.base import SoloChannel
 from groute_py.device.cpu import team
 from groute_py.system import threads
 
@@ -100,6 +103,21 @@ def test_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("groute_py.device.cpu.buffers.SLICE_ARCS_ALONE", 1)
     with pytest.raises(RunError, match="time limit"):
         by_threads(monkeypatch, 3, generate("road:200x200"), 20100, time_limit_s=0.001)
+
+
+def test_a_child_process_has_threads_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    graph = generate("road:30x30")
+    with source_solver(SoloChannel(), graph, device="cpu") as solver:
+        solver.sssp(7)
+        with warnings.catch_warnings(action="ignore"):  # of threads, which the child does not have
+            child = os.fork()
+        if child == 0:  # its end is checked by the parent
+            signal.alarm(60)
+            result = solver.sssp(5)
+            expected = scipy_distances(graph, 5)
+            os._exit(0 if result is not None and (result.distances == expected).all() else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_no_thread_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:

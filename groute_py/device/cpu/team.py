@@ -44,24 +44,21 @@ class Threads:
     """The threads of a team, of which the caller is the first."""
 
     def __init__(self, size: int) -> None:
-        self.size = size
-        self._pool = ThreadPoolExecutor(max(size - 1, 1), "groute-py-team")
+        self.size, self._process = size, 0
         self._others: list[Future[Any]] = []
 
     def run(self, work: Callable[[int], Any], stop: Callable[[], None] = lambda: None) -> list[Any]:
         """Let each do ``work`` of its number; return the results.
 
-        If the caller is interrupted, ``stop`` ends the work of the others.
+        At the end, or if the caller is interrupted, ``stop`` ends the work of the others.
         """
         self.wait()
         try:
             for number in range(1, self.size):
                 self._others.append(self._submit(work, number))
             return [work(0), *(other.result() for other in self._others)]
-        except BaseException:
-            stop()
-            raise
         finally:
+            stop()
             self.wait()
 
     def _submit(self, work: Callable[[int], Any], number: int) -> Future[Any]:
@@ -72,8 +69,12 @@ class Threads:
             raise SetupError(f"{threads}; set OMP_NUM_THREADS=1") from None
 
     def wait(self) -> None:
-        """Wait for those who are at work."""
-        wait(self._others)
+        """Wait for those who are at work; a child process, to which none came along, has others."""
+        if self._process == os.getpid():
+            wait(self._others)
+        else:
+            self._process = os.getpid()
+            self._pool = ThreadPoolExecutor(max(self.size - 1, 1), "groute-py-team")
         self._others = []
 
 
