@@ -55,9 +55,6 @@ def available_bytes() -> int | None:
     return min(rests, default=None)
 
 
-ANSWERS = MemoryPool(lambda: int((available_bytes() or 0) * IDLE_SHARE))
-"""The memory of answers that users get."""
-
 CHECKED_EVERY = 1 << 16
 """Rows between two calls of `check_room` by those who read row by row: each takes 0.1 ms."""
 
@@ -162,3 +159,7 @@ def check_name_lengths(count: int, longest: int) -> None:
             f"{count:,} names with room for {longest:,} letters each need more memory than is "
             "available; shorten the longest names"
         )
+
+
+ANSWERS = MemoryPool(int((available_bytes() or 0) * IDLE_SHARE))
+"""The memory of answers that users get."""

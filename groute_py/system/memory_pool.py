@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cached_property
 from itertools import count
 from typing import Any
 
@@ -25,13 +24,13 @@ MOST_WASTE = 2
 class MemoryPool:
     """Arrays in memory that earlier ones have left.
 
-    Up to ``most()`` bytes stay idle, of which the oldest go first. An array's memory is idle once
+    Up to ``most`` bytes stay idle, of which the oldest go first. An array's memory is idle once
     nothing refers to it, views included. Threads, finalizers and forks are safe, because each step
     on ``_idle`` is one operation of a dictionary; there is no lock.
     """
 
-    def __init__(self, most: Callable[[], int]) -> None:
-        self._find_most = most
+    def __init__(self, most: int) -> None:
+        self._most = most
         self._idle: dict[int, NDArray[np.uint8]] = {}  # the oldest first
         self._numbers = count()
 
@@ -73,10 +72,6 @@ class MemoryPool:
         self._idle[next(self._numbers)] = memory
         while sum(map(len, (idle := self._idle.copy()).values())) > self._most:
             self._idle.pop(min(idle), None)
-
-    @cached_property
-    def _most(self) -> int:
-        return self._find_most()
 
 
 class _Owner:

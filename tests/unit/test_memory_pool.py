@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import pickle
 import random
+import subprocess
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -24,7 +26,7 @@ LARGE = LEAST_BYTES // 8
 
 @pytest.fixture
 def pool() -> MemoryPool:
-    return MemoryPool(lambda: 8 * LEAST_BYTES)
+    return MemoryPool(8 * LEAST_BYTES)
 
 
 def address(array: NDArray[Any]) -> int:
@@ -109,7 +111,7 @@ def test_a_copy_has_the_values(pool: MemoryPool) -> None:
 
 
 def test_threads_never_share_memory() -> None:
-    pool = MemoryPool(lambda: 64 * LEAST_BYTES)
+    pool = MemoryPool(64 * LEAST_BYTES)
 
     def work(seed: int) -> int:
         choose, views = random.Random(seed), []
@@ -139,7 +141,7 @@ def test_idle_memory_is_bounded(pool: MemoryPool) -> None:
 
 
 def test_memory_beyond_the_bound_does_not_stay() -> None:
-    pool = MemoryPool(lambda: LEAST_BYTES - 1)
+    pool = MemoryPool(LEAST_BYTES - 1)
     pool.empty(LARGE, np.int64)
     assert not pool.clear()
 
@@ -158,8 +160,21 @@ def test_a_child_process_has_its_own(pool: MemoryPool) -> None:
     assert (array == 1).all()
 
 
+def test_an_array_that_lives_to_the_end_ends_silently() -> None:
+    """The interpreter ends it when it has no files any more."""
+    lines = (
+        "import sys",
+        "from groute_py.system.memory_limits import ANSWERS",
+        f"sys.array = ANSWERS.empty({LARGE}, 'int64')",
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True
+    )
+    assert done.stderr == ""
+
+
 def test_idle_memory_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    idle = MemoryPool(lambda: 8 * LEAST_BYTES)
+    idle = MemoryPool(8 * LEAST_BYTES)
     monkeypatch.setattr(memory_limits, "ANSWERS", idle)
     monkeypatch.setattr(memory_limits, "LITTLE", 0)
     free = {True: 100, False: 1000}
