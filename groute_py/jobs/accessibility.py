@@ -44,7 +44,7 @@ Floats = NDArray[np.float64]
 
 
 def _decayed(distances: NDArray[Any], weights: Floats, cutoff: float) -> Floats:
-    shares = np.exp(-distances / cutoff)  # 0 where no path leads
+    shares = np.where(reached_in(distances), np.exp(-distances / cutoff), 0)
     return np.asarray(shares @ weights)
 
 

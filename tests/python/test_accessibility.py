@@ -77,6 +77,13 @@ def test_reductions(device: str, graph: Any) -> None:
         assert frame["source"] == SOURCES.tolist()
 
 
+def test_what_is_not_reached_decays_to_nothing_at_any_cutoff() -> None:
+    path = ([0, 1, 1], [1], [4])
+    answer = groute_py.accessibility(path, [0, 1], [0, 1], "decay", cutoff=1e30, device="cpu")
+    assert answer is not None
+    np.testing.assert_allclose(answer.values, [2, 1])
+
+
 @pytest.mark.parametrize("ranks", [2, 3, 5])
 def test_ranks(ranks: int) -> None:
     for job in (AccessibilityJob(SOURCES, TARGETS, "sum", WEIGHTS), MatrixJob(SOURCES, TARGETS)):
