@@ -13,11 +13,11 @@ from groute_py.io.optional_libraries import library
 from groute_py.kernels.cpu.build import csr_from_arcs
 from groute_py.maps.lines import Floats, Ground, Indices, Pieces, Segments, segments_of, whole_arcs
 from groute_py.maps.places import Coordinates, Places, Plane, as_points, places_of, shapes_at
-from groute_py.maps.snap import SNAPPING, most_connected, nearest_vertices
+from groute_py.maps.snap import SNAPPING, feet_on, most_connected, nearest_vertices
 from groute_py.source.graph_source import GraphSource
 
 ONE_PLACE = 1e-6
-"""Share of a segment's length within which two feet are one: of both directions of a road."""
+"""Share of a road's length within which two feet are one, and one that near an end is the end."""
 
 SLACK = 1.01
 """The factor of lengths, which a projection changes, by which more segments are compared."""
@@ -64,10 +64,11 @@ def add_points(
 
 def with_points(graph: Graph, places: Places, points: Floats) -> Graph:
     """Add vertices to a graph in host memory whose places are known; as `add_points`."""
-    ground = Ground(places.coordinates, shapes_at(graph, places))
+    scale = (1.0, 1.0) if places.planar else None
+    ground = Ground(places.coordinates, shapes_at(graph, places), scale)
     cuts = _cuts(graph, ground, places, Places(np.unique(points, axis=0), places.planar))
     own = graph.changed(coordinates=places.coordinates, shapes=ground.shapes)
-    return _cut(own, cuts) if len(cuts.arcs) else own
+    return _cut(own, ground, cuts) if len(cuts.arcs) else own
 
 
 def _cuts(graph: Graph, ground: Ground, places: Places, points: Places) -> Cuts:
@@ -83,33 +84,40 @@ def _cuts(graph: Graph, ground: Ground, places: Places, points: Places) -> Cuts:
     coordinates: list[Floats] = []
     for point, some in zip(points.coordinates, near, strict=True):
         plane = Plane(None if places.planar else (float(point[0]), float(point[1])))
-        centre = plane.project(point)
-        begins, stops = np.moveaxis(plane.project(segments.ends[some]) - centre, 1, 0)
-        ways = stops - begins
-        lengths = np.hypot(*ways.T)
-        squares = np.maximum(lengths**2, np.finfo(np.float64).tiny)
-        along = np.clip(-(begins * ways).sum(axis=1) / squares, 0, 1)
-        feet = begins + along[:, np.newaxis] * ways
-        if not len(some):
+        feet, along, lengths = feet_on(segments.ends[some], point, plane)
+        distances = np.hypot(*feet.T)
+        if np.isinf(distances.min(initial=np.inf)):
             continue
-        best = int(np.hypot(*feet.T).argmin())
+        best = int(distances.argmin())
         low, high = segments.shares[some].T
         shares, pieces = low + along * (high - low), segments.pieces[some]
         ends = np.sort([arcs.tails[pieces], arcs.heads[pieces]], axis=0)
         is_same = np.hypot(*(feet - feet[best]).T) <= ONE_PLACE * lengths[best]
         is_same &= (ends == ends[:, best : best + 1]).all(axis=0)
-        if 0 < shares[best] < 1:  # else the foot is a vertex
-            is_same &= (shares > 0) & (shares < 1)
+        if ONE_PLACE < shares[best] < 1 - ONE_PLACE:  # else the foot is a vertex
             pieces, first = np.unique(pieces[is_same], return_index=True)
             cuts.append((roads[pieces], shares[is_same][first]))
-            coordinates.append(plane.unproject(feet[best] + centre))
-    counts = [len(of) for of, _ in cuts]
+            coordinates.append(plane.unproject(feet[best] + plane.project(point)))
+    some = _apart(cuts)
+    cuts, counts = [cuts[number] for number in some], [len(cuts[number][0]) for number in some]
     return Cuts(
         np.concatenate([np.empty(0, np.int64), *(of for of, _ in cuts)]),
         np.concatenate([np.empty(0), *(shares for _, shares in cuts)]),
         graph.vertex_count + np.repeat(np.arange(len(cuts)), counts),
-        np.reshape(coordinates, (-1, 2)),
+        Plane(None if places.planar else (0.0, 0.0)).unwrapped(
+            np.reshape(coordinates, (-1, 2))[some]
+        ),
     )
+
+
+def _apart(cuts: list[tuple[Indices, Floats]]) -> Indices:
+    """The numbers of cuts, one of each place: both directions of a road then have one order."""
+    arcs = np.array([of[0] for of, _ in cuts], np.int64)
+    shares = np.array([of[0] for _, of in cuts])
+    order = np.lexsort((shares, arcs))
+    apart = np.diff(shares[order], prepend=0) > ONE_PLACE
+    is_first = apart | (np.diff(arcs[order], prepend=-1) != 0)
+    return np.asarray(order[is_first])
 
 
 def _near(
@@ -136,7 +144,7 @@ def _near(
     return [np.sort(np.concatenate(parts)) for parts in near]
 
 
-def _cut(graph: Graph, cuts: Cuts) -> Graph:
+def _cut(graph: Graph, ground: Ground, cuts: Cuts) -> Graph:
     """Replace arcs by their parts between cuts."""
     order = np.lexsort((cuts.shares, cuts.arcs))
     arcs, shares, vertices = cuts.arcs[order], cuts.shares[order], cuts.vertices[order]
@@ -163,7 +171,6 @@ def _cut(graph: Graph, cuts: Cuts) -> Graph:
     if graph.shapes is not None:
         bands = np.zeros(len(origins), np.int64)
         pieces = Pieces(tails[origins], graph.heads[origins], begins, ends, bands, origins)
-        ground = Ground(graph.coordinates, graph.shapes)
         more["shapes"] = _shapes(graph.shapes, pieces, ground)
     return graph.changed(
         **{"offsets": offsets, "heads": heads, **more, "weights": weights},
@@ -176,7 +183,7 @@ def _between(values: NDArray[Any], begins: Floats, ends: Floats) -> NDArray[Any]
     """The parts of values between two shares; those of one value add up to it."""
 
     def up_to(shares: Floats) -> NDArray[Any]:
-        parts = values * shares
+        parts = values * np.where(shares < 1, shares, 0)
         parts = parts if values.dtype.kind == "f" else np.rint(parts)
         limits = np.minimum(values, 0), np.maximum(values, 0)
         return np.where(shares < 1, np.clip(parts.astype(values.dtype), *limits), values)

@@ -113,7 +113,8 @@ class Ground:
 
     points: Floats  # (n, 2)
     shapes: Shapes | None = None  # None for straight arcs
-    scale: tuple[float, float] = (1.0, 1.0)  # of steps along each axis, by which arcs are cut
+    # of steps along each axis, by which arcs are cut; None for degrees
+    scale: tuple[float, float] | None = (1.0, 1.0)
 
     def corners(self, arcs: Pieces) -> tuple[Indices, Floats]:
         """Return how many points each whole arc has, with both ends, and those of one after
@@ -130,6 +131,14 @@ class Ground:
         corners[first], corners[last] = self.points[arcs.tails], self.points[arcs.heads]
         corners[is_inner] = between
         return counts, corners
+
+    def steps(self, corners: Floats) -> Floats:
+        """The length of the way to each corner from the one before, float64, shape (c,)."""
+        ways = np.diff(corners, axis=0, prepend=corners[:1])
+        if self.scale is None:
+            middles = np.radians(corners[:, 1] - ways[:, 1] / 2)
+            ways[:, 0] = (ways[:, 0] - 360 * np.rint(ways[:, 0] / 360)) * np.cos(middles)
+        return np.asarray(np.hypot(*(ways * (self.scale or 1)).T))
 
     def path(self, vertices: Indices) -> Floats:
         """The points of a path, whose arcs have the shapes, float64, shape (p, 2), at least two."""
@@ -164,7 +173,7 @@ def segments_of(pieces: Pieces, ground: Ground) -> Segments:
         return Segments(pieces.lines(ground.points), shares, np.arange(len(pieces)))
     counts, corners = ground.corners(pieces)
     piece = np.repeat(np.arange(len(pieces)), counts)
-    along = _along(corners * ground.scale, counts, piece)
+    along = _along(ground.steps(corners), counts, piece)
     first = np.flatnonzero(piece[:-1] == piece[1:])  # the corner at which each segment begins
     of, low, high = piece[first], along[first], along[first + 1]
     shares = np.stack([np.maximum(low, pieces.begins[of]), np.minimum(high, pieces.ends[of])], 1)
@@ -224,13 +233,12 @@ def _lightest(graph: Graph, tails: Indices, heads: Indices) -> Indices:
     return np.where(keys[arcs] == pairs, arcs, -1)
 
 
-def _along(corners: Floats, counts: Indices, piece: Indices) -> Floats:
+def _along(steps: Floats, counts: Indices, piece: Indices) -> Floats:
     """The share of its arc that lies before each corner, from 0 to 1, ascending."""
     if not len(counts):
         return np.empty(0)
     last = np.cumsum(counts) - 1
     first = last + 1 - counts
-    steps = np.hypot(*np.diff(corners, axis=0, prepend=corners[:1]).T)
     steps[first] = 0
     passed = np.cumsum(steps)
     passed -= passed[first][piece]

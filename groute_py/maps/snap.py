@@ -256,20 +256,27 @@ def passed_by(graph: Graph, places: Places, points: Places, snaps: Snaps) -> dic
         tails = tails_of(graph.offsets, arcs)
         segments = segments_of(whole_arcs(tails, graph.heads[arcs], arcs), ground).ends
         for point in nearest:
-            plane = Plane(tuple(points.coordinates[point].tolist()))
-            ends = plane.project(segments) - plane.project(points.coordinates[point])
-            # not those that cross the date line half round the world
-            ends = ends[np.ptp(ends[..., 0], axis=1) < np.pi * EARTH_RADIUS_M * plane.scale[0]]
-            nearest[point] = min(nearest[point], _from_origin(ends))
+            spot = points.coordinates[point]
+            feet = feet_on(segments, spot, Plane(tuple(spot.tolist())))[0]
+            nearest[point] = min(nearest[point], float(np.hypot(*feet.T).min(initial=np.inf)))
     return {k: metres for k, metres in nearest.items() if metres <= snaps.distances[k] / 2}
 
 
-def _from_origin(segments: Floats) -> float:
-    """The distance from (0, 0) to the nearest of some segments, shape (s, 2, 2)."""
-    begins, ways = segments[:, 0], segments[:, 1] - segments[:, 0]
-    squares = np.maximum((ways**2).sum(axis=1), np.finfo(np.float64).tiny)
-    shares = np.clip(-(begins * ways).sum(axis=1) / squares, 0, 1)
-    return float(np.hypot(*(begins + shares[:, np.newaxis] * ways).T).min(initial=np.inf))
+def feet_on(segments: Floats, point: Floats, plane: Plane) -> tuple[Floats, Floats, Floats]:
+    """The places of segments, shape (s, 2, 2), that are nearest to a point, from there on a plane.
+
+    Also how far along each it lies, and its length. The place is infinity for those that cross the
+    date line half round the world.
+    """
+    ends = plane.project(segments) - plane.project(point)
+    begins, ways = ends[:, 0], ends[:, 1] - ends[:, 0]
+    squares = (ways**2).sum(axis=1)
+    along = -(begins * ways).sum(axis=1) / np.maximum(squares, np.finfo(np.float64).tiny)
+    along = np.clip(along, 0, 1)
+    feet = begins + along[:, np.newaxis] * ways
+    if plane.centre is not None:
+        feet[np.abs(ways[:, 0]) >= np.pi * EARTH_RADIUS_M * plane.scale[0]] = np.inf
+    return feet, along, np.sqrt(squares)
 
 
 def check_within(within: Any) -> None:

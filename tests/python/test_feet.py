@@ -11,6 +11,7 @@ from support.command import as_json, run_command
 
 import groute_py
 from groute_py import Graph, InputError, Points
+from groute_py.graph.geography import Shapes
 from groute_py.maps.places import Places
 from groute_py.maps.snap import nearest_vertices
 
@@ -106,6 +107,49 @@ def test_a_point_at_a_vertex_adds_none() -> None:
     roads = groute_py.add_points(CITY, CITY.coordinates[[3, 9]], planar=True)
     assert roads.vertex_count == CITY.vertex_count
     assert groute_py.add_points(CITY, POINTS[[0, 0, 1]], planar=True).vertex_count == 62
+
+
+TWO_WAYS = Graph.from_arrays([0, 1, 2], [1, 0], [100, 100])
+
+
+def test_both_sides_of_a_road_are_one_place() -> None:
+    random = np.random.default_rng(8)
+    for ends in random.normal(size=(20, 2, 2)):
+        way = ends[1] - ends[0]
+        across = [0.1, -0.1, 0.3] * np.array([[-way[1]], [way[0]]])
+        points = ends[0] + 0.4 * way + across.T
+        roads = groute_py.add_points(TWO_WAYS, points, ends, planar=True)
+        rows = groute_py.apsp(roads, device="cpu")
+        assert rows is not None
+        assert rows.distances.tolist() == [[0, 100, 40], [100, 0, 60], [40, 60, 0]]
+
+
+def test_a_foot_at_a_vertex_cuts_neither_direction() -> None:
+    ends = np.array([[0.0, 0], [1, 0]])
+    roads = groute_py.add_points(TWO_WAYS, [[1e-17, 1], [1 - 1e-16, 2]], ends, planar=True)
+    assert roads.vertex_count == 2
+
+
+def test_a_road_across_the_date_line_is_on_one_side_of_the_globe() -> None:
+    ends = np.array([[179.99, 10], [-179.99, 10.2]])
+    assert groute_py.add_points(TWO_WAYS, [[0.0, 10.1]], ends).vertex_count == 2
+    roads = groute_py.add_points(TWO_WAYS, [[179.999, 10.15]], ends)
+    assert roads.coordinates is not None
+    np.testing.assert_allclose(roads.coordinates[2], [-179.995, 10.15], atol=1e-3)
+
+
+@pytest.mark.parametrize("east", [0.0, 179.99])
+def test_legs_of_a_road_count_by_their_metres(east: float) -> None:
+    leg = np.array([[east, 60.0], [east + 0.02, 60], [east + 0.02, 60.01]])  # both are as long
+    leg[:, 0] -= 360 * (leg[:, 0] > 180)
+    shapes = Shapes(np.array([0, ~0]), np.array([0, 1]), leg[1:2])
+    bent = TWO_WAYS.changed(coordinates=leg[[0, 2]], shapes=shapes)
+    roads = groute_py.add_points(bent, leg[1:2])
+    weights = dict(zip(zip(roads.tails(), roads.heads, strict=True), roads.weights, strict=True))
+    assert weights == {(0, 2): 50, (2, 1): 50, (1, 2): 50, (2, 0): 50}
+    half = groute_py.add_points(bent, [(leg[0] + leg[1]) / 2 if east < 179 else [179.995, 60]])
+    assert half.shapes is not None
+    assert sorted(len(half.shapes.of(arc)) for arc in range(4)) == [0, 0, 1, 1]
 
 
 def test_ids() -> None:
