@@ -225,7 +225,7 @@ def prepare(
 
     many = ManySources(whole, options, *on_root(channel, plan))
     choice, count, targets = many.choice, len(many.sources), many.targets
-    if not options.predecessors and (targets is not None or destination != "nowhere"):
+    if not options.predecessors and (targets is not None or destination in ("memory", "file")):
         request = ("rows", count) if targets is None else ("matrix", count * len(targets))
         choice = whole.labels.prefer(channel, whole.graph, whole.facts, options, choice, request)
     if why and choice.algorithm != LABELS:

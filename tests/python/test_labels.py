@@ -434,3 +434,17 @@ def test_resumed_routes(
     assert (routes.statistics["algorithm"] == "labels") is not first
     expected = every_distance(road)[pairs[:, 0], pairs[:, 1]]
     assert routes.distances.tolist() == expected.tolist()
+
+
+@pytest.mark.usefixtures("eager")
+def test_centralities_by_other_methods() -> None:
+    """They reduce rows where they are solved, which labels do not."""
+    road = generate("road:9x9")
+    with groute_py.open(road, prepare=True, device="cpu") as solver:
+        solver.apsp([0])  # after which labels are there
+        closeness = solver.closeness()
+    expected = groute_py.centrality.closeness(road, device="cpu")
+    assert closeness is not None
+    assert expected is not None
+    assert closeness.values.tolist() == expected.values.tolist()
+    assert closeness.statistics["algorithm"] != "labels"
