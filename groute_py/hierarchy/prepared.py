@@ -64,7 +64,7 @@ class PreparedGraph(Graph):
         vars(self).update(own, hierarchy=hierarchy, file=file, order=order)
 
     def with_weights(self, weights: Any, *, device: str = "auto") -> PreparedGraph:
-        """The same vertices and arcs with other weights, contracted anew.
+        """The same vertices and arcs, and order, with other weights, contracted anew.
 
         Args:
             weights: integers, none negative, shape (m,), in the order of `weights`.
@@ -74,7 +74,8 @@ class PreparedGraph(Graph):
             InputError: there are not as many weights as arcs, or the graph does not suit with them.
             SetupError: the device cannot be used.
         """
-        return PreparedGraph.contract(super().with_weights(weights), device)
+        other = PreparedGraph.contract(super().with_weights(weights), device)
+        return PreparedGraph(other, other.hierarchy, order=self.order)
 
     def reversed(self) -> PreparedGraph:
         """The graph with each arc turned round, in host memory; it is not contracted anew."""

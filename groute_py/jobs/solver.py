@@ -233,7 +233,7 @@ class Solver:
         opened = self._opened
         coordinates = opened.options.coordinates
         places = partial(
-            find_places, coordinates=coordinates, planar=planar, beside=opened.source.what
+            find_places, coordinates=coordinates, planar=planar, beside=opened.origin.what
         )
         return opened.answer(IsochroneJob(sources, limits, each, planar, places))
 

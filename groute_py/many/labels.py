@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Generator
+from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +27,7 @@ from groute_py.hierarchy.separators.customizable import (
     customizable,
     saved_order,
 )
-from groute_py.hierarchy.separators.order import Orders
+from groute_py.hierarchy.separators.order import OneOrder, Orders
 from groute_py.hierarchy.suits import cannot
 from groute_py.many.choose import SMALL, Choice
 from groute_py.many.customized import Customized, customized
@@ -69,11 +70,11 @@ def pays(order_s: float, labels_s: float, other_s: float, before_s: float = 0.0)
 class GraphLabels:
     """The order of a graph, and on this rank's device its labels, once they pay.
 
-    On rank 0 ``source`` says where orders are kept.
+    On rank 0 ``order``, or else ``source``, says where there is one.
     """
 
     def __init__(self, source: GraphSource | None = None) -> None:
-        self._source = source
+        self._source, self.order = source, cast("OneOrder | None", None)
         self._is_saved: bool | None = None  # None where it has not been looked for
         self._hierarchy: CustomizableHierarchy | None = None
         self._customized: Customized | None = None
@@ -113,11 +114,11 @@ class GraphLabels:
 
     def update(self, weights: Any, arcs: Any) -> None:
         """Take other weights, as `Customized.update`; labels that cannot have them are dropped."""
-        if self._customized is not None:
-            try:
-                self._customized.update(weights, arcs=arcs)
-            except GraphError:
-                self.drop()
+        graph, self._customized = self._customized, None  # unless this ends well
+        if graph is not None:
+            with suppress(GraphError, MemoryError):
+                graph.update(weights, arcs=arcs)
+                self._customized = graph
 
     def drop(self) -> None:
         """Free the device; the order stays."""
@@ -172,7 +173,9 @@ class GraphLabels:
 
     @property
     def _orders(self) -> Orders | None:
-        return None if self._source is None else self._source.orders
+        if self.order is not None or self._source is None:
+            return self.order
+        return self._source.orders
 
     def _make(self, channel: Channel, graph: Graph, options: Options) -> None:
         """Order the graph on rank 0, and customize it on every rank; collective."""

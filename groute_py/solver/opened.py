@@ -113,7 +113,7 @@ class Opened(Parts):
     def following(self, forward: Graph | None, options: Options) -> Opened:
         """Return one of another graph on rank 0, which stands in for the same file."""
         opened = Opened(source_of(forward, options), self.channel, options)
-        opened.keeps_order, opened.order_source = self.keeps_order, self.order_source
+        opened.keeps_order, opened.origin, opened.order = self.keeps_order, self.origin, self.order
         opened._file, opened._is_watched = self._file, self._is_watched
         return opened
 

@@ -20,8 +20,14 @@ from groute_py.graph.direction import Direction
 from groute_py.graph.facts import Facts, facts_of
 from groute_py.graph.ids import Numbering
 from groute_py.graph.turns.expanded import ExpandedGraph, layout_of
-from groute_py.hierarchy.prepared import PreparedFile, hierarchy_of, without_hierarchy
+from groute_py.hierarchy.prepared import (
+    PreparedFile,
+    hierarchy_of,
+    order_of_prepared,
+    without_hierarchy,
+)
 from groute_py.hierarchy.problems import UnsuitableError
+from groute_py.hierarchy.separators.order import OneOrder
 from groute_py.hierarchy.suits import cannot
 from groute_py.io.tables.columns import BY_TITLE
 from groute_py.io.tables.units import number_of, unit_of
@@ -56,7 +62,8 @@ class Parts:
 
     def __init__(self, source: GraphSource, channel: Channel, options: Options) -> None:
         self.source, self.channel, self.options = source, channel, options
-        self.order_source = source  # says where orders are kept
+        self.origin = source  # with what lies beside the graph, whatever its weights are now
+        self.order: OneOrder | None = None  # on rank 0, of a prepared graph with other weights now
         self.keeps_order = not options.reverse
         self.why_prepared = ""  # on rank 0
         self._file: MappedFile | None = None
@@ -129,7 +136,7 @@ class Parts:
             if self.supply_direction is not self.direction:
                 supply = on_root(self.channel, lambda: GraphSupply(self.graph(self.direction)))
             if self.channel.size > 1 or renumbers:
-                self.options = self.options.with_coordinates(self.source.what)
+                self.options = self.options.with_coordinates(self.origin.what)
             self._source_solver = SourceSolver(supply, self.channel, self.options)
         return self._source_solver
 
@@ -198,8 +205,9 @@ class Parts:
             first = at_root(self.channel, lambda: make(self.plain_graph(self.supply_direction)))
             row_graph = on_every_rank(self.channel, first, seen, make)
             assert row_graph is not None
-            own = GraphLabels(self.order_source)
+            own = GraphLabels(self.origin)
             row_graph.labels = self._labels.setdefault(row_direction, own)
+            row_graph.labels.order = self.order
             self._memos.pop("route", None)  # which has the one from before
             self._row_graphs[row_direction] = row_graph
         assert row_graph is not None
@@ -231,27 +239,31 @@ class Parts:
         self.supply()
 
         def changed() -> tuple[Graph, Any]:
-            graph = without_hierarchy(self.forward()).to_host()
-            some = arcs(graph) if callable(arcs) else arcs
-            graph = with_other_weights(graph, weights, some)
+            before = self.forward()
+            some = arcs(before) if callable(arcs) else arcs
+            graph = with_other_weights(without_hierarchy(before).to_host(), weights, some)
             self.options.check_against(facts_of(graph))
+            if (order := order_of_prepared(before)) is not None:
+                self.order = OneOrder(order)
             return graph, some
 
         forward, arcs = at_root(self.channel, changed) or (None, None)
         if self.channel.size > 1:
             weights, arcs = on_root(self.channel, lambda: (host_array(weights), arcs))
         for direction, labels in self._labels.items():
-            if direction is self.supply_direction is Direction.FORWARD:
+            is_forward = direction is self.supply_direction is Direction.FORWARD
+            if is_forward and not self.options.hops:
                 labels.update(weights, arcs)
             else:
                 labels.drop()
-        if self._source_solver is not None:
-            self._source_solver.close()
-        self._forget()
         columns = BY_TITLE._replace(carry=self.source.columns.carry)
         self.source = replace(self.source, what=forward, columns=columns)
-        self._source_solver = self._supply = self._graph = None
+        source_solver, self._source_solver = self._source_solver, None
+        self._supply = self._graph = None
         self._was_contracted, self.why_prepared = False, ""
+        self._forget()
+        if source_solver is not None:
+            source_solver.close()
         return self.supply().facts(self.channel)
 
     def drop(self) -> None:

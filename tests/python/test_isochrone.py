@@ -245,10 +245,14 @@ class TestSolver:
         (tmp_path / "it.gr").write_text("p sp 2 1\na 1 2 5\n")
         (tmp_path / "it.co").write_text("p aux sp co 2\nv 1 0 0\nv 2 1000000 0\n")
         with groute_py.open(tmp_path / "it.gr", device="cpu") as solver:
-            result = solver.isochrone([1], [9])
-        assert result is not None
-        assert result.places is not None
-        assert result.places.coordinates.tolist() == [[0, 0], [1, 0]]
+            before = solver.isochrone([1], [9])
+            solver.update([4])
+            with solver.with_weights([3]) as other:
+                results = before, solver.isochrone([1], [9]), other.isochrone([1], [9])
+        for result in results:
+            assert result is not None
+            assert result.places is not None
+            assert result.places.coordinates.tolist() == [[0, 0], [1, 0]]
 
     def test_a_cutoff_is_refused(self) -> None:
         with (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from contextlib import closing
+from contextlib import closing, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,7 @@ from groute_py import (
 )
 from groute_py.cli.main import commands
 from groute_py.comm.agree import on_root
+from groute_py.device.cpu.customization import CpuCustomization
 from groute_py.hierarchy.separators import order
 from groute_py.io.cache_folder import copies_in
 from groute_py.jobs.route import RouteJob
@@ -448,3 +449,51 @@ def test_centralities_by_other_methods() -> None:
     assert expected is not None
     assert closeness.values.tolist() == expected.values.tolist()
     assert closeness.statistics["algorithm"] != "labels"
+
+
+@pytest.mark.usefixtures("eager")
+def test_a_prepared_order_outlasts_other_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    town = groute_py.prepare("road:9x9", separators=True, device="cpu")
+    assert town is not None
+    monkeypatch.setitem(sys.modules, "pymetis", None)
+    plain, weights = generate("road:9x9"), town.weights * 2
+    with groute_py.open(town, prepare=True, device="cpu") as solver:
+        solver.update(weights)
+        with solver.with_weights(weights) as copy, solver.reversed() as back:
+            check(copy, plain.with_weights(weights))
+            check(back, plain.with_weights(weights).reversed())
+        check(solver, plain.with_weights(weights))
+    assert town.with_weights(weights, device="cpu").order is town.order
+
+
+@pytest.mark.usefixtures("eager")
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
+def test_an_update_that_is_interrupted(error: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All weights are then those from before or, where labels can be made anew, the others."""
+    road = generate("road:5x5")
+    with groute_py.open(road, prepare=True, device="cpu") as solver:
+        check(solver, road)
+        with monkeypatch.context() as change:
+            customize = "groute_py.device.cpu.customization.CpuCustomization.customize"
+            change.setattr(customize, raising_at(1, CpuCustomization.customize, error()))
+            with nullcontext() if error is MemoryError else pytest.raises(error):
+                solver.update(road.weights * 2)
+        weights = road.weights * (2 if error is MemoryError else 1)
+        check(solver, road.with_weights(weights))
+        result = solver.sssp(0)
+        assert result is not None
+        assert (result.distances == scipy_distances(road.with_weights(weights), 0)).all()
+
+
+@pytest.mark.usefixtures("eager")
+def test_hops_stay_hops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By an order that is kept, as hops themselves are not prepared."""
+    monkeypatch.setenv("GROUTE_PY_CACHE", str(tmp_path))
+    monkeypatch.setattr("groute_py.io.cache.LARGE_PREPARED", 1)
+    road = generate("road:5x5")
+    groute_py.write_graph(road, tmp_path / "town.gr")
+    groute_py.customize(tmp_path / "town.gr", device="cpu")
+    with groute_py.open(tmp_path / "town.gr", hops=True, device="cpu") as solver:
+        check(solver, road.with_unit_weights())
+        solver.update(road.weights * 2)
+        check(solver, road.with_unit_weights())

@@ -40,6 +40,19 @@ class Orders(Protocol):
         """Leave the order of a graph of a name."""
 
 
+class OneOrder:
+    """The order of one graph; `Orders` that keep no other."""
+
+    def __init__(self, order: NDArray[np.int32]) -> None:
+        self._order = order
+
+    def find(self, *_: Any) -> NDArray[np.int32]:
+        return self._order
+
+    def keep(self, *_: Any) -> None:
+        """Leave it as it is."""
+
+
 def check_order(order: NDArray[Any], count: int) -> None:
     """Raise `ValueError` for what is no order of so many vertices."""
     if order.dtype != np.int32 or order.shape != (count,):
