@@ -125,15 +125,15 @@ class Questions:
             one = {"distance": result["distances"][0]}
             return one | ({"path": result["paths"][0]} if paths else {})
         if "pairs" in question:
-            return self._routes(_pairs_in(question["pairs"]), paths=paths)
+            return self._routes(_pairs_in("pairs", question["pairs"]), paths=paths)
         ends = _list_in("targets", question["targets"])
         return self._routes([(question["source"], target) for target in ends], paths=paths)
 
     def _update(self, weights: Any, arcs: Any) -> dict[str, Any]:
         values = _list_in("weights", weights, "number")
-        if not all(isinstance(value, int | float) for value in values):
+        if not all(type(value) in (int, float) for value in values):
             raise InputError("weights must be numbers")
-        ends = None if arcs is None else _pairs_in(arcs)
+        ends = None if arcs is None else _pairs_in("arcs", arcs)
 
         def find(graph: Graph) -> list[int]:
             return [graph.arc(*pair) for pair in ends or ()]
@@ -217,8 +217,8 @@ def _list_in(name: str, value: Any, of: str = "vertex") -> list[Any]:
     return value
 
 
-def _pairs_in(value: Any) -> list[tuple[Any, Any]]:
-    pairs = _list_in("pairs", value, "pair")
+def _pairs_in(name: str, value: Any) -> list[tuple[Any, Any]]:
+    pairs = _list_in(name, value, "pair")
     wrong = next((pair for pair in pairs if not isinstance(pair, list) or len(pair) != 2), None)
     if wrong is not None:
         raise InputError(f"a pair must be a source and a target, not {quote(wrong)}")

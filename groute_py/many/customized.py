@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from groute_py.device.registry import Makers, kind_of, of_module
 from groute_py.device.rows import NarrowError
 from groute_py.errors import GraphError, InputError, quoted
-from groute_py.graph.arrays import as_int64, host_array, on_device
+from groute_py.graph.arrays import as_int64, as_weights, host_array, on_device
 from groute_py.graph.csr import Graph, GraphLike
 from groute_py.graph.ids import Positions, integers
 from groute_py.hierarchy.separators.customizable import CustomizableHierarchy, customizable
@@ -306,15 +306,13 @@ def _as_weights(weights: Any, count: int) -> Any:
 
 def with_other_weights(graph: Graph, weights: Any, arcs: Any = None) -> Graph:
     """The graph with other weights for all arcs, or for some; `Customized.update` says which."""
-    values = host_array(weights)
+    values = as_weights(host_array(weights))
     if arcs is None:
         return graph.with_weights(values)
     some = arcs_in(arcs, graph)
     if values.shape != some.shape:
         raise GraphError(f"{len(some):,} weights are needed, not an array of shape {values.shape}")
     kind = graph.weights.dtype
-    if values.dtype == np.uint64:
-        values = as_int64(values, "one of the weights")
     with np.errstate(all="ignore"):
         fits = kind.kind == "f" or np.array_equal(values.astype(kind), values)
     changed = graph.weights.astype(kind if fits else np.result_type(values, np.int64))

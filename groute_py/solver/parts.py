@@ -17,7 +17,7 @@ from groute_py.engine.solver import SourceSolver
 from groute_py.graph.arrays import host_array
 from groute_py.graph.csr import Graph
 from groute_py.graph.direction import Direction
-from groute_py.graph.facts import Facts, facts_of
+from groute_py.graph.facts import Facts, counting_hops, facts_of
 from groute_py.graph.ids import Numbering
 from groute_py.graph.turns.expanded import ExpandedGraph, layout_of
 from groute_py.hierarchy.prepared import (
@@ -264,7 +264,8 @@ class Parts:
         self._forget()
         if source_solver is not None:
             source_solver.close()
-        return self.supply().facts(self.channel)
+        facts = self.supply().facts(self.channel)
+        return counting_hops(facts) if self.options.hops else facts
 
     def drop(self) -> None:
         """Keep nothing but the graph, the shares and orders. Collective."""

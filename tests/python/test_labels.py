@@ -497,3 +497,4 @@ def test_hops_stay_hops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         check(solver, road.with_unit_weights())
         solver.update(road.weights * 2)
         check(solver, road.with_unit_weights())
+        assert solver.facts.greatest == 1
