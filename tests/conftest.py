@@ -112,6 +112,15 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 
 @pytest.fixture
+def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A cache of this test alone."""
+    monkeypatch.setenv("GROUTE_PY_CACHE", str(tmp_path / "cache"))
+    own_settings.cache_clear()
+    yield tmp_path / "cache"
+    own_settings.cache_clear()
+
+
+@pytest.fixture
 def groute() -> Job:
     """Run ``groute-py ARGS`` on ``ranks`` ranks; returns the completed process."""
     return run_groute

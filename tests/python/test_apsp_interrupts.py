@@ -115,9 +115,9 @@ def test_an_interrupt_between_rows_closes_the_solver(graph: Graph) -> None:
     closed = []
 
     class Watched(row_graph.Solving):
-        def blocks(self, *ends: Any) -> Any:
+        def blocks(self, *ends: Any, **how: Any) -> Any:
             try:
-                yield from super().blocks(*ends)
+                yield from super().blocks(*ends, **how)
             finally:
                 closed.append(True)
 

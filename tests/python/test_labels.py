@@ -331,9 +331,11 @@ def test_updates_of_any_solver(device: str) -> None:
 
 
 @pytest.mark.usefixtures("eager")
-def test_an_order_that_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_order_that_is_kept(
+    tmp_path: Path, empty_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It is found by whatever has the same arcs, whatever their weights and direction."""
-    road, cache = generate("road:9x9"), tmp_path / "cache"
+    road = generate("road:9x9")
     for name, graph in {
         "town": road,
         "heavier": road.with_weights(road.weights * 2),
@@ -346,7 +348,6 @@ def test_an_order_that_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     customizing = "groute_py.hierarchy.separators.customizable.elimination_order"
     monkeypatch.setattr(customizing, lambda *a: made.append(a) or make(*a))
     monkeypatch.setattr("groute_py.io.cache.LARGE_PREPARED", 1)
-    monkeypatch.setenv("GROUTE_PY_CACHE", str(cache))
     for name, count in [("town", 1), ("heavier", 1), ("back", 1), ("other", 2), ("town", 2)]:
         with groute_py.open(tmp_path / f"{name}.gr", prepare=True, device="cpu") as solver:
             check(solver, groute_py.read_graph(tmp_path / f"{name}.gr"))
@@ -361,9 +362,9 @@ def test_an_order_that_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert routes.distances.tolist() == plain.distances.tolist()
     groute_py.customize(tmp_path / "back.gr", device="cpu")
     assert len(made) == 2
-    kept = sorted((cache / "graphs").glob("*.order"))
+    kept = sorted((empty_cache / "graphs").glob("*.order"))
     assert len(kept) == 2
-    assert [copy.kind for copy in copies_in(cache / "graphs")].count("order") == 2
+    assert [copy.kind for copy in copies_in(empty_cache / "graphs")].count("order") == 2
     for place in kept:
         content = bytearray(place.read_bytes())
         content[200] ^= 1

@@ -121,7 +121,7 @@ def gpu_with(monkeypatch: pytest.MonkeyPatch, free: int, pooled: int) -> None:
 
 def why_prepared_on_gpu(monkeypatch: pytest.MonkeyPatch, limit: int | None) -> str:
     """Why `apsp` with `prepare` has a hierarchy, or none, where there is a GPU."""
-    monkeypatch.setattr("groute_py.solver.opened.kind_of", lambda *_: "cuda")
+    monkeypatch.setattr("groute_py.solver.parts.kind_of", lambda *_: "cuda")
     opened = opened_on(SoloChannel(), ROAD, prepare=True, memory_limit=limit)
     opened.supply()
     opened.graph()
