@@ -25,7 +25,7 @@ from groute_py.graph.arrays import (
     protected,
 )
 from groute_py.graph.geography import Geography, Shapes, check_shapes
-from groute_py.graph.ids import Numbering
+from groute_py.graph.ids import Numbering, Positions
 from groute_py.graph.read_report import Reading, of_other_weights
 from groute_py.graph.tails import all_tails, transposed
 from groute_py.system.paths import as_text
@@ -266,7 +266,7 @@ class Graph:
         """
         return all_tails(self.offsets)
 
-    def arc(self, tail: int | str, head: int | str) -> int:
+    def arc(self, tail: int | str | Positions, head: int | str | Positions) -> int:
         """The number of the arc between two vertices, in ``heads`` and ``weights``.
 
         Of parallel arcs it is the lightest, and the first of those.
@@ -284,7 +284,8 @@ class Graph:
         numbering = self.numbering
         begin, end = (numbering.index_of(v, "vertex", self.name) for v in (tail, head))
         if (arc := self.lightest_arc(begin, end)) is None:
-            raise InputError(f"no arc of {self.name} leads from {quoted(tail)} to {quoted(head)}")
+            ends = " to ".join(quoted(numbering.id_of(index)) for index in (begin, end))
+            raise InputError(f"no arc of {self.name} leads from {ends}")
         return arc
 
     def lightest_arc(self, tail: int, head: int) -> int | None:

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from groute_py.errors import GrouteError, InputError, quote, quoted, too_late
 from groute_py.graph.csr import Graph
+from groute_py.graph.ids import Positions
 from groute_py.io.untrusted import json_object
 from groute_py.jobs.isochrones import Isochrones
 from groute_py.jobs.solver import Solver
@@ -136,7 +137,8 @@ class Questions:
         ends = None if arcs is None else _pairs_in("arcs", arcs)
 
         def find(graph: Graph) -> list[int]:
-            return [graph.arc(*pair) for pair in ends or ()]
+            sides = (self._ends(side, "vertex")(graph) for side in zip(*ends or (), strict=True))
+            return [graph.arc(*map(Positions, pair)) for pair in zip(*sides, strict=True)]
 
         self._solver.update(values, arcs=None if ends is None else find)
         return {"changed": len(values)}

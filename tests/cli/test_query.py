@@ -359,7 +359,7 @@ def test_points_in_the_place_of_ids(tmp_path: Path) -> None:
     lines = [f"v {k} {x * 1e6:.0f} {y * 1e6:.0f}\n" for k, (x, y) in enumerate(places, 1)]
     (tmp_path / "it.co").write_text("p aux sp co 40\n" + "".join(lines))
     spots = draw.uniform(0, 0.02, (4, 2)).round(6)
-    arcs = zip(graph.tails().tolist(), graph.heads.tolist(), strict=True)
+    arcs = list(zip(graph.tails().tolist(), graph.heads.tolist(), strict=True))
     main = np.array(sorted(max(nx.strongly_connected_components(nx.DiGraph(arcs)), key=len)))
     assert len(main) > 20
     near = [int(main[((places[main] - spot) ** 2).sum(axis=1).argmin()]) + 1 for spot in spots]
@@ -383,6 +383,10 @@ def test_points_in_the_place_of_ids(tmp_path: Path) -> None:
     assert answers[:4] == answers[6:]
     assert "two numbers" in answers[4]["error"]
     assert "from the nearest vertex" in answers[5]["error"]
+    tail, head = next(arc for arc in arcs if arc[0] != arc[1] and set(arc) <= set(main.tolist()))
+    free = {"arcs": [[places[tail].tolist(), places[head].tolist()]], "weights": [0]}
+    text = f'{json.dumps(free)}\n{{"source": {tail + 1}, "target": {head + 1}}}'
+    assert ask(tmp_path / "it.gr", text) == [{"changed": 1}, {"distance": 0}]
 
 
 def test_other_weights(town: Path) -> None:
