@@ -289,7 +289,7 @@ class Options:
     def __post_init__(self) -> None:
         for name in ("delta", "cutoff", "time_limit_s", "memory_limit"):
             object.__setattr__(self, name, plain(getattr(self, name)))
-        carry = (self.carry,) if isinstance(self.carry, str) else tuple(self.carry)
+        carry = (self.carry,) if isinstance(self.carry, str) else tuple(self.carry or ())
         object.__setattr__(self, "carry", carry)
 
     @classmethod

@@ -197,9 +197,13 @@ def check_offsets(offsets: NDArray[Any]) -> None:
 
 
 def check_arcs(
-    heads: NDArray[Any], weights: NDArray[Any], vertex_count: int, first_arc: int = 0
+    heads: NDArray[Any],
+    weights: NDArray[Any],
+    vertex_count: int,
+    first_arc: int = 0,
+    name: str = "weight",
 ) -> None:
-    """Raise `GraphError` for a head or weight that no arc has."""
+    """Raise `GraphError` for a head or weight that no arc has; ``name`` is that of the weights."""
     unsigned = heads.view(f"u{heads.itemsize}")  # below zero is far beyond
     if any(_of_slices(heads, lambda some: unsigned[some].max() >= vertex_count)):
         arc = int(np.argmax((heads < 0) | (heads >= vertex_count)))
@@ -212,7 +216,7 @@ def check_arcs(
     if not all(_of_slices(weights, lambda some: np.isfinite(weights[some]).all())):
         arc = int(np.argmin(np.isfinite(weights)))
         weight = weights[arc]
-        raise GraphError(f"arc {arc + first_arc} has weight {weight}; weights must be finite")
+        raise GraphError(f"arc {arc + first_arc} has {name} {weight}; weights must be finite")
 
 
 def _of_slices(array: NDArray[Any], work: Callable[[slice], T]) -> list[T]:

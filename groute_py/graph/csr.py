@@ -353,7 +353,7 @@ def of_arcs(graph: Graph, arcs: NDArray[Any], *, flips: bool = False) -> dict[st
 def no_column(name: object, there: Mapping[str, Any], graph: str) -> InputError:
     """The error for weights that a graph does not have by name."""
     if not there:
-        return InputError(f"{quoted(graph)} has no columns by name; leave out weight {quote(name)}")
+        return InputError(f"{quoted(graph)} has no columns by name; leave out column {quote(name)}")
     names = quoted(", ".join(there))
     return InputError(f"{quoted(graph)} has no column {quote(name)}; its weights are {names}")
 
@@ -367,4 +367,4 @@ def check_column(name: object, column: NDArray[Any], graph: Graph) -> None:
             f"column {quote(name)} must be {graph.arc_count} weights, not {column.dtype} of shape "
             f"{column.shape}"
         )
-    check_arcs(graph.heads[:0], column, graph.vertex_count)
+    check_arcs(graph.heads[:0], column, graph.vertex_count, name=quote(name))

@@ -66,7 +66,9 @@ def graph_from_networkx(
         heads = [vertex[head] for row in rows for head in row]
         edges = [data for row in rows for data in row.values()]
     weights = _weights([data.get(weight, default) for data in edges])
-    columns = {name: as_weights(_weights([data.get(name) for data in edges])) for name in carry}
+    columns = {
+        name: as_weights(_weights([data.get(name) for data in edges], name)) for name in carry
+    }
     offsets = np.cumsum([0, *degrees])
     graph = Graph.from_arrays(offsets, np.array(heads, np.int32), weights, copy=False, name=NAME)
     about = {"coordinates": _places(network), "attribution": _attribution(network)}
@@ -105,10 +107,11 @@ def _attribution(network: Any) -> str:
     return OPENSTREETMAP if str(made_by).startswith("OSMnx") else ""
 
 
-def _weights(values: list[Any]) -> NDArray[Any]:
+def _weights(values: list[Any], name: str = "weight") -> NDArray[Any]:
     weights: NDArray[Any] = array_of(_numbers(values)) if values else np.zeros(0, np.int32)
     if weights.ndim != 1 or weights.dtype.kind not in "iufb" or weights.dtype == np.uint64:
-        raise GraphError("an edge's weight is None, text or beyond 64 bits; it must be a number")
+        problem = "is None, text or beyond 64 bits; it must be a number"
+        raise GraphError(f"an edge's {name} {problem}")
     # float64 also for float16 and the like, as Python would add them up
     return weights.astype(np.float64, copy=False) if weights.dtype.kind == "f" else weights
 

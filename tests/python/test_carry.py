@@ -410,3 +410,26 @@ def test_commands(tmp_path: Path, words: tuple[str, ...], titles: str) -> None:
     first, *rows = output.read_text().splitlines()
     assert first == titles
     assert [row.rpartition(",")[2] for row in rows] == ["0.0", "2.5", "0.5"]
+
+
+@pytest.mark.parametrize("form", ["table", "file", "networkx"])
+def test_a_wrong_value_is_found_by_its_column(tmp_path: Path, form: str) -> None:
+    streets: Any = {"from": ["a", "b"], "to": ["b", "c"], "minutes": [4, 3], "km": [1, np.nan]}
+    if form == "file":
+        streets = tmp_path / "streets.csv"
+        streets.write_text("from,to,minutes,km\na,b,4,1\nb,c,3,long\n")
+    elif form == "networkx":
+        streets = nx.DiGraph()
+        streets.add_edge("a", "b", minutes=4, km=1)
+        streets.add_edge("b", "c", minutes=3)
+    with pytest.raises(InputError, match="km"):
+        groute_py.sssp(streets, "a", weight="minutes", carry="km", device="cpu")
+    how: Any = {"weight": "minutes", "carry": None, "device": "cpu"}
+    none = groute_py.sssp(streets, "a", **how)
+    assert none is not None
+    assert none.carried == {}
+
+
+def test_a_graph_without_columns() -> None:
+    with pytest.raises(InputError, match="leave out column 'km'"):
+        groute_py.sssp(([0, 1, 1], [1], [4]), 0, carry="km", device="cpu")

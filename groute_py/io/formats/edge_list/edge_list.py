@@ -212,7 +212,12 @@ def _read_more(head: Head, dialect: Dialect) -> dict[str, NDArray[Any]]:
     roles, carry = titled.roles, {}
     for title in roles.carry:
         of_title = titled._replace(roles=Roles(roles.tail, roles.head, title))
-        carry[title] = read_rows(head, dialect._replace(titled=of_title, columns=3), None).weights
+        try:
+            rows = read_rows(head, dialect._replace(titled=of_title, columns=3), None)
+        except FormatError as error:
+            error.args = (f"{error}, in column {quote(title)}",)
+            raise
+        carry[title] = rows.weights
     return carry
 
 
