@@ -18,7 +18,7 @@ from groute_py.graph.facts import Facts
 from groute_py.hierarchy.suits import cannot
 from groute_py.many.estimates import GpuRates, estimates
 from groute_py.system.environment import local_rank
-from groute_py.system.memory_limits import available_bytes
+from groute_py.system.memory_limits import room_for
 
 READY_S = 0.3
 """Seconds until a GPU has its kernels and the graph."""
@@ -103,7 +103,8 @@ def _floyd_problem(options: Options, facts: Facts, device: str, ranks: int) -> s
         return "its float sums are not rounded from the source outwards, which predecessors need"
     width = row_types(facts, device)[0].itemsize
     padded = 128 * math.ceil(facts.vertex_count / 128)
-    needed, available = padded**2 * width, available_bytes()
+    needed = padded**2 * width
+    available = room_for(needed)
     host = sys.maxsize if available is None else available
     if device == "cpu":
         host = min(host, options.memory_limit or host)

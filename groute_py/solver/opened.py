@@ -34,7 +34,7 @@ from groute_py.source.graph_source import GraphSource
 from groute_py.source.whole import GraphSupply
 from groute_py.system.clock import span
 from groute_py.system.environment import local_rank
-from groute_py.system.memory_limits import available_bytes
+from groute_py.system.memory_limits import room_for
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -285,7 +285,8 @@ def source_of(
 def _is_short_of(size: Size, options: Options, rank: int) -> bool:
     """Return whether this rank has too little memory for one more graph of a size."""
     wide = np.dtype(np.int64)
-    needed, available = estimate(size, 1, wide), available_bytes()
+    needed = estimate(size, 1, wide)
+    available = room_for(needed.host)
     if available is not None and needed.host > available:
         return True
     if kind_of(options.device) != "cuda":

@@ -55,6 +55,14 @@ def available_bytes() -> int | None:
     return min(rests, default=None)
 
 
+def room_for(size: int) -> int | None:
+    """Return `available_bytes`; if they are fewer than ``size``, idle memory is freed first."""
+    available = available_bytes()
+    if available is not None and size > available and ANSWERS.clear():
+        return available_bytes()
+    return available
+
+
 CHECKED_EVERY = 1 << 16
 """Rows between two calls of `check_room` by those who read row by row: each takes 0.1 ms."""
 
@@ -63,9 +71,7 @@ def check_room(size: int, what: str) -> None:
     """Raise `GraphError` for more bytes than `LITTLE` and than there are, before they are taken."""
     if size <= LITTLE:
         return
-    available = available_bytes()
-    if available is not None and size > available and ANSWERS.clear():
-        available = available_bytes()
+    available = room_for(size)
     if available is not None and size > available:
         raise GraphError(
             f"{what} would take {size:,} bytes of memory, more than the {available:,} that are "

@@ -20,13 +20,16 @@ LEAST_BYTES = 1 << 20
 MOST_WASTE = 2
 """An array has idle memory up to so many times its size."""
 
+MOST_IDLE = 256
+"""Arrays that stay idle; each array that comes or goes looks at all of them."""
+
 
 class MemoryPool:
     """Arrays in memory that earlier ones have left.
 
-    Up to ``most`` bytes stay idle, of which the oldest go first. An array's memory is idle once
-    nothing refers to it, views included. Threads, finalizers and forks are safe, because each step
-    on ``_idle`` is one operation of a dictionary; there is no lock.
+    Up to ``most`` bytes in `MOST_IDLE` arrays stay idle, of which the oldest go first. An array's
+    memory is idle once nothing refers to it, views included. Threads, finalizers and forks are
+    safe, because each step on ``_idle`` is one operation of a dictionary; there is no lock.
     """
 
     def __init__(self, most: int) -> None:
@@ -70,7 +73,9 @@ class MemoryPool:
 
     def _leave(self, memory: NDArray[np.uint8]) -> None:
         self._idle[next(self._numbers)] = memory
-        while sum(map(len, (idle := self._idle.copy()).values())) > self._most:
+        while (
+            len(idle := self._idle.copy()) > MOST_IDLE or sum(map(len, idle.values())) > self._most
+        ):
             self._idle.pop(min(idle), None)
 
 

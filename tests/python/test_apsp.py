@@ -18,7 +18,6 @@ from support.row_checks import check_rows
 import groute_py
 from groute_py import Graph, InputError, NegativeCycleError, SourceRows
 from groute_py.device.summary import Wanted
-from groute_py.engine.memory import host
 from groute_py.engine.options import Options
 from groute_py.graph.facts import facts_of
 from groute_py.graph.ids import Numbering
@@ -28,6 +27,7 @@ from groute_py.many.choose import choose
 from groute_py.many.estimates import GpuRates
 from groute_py.many.reduce import reduce
 from groute_py.many.sources import sources_of
+from groute_py.system import memory_limits
 
 
 @settings(max_examples=25)
@@ -226,7 +226,7 @@ def test_predecessors_of_floyd_need_integers(device: str) -> None:
 
 
 def test_rows_that_fit_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(host, "available_bytes", lambda: 1000)
+    monkeypatch.setattr(memory_limits, "available_bytes", lambda: 1000)
     with pytest.raises(InputError, match=r"100 rows of 100 vertices take 80,000 bytes, and 1,000"):
         groute_py.apsp(random_graph(100, 300, seed=1, greatest=3), device="cpu")
 

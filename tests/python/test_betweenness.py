@@ -21,12 +21,12 @@ from groute_py.centrality import betweenness, dependencies, edge_betweenness
 from groute_py.centrality.dependencies import Accumulated, accumulate, accumulated, dependency_job
 from groute_py.centrality.scores import estimated
 from groute_py.comm.base import SoloChannel
-from groute_py.engine.memory import host
 from groute_py.engine.memory.gpus import SLOT_BYTES, source_bytes
 from groute_py.engine.memory.host import bytes_of
 from groute_py.graph.facts import Size
 from groute_py.graph.generate import generate
 from groute_py.solver.opened import Work
+from groute_py.system import memory_limits
 from groute_py.system.threads import thread_count
 
 EXAMPLES = 8 if EMULATED else 40
@@ -286,7 +286,7 @@ def test_a_graph_without_vertices() -> None:
 
 
 def test_memory_that_does_not_suffice(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(host, "available_bytes", lambda: 100)
+    monkeypatch.setattr(memory_limits, "available_bytes", lambda: 100)
     with pytest.raises(InputError, match=r"take [\d,]+ bytes, and 100 bytes of memory are free"):
         betweenness(graph_of(3, [(0, 1, 1)]), device="cpu")
 
@@ -302,7 +302,7 @@ def test_a_cycle_of_weight_zero_that_no_source_reaches(device: str) -> None:
 
 def test_sums_that_rank_0_cannot_collect(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is refused on all ranks before any of them solves."""
-    monkeypatch.setattr(host, "available_bytes", lambda: 4700)
+    monkeypatch.setattr(memory_limits, "available_bytes", lambda: 4700)
     monkeypatch.setattr(dependencies, "_opened", None)
     graph = random_graph(100, 300, seed=1, greatest=9)
 

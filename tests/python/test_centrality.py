@@ -247,7 +247,7 @@ def test_a_prepared_graph(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_memory_that_does_not_suffice(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("groute_py.engine.memory.host.available_bytes", lambda: 100)
+    monkeypatch.setattr("groute_py.system.memory_limits.available_bytes", lambda: 100)
     with pytest.raises(InputError, match=r"take [\d,]+ bytes, and 100 bytes of memory are free"):
         centrality.closeness(graph_of(300, [(0, 1, 1)]), device="cpu")
 

@@ -14,7 +14,6 @@ from support.solving import source_solver
 import groute_py
 from groute_py import InputError, RunError
 from groute_py.comm.base import Channel
-from groute_py.engine.memory import host
 from groute_py.engine.tree_solve import TreeSolver
 from groute_py.graph.facts import facts_of
 from groute_py.partition.order import Order
@@ -41,7 +40,7 @@ def test_it_is_refused(
 ) -> None:
     graph, solve = random_graph(30, 90, seed=1, greatest=9), getattr(groute_py, job)
     solve(graph, *arguments, **options, device="cpu")
-    monkeypatch.setattr(host, "available_bytes", lambda: 100)
+    monkeypatch.setattr(memory_limits, "available_bytes", lambda: 100)
     with pytest.raises(InputError, match=f"{says}.* and 100 bytes of memory are free; "):
         solve(graph, *arguments, **options, device="cpu")
 

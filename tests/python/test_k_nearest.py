@@ -32,11 +32,11 @@ from groute_py import (
     TimeLimitError,
 )
 from groute_py.comm.agree import on_root
-from groute_py.engine.memory import host
 from groute_py.jobs import k_nearest
 from groute_py.jobs.nearest import NearestJob
 from groute_py.many.storage.store import PartFile, Store
 from groute_py.solver.opened import Work
+from groute_py.system import memory_limits
 
 ONES = ("batch", "floyd")
 """Methods of which the first is chosen if both take as long."""
@@ -219,7 +219,7 @@ def test_what_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
             groute_py.nearest(graph, [1, 2], k=2, device="cpu", time_limit_s=1e-9)
     with pytest.raises(InputError, match="solve without it"):
         groute_py.nearest(graph_of(2, [(0, 1, -1)]), [0], k=2, cutoff=3)
-    monkeypatch.setattr(host, "available_bytes", lambda: 100)
+    monkeypatch.setattr(memory_limits, "available_bytes", lambda: 100)
     with pytest.raises(InputError, match="2 facilities of each of 30 vertices take 2,700 bytes"):
         groute_py.nearest(graph, [1], k=2)
 

@@ -22,7 +22,6 @@ from groute_py.device.cpu import sweeps
 from groute_py.device.cpu.rows import CpuGraph
 from groute_py.device.cpu.sweeps import CpuSweeps
 from groute_py.device.rows import NarrowError
-from groute_py.engine.memory import host
 from groute_py.engine.options import Options
 from groute_py.graph.direction import Direction
 from groute_py.hierarchy.problems import DenseError
@@ -31,6 +30,7 @@ from groute_py.many import solve
 from groute_py.many.choose import Choice
 from groute_py.many.row_graph import RowGraph
 from groute_py.many.solve import Solving
+from groute_py.system import memory_limits
 
 
 def check(graph: Graph, matrix: Matrix | None) -> None:
@@ -148,7 +148,7 @@ def test_wrong_ends(sources: Any, targets: Any, problem: str) -> None:
 def test_a_matrix_that_fits_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its columns alone count."""
     graph = random_graph(100, 300, seed=1, greatest=3)
-    monkeypatch.setattr(host, "available_bytes", lambda: 1000)
+    monkeypatch.setattr(memory_limits, "available_bytes", lambda: 1000)
     assert groute_py.matrix(graph, range(100), [0], device="cpu") is not None
     with pytest.raises(InputError, match=r"100 rows of 2 vertices take 1,600 bytes, and 1,000"):
         groute_py.matrix(graph, range(100), [0, 1], device="cpu")

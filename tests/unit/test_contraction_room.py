@@ -39,7 +39,7 @@ INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
 def room(monkeypatch: pytest.MonkeyPatch, gpu: int, host: int | None) -> None:
     """Let so many bytes be free."""
     monkeypatch.setattr("groute_py.engine.memory.gpus.free_gpu_bytes", lambda *_: gpu)
-    monkeypatch.setattr("groute_py.engine.memory.gpus.available_bytes", lambda: host)
+    monkeypatch.setattr("groute_py.system.memory_limits.available_bytes", lambda: host)
 
 
 @pytest.mark.parametrize(

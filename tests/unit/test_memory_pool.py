@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from groute_py.errors import GraphError
 from groute_py.system import memory_limits
-from groute_py.system.memory_pool import LEAST_BYTES, MemoryPool
+from groute_py.system.memory_pool import LEAST_BYTES, MOST_IDLE, MemoryPool
 
 LARGE = LEAST_BYTES // 8
 """Entries of 64 bits of the least array whose memory is used again."""
@@ -137,6 +137,16 @@ def test_idle_memory_is_bounded(pool: MemoryPool) -> None:
         arrays.pop(0)
     again = [pool.empty(LARGE, np.int64) for _ in range(8)]
     assert sorted(map(address, again)) == sorted(places[-8:])  # the oldest were freed
+    assert not pool.clear()
+
+
+def test_few_arrays_stay_idle() -> None:
+    pool = MemoryPool(2 * MOST_IDLE * LEAST_BYTES)
+    arrays = [pool.empty(LARGE, np.int64) for _ in range(MOST_IDLE + 2)]
+    places = {address(array) for array in arrays}
+    arrays.clear()
+    again = [pool.empty(LARGE, np.int64) for _ in range(MOST_IDLE)]
+    assert {address(array) for array in again} <= places
     assert not pool.clear()
 
 

@@ -28,7 +28,7 @@ from groute_py.hierarchy import problems
 from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.kernels.cpu import sweep
 from groute_py.kernels.cpu.sweep import mark_above
-from groute_py.system.memory_limits import available_bytes
+from groute_py.system.memory_limits import room_for
 from groute_py.system.threads import lent
 
 LANE_BYTES = 12
@@ -106,7 +106,7 @@ class CpuSweeps:
         """Sweeps at once, as cores, sources and memory allow; half of it is for the rows."""
         most = min(self._threads, -(-sources // self._lanes))
         each = one.vertex_count * 2 * (LINE_BYTES + LANE_BYTES)
-        free = available_bytes()
+        free = room_for(most * each)
         return max(most if free is None else min(most, free // max(each, 1)), 1)
 
     def _swept(

@@ -30,7 +30,7 @@ from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.hierarchy.problems import UnsuitableError
 from groute_py.hierarchy.suits import MOST_NEIGHBOURS
 from groute_py.system.environment import local_rank
-from groute_py.system.memory_limits import available_bytes
+from groute_py.system.memory_limits import room_for
 
 MOST_GPUS = 1024
 
@@ -225,7 +225,8 @@ def place_for(facts: Facts, kind: str, memory_limit: int | None = None) -> Contr
 
 def on_host(facts: Facts, why: str) -> ContractionPlace:
     """Return the host, and why no GPU contracts; `UnsuitableError` if the graph does not fit."""
-    takes, free = _host_bytes(Size.of(facts), facts.weight_type), available_bytes()
+    takes = _host_bytes(Size.of(facts), facts.weight_type)
+    free = room_for(takes)
     if free is None or takes <= free:
         return ContractionPlace("cpu", why)
     raise UnsuitableError(

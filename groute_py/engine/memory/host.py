@@ -9,7 +9,7 @@ from typing import NamedTuple
 from groute_py.device.cpu.memory_plan import PATHS_BYTES, SIDE_BYTES, SUM_BYTES
 from groute_py.errors import InputError, quote
 from groute_py.graph.facts import Size
-from groute_py.system.memory_limits import ANSWERS, available_bytes
+from groute_py.system.memory_limits import room_for
 
 COUNTED = {"betweenness": False, "edge-betweenness": True}
 """The measures of all shortest paths; whether they have a value for each arc."""
@@ -127,10 +127,7 @@ def centrality_of(job: str, size: Size) -> tuple[str, int] | None:
 
 def refuse_beyond(needed: int, what: str, advice: str) -> None:
     """Raise `InputError` if so many bytes of host memory are not free; ``what`` is a plural."""
-    free = available_bytes()
-    if free is not None and needed > free and ANSWERS.clear():
-        free = available_bytes()
-    refuse_more(needed, free, what, advice)
+    refuse_more(needed, room_for(needed), what, advice)
 
 
 def refuse_more(needed: int, free: int | None, what: str, advice: str) -> None:

@@ -27,7 +27,7 @@ from groute_py.device.cuda.runtime.pinned import empty_pinned
 from groute_py.device.rows import RowBlock, refuse_narrow, surely_fits
 from groute_py.device.summary import Summary, Wanted
 from groute_py.errors import InputError
-from groute_py.system.memory_limits import available_bytes
+from groute_py.system.memory_limits import room_for
 
 MOST_TILES = 16
 """Row tiles of a strip: then it is worked on for longer than it takes to come and to leave."""
@@ -122,7 +122,8 @@ class CudaStripFloyd:
         pitch, kind = self._steps.pitch, self._graph.type
         stay = self._spare() // (height * self._steps.row_bytes) - PLACES - PIVOT_PLACES
         away = max(len(starts) - max(stay, 0), 0)
-        needed, host = away * height * self._steps.row_bytes, available_bytes()
+        needed = away * height * self._steps.row_bytes
+        host = room_for(needed)
         if host is not None and needed > host:
             raise InputError(
                 f"the matrix of {self._graph.vertex_count:,} vertices needs {needed:,} bytes of "
