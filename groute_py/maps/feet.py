@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.errors import check_truth
 from groute_py.graph.csr import Graph, GraphLike, of_arcs
 from groute_py.graph.geography import Shapes
 from groute_py.io.optional_libraries import library
@@ -57,6 +58,7 @@ def add_points(
     >>> roads.coordinates[3].tolist(), roads.weights.tolist(), roads.heads.tolist()
     ([4.0, 0.0], [16, 30, 24], [3, 2, 1])
     """
+    check_truth("planar", planar)
     whole = GraphSource(graph).graph().to_host()
     places = places_of(whole, coordinates, planar=planar, beside=graph)
     return with_points(whole, places, as_points(points))
@@ -98,14 +100,15 @@ def _cuts(graph: Graph, ground: Ground, places: Places, points: Places) -> Cuts:
             pieces, first = np.unique(pieces[is_same], return_index=True)
             cuts.append((roads[pieces], shares[is_same][first]))
             coordinates.append(plane.unproject(feet[best] + plane.project(point)))
-    some = _apart(cuts)
-    cuts, counts = [cuts[number] for number in some], [len(cuts[number][0]) for number in some]
+    apart = _apart(cuts)
+    cuts = [cuts[number] for number in apart]
+    counts = [len(of) for of, _ in cuts]
     return Cuts(
         np.concatenate([np.empty(0, np.int64), *(of for of, _ in cuts)]),
         np.concatenate([np.empty(0), *(shares for _, shares in cuts)]),
         graph.vertex_count + np.repeat(np.arange(len(cuts)), counts),
         Plane(None if places.planar else (0.0, 0.0)).unwrapped(
-            np.reshape(coordinates, (-1, 2))[some]
+            np.reshape(coordinates, (-1, 2))[apart]
         ),
     )
 

@@ -128,6 +128,8 @@ def test_a_foot_at_a_vertex_cuts_neither_direction() -> None:
     ends = np.array([[0.0, 0], [1, 0]])
     roads = groute_py.add_points(TWO_WAYS, [[1e-17, 1], [1 - 1e-16, 2]], ends, planar=True)
     assert roads.vertex_count == 2
+    with pytest.raises(InputError, match="planar must be"):
+        groute_py.add_points(TWO_WAYS, [[1, 1]], ends, planar="yes")  # type: ignore[arg-type]
 
 
 def test_a_road_across_the_date_line_is_on_one_side_of_the_globe() -> None:
