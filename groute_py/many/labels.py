@@ -169,7 +169,9 @@ class GraphLabels:
             self._is_saved = saved_order(graph, self._orders) is not None
         if self._is_saved:
             return SAVED_SHARE * anew_s
-        return anew_s if options.keeps_prepared and anew_s <= LONGEST_ORDER_S else math.inf
+        limit_s = math.inf if options.time_limit_s is None else options.time_limit_s
+        is_short = anew_s <= min(LONGEST_ORDER_S, limit_s)
+        return anew_s if options.keeps_prepared and is_short else math.inf
 
     @property
     def _orders(self) -> Orders | None:

@@ -208,10 +208,15 @@ def test_choice(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("eager")
-def test_no_call_waits_long_for_an_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own, "LONGEST_ORDER_S", 0)
+@pytest.mark.parametrize("limit_s", [None, 60])
+def test_no_call_waits_long_for_an_order(
+    limit_s: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    longest = {"LONGEST_ORDER_S": 0} if limit_s is None else {"order_seconds": lambda _: 61}
+    for name, value in {"LONGEST_ORDER_S": 100, **longest}.items():
+        monkeypatch.setattr(own, name, value)
     road = generate("road:9x9")
-    with groute_py.open(road, prepare=True, device="cpu") as solver:
+    with groute_py.open(road, prepare=True, device="cpu", time_limit_s=limit_s) as solver:
         routes = solver.route([(3, 7)])
         assert "make it by groute-py prepare --separators" in routes.statistics["reason"]
         assert routes.distances[0] == scipy_distances(road, 3)[7]
