@@ -117,8 +117,12 @@ def of_pairs(
 
 def with_sums(part: TableColumns, sums: Mapping[str, NDArray[Any]], some: slice) -> TableColumns:
     """Add sums along the paths of some rows; a title that is there already gets `CARRIED`."""
-    named = {f"{CARRIED}{name}" if name in part else name: sums[name] for name in sums}
-    return part | {name: of_distances(of[some].reshape(-1)) for name, of in named.items()}
+    for name, of in sums.items():
+        title = name
+        while title in part:
+            title = f"{CARRIED}{title}"
+        part = part | {title: of_distances(of[some].reshape(-1))}
+    return part
 
 
 def of_reached(part: TableColumns) -> TableColumns:

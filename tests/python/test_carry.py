@@ -433,3 +433,13 @@ def test_a_wrong_value_is_found_by_its_column(tmp_path: Path, form: str) -> None
 def test_a_graph_without_columns() -> None:
     with pytest.raises(InputError, match="leave out column 'km'"):
         groute_py.sssp(([0, 1, 1], [1], [4]), 0, carry="km", device="cpu")
+
+
+def test_no_title_hides_another() -> None:
+    titles = ["carried_distance", "distance"]
+    streets = {"from": ["a"], "to": ["b"], "km": [4], "distance": [1], "carried_distance": [2]}
+    how: Any = {"weight": "km", "device": "cpu"}
+    matrix = groute_py.matrix(streets, ["a"], ["b"], carry=titles, **how)
+    assert matrix is not None
+    line = matrix.to_frame(library="pyarrow").to_pylist()[0]
+    assert list(line.values()) == ["a", "b", 4, 2, 1]
