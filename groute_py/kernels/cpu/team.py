@@ -18,9 +18,11 @@ What threads share, and the order that each needs (relaxed, acquire and release 
   (acquire), `store_release` frees it. So whoever takes an entry sees the distance it came with, or
   a lower one, and drops no entry that holds.
 * The state counts idle threads and what lies in the pool, in one word, so that one look sees both.
-  A thread adds itself when its near is empty; all other changes are made under the lock. All idle
-  and nothing in the pool therefore stays so, and all threads see it. A busy thread reads the state
-  relaxed: it is a hint to give, or the bit that ends the slice, and either may be seen late.
+  A thread adds itself when its near is empty; until all have arrived at the barrier, all other
+  changes of the counts are made under the lock, by busy threads or with entries from the pool. All
+  idle and nothing in the pool therefore stays so, and all threads see it. A busy thread reads the
+  state relaxed: it is a hint to give, or the bit that ends the slice, and either may be seen late.
+  Only a busy thread, or a caller that is at work no more, sets that bit: never where all are idle.
 * A thread's floor is written before it arrives (release), and read behind the barrier (acquire). It
   is written again only at the end of the next bucket, when every thread is idle, so has read it.
   Between slices the least of a thread's far lies in its own lists.
