@@ -390,7 +390,7 @@ def test_attributes_of_networks() -> None:
     assert result is not None
     assert result.carried["length"].tolist() == [8, 1, 0]
     network.add_edge("c", "d", time=1)
-    with pytest.raises(GraphError, match="weight is None"):
+    with pytest.raises(GraphError, match="length is None"):
         groute_py.sssp(network, "c", weight="time", carry="length", device="cpu")
 
 
