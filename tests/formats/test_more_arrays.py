@@ -102,7 +102,7 @@ class TestGraph:
         [
             ({"columns": {"a": np.zeros(3)}}, r"column 'a' must be 4 weights"),
             ({"columns": {"": np.zeros(4)}}, "needs a name"),
-            ({"columns": {"a": np.array([0, 1, np.nan, 0])}}, "arc 2 has weight nan"),
+            ({"columns": {"a": np.array([0, 1, np.nan, 0])}}, "arc 2 has 'a' nan"),
             ({"attribution": "©" * 256}, "at most 255"),
             ({"shapes": Shapes(np.zeros(3, int), np.array([0, 0]), np.zeros((0, 2)))}, "lines of"),
             ({"shapes": Shapes(np.ones(4, int), np.array([0, 0]), np.zeros((0, 2)))}, "none of 1"),
@@ -167,7 +167,7 @@ class TestFiles:
         plain = town.changed(coordinates=None, columns={}, shapes=None, attribution="")
         write_graph(plain, tmp_path / "g.csr")
         assert (tmp_path / "g.csr").read_bytes().startswith(b"groute-py csr 1\n")
-        with pytest.raises(InputError, match=r"no columns by name; leave out weight 'time'"):
+        with pytest.raises(InputError, match=r"no columns by name; leave out column 'time'"):
             read_graph(tmp_path / "g.csr", weight="time")
 
     def test_a_later_version_says_what_it_takes(self, town: Graph, tmp_path: Path) -> None:
