@@ -45,7 +45,7 @@ ROWS = ("apsp", "matrix")
 
 ROUTES_TOO = (*ROWS, "route")
 MEASURES_TOO = (*ROUTES_TOO, "centrality")
-"""Those that take what `groute_py.route` takes, and what all of `groute_py.centrality` take."""
+"""Functions that take the options of `groute_py.route`, and those of all centralities."""
 
 METHODS = {
     "floyd": "blocked Floyd-Warshall on the whole matrix",
@@ -386,10 +386,7 @@ class Options:
         if not self.download:
             raise InputError("answers with turns are made on the host; leave out download=False")
         if self.coordinates is not None:
-            raise InputError(
-                "a file of coordinates has no places for the expansion by turns; leave one of "
-                "coordinates and turns out"
-            )
+            raise InputError("coordinates do not suit the expansion by turns; leave one of them out")
 
     def check_against(self, facts: Facts) -> None:
         """Raise `InputError` for what the graph does not allow."""

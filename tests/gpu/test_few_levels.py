@@ -159,7 +159,7 @@ def test_paths_up_to_the_last_level_and_beyond(function: Callable[..., Any], len
 
 
 def test_a_deep_part_that_only_a_later_batch_reaches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the first sources added counts once."""
+    """Sums of the first sources count once."""
     path = [(u, u + 1, 1) for u in range(60)]
     wide = [(61 + u, 61 + (u * k + k) % 60, 1) for u in range(60) for k in (1, 7, 11)]
     graph = graph_of(121, path + wide)

@@ -43,20 +43,20 @@ def test_a_cutoff(device: str, graph: Any, cutoff: float) -> None:
     matrix = groute_py.matrix(graph, SOURCES, TARGETS, **how)
     assert matrix is not None
     assert matrix.predecessors is not None
-    wanted = distances(graph, cutoff)
-    np.testing.assert_array_equal(as_floats(matrix.distances), wanted)
-    is_path = np.isfinite(wanted) & (SOURCES[:, np.newaxis] != TARGETS)
+    expected = distances(graph, cutoff)
+    np.testing.assert_array_equal(as_floats(matrix.distances), expected)
+    is_path = np.isfinite(expected) & (SOURCES[:, np.newaxis] != TARGETS)
     np.testing.assert_array_equal(matrix.predecessors >= 0, is_path)
     entries = matrix.to_sparse().tocoo()
-    rows, columns = np.isfinite(wanted).nonzero()
+    rows, columns = np.isfinite(expected).nonzero()
     np.testing.assert_array_equal([entries.row, entries.col], [rows, columns])
-    np.testing.assert_array_equal(entries.data, wanted[rows, columns])
+    np.testing.assert_array_equal(entries.data, expected[rows, columns])
 
 
 @pytest.mark.parametrize("graph", [GRAPH, FLOATS], ids=["int32", "float32"])
 def test_reductions(device: str, graph: Any) -> None:
     near = distances(graph, 11)
-    wanted = {
+    expected = {
         "count": np.isfinite(near).sum(axis=1),
         "sum": np.isfinite(near) @ WEIGHTS,
         "nearest": near.min(axis=1),
@@ -66,7 +66,7 @@ def test_reductions(device: str, graph: Any) -> None:
         whole = solver.accessibility(SOURCES, TARGETS)
     assert whole is not None
     np.testing.assert_array_equal(whole.values, np.isfinite(distances(graph)).sum(axis=1))
-    for name, values in wanted.items():
+    for name, values in expected.items():
         weights = WEIGHTS if name in ("sum", "decay") else None
         how: Any = {"weights": weights, "cutoff": 11, "device": device}
         answer = groute_py.accessibility(graph, SOURCES, TARGETS, name, **how)

@@ -118,7 +118,7 @@ def test_costs_of_zero(device: str) -> None:
 
 
 def test_a_free_way_is_no_maze() -> None:
-    """Where arcs cost nothing a way may pass a vertex twice, but not again and again."""
+    """A way along arcs that cost nothing passes a vertex twice at most, not again and again."""
     graph = generate("road:40x40")
     hierarchy, costs = customizable(graph), np.zeros(graph.arc_count)
     for seed in range(10):

@@ -59,8 +59,8 @@ def sum_along(graph: Graph, path: Any, name: str) -> Any:
 def check_sums(graph: Graph, sums: Any, paths: Any) -> None:
     """Compare sums, in the order of some paths, with those along these."""
     for name in COLUMNS:
-        wanted = [sum_along(graph, path, name) for path in paths]
-        np.testing.assert_allclose(np.ravel(sums[name]), wanted, rtol=1e-12)
+        expected = [sum_along(graph, path, name) for path in paths]
+        np.testing.assert_allclose(np.ravel(sums[name]), expected, rtol=1e-12)
         kind = np.float64 if name == "toll" else np.int64
         assert sums[name].dtype == kind
 
@@ -115,37 +115,37 @@ class TestByNetworkX:
 
     @pytest.mark.parametrize("prepared", [False, True])
     def test_matrix_and_route(self, device: str, prepared: bool) -> None:
-        wanted = by_networkx()
+        expected = by_networkx()
         graph = groute_py.prepare(GRAPH, device="cpu") if prepared else GRAPH
         assert graph is not None
         how: Any = {"carry": COLUMNS, "device": device}
         matrix = groute_py.matrix(graph, SOURCES, TARGETS, **how)
         assert matrix is not None
         assert matrix.predecessors is None
-        np.testing.assert_array_equal([matrix.distances, matrix.carried["length"]], wanted)
+        np.testing.assert_array_equal([matrix.distances, matrix.carried["length"]], expected)
         pairs = [(source, target) for source in SOURCES for target in TARGETS]
         routes = groute_py.route(graph, pairs, **how)
         assert routes is not None
         assert routes.paths is None
-        np.testing.assert_array_equal(routes.carried["length"], wanted[1].reshape(-1))
+        np.testing.assert_array_equal(routes.carried["length"], expected[1].reshape(-1))
 
     def test_one_source_and_nearest(self, device: str) -> None:
-        wanted = by_networkx()
+        expected = by_networkx()
         how: Any = {"carry": "length", "device": device}
         for row, source in enumerate(SOURCES[:3].tolist()):
             result = groute_py.sssp(GRAPH, source, **how)
             assert result is not None
-            np.testing.assert_array_equal(result.carried["length"][TARGETS], wanted[1, row])
+            np.testing.assert_array_equal(result.carried["length"][TARGETS], expected[1, row])
         near = groute_py.nearest(GRAPH, SOURCES, vertices=TARGETS, **how)
         assert near is not None
-        best = wanted[0].argmin(axis=0)
-        lengths = wanted[1][best, np.arange(len(TARGETS))]
+        best = expected[0].argmin(axis=0)
+        lengths = expected[1][best, np.arange(len(TARGETS))]
         np.testing.assert_array_equal(near.carried["length"], lengths)
 
 
 @pytest.mark.parametrize("reverse", [False, True])
 class TestTies:
-    """Of several shortest paths the answer's own counts."""
+    """Sums are those of the answer's own path where several are shortest."""
 
     def test_one_source(self, device: str, reverse: bool) -> None:
         result = groute_py.sssp(TIES, 4, carry=COLUMNS, device=device, reverse=reverse)
@@ -191,7 +191,7 @@ class TestTies:
 @pytest.mark.parametrize("to_facility", [False, True])
 @pytest.mark.parametrize("vertices", [None, [9, 4, 4]])
 def test_the_k_nearest(device: str, to_facility: bool, vertices: Any) -> None:
-    """Of paths by the rows of each facility, where no two paths are equally short."""
+    """Sums are those of each facility's row; no two paths are equally short."""
     facilities = [3, 77, 150, 4]
     how: Any = {"device": device, "carry": COLUMNS}
     near = groute_py.nearest(
@@ -204,10 +204,10 @@ def test_the_k_nearest(device: str, to_facility: bool, vertices: Any) -> None:
         assert near.carried[name].shape == near.distances.shape == (len(rows), 3)
         for row, vertex in enumerate(rows):
             for rank, facility in enumerate(near.facilities[row].tolist()):
-                wanted = UNREACHED if name == "length" else np.inf
+                expected = UNREACHED if name == "length" else np.inf
                 if facility >= 0:
-                    wanted = trees[facilities.index(facility)].carried[name][vertex]
-                assert near.carried[name][row, rank] == pytest.approx(wanted)
+                    expected = trees[facilities.index(facility)].carried[name][vertex]
+                assert near.carried[name][row, rank] == pytest.approx(expected)
 
 
 def test_the_k_nearest_with_ties(device: str) -> None:

@@ -108,7 +108,7 @@ def test_many_sources_at_once(
 
 @pytest.mark.parametrize("limit", [3, 2**31 - 2, 2**31 - 1, 2**40, 2**62])
 def test_many_sources_at_once_with_distances_beyond_32_bits(device: str, limit: int) -> None:
-    """What lies beyond a limit does not have to fit; what lies within takes a wider type."""
+    """Distances beyond a limit need not fit; those within it take a wider type."""
     graph = graph_of(4, [(0, 1, 3), (1, 2, 2**31 - 5), (2, 3, 2**31 - 1), (3, 0, 0)])
     sources = [*range(4)] * 8
     result = groute_py.isochrone(graph, sources, [limit], each=True, device=device)

@@ -122,8 +122,8 @@ def test_ranks(ranks: int, device: str) -> None:
 
     def answer(channel: Any) -> None:
         for graph in (road, fewer):
-            given = graph if channel.rank == 0 else None
-            with solver_on(channel, given, prepare=True, device=device) as solver:
+            own_graph = graph if channel.rank == 0 else None
+            with solver_on(channel, own_graph, prepare=True, device=device) as solver:
                 check(solver, graph)
                 heavier = graph.with_weights(graph.weights * 2)
                 solver.update(heavier.weights if channel.rank == 0 else None)
@@ -223,7 +223,7 @@ def test_no_call_waits_long_for_an_order(
 
 
 def test_an_error_of_metis(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As where a signal ends it."""
+    """A signal ends it so too."""
 
     def fail(*_: Any) -> None:
         raise RuntimeError("unknown")
@@ -367,10 +367,10 @@ def test_an_order_that_is_kept(
     assert routes.distances.tolist() == plain.distances.tolist()
     groute_py.customize(tmp_path / "back.gr", device="cpu")
     assert len(made) == 2
-    kept = sorted((empty_cache / "graphs").glob("*.order"))
-    assert len(kept) == 2
+    orders = sorted((empty_cache / "graphs").glob("*.order"))
+    assert len(orders) == 2
     assert [copy.kind for copy in copies_in(empty_cache / "graphs")].count("order") == 2
-    for place in kept:
+    for place in orders:
         content = bytearray(place.read_bytes())
         content[200] ^= 1
         place.write_bytes(content)

@@ -118,9 +118,9 @@ class CudaLoading:
             hierarchy, room = self.hierarchy, int(SHARE_OF_ROOM * self.gpu.room())
             each = CudaTrees.bytes_of(hierarchy.vertex_count)
             each += CudaOrigins.bytes_of(hierarchy.level_count)
-            taken = PAIR_BYTES * pairs
-            refuse_large(taken + each, f"trees of {LANES} origins, and the trips", self.gpu)
-            most = max((room - taken) // each, 1)
+            trip_bytes = PAIR_BYTES * pairs
+            refuse_large(trip_bytes + each, f"trees of {LANES} origins, and the trips", self.gpu)
+            most = max((room - trip_bytes) // each, 1)
             if min(packs, most) > self._trees.packs:
                 self._trees = CudaTrees(hierarchy.vertex_count, min(packs, most))
         return self._trees

@@ -215,7 +215,7 @@ def _refuse_large(takes: int, graph: CudaGraph) -> None:
 
 def _packs(levels: CudaHierarchy, graph: CudaGraph, filled: int) -> int:
     """Packs of a batch: enough for so many distances, as memory allows."""
-    wanted = max(-(-filled // (SOURCES * max(levels.vertex_count, 1))), 1)
+    enough = max(-(-filled // (SOURCES * max(levels.vertex_count, 1))), 1)
     each, free = ManyTrees.bytes_of(levels, 1), graph.free_bytes
     most = int(MEMORY_SHARE * free) // max(each, 1)
     if most < 1:
@@ -223,4 +223,4 @@ def _packs(levels: CudaHierarchy, graph: CudaGraph, filled: int) -> int:
             f"{SOURCES} sources at once, the fewest that sweeps take, do not fit on {graph.label}: "
             f"they need {2 * each:,} bytes, and {free:,} are free"
         )
-    return min(wanted, most, MOST_PACKS)
+    return min(enough, most, MOST_PACKS)
