@@ -386,7 +386,7 @@ class Options:
         if not self.download:
             raise InputError("answers with turns are made on the host; leave out download=False")
         if self.coordinates is not None:
-            raise InputError("coordinates do not suit the expansion by turns; leave one of them out")
+            raise InputError("coordinates do not suit expansion by turns; leave one of them out")
 
     def check_against(self, facts: Facts) -> None:
         """Raise `InputError` for what the graph does not allow."""
