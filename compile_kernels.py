@@ -27,8 +27,12 @@ GRAPHS = {
 UNSORTED = ("integers.gr", "floats.mtx")
 """Texts whose arcs do not come in the order of their tails, as in many files."""
 
+NAMED = "from,to,km\nOslo,Bergen,463\nBergen,Stavanger,210\n"
+"""A table of roads between names."""
+
 COMMANDS = (
     ("sssp", "integers.gr", "--verify"),
+    ("sssp", "named.csv", "--undirected"),
     ("sssp", "sorted.gr"),
     ("sssp", "small.csr"),
     ("sssp", "floats.mtx", "--verify"),
@@ -66,7 +70,9 @@ def run_commands() -> None:
     from groute_py.cli.main import commands
     from groute_py.device.cpu import team
 
-    os.environ["OMP_NUM_THREADS"], team.ARCS_A_THREAD = "2", 1  # a team for a small graph
+    os.environ["OMP_NUM_THREADS"] = "2"
+    team.ARCS_A_THREAD = team.LARGE_ARCS = 1  # a team for a small graph
+    Path("named.csv").write_text(NAMED)
     graph = generate("road:30x30")
     for name, kind in GRAPHS.items():
         write_graph(graph.with_weights(graph.weights.astype(kind)), name)
