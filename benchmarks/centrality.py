@@ -32,9 +32,9 @@ from groute_py.comm.base import Channel, SoloChannel
 from groute_py.device.summary import Wanted
 from groute_py.engine.options import Options
 from groute_py.many.apsp import Ends
+from groute_py.many.opened import Opened, source_of
 from groute_py.many.reduce import reduce
 from groute_py.many.sources import sources_of
-from groute_py.solver.opened import Opened, source_of
 
 SETS = {
     "cuda": [

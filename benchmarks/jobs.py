@@ -49,8 +49,8 @@ from groute_py.comm.agree import at_root, collective, on_root
 from groute_py.comm.base import Channel, SoloChannel
 from groute_py.engine.options import Options
 from groute_py.engine.preparing import prepare_whole
-from groute_py.hierarchy.prepared import without_hierarchy
-from groute_py.solver.opened import Opened, source_of
+from groute_py.graph.hierarchy.prepared import without_hierarchy
+from groute_py.many.opened import Opened, source_of
 
 SETS = {
     "cuda": [

@@ -41,10 +41,10 @@ from groute_py.engine.algorithms.numbers import distance_types
 from groute_py.engine.options import METHODS, Options
 from groute_py.io.pairs import read_sources
 from groute_py.many.apsp import Ends, ManySources
+from groute_py.many.opened import Opened, source_of
 from groute_py.many.solve import Solving
 from groute_py.many.sources import sources_of
 from groute_py.results.distances import public_distances
-from groute_py.solver.opened import Opened, source_of
 
 SETS = {
     "cuda": [

@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from groute_py import Graph, Result, sssp, verify
-from groute_py.hierarchy.prepared import without_hierarchy
+from groute_py.graph.hierarchy.prepared import without_hierarchy
 from groute_py.results.verification import reference_distances
 from groute_py.system.environment import place
 

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from groute_py.errors import VerificationError as VerificationError
     from groute_py.graph.csr import Graph as Graph
     from groute_py.graph.generate import generate as generate
+    from groute_py.graph.hierarchy.prepared import PreparedGraph as PreparedGraph
     from groute_py.graph.ids import Positions as Positions
-    from groute_py.hierarchy.prepared import PreparedGraph as PreparedGraph
     from groute_py.interop.tables import graph_from_table as graph_from_table
     from groute_py.io.graph_file import read_graph as read_graph
     from groute_py.io.registry import write_graph as write_graph
@@ -80,7 +80,7 @@ _NAMES = {
     "graph.csr": "Graph",
     "graph.generate": "generate",
     "graph.ids": "Positions",
-    "hierarchy.prepared": "PreparedGraph",
+    "graph.hierarchy.prepared": "PreparedGraph",
     "interop.tables": "graph_from_table",
     "io.graph_file": "read_graph",
     "io.registry": "write_graph",

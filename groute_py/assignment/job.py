@@ -25,10 +25,10 @@ from groute_py.comm.base import Channel
 from groute_py.device.registry import DEVICES
 from groute_py.errors import InputError, check_choice, check_kind, check_number, quote
 from groute_py.graph.arrays import host_array
-from groute_py.hierarchy.separators.customizable import customizable
+from groute_py.graph.hierarchy.separators.customizable import customizable
+from groute_py.many.opened import deadline_in
 from groute_py.many.storage.folder import run_of
 from groute_py.many.storage.store import Store
-from groute_py.solver.opened import deadline_in
 from groute_py.source.graph_source import GraphSource
 
 MOST_ITERATIONS = 10_000_000

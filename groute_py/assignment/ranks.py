@@ -14,7 +14,7 @@ from groute_py.comm.base import Channel
 from groute_py.device.loading import PARTS, Load, Loading, Origins
 from groute_py.device.registry import Makers, kind_of, of_module
 from groute_py.graph.arrays import host_array
-from groute_py.hierarchy.separators.customizable import CustomizableHierarchy
+from groute_py.graph.hierarchy.separators.customizable import CustomizableHierarchy
 
 Values = NDArray[np.float64]
 

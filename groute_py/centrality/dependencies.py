@@ -46,12 +46,12 @@ from groute_py.graph.facts import Size
 from groute_py.kernels.cpu.fixed_point import floats
 from groute_py.many.apsp import Progress
 from groute_py.many.estimates import may_have_few_levels
+from groute_py.many.opened import NO_WORK, Opened, Work
 from groute_py.many.reduce import in_slices, slices
 from groute_py.many.solve import batch_delta
 from groute_py.many.sources import Vertices, vertices_in
 from groute_py.many.storage.folder import run_of
 from groute_py.many.storage.store import Store
-from groute_py.solver.opened import NO_WORK, Opened, Work
 from groute_py.system.clock import span
 from groute_py.system.environment import local_rank
 

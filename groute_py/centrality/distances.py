@@ -16,9 +16,9 @@ from groute_py.engine.memory.host import bytes_of, refuse_beyond
 from groute_py.errors import InputError, RunError, quoted
 from groute_py.graph.facts import Size
 from groute_py.many.apsp import Ends, ManySources
+from groute_py.many.opened import NO_WORK, Opened, Work
 from groute_py.many.reduce import Reduction, reduce
 from groute_py.many.sources import Vertices, indices_in
-from groute_py.solver.opened import NO_WORK, Opened, Work
 
 WANTED = {
     "closeness": Wanted(),

@@ -15,8 +15,8 @@ from groute_py.engine.options import Options
 from groute_py.errors import InputError
 from groute_py.graph.csr import GraphLike
 from groute_py.io.tables.columns import Columns
+from groute_py.many.opened import Opened, Work, open_for
 from groute_py.many.sources import Vertices
-from groute_py.solver.opened import Opened, Work, open_for
 
 T = TypeVar("T")
 

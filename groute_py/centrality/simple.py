@@ -13,8 +13,8 @@ from groute_py.engine.algorithms.numbers import one_precision
 from groute_py.errors import InputError, quoted
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
+from groute_py.graph.hierarchy.prepared import without_hierarchy
 from groute_py.graph.tails import all_tails, transposed
-from groute_py.hierarchy.prepared import without_hierarchy
 from groute_py.kernels.cpu.cycle import find_cycle
 from groute_py.kernels.cpu.rows import are_simple
 from groute_py.system.clock import span

@@ -76,7 +76,7 @@ def centrality(
     """
     run = Runner("centrality", graph, {**arguments, "hops": unweighted}, {"--sources": sources})
     from groute_py.centrality.measures import MeasureJob
-    from groute_py.solver.opened import Work
+    from groute_py.many.opened import Work
 
     begins = None if sources == "all" else run.vertices("--sources", "source")
     job = MeasureJob(measure.replace("-", "_"), begins)

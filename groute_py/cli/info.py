@@ -64,7 +64,7 @@ def info(graph: str, parts: int | None, columns: Columns, cache: Any, as_json: b
 
 
 def _hierarchy(graph: Graph) -> dict[str, Any]:
-    from groute_py.hierarchy.prepared import hierarchy_of
+    from groute_py.graph.hierarchy.prepared import hierarchy_of
 
     hierarchy = hierarchy_of(graph)
     return {} if hierarchy is None else show.hierarchy(hierarchy)

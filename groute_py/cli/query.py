@@ -22,7 +22,7 @@ from groute_py.system.environment import place
 
 if TYPE_CHECKING:
     from groute_py.jobs.questions import Questions
-    from groute_py.solver.opened import Opened
+    from groute_py.many.opened import Opened
 
 LONGEST_LINE, AT_ONCE = 1 << 20, 1 << 16
 """Bytes of a question, and of a read."""

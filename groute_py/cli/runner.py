@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from groute_py.comm.base import Channel
     from groute_py.graph.direction import Direction
     from groute_py.io.tables.columns import Columns
+    from groute_py.many.opened import Job, Opened
     from groute_py.many.storage.store import Store
-    from groute_py.solver.opened import Job, Opened
 
 T = TypeVar("T")
 
@@ -41,7 +41,7 @@ class Runner:
 
     Attributes:
         opened: the graph, once it is read.
-        channel, options: as for `groute_py.solver.opened.Opened`.
+        channel, options: as for `groute_py.many.opened.Opened`.
         output: the name of the answer's file, or of standard output; None for neither.
         file: where the answer is to be written.
         outputs: all files that are written, by their flags.
@@ -161,7 +161,7 @@ class Runner:
             whole: whether rank 0 needs the whole graph anyway.
         """
         from groute_py.graph.direction import Direction
-        from groute_py.solver.opened import Opened, source_of
+        from groute_py.many.opened import Opened, source_of
 
         records.begin("read")
         with show.progress(f"reading {self.graph}") as progress:
@@ -219,7 +219,7 @@ class Runner:
             unit: of the parts that are kept for ``--resume``, such as ``sources``; "" for none.
             title: of the progress bar.
         """
-        from groute_py.solver.opened import Work
+        from groute_py.many.opened import Work
 
         with self.stored(unit) as keep:
             with show.row_progress(title) if unit else nullcontext() as progress:

@@ -18,7 +18,7 @@ from groute_py.system.environment import place
 from groute_py.system.paths import is_stdout
 
 if TYPE_CHECKING:
-    from groute_py.hierarchy.hierarchy import Hierarchy
+    from groute_py.graph.hierarchy.hierarchy import Hierarchy
 
 NARROWEST = 40
 """Columns of a terminal that a table is made for, however few it says it has."""

@@ -28,8 +28,8 @@ from groute_py.system.paths import is_stdout
 if TYPE_CHECKING:
     from groute_py.graph.facts import Facts
     from groute_py.io.tables.columns import Columns
+    from groute_py.many.opened import Opened
     from groute_py.results.result import Result
-    from groute_py.solver.opened import Opened
 
 
 @click.command()

@@ -11,7 +11,7 @@ from groute_py.device.base import Device
 from groute_py.device.kernel_cache import find_kernel_cache
 from groute_py.device.primary_context import begin_context
 from groute_py.errors import InputError, SetupError, check_choice
-from groute_py.hierarchy.hierarchy import Hierarchy
+from groute_py.graph.hierarchy.hierarchy import Hierarchy
 
 DEVICES = ("auto", "cpu", "cuda")
 """The choices of a user."""

@@ -28,8 +28,8 @@ from groute_py.errors import GrouteError, InputError, SetupError, everywhere
 from groute_py.graph.arrays import on_device
 from groute_py.graph.facts import Facts, Size, counting_hops
 from groute_py.graph.geography import Geography
+from groute_py.graph.hierarchy.hierarchy import Hierarchy
 from groute_py.graph.ids import Numbering
-from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.partition.order import Order
 from groute_py.partition.share import (
     Partition,

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from groute_py.errors import CacheWarning, FormatError, InputError, file_path
 from groute_py.graph.csr import Graph
-from groute_py.hierarchy.prepared import PreparedGraph
+from groute_py.graph.hierarchy.prepared import PreparedGraph
 from groute_py.io.array_file import write_arrays
 from groute_py.io.cache_folder import cache_folder, note_use, refuses, remove_beyond_limit
 from groute_py.io.companions import companion
@@ -107,7 +107,7 @@ class Copy:
 
 
 class KeptOrders:
-    """Orders from separators in a folder of copies; see `groute_py.hierarchy.separators.order`.
+    """Orders in a folder of copies; see `groute_py.graph.hierarchy.separators.order`.
 
     Their names are digests of neighbours. They may be read by whoever may read the file at
     ``path``. Any order of as many vertices gives right distances.

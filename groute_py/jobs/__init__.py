@@ -1,6 +1,6 @@
 """Jobs: questions about a graph that is open on all ranks.
 
-A job is a class with `check`, `shared_arguments` and `run`: see `groute_py.solver.opened.Job`. A
+A job is a class with `check`, `shared_arguments` and `run`: see `groute_py.many.opened.Job`. A
 public function, a method of `Solver` and a command make the same job, and `Opened.answer` runs it.
 Read `tree` first.
 

@@ -24,6 +24,7 @@ from groute_py.graph.ids import Numbering
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.rows import RowsJob
 from groute_py.many.apsp import ManySources, Progress, Spans, in_rounds
+from groute_py.many.opened import Opened, Work, open_for
 from groute_py.many.sources import Vertices
 from groute_py.results.distances import public_distances, reached_in
 from groute_py.results.tables import (
@@ -35,7 +36,6 @@ from groute_py.results.tables import (
     beside,
     of_distances,
 )
-from groute_py.solver.opened import Opened, Work, open_for
 
 if TYPE_CHECKING:
     from mpi4py import MPI

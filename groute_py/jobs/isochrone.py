@@ -26,14 +26,15 @@ from groute_py.engine.solver import Neighbourhood, SourceSolver
 from groute_py.errors import InputError, check_number, check_truth, plain, quote, quoted
 from groute_py.graph.csr import Graph, GraphLike
 from groute_py.graph.facts import Size
+from groute_py.graph.hierarchy.prepared import without_hierarchy
 from groute_py.graph.tails import transposed
 from groute_py.graph.turns.expanded import ExpandedGraph, layout_of, solved_graph
-from groute_py.hierarchy.prepared import without_hierarchy
 from groute_py.io.tables.columns import Columns
 from groute_py.io.tables.units import number_of, unit_of
 from groute_py.jobs.isochrones import Isochrones
 from groute_py.jobs.reaches import reach_each
 from groute_py.many.johnson import rooted
+from groute_py.many.opened import Opened, Work, open_for
 from groute_py.many.sources import Vertices, vertices_in
 from groute_py.many.storage.folder import run_of
 from groute_py.many.storage.store import UNITS, SavedUnits, Store
@@ -41,7 +42,6 @@ from groute_py.maps.places import Coordinates, Places, has_places, places_of
 from groute_py.maps.reach import Reach
 from groute_py.results.distances import reached_in
 from groute_py.results.tables import attributes_of
-from groute_py.solver.opened import Opened, Work, open_for
 
 if TYPE_CHECKING:
     from mpi4py import MPI

@@ -25,9 +25,9 @@ from groute_py.graph.facts import Size, facts_of
 from groute_py.graph.turns.expanded import layout_of
 from groute_py.jobs.facilities import NearestFacilities, by_id, next_vertices
 from groute_py.many.apsp import Ends, ManySources, deliver
+from groute_py.many.opened import Opened, Work
 from groute_py.many.storage.folder import run_of
 from groute_py.many.storage.store import Store
-from groute_py.solver.opened import Opened, Work
 from groute_py.system.threads import in_slices
 
 if TYPE_CHECKING:

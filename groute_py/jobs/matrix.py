@@ -23,6 +23,7 @@ from groute_py.io.optional_libraries import library
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.rows import RowsJob
 from groute_py.many.apsp import ManySources, Progress, collect
+from groute_py.many.opened import Opened, Work, open_for
 from groute_py.many.sources import Vertices
 from groute_py.many.to_file import check_output, save
 from groute_py.results.distances import reached_in
@@ -35,7 +36,6 @@ from groute_py.results.tables import (
     of_pairs,
     with_sums,
 )
-from groute_py.solver.opened import Opened, Work, open_for
 
 if TYPE_CHECKING:
     from mpi4py import MPI

@@ -32,8 +32,8 @@ from groute_py.errors import InputError, NegativeCycleError, RunError, check_who
 from groute_py.graph.csr import Graph, GraphLike
 from groute_py.graph.direction import Direction
 from groute_py.graph.facts import Size
+from groute_py.graph.hierarchy.prepared import hierarchy_of, without_hierarchy
 from groute_py.graph.turns.expanded import layout_of
-from groute_py.hierarchy.prepared import hierarchy_of, without_hierarchy
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.facilities import (
     DeviceNearest,
@@ -47,10 +47,10 @@ from groute_py.jobs.k_nearest import k_nearest
 from groute_py.many.carry import Carrier, Sums, with_sums
 from groute_py.many.choose import with_device
 from groute_py.many.johnson import origins_of, rooted
+from groute_py.many.opened import Opened, Work, open_for
 from groute_py.many.sources import Vertices, vertices_in
 from groute_py.results.result import Result
 from groute_py.results.tables import attributes_of
-from groute_py.solver.opened import Opened, Work, open_for
 from groute_py.system.environment import local_rank
 
 if TYPE_CHECKING:

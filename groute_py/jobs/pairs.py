@@ -29,7 +29,7 @@ from groute_py.errors import too_late
 from groute_py.graph.csr import Graph
 from groute_py.graph.direction import Direction
 from groute_py.graph.facts import Facts
-from groute_py.hierarchy.prepared import hierarchy_of
+from groute_py.graph.hierarchy.prepared import hierarchy_of
 from groute_py.jobs.routes import Routes
 from groute_py.jobs.searches import Group, PairResults, Searches, groups_of
 from groute_py.many.apsp import Progress
@@ -37,12 +37,12 @@ from groute_py.many.choose import READY_S, Choice, choose
 from groute_py.many.customized import Customized
 from groute_py.many.estimates import CPU_CLIMB_S, estimates
 from groute_py.many.labels import LABELS
+from groute_py.many.opened import Work
 from groute_py.many.row_graph import RowGraph
 from groute_py.many.solve import Solving
 from groute_py.many.storage.folder import run_of
 from groute_py.many.storage.store import SavedUnits, Store
 from groute_py.results.distances import public_distances
-from groute_py.solver.opened import Work
 
 WHY_NO_FLOYD = "routes are found row by row"
 """Why the matrix of all pairs is not among the methods."""

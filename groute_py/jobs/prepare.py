@@ -11,7 +11,7 @@ from groute_py.comm.connect import connect
 from groute_py.engine.preparing import read_prepared, with_order
 from groute_py.errors import file_path
 from groute_py.graph.csr import GraphLike
-from groute_py.hierarchy.prepared import PreparedGraph
+from groute_py.graph.hierarchy.prepared import PreparedGraph
 from groute_py.io.tables.columns import Columns
 from groute_py.source.graph_source import GraphSource
 

@@ -32,6 +32,7 @@ from groute_py.graph.ids import Positions
 from groute_py.io.untrusted import json_object
 from groute_py.jobs.isochrones import Isochrones
 from groute_py.jobs.solver import Solver
+from groute_py.many.opened import deadline_in
 from groute_py.many.sources import Locator
 from groute_py.maps.geojson import coordinates_in
 from groute_py.maps.lines import Pieces
@@ -39,7 +40,6 @@ from groute_py.maps.places import Places, as_points, places_of
 from groute_py.maps.reach import Reach
 from groute_py.maps.snap import most_connected, nearest_vertices
 from groute_py.results.distances import reached_in
-from groute_py.solver.opened import deadline_in
 
 ASKS = ("arcs", "areas")
 """Parts of an answer that are listed on request, beside the vertices."""

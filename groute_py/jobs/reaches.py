@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from groute_py.device.rows import NarrowError
 from groute_py.engine.solver import Neighbourhood
 from groute_py.graph.turns.expanded import layout_of, solved_graph
+from groute_py.many.opened import Opened
 from groute_py.many.solve import batch_delta
-from groute_py.solver.opened import Opened
 from groute_py.system.environment import local_rank
 
 FEWEST_AT_ONCE = 32

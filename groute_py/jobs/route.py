@@ -21,9 +21,9 @@ from groute_py.graph.ids import Positions
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.pairs import PairQuery
 from groute_py.jobs.routes import Routes
+from groute_py.many.opened import Opened, Work, open_for
 from groute_py.many.sources import Locator, indices_in
 from groute_py.results.tables import Attributes, attributes_of
-from groute_py.solver.opened import Opened, Work, open_for
 
 if TYPE_CHECKING:
     from mpi4py import MPI

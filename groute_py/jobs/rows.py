@@ -13,9 +13,9 @@ from groute_py.engine.options import Options
 from groute_py.graph.csr import GraphLike
 from groute_py.io.tables.columns import Columns
 from groute_py.many.apsp import Ends, ManySources, Progress, collect
+from groute_py.many.opened import Opened, Work, open_for
 from groute_py.many.rows import SourceRows
 from groute_py.many.sources import Vertices, indices_in
-from groute_py.solver.opened import Opened, Work, open_for
 
 if TYPE_CHECKING:
     from mpi4py import MPI

@@ -27,7 +27,7 @@ from groute_py.engine.memory.host import bytes_of, refuse_beyond
 from groute_py.errors import too_late
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, Size
-from groute_py.hierarchy.prepared import hierarchy_of
+from groute_py.graph.hierarchy.prepared import hierarchy_of
 from groute_py.many.johnson import lifted, out_of_range, reweighted
 from groute_py.results.distances import public_distances
 

@@ -19,8 +19,8 @@ from groute_py.errors import InputError, everywhere
 from groute_py.graph.csr import Graph, GraphLike
 from groute_py.graph.direction import Direction
 from groute_py.graph.facts import Facts
+from groute_py.graph.hierarchy.prepared import PreparedGraph
 from groute_py.graph.ids import Numbering
-from groute_py.hierarchy.prepared import PreparedGraph
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.accessibility import Accessibility, AccessibilityJob
 from groute_py.jobs.facilities import NearestFacilities
@@ -32,10 +32,10 @@ from groute_py.jobs.route import Pairs, RouteJob
 from groute_py.jobs.routes import Routes
 from groute_py.jobs.rows import apsp_job
 from groute_py.jobs.tree import TreeJob
+from groute_py.many.opened import Opened, open_for
 from groute_py.many.rows import SourceRows
 from groute_py.many.sources import Vertex, Vertices
 from groute_py.results.result import Result
-from groute_py.solver.opened import Opened, open_for
 
 if TYPE_CHECKING:
     from mpi4py import MPI

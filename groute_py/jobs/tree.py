@@ -18,9 +18,9 @@ from groute_py.graph.csr import GraphLike
 from groute_py.graph.ids import Positions
 from groute_py.io.tables.columns import Columns
 from groute_py.many.carry import Carrier, with_sums
+from groute_py.many.opened import Opened, Work, open_for
 from groute_py.many.sources import Vertex, Vertices
 from groute_py.results.result import Result
-from groute_py.solver.opened import Opened, Work, open_for
 from groute_py.source.whole import GraphSupply
 
 if TYPE_CHECKING:

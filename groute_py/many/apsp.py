@@ -24,8 +24,8 @@ from groute_py.engine.options import Options
 from groute_py.errors import InputError, quoted
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
+from groute_py.graph.hierarchy.prepared import hierarchy_of
 from groute_py.graph.turns.expanded import Layout
-from groute_py.hierarchy.prepared import hierarchy_of
 from groute_py.many.carry import with_sums
 from groute_py.many.choose import Choice, choose
 from groute_py.many.labels import LABELS, LabelRows

@@ -16,9 +16,9 @@ from groute_py.device.rows import NarrowError
 from groute_py.errors import GraphError, InputError, quoted
 from groute_py.graph.arrays import as_int64, as_weights, host_array, on_device
 from groute_py.graph.csr import Graph, GraphLike
+from groute_py.graph.hierarchy.separators.customizable import CustomizableHierarchy, customizable
+from groute_py.graph.hierarchy.separators.lengths import NARROW, WIDE, Lengths
 from groute_py.graph.ids import Positions, integers
-from groute_py.hierarchy.separators.customizable import CustomizableHierarchy, customizable
-from groute_py.hierarchy.separators.lengths import NARROW, WIDE, Lengths
 from groute_py.io.tables.columns import Columns
 from groute_py.many.sources import vertices_in
 from groute_py.source.graph_source import GraphSource

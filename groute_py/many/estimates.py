@@ -15,7 +15,7 @@ from groute_py.device.cuda.hierarchy.memory_plan import contraction_bytes
 from groute_py.device.rows import MOST_LEVELS
 from groute_py.engine.algorithms.numbers import row_types
 from groute_py.graph.facts import Facts
-from groute_py.hierarchy.suits import why_not
+from groute_py.graph.hierarchy.suits import why_not
 
 FLOYD_RATE = {
     ("cuda", "int32"): 1.3e13,

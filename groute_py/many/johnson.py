@@ -21,7 +21,7 @@ from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.errors import NegativeCycleError, RunError
 from groute_py.graph.csr import Graph
-from groute_py.hierarchy.prepared import PreparedGraph, hierarchy_of
+from groute_py.graph.hierarchy.prepared import PreparedGraph, hierarchy_of
 from groute_py.many.choose import with_device
 from groute_py.many.rows import SourceRows, solve_rows, source_first
 from groute_py.source.whole import GraphSupply

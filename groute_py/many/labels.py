@@ -20,15 +20,15 @@ from groute_py.engine.options import Options
 from groute_py.errors import GraphError, SetupError
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts
-from groute_py.graph.ids import Positions
-from groute_py.hierarchy.prepared import order_of_prepared
-from groute_py.hierarchy.separators.customizable import (
+from groute_py.graph.hierarchy.prepared import order_of_prepared
+from groute_py.graph.hierarchy.separators.customizable import (
     CustomizableHierarchy,
     customizable,
     saved_order,
 )
-from groute_py.hierarchy.separators.order import OneOrder, Orders
-from groute_py.hierarchy.suits import cannot
+from groute_py.graph.hierarchy.separators.order import OneOrder, Orders
+from groute_py.graph.hierarchy.suits import cannot
+from groute_py.graph.ids import Positions
 from groute_py.many.choose import SMALL, Choice
 from groute_py.many.customized import Customized, customized
 from groute_py.many.estimates import label_seconds, order_seconds

@@ -23,8 +23,8 @@ from groute_py.engine.options import Options
 from groute_py.errors import InputError, RunError
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, Size, facts_of
-from groute_py.hierarchy.prepared import hierarchy_of, without_hierarchy
-from groute_py.hierarchy.problems import DenseError
+from groute_py.graph.hierarchy.prepared import hierarchy_of, without_hierarchy
+from groute_py.graph.hierarchy.problems import DenseError
 from groute_py.many.choose import Choice
 from groute_py.many.engine_rows import EngineRows, SingleRows
 from groute_py.many.estimates import may_have_few_levels

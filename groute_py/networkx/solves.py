@@ -20,9 +20,9 @@ from groute_py.engine.options import Options
 from groute_py.errors import InputError, NegativeCycleError, RunError
 from groute_py.graph.csr import Graph
 from groute_py.many.johnson import solve_nearest
+from groute_py.many.opened import Opened, source_of
 from groute_py.many.rows import solve_each
 from groute_py.networkx.graph import BackendGraph, Node, Weight
-from groute_py.solver.opened import Opened, source_of
 
 
 @dataclass(eq=False)

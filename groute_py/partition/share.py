@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from groute_py.errors import InputError, check_choice
 from groute_py.graph.arrays import host_array
 from groute_py.graph.csr import Graph
-from groute_py.hierarchy.hierarchy import Hierarchy
+from groute_py.graph.hierarchy.hierarchy import Hierarchy
 from groute_py.io.formats.graph_arrays import Contents
 from groute_py.system.threads import in_slices
 

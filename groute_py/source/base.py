@@ -9,9 +9,9 @@ from groute_py.comm.base import Channel
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts
 from groute_py.graph.geography import Geography
+from groute_py.graph.hierarchy.hierarchy import Hierarchy
+from groute_py.graph.hierarchy.prepared import PreparedFile, PreparedGraph
 from groute_py.graph.ids import Numbering
-from groute_py.hierarchy.hierarchy import Hierarchy
-from groute_py.hierarchy.prepared import PreparedFile, PreparedGraph
 from groute_py.partition.cutting import Cutting
 from groute_py.partition.order import Order
 from groute_py.partition.share import Partition, Quality, Rows

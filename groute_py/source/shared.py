@@ -17,7 +17,7 @@ from groute_py.comm.base import Channel
 from groute_py.comm.team import hosts_of, part_of_host
 from groute_py.errors import FormatError
 from groute_py.graph.csr import Graph
-from groute_py.hierarchy.prepared import PreparedFile
+from groute_py.graph.hierarchy.prepared import PreparedFile
 from groute_py.io.cache import map_copy
 from groute_py.io.file_head import Source
 from groute_py.io.formats import native, prepared

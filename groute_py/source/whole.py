@@ -12,15 +12,15 @@ from groute_py.comm.base import Channel
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
 from groute_py.graph.geography import Geography
-from groute_py.graph.ids import Numbering
-from groute_py.graph.turns.expanded import layout_of, solved_graph
-from groute_py.hierarchy.hierarchy import Hierarchy
-from groute_py.hierarchy.prepared import (
+from groute_py.graph.hierarchy.hierarchy import Hierarchy
+from groute_py.graph.hierarchy.prepared import (
     PreparedFile,
     PreparedGraph,
     file_of_prepared,
     hierarchy_of,
 )
+from groute_py.graph.ids import Numbering
+from groute_py.graph.turns.expanded import layout_of, solved_graph
 from groute_py.io.cache import Copy
 from groute_py.partition.cutting import Cutting
 from groute_py.partition.order import Order, arrange

@@ -20,8 +20,8 @@ from groute_py.io.graph_file import read_graph
 from groute_py.io.registry import write_graph
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.solver import Solver
+from groute_py.many.opened import Opened, source_of
 from groute_py.results.result import read_result
-from groute_py.solver.opened import Opened, source_of
 
 NAMED = "© some people"
 

@@ -18,8 +18,8 @@ from support.graphs import graph_of, graphs
 import groute_py
 from groute_py import FormatError, Graph, InputError, PreparedGraph, read_graph, write_graph
 from groute_py.errors import GraphError
-from groute_py.hierarchy.check import check_hierarchy
-from groute_py.hierarchy.hierarchy import ARRAYS, Hierarchy
+from groute_py.graph.hierarchy.check import check_hierarchy
+from groute_py.graph.hierarchy.hierarchy import ARRAYS, Hierarchy
 from groute_py.io import array_file
 from groute_py.io.formats import prepared
 from groute_py.io.graph_file import GraphFile

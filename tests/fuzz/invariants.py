@@ -9,7 +9,7 @@ import numpy as np
 
 from groute_py import Graph, PreparedGraph, read_graph, write_graph
 from groute_py.graph.arrays import WEIGHT_TYPES
-from groute_py.hierarchy.hierarchy import Hierarchy
+from groute_py.graph.hierarchy.hierarchy import Hierarchy
 
 LARGEST = 2**63 - 1
 

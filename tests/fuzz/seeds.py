@@ -16,7 +16,7 @@ from support.extracts import grid
 
 from groute_py import Graph, Positions, PreparedGraph, Result, read_graph, sssp, write_graph
 from groute_py.graph.geography import Shapes
-from groute_py.hierarchy.hierarchy import Hierarchy
+from groute_py.graph.hierarchy.hierarchy import Hierarchy
 
 
 @dataclass(frozen=True)

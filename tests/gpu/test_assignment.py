@@ -17,7 +17,7 @@ from groute_py.assignment.network import network_of
 from groute_py.device.cpu.loading import CpuLoading
 from groute_py.device.loading import LANES, PARTS, Origins
 from groute_py.graph.arrays import host_array
-from groute_py.hierarchy.separators.customizable import CustomizableHierarchy, customizable
+from groute_py.graph.hierarchy.separators.customizable import CustomizableHierarchy, customizable
 
 pytest.importorskip("pymetis")
 

@@ -22,8 +22,8 @@ from groute_py.device.cuda.hierarchy.memory_plan import (
 from groute_py.device.summary import Wanted, summarize
 from groute_py.engine.memory.gpus import free_gpu_bytes
 from groute_py.graph.facts import Size
-from groute_py.hierarchy.hierarchy import ARRAYS, Hierarchy
-from groute_py.hierarchy.problems import DenseError, NarrowError
+from groute_py.graph.hierarchy.hierarchy import ARRAYS, Hierarchy
+from groute_py.graph.hierarchy.problems import DenseError, NarrowError
 
 pytestmark = needs_gpu
 

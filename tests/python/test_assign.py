@@ -33,7 +33,7 @@ from groute_py.assignment.ranks import MAKERS
 from groute_py.device.cpu.loading import CpuLoading
 from groute_py.device.loading import PARTS, Load, Origins
 from groute_py.graph.arrays import host_array
-from groute_py.hierarchy.separators.customizable import customizable
+from groute_py.graph.hierarchy.separators.customizable import customizable
 
 pytest.importorskip("pymetis")
 

@@ -25,7 +25,7 @@ from groute_py.engine.memory.gpus import SLOT_BYTES, source_bytes
 from groute_py.engine.memory.host import bytes_of
 from groute_py.graph.facts import Size
 from groute_py.graph.generate import generate
-from groute_py.solver.opened import Work
+from groute_py.many.opened import Work
 from groute_py.system import memory_limits
 from groute_py.system.threads import thread_count
 

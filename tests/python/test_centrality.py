@@ -31,7 +31,7 @@ from groute_py.comm.base import SoloChannel
 from groute_py.graph.symmetrize import mirrored
 from groute_py.kernels.cpu.summary import CHUNK
 from groute_py.many import choose
-from groute_py.solver.opened import Work
+from groute_py.many.opened import Work
 
 EXAMPLES = 8 if EMULATED else 40
 

@@ -25,8 +25,8 @@ from groute_py.cli.outputs import stored
 from groute_py.comm.base import SoloChannel
 from groute_py.graph.symmetrize import mirrored
 from groute_py.many import reduce
+from groute_py.many.opened import Work
 from groute_py.many.storage.store import PartFile, Store
-from groute_py.solver.opened import Work
 
 MEASURES = ("closeness", "harmonic", "betweenness", "edge-betweenness", "diameter")
 

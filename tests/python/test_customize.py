@@ -183,7 +183,7 @@ def test_graphs_that_do_not_suit(graph: Graph, problem: str, device: str) -> Non
 
 
 def test_no_small_separators(monkeypatch: pytest.MonkeyPatch) -> None:
-    from groute_py.hierarchy.separators import customizable, order
+    from groute_py.graph.hierarchy.separators import customizable, order
 
     monkeypatch.setattr(order, "BISECTED", 1000)
     monkeypatch.setattr(order, "MOST_TRIANGLES", 1000)

@@ -23,13 +23,13 @@ from groute_py import (
 )
 from groute_py.comm.base import Channel
 from groute_py.engine.options import Options
-from groute_py.hierarchy.prepared import PreparedGraph
+from groute_py.graph.hierarchy.prepared import PreparedGraph
 from groute_py.io.cache import Copy
 from groute_py.io.formats import native
 from groute_py.io.formats.graph_arrays import Contents
 from groute_py.io.tables.columns import Columns
 from groute_py.many.apsp import Ends
-from groute_py.solver.opened import Opened, source_of
+from groute_py.many.opened import Opened, source_of
 from groute_py.source.graph_source import GraphSource
 
 GRAPH = random_graph(200, 900, seed=3, greatest=50)

@@ -30,9 +30,9 @@ from groute_py.comm.agree import on_root
 from groute_py.comm.base import Channel
 from groute_py.jobs import reaches
 from groute_py.jobs.isochrone import IsochroneJob
+from groute_py.many.opened import Work
 from groute_py.many.storage.store import PartFile, Store
 from groute_py.maps.reach import Reach
-from groute_py.solver.opened import Work
 
 
 def check(graph: Graph, sources: list[int], result: Isochrones | None, *, each: bool) -> None:

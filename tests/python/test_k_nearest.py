@@ -34,8 +34,8 @@ from groute_py import (
 from groute_py.comm.agree import on_root
 from groute_py.jobs import k_nearest
 from groute_py.jobs.nearest import NearestJob
+from groute_py.many.opened import Work
 from groute_py.many.storage.store import PartFile, Store
-from groute_py.solver.opened import Work
 from groute_py.system import memory_limits
 
 ONES = ("batch", "floyd")

@@ -37,14 +37,14 @@ from groute_py import (
 from groute_py.cli.main import commands
 from groute_py.comm.agree import on_root
 from groute_py.device.cpu.customization import CpuCustomization
-from groute_py.hierarchy.separators import order
+from groute_py.graph.hierarchy.separators import order
 from groute_py.io.cache_folder import copies_in
 from groute_py.jobs.route import RouteJob
 from groute_py.many import labels as own
+from groute_py.many import parts
 from groute_py.many.labels import pays
+from groute_py.many.opened import Work
 from groute_py.many.storage.store import PartFile, Store
-from groute_py.solver import parts
-from groute_py.solver.opened import Work
 
 pytest.importorskip("pymetis")
 
@@ -261,7 +261,7 @@ def test_graphs_that_do_not_suit(monkeypatch: pytest.MonkeyPatch) -> None:
             assert f"no labels: {why}" in routes.statistics["reason"]
             assert routes.distances.tolist() == [graph.weights.sum()]
     monkeypatch.setattr(order, "MOST_TRIANGLES", 10)
-    monkeypatch.setattr("groute_py.hierarchy.separators.customizable.MOST_TRIANGLES", 10)
+    monkeypatch.setattr("groute_py.graph.hierarchy.separators.customizable.MOST_TRIANGLES", 10)
     road = generate("road:12x12")
     with groute_py.open(road, prepare=True, device="cpu") as solver:
         routes = solver.route([(3, 7)])
@@ -350,7 +350,7 @@ def test_an_order_that_is_kept(
         groute_py.write_graph(graph, tmp_path / f"{name}.gr")
     made = []
     make = order.elimination_order
-    customizing = "groute_py.hierarchy.separators.customizable.elimination_order"
+    customizing = "groute_py.graph.hierarchy.separators.customizable.elimination_order"
     monkeypatch.setattr(customizing, lambda *a: made.append(a) or make(*a))
     monkeypatch.setattr("groute_py.io.cache.LARGE_PREPARED", 1)
     for name, count in [("town", 1), ("heavier", 1), ("back", 1), ("other", 2), ("town", 2)]:

@@ -24,7 +24,7 @@ from groute_py.device.cpu.sweeps import CpuSweeps
 from groute_py.device.rows import NarrowError
 from groute_py.engine.options import Options
 from groute_py.graph.direction import Direction
-from groute_py.hierarchy.problems import DenseError
+from groute_py.graph.hierarchy.problems import DenseError
 from groute_py.jobs.matrix import MatrixJob
 from groute_py.many import solve
 from groute_py.many.choose import Choice

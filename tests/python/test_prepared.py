@@ -25,8 +25,8 @@ from groute_py.device import registry
 from groute_py.engine import preparing
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.hierarchy.hierarchy import Hierarchy
-from groute_py.hierarchy.problems import DenseError, NarrowError
+from groute_py.graph.hierarchy.hierarchy import Hierarchy
+from groute_py.graph.hierarchy.problems import DenseError, NarrowError
 from groute_py.many import engine_rows
 from groute_py.source.graph_source import GraphSource
 

@@ -42,9 +42,9 @@ from groute_py.jobs import pairs as pair_jobs
 from groute_py.jobs.route import RouteJob
 from groute_py.jobs.searches import Group
 from groute_py.many.choose import Choice
+from groute_py.many.opened import Work
 from groute_py.many.solve import Solving
 from groute_py.many.storage.store import PartFile, Store
-from groute_py.solver.opened import Work
 
 
 def check(graph: Graph, pairs: Any, routes: Routes | None, *, reverse: bool = False) -> None:

@@ -12,7 +12,7 @@ from groute_py.device.base import Terms
 from groute_py.device.cpu.contraction import contract
 from groute_py.device.cpu.device import CpuDevice
 from groute_py.device.cpu.methods.contraction import Contraction
-from groute_py.hierarchy.hierarchy import Hierarchy
+from groute_py.graph.hierarchy.hierarchy import Hierarchy
 from groute_py.partition.share import Partition, rows_of, share_of
 
 TYPES: list[np.dtype[Any]] = [np.dtype(np.int32), np.dtype(np.int64)]

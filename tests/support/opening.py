@@ -7,7 +7,7 @@ from typing import Any
 from groute_py.engine.options import Options
 from groute_py.jobs.solver import Solver
 from groute_py.many.apsp import Ends, ManySources
-from groute_py.solver.opened import Opened, source_of
+from groute_py.many.opened import Opened, source_of
 
 
 def opened_on(channel: Any, graph: Any, **options: Any) -> Opened:

@@ -20,10 +20,10 @@ from groute_py.device.cpu.rows import CpuGraph
 from groute_py.device.cpu.sweeps import CpuSweeps
 from groute_py.device.rows import NarrowError as NarrowRowError
 from groute_py.device.summary import Wanted
+from groute_py.graph.hierarchy.check import check_hierarchy
+from groute_py.graph.hierarchy.hierarchy import ARRAYS, Hierarchy
+from groute_py.graph.hierarchy.problems import DenseError, NarrowError
 from groute_py.graph.symmetrize import mirrored
-from groute_py.hierarchy.check import check_hierarchy
-from groute_py.hierarchy.hierarchy import ARRAYS, Hierarchy
-from groute_py.hierarchy.problems import DenseError, NarrowError
 from groute_py.many.johnson import rooted
 
 

@@ -29,8 +29,8 @@ from groute_py.engine.memory.gpus import (
 from groute_py.engine.preparing import prepare_graph
 from groute_py.errors import InputError
 from groute_py.graph.facts import Size, facts_of
-from groute_py.hierarchy.hierarchy import Hierarchy
-from groute_py.hierarchy.problems import UnsuitableError
+from groute_py.graph.hierarchy.hierarchy import Hierarchy
+from groute_py.graph.hierarchy.problems import UnsuitableError
 from groute_py.many.choose import own_figures
 
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
@@ -121,7 +121,7 @@ def gpu_with(monkeypatch: pytest.MonkeyPatch, free: int, pooled: int) -> None:
 
 def why_prepared_on_gpu(monkeypatch: pytest.MonkeyPatch, limit: int | None) -> str:
     """Why `apsp` with `prepare` has a hierarchy, or none, where there is a GPU."""
-    monkeypatch.setattr("groute_py.solver.parts.kind_of", lambda *_: "cuda")
+    monkeypatch.setattr("groute_py.many.parts.kind_of", lambda *_: "cuda")
     opened = opened_on(SoloChannel(), ROAD, prepare=True, memory_limit=limit)
     opened.supply()
     opened.graph()

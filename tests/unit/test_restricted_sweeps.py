@@ -16,9 +16,9 @@ from groute_py.device.cpu import sweeps
 from groute_py.device.cpu.rows import CpuGraph
 from groute_py.device.cpu.sweeps import CpuSweeps, part_above
 from groute_py.device.rows import NarrowError
+from groute_py.graph.hierarchy.check import check_hierarchy
+from groute_py.graph.hierarchy.hierarchy import Hierarchy
 from groute_py.graph.symmetrize import mirrored
-from groute_py.hierarchy.check import check_hierarchy
-from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.results.distances import public_distances
 
 

@@ -1,4 +1,4 @@
-"""Contraction of a graph on the cores of this machine; see `groute_py.hierarchy.hierarchy`."""
+"""Contraction of a graph on this machine's cores; see `groute_py.graph.hierarchy.hierarchy`."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from groute_py.device.base import unreached
 from groute_py.device.cpu.buffers import read_only
+from groute_py.graph.hierarchy.hierarchy import Hierarchy, first_places
+from groute_py.graph.hierarchy.problems import DenseError, NarrowError
 from groute_py.graph.tails import offsets_of, transposed
-from groute_py.hierarchy.hierarchy import Hierarchy, first_places
-from groute_py.hierarchy.problems import DenseError, NarrowError
 from groute_py.kernels.cpu import contraction, contraction_rows
 from groute_py.kernels.cpu.contraction_rows import SkeletonRows
 from groute_py.system.threads import lent, thread_count

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from groute_py.device.rows import NarrowError
 from groute_py.errors import GraphError
+from groute_py.graph.hierarchy.separators.customizable import CustomizableHierarchy
+from groute_py.graph.hierarchy.separators.labels import label_rows, range_minima
+from groute_py.graph.hierarchy.separators.lengths import NARROW, Lengths
 from groute_py.graph.tails import offsets_of, ranges
-from groute_py.hierarchy.separators.customizable import CustomizableHierarchy
-from groute_py.hierarchy.separators.labels import label_rows, range_minima
-from groute_py.hierarchy.separators.lengths import NARROW, Lengths
 from groute_py.kernels.cpu import customization
 from groute_py.system.memory_limits import ANSWERS, check_room
 from groute_py.system.threads import in_slices

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from groute_py.device.base import unreached
 from groute_py.device.cpu.buffers import read_only
+from groute_py.graph.hierarchy.hierarchy import Hierarchy
 from groute_py.graph.tails import offsets_of
-from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.kernels.cpu import near_far, serial, sweep
 
 WHOLE = np.uint64(2**64 - 1)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from groute_py.device.cpu.customization import lower_triangles, triangles_of
 from groute_py.device.loading import LANES, PARTS, Load, Origins
+from groute_py.graph.hierarchy.separators.customizable import CustomizableHierarchy
 from groute_py.graph.tails import all_tails
-from groute_py.hierarchy.separators.customizable import CustomizableHierarchy
 from groute_py.kernels.cpu import customization, loading
 from groute_py.system.threads import in_slices
 

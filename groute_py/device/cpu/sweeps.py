@@ -23,9 +23,9 @@ from groute_py.device.cpu.hierarchy import Climb, CpuHierarchy, greatest, unsign
 from groute_py.device.cpu.rows import BLOCK_BYTES, CpuGraph
 from groute_py.device.rows import NarrowError, RowBlock
 from groute_py.device.summary import Summary, Wanted, summarize
+from groute_py.graph.hierarchy import problems
+from groute_py.graph.hierarchy.hierarchy import Hierarchy
 from groute_py.graph.tails import offsets_of
-from groute_py.hierarchy import problems
-from groute_py.hierarchy.hierarchy import Hierarchy
 from groute_py.kernels.cpu import sweep
 from groute_py.kernels.cpu.sweep import mark_above
 from groute_py.system.memory_limits import room_for

@@ -26,9 +26,9 @@ from groute_py.device.cuda.runtime.structs import MAX_PEERS
 from groute_py.engine.memory.host import COUNTED, bytes_of, centrality_of, sums_of
 from groute_py.errors import InputError, everywhere
 from groute_py.graph.facts import Facts, Size
-from groute_py.hierarchy.hierarchy import Hierarchy
-from groute_py.hierarchy.problems import UnsuitableError
-from groute_py.hierarchy.suits import MOST_NEIGHBOURS
+from groute_py.graph.hierarchy.hierarchy import Hierarchy
+from groute_py.graph.hierarchy.problems import UnsuitableError
+from groute_py.graph.hierarchy.suits import MOST_NEIGHBOURS
 from groute_py.system.environment import local_rank
 from groute_py.system.memory_limits import room_for
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import FormatError
-from groute_py.hierarchy.separators.order import check_order
+from groute_py.graph.hierarchy.separators.order import check_order
 from groute_py.io.array_file import (
     DIGESTS,
     Kind,

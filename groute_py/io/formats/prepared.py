@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 from groute_py.errors import FormatError, InputError
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Size
+from groute_py.graph.hierarchy.check import check_hierarchy
+from groute_py.graph.hierarchy.hierarchy import ARRAYS, Hierarchy
+from groute_py.graph.hierarchy.prepared import PreparedFile, PreparedGraph
+from groute_py.graph.hierarchy.separators.order import check_order
 from groute_py.graph.ids import check_given_ids
-from groute_py.hierarchy.check import check_hierarchy
-from groute_py.hierarchy.hierarchy import ARRAYS, Hierarchy
-from groute_py.hierarchy.prepared import PreparedFile, PreparedGraph
-from groute_py.hierarchy.separators.order import check_order
 from groute_py.io.array_file import BLOCK, DIGESTS, Kind, Outline, header_of, write_arrays
 from groute_py.io.file_head import Head, Source
 from groute_py.io.formats import graph_arrays

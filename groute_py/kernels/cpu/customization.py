@@ -3,8 +3,8 @@
 Vertices are numbers of a `CustomizableHierarchy`, which has ``slots``, and the ``rows`` of its arcs
 upward: their offsets, (n + 1,), and heads. ``triangles`` are those of `list_triangles`.
 Its weights are *lengths*: unsigned, (2 a,), of each arc that upward and that downward, at most
-``limit``, and ``nothing`` where no way leads; see `groute_py.hierarchy.separators.lengths`. Two
-lengths never wrap when they are added.
+``limit``, and ``nothing`` where no way leads; see `groute_py.graph.hierarchy.separators.lengths`.
+Two lengths never wrap when they are added.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ def shared_ancestors(low: int, high: int, tree: Any) -> Any:
 
     The least depth in the preorder behind the one up to the other is that of the child of the
     lowest of them. The ``tree`` is the preorder and its
-    `groute_py.hierarchy.separators.labels.range_minima`.
+    `groute_py.graph.hierarchy.separators.labels.range_minima`.
     """
     preorder, table = tree
     first, last = preorder[low], preorder[high]

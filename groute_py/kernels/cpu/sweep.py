@@ -6,8 +6,8 @@ what lies above a place is final when it is visited. A bit for each place (``wor
 that it is reached and has not been visited.
 
 Vertices are numbered by places, and distances stand in their order; see
-`groute_py.hierarchy.hierarchy`. Between the two the core is solved by Dijkstra's algorithm. Sums
-are unsigned numbers of 64 bits, in which two weights always fit; one that does not fit in the
+`groute_py.graph.hierarchy.hierarchy`. Between the two the core is solved by Dijkstra's algorithm.
+Sums are unsigned numbers of 64 bits, in which two weights always fit; one that does not fit in the
 distance type is not less than the unreached value, and so is never stored.
 """
 

@@ -15,8 +15,8 @@ from groute_py.device.cpu.hierarchy import Climb, CpuHierarchy, unsigned
 from groute_py.device.cpu.methods.base import SerialMethod
 from groute_py.device.cpu.warm_up import WARMED_UP
 from groute_py.errors import InputError
-from groute_py.hierarchy.hierarchy import Hierarchy
-from groute_py.hierarchy.problems import DenseError, NarrowError
+from groute_py.graph.hierarchy.hierarchy import Hierarchy
+from groute_py.graph.hierarchy.problems import DenseError, NarrowError
 from groute_py.kernels.cpu import near_far, sweep
 from groute_py.partition.share import Share
 

@@ -23,7 +23,7 @@ from groute_py.device.loading import LANES as BLOCK_ORIGINS
 from groute_py.device.loading import PARTS, Load, Origins
 from groute_py.errors import GraphError
 from groute_py.graph.arrays import host_array
-from groute_py.hierarchy.separators.customizable import CustomizableHierarchy
+from groute_py.graph.hierarchy.separators.customizable import CustomizableHierarchy
 from groute_py.kernels.source import LOADING
 from groute_py.system.environment import local_rank
 

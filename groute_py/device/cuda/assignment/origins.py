@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from groute_py.device.cuda.runtime.structs import NUMBER, POINTER, pointed
 from groute_py.device.cuda.runtime.transfer import to_device
 from groute_py.device.loading import Origins
-from groute_py.hierarchy.separators.customizable import CustomizableHierarchy
+from groute_py.graph.hierarchy.separators.customizable import CustomizableHierarchy
 
 LANES = 32
 """Origins of a pack."""

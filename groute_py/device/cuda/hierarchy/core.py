@@ -13,7 +13,7 @@ from groute_py.device.cuda.graph.csr import packed_arcs
 from groute_py.device.cuda.multi_source.floyd.steps import Steps
 from groute_py.device.cuda.runtime.compile import kernels_of
 from groute_py.device.rows import refuse_narrow, surely_fits
-from groute_py.hierarchy.hierarchy import Hierarchy
+from groute_py.graph.hierarchy.hierarchy import Hierarchy
 from groute_py.kernels.source import ALL_PAIRS
 
 

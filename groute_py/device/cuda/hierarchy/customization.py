@@ -24,8 +24,8 @@ from groute_py.device.cuda.runtime.transfer import put_on_host, to_device, to_ho
 from groute_py.device.rows import NarrowError
 from groute_py.errors import InputError
 from groute_py.graph.arrays import on_device
-from groute_py.hierarchy.separators.customizable import CustomizableHierarchy
-from groute_py.hierarchy.separators.lengths import NARROW, Lengths
+from groute_py.graph.hierarchy.separators.customizable import CustomizableHierarchy
+from groute_py.graph.hierarchy.separators.lengths import NARROW, Lengths
 from groute_py.kernels.source import CUSTOMIZATION
 from groute_py.system.memory_limits import ANSWERS
 

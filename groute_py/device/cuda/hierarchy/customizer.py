@@ -15,8 +15,8 @@ from groute_py.device.cuda.runtime.launch import Kernels
 from groute_py.device.cuda.runtime.transfer import to_device
 from groute_py.device.rows import NarrowError
 from groute_py.errors import GraphError
-from groute_py.hierarchy.separators.customizable import CustomizableHierarchy
-from groute_py.hierarchy.separators.lengths import Lengths
+from groute_py.graph.hierarchy.separators.customizable import CustomizableHierarchy
+from groute_py.graph.hierarchy.separators.lengths import Lengths
 from groute_py.kernels.source import CUSTOMIZATION
 
 BLOCK = 128

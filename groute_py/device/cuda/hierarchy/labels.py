@@ -1,4 +1,4 @@
-"""Labels of a customized hierarchy on a GPU; see `groute_py.hierarchy.separators.labels`."""
+"""Labels of a customized hierarchy on a GPU; see `groute_py.graph.hierarchy.separators.labels`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from groute_py.device.cuda.hierarchy.customizer import Arcs, Customizer
 from groute_py.device.cuda.hierarchy.repeated import Repeated
 from groute_py.device.cuda.runtime.structs import NUMBER, POINTER, pointed
 from groute_py.device.cuda.runtime.transfer import to_device
-from groute_py.hierarchy.separators.customizable import CustomizableHierarchy
-from groute_py.hierarchy.separators.labels import STEP, label_rows, range_minima
-from groute_py.hierarchy.separators.lengths import Lengths
+from groute_py.graph.hierarchy.separators.customizable import CustomizableHierarchy
+from groute_py.graph.hierarchy.separators.labels import STEP, label_rows, range_minima
+from groute_py.graph.hierarchy.separators.lengths import Lengths
 
 PAIR_THREADS, PARTS, PAIR_BLOCK = 8, 32, 256
 """Threads of a pair; entries of a label that a warp computes at once; see labels.cu. Threads of a

@@ -13,7 +13,7 @@ from groute_py.device.cuda.graph.csr import packed_arcs
 from groute_py.device.cuda.hierarchy.core import core_distances
 from groute_py.device.cuda.hierarchy.structs import HIERARCHY
 from groute_py.device.cuda.runtime.structs import pointed
-from groute_py.hierarchy.hierarchy import ARRAYS, Hierarchy
+from groute_py.graph.hierarchy.hierarchy import ARRAYS, Hierarchy
 
 
 class CudaHierarchy:

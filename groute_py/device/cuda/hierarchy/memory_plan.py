@@ -8,7 +8,7 @@ import numpy as np
 
 from groute_py.device.cuda.runtime.memory_plan import entry_type
 from groute_py.graph.facts import Size
-from groute_py.hierarchy.hierarchy import Hierarchy
+from groute_py.graph.hierarchy.hierarchy import Hierarchy
 
 CORE = 8192
 """Vertices at which contraction stops: the distances within the core then take 0.25 GB."""

@@ -23,8 +23,8 @@ from groute_py.device.cuda.runtime.transfer import to_device
 from groute_py.device.cuda.sssp.device import CudaDevice
 from groute_py.device.rows import NarrowError
 from groute_py.graph.csr import Graph
+from groute_py.graph.hierarchy.prepared import hierarchy_of, without_hierarchy
 from groute_py.graph.tails import transposed
-from groute_py.hierarchy.prepared import hierarchy_of, without_hierarchy
 from groute_py.kernels.source import BLOCK, SWEEP, WIDE_BLOCK
 
 DISTANCE = np.dtype(np.int32)

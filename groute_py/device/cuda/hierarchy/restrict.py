@@ -14,7 +14,7 @@ import cupy as cp
 import numpy as np
 
 from groute_py.device.cuda.hierarchy.skeleton import contraction_kernels
-from groute_py.hierarchy.hierarchy import Hierarchy
+from groute_py.graph.hierarchy.hierarchy import Hierarchy
 
 
 class Part(NamedTuple):

@@ -18,8 +18,8 @@ from groute_py.device.cuda.hierarchy.memory_plan import CORE
 from groute_py.device.cuda.hierarchy.skeleton import Skeleton, joined, skeleton_of
 from groute_py.device.cuda.hierarchy.structs import SHORTCUTS
 from groute_py.device.cuda.runtime.structs import pointed
-from groute_py.hierarchy.hierarchy import Hierarchy, first_places
-from groute_py.hierarchy.problems import DenseError, NarrowError
+from groute_py.graph.hierarchy.hierarchy import Hierarchy, first_places
+from groute_py.graph.hierarchy.problems import DenseError, NarrowError
 
 MOST_CORE = 1 << 14
 """Vertices of the core at most; its distances take 1 GB then, or 2 GB in 64 bits."""

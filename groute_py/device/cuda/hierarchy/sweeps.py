@@ -25,8 +25,8 @@ from groute_py.device.cuda.multi_source.summary import CudaSummaries, Pending
 from groute_py.device.rows import NarrowError, RowBlock
 from groute_py.device.summary import Summary, Wanted, joined, partial_type
 from groute_py.errors import InputError
-from groute_py.hierarchy import problems
-from groute_py.hierarchy.hierarchy import Hierarchy
+from groute_py.graph.hierarchy import problems
+from groute_py.graph.hierarchy.hierarchy import Hierarchy
 from groute_py.system.clock import span
 
 FILLED, SUMMARIZED = 1 << 28, 1 << 31

@@ -19,8 +19,8 @@ from groute_py.device.cuda.sssp.method import OneGpuMethod
 from groute_py.device.cuda.sssp.parts import SolveParts
 from groute_py.device.rows import NarrowError
 from groute_py.errors import InputError
-from groute_py.hierarchy import problems
-from groute_py.hierarchy.hierarchy import Hierarchy
+from groute_py.graph.hierarchy import problems
+from groute_py.graph.hierarchy.hierarchy import Hierarchy
 from groute_py.kernels.source import BLOCK, SWEEP, WIDE_BLOCK
 
 REPORT = np.dtype([("overflowed", NUMBER), ("entries", NUMBER)])

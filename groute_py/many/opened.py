@@ -29,7 +29,7 @@ from groute_py.io.tables.columns import BY_TITLE, Columns
 from groute_py.many.carry import Carrier
 from groute_py.many.choose import with_device
 from groute_py.many.labels import LABELS
-from groute_py.solver.parts import Parts
+from groute_py.many.parts import Parts
 from groute_py.source.graph_source import GraphSource
 from groute_py.source.whole import GraphSupply
 from groute_py.system.clock import span

@@ -18,17 +18,17 @@ from groute_py.graph.arrays import host_array
 from groute_py.graph.csr import Graph
 from groute_py.graph.direction import Direction
 from groute_py.graph.facts import Facts, counting_hops, facts_of
-from groute_py.graph.ids import Numbering
-from groute_py.graph.turns.expanded import ExpandedGraph, layout_of
-from groute_py.hierarchy.prepared import (
+from groute_py.graph.hierarchy.prepared import (
     PreparedFile,
     hierarchy_of,
     order_of_prepared,
     without_hierarchy,
 )
-from groute_py.hierarchy.problems import UnsuitableError
-from groute_py.hierarchy.separators.order import OneOrder
-from groute_py.hierarchy.suits import cannot
+from groute_py.graph.hierarchy.problems import UnsuitableError
+from groute_py.graph.hierarchy.separators.order import OneOrder
+from groute_py.graph.hierarchy.suits import cannot
+from groute_py.graph.ids import Numbering
+from groute_py.graph.turns.expanded import ExpandedGraph, layout_of
 from groute_py.io.tables.columns import BY_TITLE
 from groute_py.io.tables.units import number_of, unit_of
 from groute_py.many.customized import with_other_weights

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.graph.hierarchy.separators.customizable import CustomizableHierarchy
 from groute_py.graph.tails import offsets_of
-from groute_py.hierarchy.separators.customizable import CustomizableHierarchy
 
 STEP = 4
 """Labels begin at multiples of so many entries, so that threads load 16 bytes."""

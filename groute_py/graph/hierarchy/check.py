@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from groute_py.errors import GraphError
 from groute_py.graph.arrays import check_arcs, check_offsets
-from groute_py.hierarchy.hierarchy import Hierarchy
+from groute_py.graph.hierarchy.hierarchy import Hierarchy
 
 WEIGHT_TYPES = (np.dtype(np.int32), np.dtype(np.int64))
 

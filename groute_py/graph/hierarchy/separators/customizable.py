@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.graph.csr import Graph
-from groute_py.hierarchy.prepared import order_of_prepared
-from groute_py.hierarchy.separators.order import (
+from groute_py.graph.hierarchy.prepared import order_of_prepared
+from groute_py.graph.hierarchy.separators.order import (
     MOST_ARCS,
     MOST_TRIANGLES,
     Orders,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from groute_py.errors import GraphError
 from groute_py.graph.csr import Graph
-from groute_py.hierarchy.hierarchy import Hierarchy
+from groute_py.graph.hierarchy.hierarchy import Hierarchy
 
 
 class PreparedFile(NamedTuple):

@@ -1,1 +1,0 @@
-"""A graph that stays open on all ranks, and what is asked of it."""
