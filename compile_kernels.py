@@ -69,8 +69,9 @@ def run_commands() -> None:
     from groute_py import generate, write_graph
     from groute_py.cli.main import commands
     from groute_py.device.cpu import team
+    from groute_py.system import threads
 
-    os.environ["OMP_NUM_THREADS"] = "2"
+    threads.available_cores = lambda: 2
     team.ARCS_A_THREAD = team.LARGE_ARCS = 1  # a team for a small graph
     Path("named.csv").write_text(NAMED)
     graph = generate("road:30x30")

@@ -7,7 +7,6 @@ resumed run.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -54,6 +53,7 @@ from groute_py.many.storage.folder import run_of
 from groute_py.many.storage.store import Store
 from groute_py.system.clock import span
 from groute_py.system.environment import local_rank
+from groute_py.system.threads import core_count
 
 LITTLE = 1 << 24
 """Arcs and vertices of all sources that cores have done before a GPU is ready."""
@@ -368,8 +368,8 @@ def _opened(
     place, limit = local_rank(channel.rank), job.options.memory_limit
     what = f"sums of betweenness of {quoted(job.graph.name)}"
     if method == "cpu":
-        threads = min(len(os.sched_getaffinity(0)), max(sources, 1))
-        by, advice = f"by {threads} threads", "let the job have fewer cores, as by taskset"
+        threads = min(core_count(), max(sources, 1))
+        by, advice = f"by {threads} threads", "allow fewer threads, by --threads or threads="
         needed = bytes_of("betweenness", job.size, threads=threads, sums=sums)
         refuse_beyond(needed, f"{what} {by}", advice)
         return CpuDependencies(job.graph, kind, job.accumulation, hops=job.hops)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,6 +18,7 @@ from groute_py.many.apsp import Ends, ManySources
 from groute_py.many.opened import NO_WORK, Opened, Work
 from groute_py.many.reduce import Reduction, reduce
 from groute_py.many.sources import Vertices, indices_in
+from groute_py.system.threads import core_count
 
 WANTED = {
     "closeness": Wanted(),
@@ -169,8 +169,8 @@ def _refuse_memory(job: ManySources, sources: int) -> None:
     if job.choice.device != "cpu":
         return
     size = Size.of(job.graph)
-    threads = 1 if job.choice.algorithm == "sweep" else len(os.sched_getaffinity(0))
+    threads = 1 if job.choice.algorithm == "sweep" else core_count()
     method, solving = f"rows by {job.choice.algorithm}", min(threads, sources)
     needed = bytes_of(method, size, sources, threads=solving)
     what = f"rows of {quoted(job.facts.name)} by {threads} threads"
-    refuse_beyond(needed, what, "let the job have fewer cores, as by taskset")
+    refuse_beyond(needed, what, "allow fewer threads, by --threads or threads=")

@@ -16,6 +16,7 @@ from groute_py.engine.options import Options
 from groute_py.errors import InputError, quote
 from groute_py.io.formats.osm.profiles import PROFILES
 from groute_py.system.settings import nbytes_of
+from groute_py.system.threads import limited_to
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -251,8 +252,24 @@ format_option = click.option(
     help="Write to standard output in this form, one of the suffixes without its dot.",
 )
 
-source_options = together(column_options, cache_options)
-"""Options for reading a graph."""
+
+def _limit_threads(context: click.Context, parameter: click.Parameter, value: Any) -> None:
+    context.with_resource(limited_to(value))
+
+
+threads_option = click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    metavar="N",
+    callback=_limit_threads,
+    expose_value=False,
+    help="How many threads a rank may use, never more than it has cores.  "
+    "[OMP_NUM_THREADS or NUMBA_NUM_THREADS, else one a core]",
+)
+"""Holds until the command ends."""
+
+source_options = together(column_options, cache_options, threads_option)
+"""Options for reading a graph, and for the threads that do so and solve."""
 
 reading_options = together(source_options, json_option, verbose_option)
 """Options for reading a graph and showing its answer."""

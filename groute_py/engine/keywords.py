@@ -14,6 +14,7 @@ class BfsKeywords(TypedDict, total=False):
     """Keywords of `groute_py.bfs`."""
 
     device: str
+    threads: int | None
     partition: str
     predecessors: bool
     reverse: bool
@@ -46,6 +47,7 @@ class NearestKeywords(TypedDict, total=False):
     """Keywords of `groute_py.nearest`."""
 
     device: str
+    threads: int | None
     partition: str
     turns: Any
     cutoff: float | str | None
@@ -60,6 +62,7 @@ class IsochroneKeywords(TypedDict, total=False):
     """Keywords of `groute_py.isochrone`."""
 
     device: str
+    threads: int | None
     partition: str
     reverse: bool
     turns: Any
@@ -73,6 +76,7 @@ class ApspKeywords(TypedDict, total=False):
 
     algorithm: str
     device: str
+    threads: int | None
     predecessors: bool
     reverse: bool
     turns: Any
@@ -86,6 +90,7 @@ class MatrixKeywords(TypedDict, total=False):
 
     algorithm: str
     device: str
+    threads: int | None
     predecessors: bool
     reverse: bool
     turns: Any
@@ -100,6 +105,7 @@ class RouteKeywords(TypedDict, total=False):
     """Keywords of `groute_py.route`."""
 
     device: str
+    threads: int | None
     reverse: bool
     turns: Any
     profile: str | None

@@ -99,6 +99,11 @@ def _check_memory_limit(nbytes: Any) -> None:
     check_positive("the memory limit", nbytes)
 
 
+def _check_threads(count: Any) -> None:
+    check_whole_number("threads", count)
+    check_positive("threads", count)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Options:
     """Options of a solve; the same on every rank, but for what may differ by rank."""
@@ -142,6 +147,16 @@ class Options:
                 default="auto",
             )
         ],
+    )
+    threads: int | None = option(
+        None,
+        "How many threads this process may use; never more than it has cores.",
+        in_python="The answer is the same with any number",
+        unset="``OMP_NUM_THREADS`` or ``NUMBA_NUM_THREADS``, else one for each core",
+        per_rank=True,
+        check=_check_threads,
+        of=(*REACH_TOO, *MEASURES_TOO),
+        terminal=False,  # there it is one of those for reading a graph
     )
     partition: str = option(
         "arcs",
@@ -287,7 +302,7 @@ class Options:
     )
 
     def __post_init__(self) -> None:
-        for name in ("delta", "cutoff", "time_limit_s", "memory_limit"):
+        for name in ("delta", "cutoff", "time_limit_s", "memory_limit", "threads"):
             object.__setattr__(self, name, plain(getattr(self, name)))
         carry = (self.carry,) if isinstance(self.carry, str) else tuple(self.carry or ())
         object.__setattr__(self, "carry", carry)

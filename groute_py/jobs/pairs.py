@@ -8,7 +8,6 @@ source (`groute_py.jobs.searches`); a GPU solves for rows from hundreds of sourc
 from __future__ import annotations
 
 import math
-import os
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
@@ -43,6 +42,7 @@ from groute_py.many.solve import Solving
 from groute_py.many.storage.folder import run_of
 from groute_py.many.storage.store import SavedUnits, Store
 from groute_py.results.distances import public_distances
+from groute_py.system.threads import core_count
 
 WHY_NO_FLOYD = "routes are found row by row"
 """Why the matrix of all pairs is not among the methods."""
@@ -277,7 +277,7 @@ def _search_choice(
     facts: Facts, counts: Counts, ranks: int, *, paths: bool, prepared: bool
 ) -> Choice:
     """Return the search that cores take, with its estimate."""
-    cores, both_ends = len(os.sched_getaffinity(0)), facts.weight_type.kind != "f"
+    cores, both_ends = core_count(), facts.weight_type.kind != "f"
     if prepared and both_ends and not paths:
         name, seconds = "upward search", sum(counts) * CPU_CLIMB_S / cores / ranks
     else:

@@ -168,4 +168,4 @@ def _refuse_memory(pools: set[_Pool], threads: int) -> None:
     needed = sum(pool.nbytes * pool.missing(threads) for pool in pools)
     if needed:
         what = f"searches, {threads:,} at once,"
-        refuse_beyond(needed, what, "let the job have fewer cores, as by taskset")
+        refuse_beyond(needed, what, "allow fewer threads, by --threads or threads=")

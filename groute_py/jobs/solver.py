@@ -36,6 +36,7 @@ from groute_py.many.opened import Opened, open_for
 from groute_py.many.rows import SourceRows
 from groute_py.many.sources import Vertex, Vertices
 from groute_py.results.result import Result
+from groute_py.system.threads import limited_to
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -74,7 +75,8 @@ def open(
     columns = Columns(tail, head, weight, ignore=ignore_columns)
     opened = open_for("open", graph, options, columns, comm)
     refuse_difference(opened.channel, {"function": "open"} | shared_options(opened.options))
-    return Solver(opened)
+    with limited_to(opened.options.threads):
+        return Solver(opened)
 
 
 class Solver:

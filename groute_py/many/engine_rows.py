@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import replace
 from queue import SimpleQueue
@@ -20,7 +19,7 @@ from groute_py.engine.solver import SourceSolver
 from groute_py.graph.csr import Graph
 from groute_py.results.result import Result
 from groute_py.source.whole import GraphSupply
-from groute_py.system.threads import one_core
+from groute_py.system.threads import core_count, limited_to
 
 
 class EngineRows:
@@ -29,7 +28,7 @@ class EngineRows:
     def __init__(self, graph: Graph, *, predecessors: bool) -> None:
         self._graph = graph
         self._options = Options(device="cpu", predecessors=predecessors)
-        self._threads = len(os.sched_getaffinity(0))
+        self._threads = core_count()
         self._free: SimpleQueue[SourceSolver] = SimpleQueue()
         self._opened = 0
         self.label = f"cpu: near-far, {self._threads} threads"
@@ -65,7 +64,7 @@ class EngineRows:
     def _open(self, sources: int) -> None:
         """Make a solver for each thread that has something to do."""
         while self._opened < min(self._threads, sources):
-            with one_core():
+            with limited_to(1):
                 supply = GraphSupply(self._graph)
                 self._free.put(SourceSolver(supply, SoloChannel(), self._options))
             self._opened += 1
@@ -73,7 +72,7 @@ class EngineRows:
     def _solve(self, source: int) -> Result:
         solver = self._free.get()
         try:
-            with one_core():
+            with limited_to(1):
                 result = solver.sssp(source)
         finally:
             self._free.put(solver)

@@ -8,7 +8,6 @@ these graphs the estimate of the method that is chosen is within a factor of two
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import dataclass
 
 from groute_py.device.cuda.hierarchy.memory_plan import contraction_bytes
@@ -16,6 +15,7 @@ from groute_py.device.rows import MOST_LEVELS
 from groute_py.engine.algorithms.numbers import row_types
 from groute_py.graph.facts import Facts
 from groute_py.graph.hierarchy.suits import why_not
+from groute_py.system.threads import core_count
 
 FLOYD_RATE = {
     ("cuda", "int32"): 1.3e13,
@@ -142,13 +142,13 @@ def label_seconds(facts: Facts, device: str, kind: str, count: int, ranks: int =
     if kind != "rows":
         climbing = PAIR_CLIMB_S * count / ranks
         seconds = min(climbing, FILL_S * facts.vertex_count + seconds)
-    return seconds / len(os.sched_getaffinity(0))
+    return seconds / core_count()
 
 
 def _floyd(facts: Facts, device: str) -> float:
     padded = 128 * math.ceil(facts.vertex_count / 128)
     distance = row_types(facts, device)[0].name
-    cores = 1 if device == "cuda" else len(os.sched_getaffinity(0))
+    cores = 1 if device == "cuda" else core_count()
     return float(padded**3 / FLOYD_RATE[device, distance] / cores)
 
 
@@ -164,7 +164,7 @@ def _opening(method: str, facts: Facts, device: str, *, prepared: bool) -> float
     size = facts.vertex_count + facts.arc_count
     contracts = method == "sweep" and not prepared
     if device == "cpu":
-        return CPU_CONTRACT_S * size * contracts / len(os.sched_getaffinity(0))
+        return CPU_CONTRACT_S * size * contracts / core_count()
     core = CORE_S if method == "sweep" else 0.0
     return OPEN_S + UPLOAD_S * facts.arc_count + core + CONTRACT_S * size * contracts
 
@@ -174,11 +174,11 @@ def _sweep(facts: Facts, count: int, device: str, *, prepared: bool) -> float:
     opening = _opening("sweep", facts, device, prepared=prepared)
     if device == "cuda":
         return opening + count * (CLIMB_S + SWEEP_S * size)
-    return opening + count * (CPU_CLIMB_S + CPU_SWEEP_S * size) / len(os.sched_getaffinity(0))
+    return opening + count * (CPU_CLIMB_S + CPU_SWEEP_S * size) / core_count()
 
 
 def _on_cpu(facts: Facts, count: int) -> dict[str, float]:
-    n, m, cores = facts.vertex_count, facts.arc_count, len(os.sched_getaffinity(0))
+    n, m, cores = facts.vertex_count, facts.arc_count, core_count()
     settled = n * math.log2(max(n, 2)) / 16 * CPU_SETTLE_S
     return {
         "heap": count * (settled + m * CPU_ARC_S["heap"]) / cores,

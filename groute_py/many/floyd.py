@@ -8,7 +8,6 @@ at once. Venkataraman, Sahni and Mukhopadhyaya, "A blocked all-pairs shortest-pa
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -24,6 +23,7 @@ from groute_py.device.rows import RowBlock, beyond, refuse_narrow, surely_fits
 from groute_py.device.summary import Summary, Wanted
 from groute_py.graph.csr import Graph
 from groute_py.kernels.cpu import floyd
+from groute_py.system.threads import core_count
 
 BLOCK = 64
 """Middle vertices taken at once."""
@@ -66,7 +66,7 @@ def close_with_paths(distances: NDArray[np.float64], nobody: int) -> NDArray[np.
 
 
 def _sweep(count: int, step: Step) -> None:
-    threads = 1 if count <= ALONE else len(os.sched_getaffinity(0))
+    threads = 1 if count <= ALONE else core_count()
     with ThreadPoolExecutor(threads) as pool:
         for start in range(0, count, BLOCK):
             block = start, min(start + BLOCK, count)

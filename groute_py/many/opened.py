@@ -35,6 +35,7 @@ from groute_py.source.whole import GraphSupply
 from groute_py.system.clock import span
 from groute_py.system.environment import local_rank
 from groute_py.system.memory_limits import room_for
+from groute_py.system.threads import limited_to
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -102,8 +103,11 @@ class Opened(Parts):
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep other threads out during the block, and check before and after it."""
-        with self._locked():
+        """Keep other threads out during the block, and check before and after it.
+
+        The block uses as many threads as the options say.
+        """
+        with self._locked(), limited_to(self.options.threads):
             if self._closed:
                 raise everywhere(RunError("this solver is closed; open the graph again"))
             self._check_file()

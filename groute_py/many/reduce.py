@@ -6,7 +6,6 @@ same slices.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -22,6 +21,7 @@ from groute_py.device.summary import Summary, Wanted, bin_count, edges_of, wide
 from groute_py.many.apsp import ManySources, Progress
 from groute_py.many.storage.store import SHARE, Store
 from groute_py.system.clock import count
+from groute_py.system.threads import core_count
 
 REDUCTIONS = ("none", "sum", "max", "histogram")
 """The reductions that a user may choose."""
@@ -232,4 +232,4 @@ def slices(
 
 def at_once(device: str) -> int:
     """Return from how many sources a rank solves at once."""
-    return BLOCKS if device == "cuda" else len(os.sched_getaffinity(0))
+    return BLOCKS if device == "cuda" else core_count()

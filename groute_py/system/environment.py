@@ -13,8 +13,12 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from groute_py.errors import SetupError, everywhere
+
+MEMBERSHIP, GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
+"""Files in which Linux shows the control groups of this process."""
 
 
 @dataclass(frozen=True)
@@ -99,12 +103,16 @@ def local_rank(rank: int) -> int:
 
 
 def named_threads() -> int | None:
-    """Return the threads of a process that ``OMP_NUM_THREADS`` names, if that is a number from 1.
+    """Return the threads of a process that ``OMP_NUM_THREADS`` names, or ``NUMBA_NUM_THREADS``.
 
-    Of a list, which has one for each level of nested threads, this is the first.
+    A value that is no number from 1 names none. Of a list, which has one for each level of nested
+    threads, the first counts.
     """
-    named = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-    return int(named) or None if named.isdecimal() else None
+    for variable in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
+        named = os.environ.get(variable, "").split(",")[0].strip()
+        if named.isdecimal() and int(named) > 0:
+            return int(named)
+    return None
 
 
 FORWARD_S = 0.2

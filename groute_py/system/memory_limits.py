@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from groute_py.errors import FormatError, GraphError, SetupError
+from groute_py.system.environment import GROUPS, MEMBERSHIP
 from groute_py.system.memory_pool import MemoryPool
 
 FEWEST_VERTICES = 1 << 24
@@ -22,10 +23,6 @@ LITTLE = 1 << 26
 """Bytes that nobody asks for."""
 NAME_BYTES = 4
 """NumPy's bytes for a letter of the longest name, for every name."""
-
-
-MEMBERSHIP, GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
-"""Files in which Linux shows the control groups of this process."""
 
 
 class Version(NamedTuple):

@@ -1,4 +1,4 @@
-"""Threads for reading, making and checking graphs, and the cores of a solve."""
+"""Number of threads that a process may use, and work that they share."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TypeVar
 
-from groute_py.system.environment import named_threads, place
-from groute_py.system.memory_limits import GROUPS, MEMBERSHIP
+from groute_py.system.environment import GROUPS, MEMBERSHIP, named_threads
 
 T = TypeVar("T")
 
@@ -22,8 +22,8 @@ MOST_THREADS = 16
 
 
 def thread_count() -> int:
-    """Return the cores that this process may use, at most `MOST_THREADS`."""
-    return min(MOST_THREADS, len(os.sched_getaffinity(0)))
+    """Return the threads that read, make and check graphs: `core_count`, at most `MOST_THREADS`."""
+    return min(MOST_THREADS, core_count())
 
 
 @contextmanager
@@ -36,37 +36,41 @@ def lent(free: SimpleQueue[T]) -> Iterator[T]:
         free.put(workspace)
 
 
-MOST_NAMED = 256
-"""More threads than anybody means."""
-
 _this_thread = threading.local()
 
 
 @contextmanager
-def one_core() -> Iterator[None]:
-    """Let this thread solve on one core, because others solve beside it."""
-    _this_thread.has_one_core = True
+def limited_to(count: int | None) -> Iterator[None]:
+    """Let what this thread does in the block use so many threads; None for as many as before."""
+    before = getattr(_this_thread, "limit", None)
+    _this_thread.limit = before if count is None else count
     try:
         yield
     finally:
-        _this_thread.has_one_core = False
+        _this_thread.limit = before
+
+
+def named_count() -> int | None:
+    """Return how many threads `limited_to` or the environment names; None if neither does."""
+    return getattr(_this_thread, "limit", None) or named_threads()
 
 
 def core_count() -> int:
-    """Return the cores for one solve, at least 1.
+    """Return how many threads this process may use, at least 1.
 
-    These are as many as ``OMP_NUM_THREADS`` says; else one for each rank of a job, and for a rank
-    alone those of its affinity, and no more than its control groups give it time for.
+    One for each core at most: threads that wait for one whose core others use lose far more time
+    than they save.
     """
-    if getattr(_this_thread, "has_one_core", False):
-        return 1
-    if named := named_threads():
-        return min(named, MOST_NAMED)
-    if place().size > 1:
-        return 1
+    cores = available_cores()
+    return min(named_count() or cores, cores)
+
+
+def available_cores() -> int:
+    """Return the cores of this process's affinity, as far as control groups give it their time."""
     return max(math.ceil(min(len(os.sched_getaffinity(0)), _quota())), 1)
 
 
+@cache
 def _quota() -> float:
     """Return the cores whose time the control groups of this process have; infinite if any."""
     least = math.inf

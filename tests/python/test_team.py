@@ -6,7 +6,6 @@ import os
 import signal
 import threading
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -29,6 +28,8 @@ def _little_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(team, "ARCS_A_THREAD", 1)
     monkeypatch.setattr(team, "LARGE_ARCS", 1)
     monkeypatch.setattr(team, "FIRST_ROOM", 16)
+    monkeypatch.setattr(team, "SPINS", 100)  # threads share the cores of the machine
+    monkeypatch.setattr(threads, "available_cores", lambda: 64)
 
 
 def by_threads(
@@ -143,45 +144,3 @@ def test_width_lost_in_rounding(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = Graph.from_arrays(offsets, heads, weights)
     result = by_threads(monkeypatch, 2, graph, 0, algorithm="delta-stepping", delta=1e-3)
     np.testing.assert_array_equal(result.distances, scipy_distances(graph, 0))
-
-
-class TestCoreCount:
-    def test_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("OMP_NUM_THREADS", "5,2")
-        assert threads.core_count() == 5
-
-    @pytest.mark.parametrize("named", ["", "0", "many"])
-    def test_affinity(self, monkeypatch: pytest.MonkeyPatch, named: str) -> None:
-        monkeypatch.setenv("OMP_NUM_THREADS", named)
-        assert 1 <= threads.core_count() <= len(os.sched_getaffinity(0))
-
-    def test_one_of_several_ranks(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-        monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "2")
-        monkeypatch.setenv("OMPI_COMM_WORLD_RANK", "0")
-        assert threads.core_count() == 1
-
-    @pytest.mark.parametrize(
-        ("member", "folder", "files"),
-        [
-            ("0::/a/b", "a", {"cpu.max": "150000 100000"}),
-            ("4:cpu,cpuacct:/a", "cpu/a", {"cpu.cfs_quota_us": "5", "cpu.cfs_period_us": "10"}),
-        ],
-    )
-    def test_control_group(
-        self,
-        monkeypatch: pytest.MonkeyPatch,
-        tmp_path: Path,
-        member: str,
-        folder: str,
-        files: dict[str, str],
-    ) -> None:
-        monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-        monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(64)))
-        (tmp_path / "cgroup").write_text(member + "\n")
-        (tmp_path / folder).mkdir(parents=True)
-        for name, text in files.items():
-            (tmp_path / folder / name).write_text(text + "\n")
-        monkeypatch.setattr(threads, "MEMBERSHIP", tmp_path / "cgroup")
-        monkeypatch.setattr(threads, "GROUPS", tmp_path)
-        assert threads.core_count() == (2 if "cpu.max" in files else 1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +18,7 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.tails import transposed
 from groute_py.kernels.cpu import near_far, serial
 from groute_py.kernels.cpu.owners import find_parents
+from groute_py.system.threads import core_count
 
 T = TypeVar("T")
 
@@ -31,7 +31,7 @@ class CpuGraph:
 
     def __init__(self, graph: Graph, distance_type: np.dtype[Any]) -> None:
         self.vertex_count, self.type = graph.vertex_count, distance_type
-        self.threads = len(os.sched_getaffinity(0))
+        self.threads = core_count()
         name = platform.processor() or platform.machine()
         self.label = f"cpu: {name}, {self.threads} threads"
         self._graph = graph

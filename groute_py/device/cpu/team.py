@@ -16,7 +16,8 @@ from groute_py.errors import SetupError
 from groute_py.kernels.cpu import near_far, team, team_claim
 from groute_py.partition.share import Share
 from groute_py.system.clock import recorder
-from groute_py.system.threads import core_count
+from groute_py.system.environment import place
+from groute_py.system.threads import available_cores, core_count, named_count
 
 ARCS_A_THREAD = 90_000
 """Fewer arcs take no longer on fewer threads; New York's roads are fastest on 8."""
@@ -33,8 +34,11 @@ FIRST_ROOM = 1 << 15
 
 
 def team_size(terms: Terms) -> int:
-    """Return how many threads are to relax a share; one of a rank with peers, or that is traced."""
-    if terms.ranks > 1 or recorder() is not None:
+    """Return how many threads are to relax a share; one of a rank with peers, or that is traced.
+
+    Ranks of one job share the cores of a host: each has one, unless somebody names more.
+    """
+    if terms.ranks > 1 or recorder() is not None or (place().size > 1 and named_count() is None):
         return 1
     size = min(core_count(), terms.arcs // ARCS_A_THREAD)
     return size if size >= FEW_THREADS or (size and terms.arcs >= LARGE_ARCS) else 1
@@ -66,7 +70,7 @@ class Threads:
             return self._pool.submit(work, number)
         except RuntimeError as problem:
             threads = f"{self.size} threads cannot be started ({problem})"
-            raise SetupError(f"{threads}; set OMP_NUM_THREADS=1") from None
+            raise SetupError(f"{threads}; allow fewer, by --threads or threads=") from None
 
     def wait(self) -> None:
         """Wait for those who are at work; a child process, to which none came along, has others."""
@@ -87,7 +91,7 @@ class TeamNearFar(NearFar):
         self._lists = [_lists(FIRST_ROOM, dtype) for _ in range(threads.size)]
         floors = np.empty(threads.size * team.LINE, dtype)
         pool = np.empty(team.POOL, np.uint32), np.empty(team.POOL, dtype)
-        spins = SPINS if threads.size <= len(os.sched_getaffinity(0)) else SPINS // 100
+        spins = SPINS if threads.size <= available_cores() else SPINS // 100
         self._pool = team.Pool(np.zeros(team.WORDS, np.int64), floors, *pool, spins)
 
     def start(self, source: int | None, buckets: Buckets) -> None:

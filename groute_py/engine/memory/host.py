@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from typing import NamedTuple
 
@@ -10,6 +9,7 @@ from groute_py.device.cpu.memory_plan import PATHS_BYTES, SIDE_BYTES, SUM_BYTES
 from groute_py.errors import InputError, quote
 from groute_py.graph.facts import Size
 from groute_py.system.memory_limits import room_for
+from groute_py.system.threads import core_count
 
 COUNTED = {"betweenness": False, "edge-betweenness": True}
 """The measures of all shortest paths; whether they have a value for each arc."""
@@ -96,7 +96,7 @@ def job_bytes(job: str, size: Size) -> int:
     >>> job_bytes("matrix:10x20", Size(5, 9)), job_bytes("nearest:1", Size(5, 9))
     (1600, 272)
     """
-    threads = len(os.sched_getaffinity(0))
+    threads = core_count()
     if match := re.fullmatch(f"matrix:{COUNT}x{COUNT}", job):
         return bytes_of("matrix", size, int(match[1]) * int(match[2]))
     if centrality := centrality_of(job, size):
