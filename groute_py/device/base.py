@@ -91,7 +91,10 @@ def bound_within(value: float, distance_type: np.dtype[Any]) -> Any:
 
 
 class Buckets(NamedTuple):
-    """The widths of buckets, in units of weight; on GPUs they grow from the first one up to Δ."""
+    """The widths of buckets, in units of weight; they may grow from the first one to the widest.
+
+    Those of GPUs grow up to Δ. Those of a CPU are Δ wide; a team of threads widens them.
+    """
 
     first: float  # at most Δ
     widest: float  # Δ

@@ -83,7 +83,7 @@ class SolvePlan:
     def delta(self, distance_type: np.dtype[Any]) -> float:
         """Return the width of the widest bucket; infinite if the method has none."""
         if self.options.delta is None or math.isinf(self._automatic.widest):
-            return self._automatic.widest
+            return self._automatic.first if self.device == "cpu" else self._automatic.widest
         least = 0.0 if distance_type.kind == "f" else 1.0
         return max(self.options.delta, least)
 

@@ -28,6 +28,7 @@ def _little_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(team, "ARCS_A_THREAD", 1)
     monkeypatch.setattr(team, "LARGE_ARCS", 1)
     monkeypatch.setattr(team, "FIRST_ROOM", 16)
+    monkeypatch.setattr(team, "FEWEST", 4)
     monkeypatch.setattr(team, "SPINS", 100)  # threads share the cores of the machine
     monkeypatch.setattr(threads, "available_cores", lambda: 64)
 
@@ -97,6 +98,23 @@ def test_narrower_bucket(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = Graph.from_arrays(offsets, heads, weights.astype(np.int32))
     result = by_threads(monkeypatch, 3, graph, 0, algorithm="delta-stepping", delta=1e8)
     np.testing.assert_array_equal(result.distances, np.arange(count))
+
+
+@pytest.mark.parametrize("least", [0, 10**9])
+def test_widened_buckets(monkeypatch: pytest.MonkeyPatch, least: int) -> None:
+    """Buckets with little work, where arcs are few and nobody has named a width."""
+    monkeypatch.setattr(team, "LEAST_WORK", least)
+
+    def steps(spec: str, count: int, **options: object) -> int:
+        graph = generate(spec)
+        result = by_threads(monkeypatch, count, graph, 1700, **options)
+        np.testing.assert_array_equal(result.distances, scipy_distances(graph, 1700))
+        verify(graph, result)
+        return int(result.statistics["steps"])
+
+    assert (steps("road:60x50", 3) < steps("road:60x50", 1)) == (least > 0)
+    assert steps("road:60x50", 3, delta=300) == steps("road:60x50", 1, delta=300)
+    assert steps("rmat:11", 3) == steps("rmat:11", 1)
 
 
 def test_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:

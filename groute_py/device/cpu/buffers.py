@@ -12,9 +12,13 @@ from groute_py.device.base import NO_PARENT, Counters, Terms, bound_within, unre
 from groute_py.kernels.cpu import near_far
 from groute_py.partition.share import Share
 from groute_py.system.clock import recorder
+from groute_py.system.threads import in_slices
 
 SLICE_ARCS = 1 << 14
 """Arcs a rank with peers relaxes (about 0.3 ms) before it looks at its messages."""
+
+FILLED_AT_ONCE = 1 << 21
+"""Numbers that a thread sets, or looks at, in one go."""
 
 SLICE_ARCS_ALONE = 1 << 22
 """Without peers a slice only has to end soon enough to handle signals; but not while a trace is
@@ -44,6 +48,7 @@ class SolveBuffers:
         self.near, self.far = np.empty((2, max(share.own_count, 1)), dtype=np.uint32)
         self.dirty, self.boxes = np.empty((2, len(share.halo)), dtype=np.uint32)
         self.box_counts = np.zeros(terms.ranks, dtype=np.int64)
+        self._places = np.empty(0, dtype=np.int64)  # of predecessors, for the next solve too
 
     def begin(self, source: int, cutoff: float, *, record: bool) -> None:
         """Make all vertices unreached, and the worklists empty."""
@@ -51,13 +56,16 @@ class SolveBuffers:
         self.have_parents(self.share.local_count if record else 0)
         self.source = source
         self.cutoff = bound_within(cutoff, self.type)
-        self.distances.fill(self.unreached)
-        self.flags.fill(0)
+        filled(self.distances, self.unreached)
+        filled(self.flags, 0)
         self.at = np.zeros(near_far.CURSORS, dtype=np.int64)
 
     def have_parents(self, count: int) -> None:
         """Make room for so many predecessors, none of which is known."""
-        self.parents = np.full(count, NO_PARENT, dtype=np.int64)
+        if len(self._places) < count:
+            self._places = np.empty(count, dtype=np.int64)
+        self.parents = self._places[:count]
+        filled(self.parents, NO_PARENT)
 
     def replace_arcs(self, heads: NDArray[Any], weights: NDArray[Any]) -> None:
         """Take the arcs in another order; each row has the same ones."""
@@ -99,10 +107,21 @@ class SolveBuffers:
         self.distances[self.distances > bound_within(bound, self.type)] = self.unreached
 
     def arcs_reached(self) -> int:
-        return int(np.diff(self.share.offsets)[self.own_distances != self.unreached].sum())
+        own, offsets = self.own_distances, self.share.offsets
+
+        def count(some: slice) -> int:
+            degrees = np.diff(offsets[some.start : some.stop + 1])
+            return int(degrees[own[some] != self.unreached].sum())
+
+        return sum(in_slices(len(own), FILLED_AT_ONCE, count))
 
     def replace(self, distances: NDArray[Any], parents: NDArray[np.int64]) -> None:
         self.own_distances[:], self.parents = distances, parents.copy()
+
+
+def filled(array: NDArray[Any], value: Any) -> None:
+    """Set all numbers, by several threads if they are many."""
+    in_slices(len(array), FILLED_AT_ONCE, lambda some: array[some].fill(value))
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from groute_py.device.base import Buckets, Counters, Terms
+from groute_py.device.base import Buckets, Counters, Terms, within
 from groute_py.device.cpu.buffers import SolveBuffers
 from groute_py.device.cpu.methods.base import CpuMethod, NearFar, Predecessors
 from groute_py.errors import SetupError
@@ -28,6 +28,12 @@ FEW_THREADS, LARGE_ARCS = 4, 1 << 22
 SPINS = 200_000
 """Looks of a thread that waits, about 0.3 ms, before it lets others have its core; where threads
 share cores, far fewer."""
+
+FEWEST = 64
+"""Entries of near from which a thread gives half away: fewer cost more than they save."""
+
+LEAST_WORK = 512
+"""Arcs of a bucket for each thread, which take as long as to wait for all; below, it is widened."""
 
 FIRST_ROOM = 1 << 15
 """Places of a list at first."""
@@ -89,14 +95,18 @@ class TeamNearFar(NearFar):
         super().__init__(buffers)
         self._threads, dtype = threads, buffers.type
         self._lists = [_lists(FIRST_ROOM, dtype) for _ in range(threads.size)]
-        floors = np.empty(threads.size * team.LINE, dtype)
+        size = threads.size * team.LINE * team.TURNS
+        words = np.zeros(team.WORDS, np.int64)
+        each = np.empty(size, dtype), np.empty(size, np.int64)
         pool = np.empty(team.POOL, np.uint32), np.empty(team.POOL, dtype)
         spins = SPINS if threads.size <= available_cores() else SPINS // 100
-        self._pool = team.Pool(np.zeros(team.WORDS, np.int64), floors, *pool, spins)
+        self._pool = team.Pool(words, *each, *pool, spins, FEWEST, LEAST_WORK)
 
     def start(self, source: int | None, buckets: Buckets) -> None:
         self._threads.wait()
         super().start(None, buckets)
+        fits = within(buckets.widest, self._buffers.type) != self._buffers.unreached
+        self._growth, self._most = 1, int(buckets.widest // buckets.first) if fits else 1
         self._pool.words.fill(0)
         for lists in self._lists:
             lists.at.fill(0)
@@ -108,14 +118,17 @@ class TeamNearFar(NearFar):
 
     def relax(self, counters: Counters, limit: float) -> float:
         b, before = self._buffers, self._buffers.relaxations
-        words, bucket = self._pool.words, tuple(self._threshold)
-        words[team.STATE] &= team.IDLE - 1  # the pool stays
-        state, bounds = (self._pool, bucket, self._delta), b.bounds(limit)
+        words, bucket = self._pool.words, (*self._threshold, self._growth)
+        widths = self._delta, self._most
+        waiting = self._waiting  # which stays
+        words.fill(0)
+        words[team.STATES] = waiting
+        state, bounds = (self._pool, bucket, widths), b.bounds(limit)
 
         def work(number: int) -> Any:
             return team.relax(b.arcs, b.distances, self._lists[number], *state, number, bounds)
 
-        floor, *ends = self._threads.run(work, lambda: team.stop(words))[0]
+        floor, *ends, self._growth = self._threads.run(work, lambda: team.stop(words))[0]
         self._threshold[:] = ends
         self._lists = [_with_room(lists) for lists in self._lists]
         self._sum_up()
@@ -124,6 +137,11 @@ class TeamNearFar(NearFar):
         b.count(counters, relaxed_before=before)
         return np.inf if floor == b.unreached else float(floor)
 
+    @property
+    def _waiting(self) -> Any:
+        """Entries in the pool."""
+        return (self._pool.words[team.STATES :: team.LINE] & (team.IDLE - 1)).sum()
+
     def _sum_up(self) -> None:
         """Store the counts of all threads where those of a core are."""
         at, each = self._buffers.at, np.stack([lists.at for lists in self._lists])
@@ -131,11 +149,12 @@ class TeamNearFar(NearFar):
         at[near_far.BUCKETS] = each[0, near_far.BUCKETS]
         at[near_far.OVERFLOWED] = each[:, near_far.OVERFLOWED].any()
         near = (each[:, team.TAIL] - each[:, team.HEAD]).sum()
-        at[near_far.NEAR_COUNT] = near + (self._pool.words[team.STATE] & (team.IDLE - 1))
+        at[near_far.NEAR_COUNT] = near + self._waiting
         at[near_far.FAR_COUNT] = each[:, team.FAR_COUNT].sum()
 
     def _narrow_near(self) -> None:
         """Leave it to the threads, who look where an entry belongs when they take it."""
+        self._growth = self._most = 1
 
 
 class TeamPredecessors(Predecessors):

@@ -36,6 +36,9 @@ BUSY_DEGREE = 16.0
 FILLS_GPU, MOST_ROOM = 1 << 22, 4.0
 """Vertices whose frontiers keep a GPU busy; a smaller graph counts as leaving room up to this."""
 
+TEAM_GROWTH = 8.0
+"""Widest bucket of a team of threads over Δ, which takes half as many relaxations again."""
+
 GROWTH = 256.0
 """Δ over the first bucket, where the graph fills a GPU."""
 
@@ -59,8 +62,13 @@ WIDEST_GROWN = 1e38
 
 
 def automatic_buckets(facts: Facts, device: str, ranks: int) -> Buckets:
-    """Buckets of width Δ; on a GPU and with many arcs the first is narrower."""
+    """Buckets of width Δ; on a GPU and with many arcs the first is narrower.
+
+    On a CPU a team of threads may widen those of a graph with few arcs a vertex.
+    """
     delta = automatic_delta(facts, device, ranks)
+    if device == "cpu" and _degree(facts) <= BUSY_DEGREE:
+        return Buckets(delta, delta * TEAM_GROWTH)
     many = facts.arc_count >= MANY_ARCS and facts.mean_degree >= GROWING_DEGREE
     if device != "cuda" or not many or delta > WIDEST_GROWN:
         return alike(delta)

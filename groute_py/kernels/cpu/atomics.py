@@ -2,7 +2,7 @@
 
 `load` is relaxed: it gives atomicity, and one order of the changes of each element, but none
 between elements. `load_acquire`, and a `replace` that succeeds, see all that a thread has written
-before the `add`, `put`, `replace` or `store_release` whose value they read (the memory model of C++
+before the `add`, `replace` or `store_release` whose value they read (the memory model of C++
 and LLVM). Indices are not checked, and not counted from the end.
 """
 
@@ -76,8 +76,7 @@ store_release = _on_element(lambda b, at, new: b.store_atomic(new, at, "release"
 """``store_release(array, index, value)``."""
 
 add = _on_element(lambda b, at, new: b.atomic_rmw("add", at, new, "acq_rel"), result="element")
-put = _on_element(lambda b, at, new: b.atomic_rmw("or", at, new, "acq_rel"), result="element")
-"""``add(array, index, value)``, ``put(array, index, bits)``: the element before; both orders."""
+"""``add(array, index, value)``: the element before; both orders."""
 
 replace = _on_element(
     lambda b, at, old, new: b.extract_value(b.cmpxchg(at, old, new, "acq_rel", "monotonic"), 1),

@@ -4,9 +4,9 @@ Each thread has worklists of its own. An *entry* is a vertex and the distance th
 lowers a distance makes one, so there is always one entry that holds for each vertex that is left,
 and entries whose vertex has improved since are dropped. A thread without work is *idle*; a busy one
 that sees this puts half of its near into the *pool*. When all are idle and the pool is empty, the
-bucket has ended: the threads meet, and each opens the next one from its own far. With local buckets
-and work that moves only on demand this is between the Δ-stepping of GAPBS (Beamer et al. 2015) and
-Wasp (SC 2025).
+bucket has ended, and each opens the next one from its own far. Buckets with so little work that
+waiting takes longer are widened. With local buckets and work that moves only on demand this is
+between the Δ-stepping of GAPBS (Beamer et al. 2015) and Wasp (SC 2025).
 
 What threads share, and the order that each needs (relaxed, acquire and release as in C++):
 
@@ -17,17 +17,21 @@ What threads share, and the order that each needs (relaxed, acquire and release 
 * An entry in the pool, and its distance, are written and read under the lock: `replace` takes it
   (acquire), `store_release` frees it. So whoever takes an entry sees the distance it came with, or
   a lower one, and drops no entry that holds.
-* The state counts idle threads and what lies in the pool, in one word, so that one look sees both.
-  A thread adds itself when its near is empty; until all have arrived at the barrier, all other
-  changes of the counts are made under the lock, by busy threads or with entries from the pool. All
-  idle and nothing in the pool therefore stays so, and all threads see it. A busy thread reads the
-  state relaxed: it is a hint to give, or the bit that ends the slice, and either may be seen late.
-  Only a busy thread, or a caller that is at work no more, sets that bit: never where all are idle.
-* A thread's floor is written before it arrives (release), and read behind the barrier (acquire). It
-  is written again only at the end of the next bucket, when every thread is idle, so has read it.
-  Between slices the least of a thread's far lies in its own lists.
-* Arrivals and the barrier: the last to arrive resets arrivals and state, and then raises the
-  barrier (release). The others look at both only when they have seen that (acquire).
+* A state counts idle threads and what lies in the pool, in one word, so that one look sees both. A
+  thread adds itself when its near is empty; all other changes are made under the lock, by busy
+  threads or with entries from the pool. All idle and nothing in the pool therefore stays so, all
+  threads see it (acquire), and by it the bucket has ended: it is the barrier. A busy thread reads
+  the state relaxed, as a hint to give.
+* Buckets use three states in turn. In bucket k all threads have left k − 2, since nobody enters k
+  before all are idle in k − 1. So the first thread then makes that state 0 for bucket k + 1, before
+  it is idle in k, thus before anyone uses the state.
+* A thread's floor and work are written before it adds itself (release), and read when all are idle
+  (acquire). They too have three places in turn: those of bucket k are written again in k + 3, when
+  every thread has read them. All threads read the same, so they agree on the next bucket.
+* A slice is ended (release) by a busy thread, which leaves without being idle in this bucket, so
+  that never all are, and each thread leaves in it; or by a caller that is at work no more. If that
+  has seen all idle, so does a thread that sees the end (acquire) and then looks at the state. A
+  busy thread may see the end late (relaxed).
 
 Lists, cursors and counts are a thread's own. Between slices they pass to other threads through the
 queue of the thread pool, which orders everything. Sums of non-negative floats are monotone, so the
@@ -46,7 +50,6 @@ from groute_py.kernels.cpu.atomics import (
     load,
     load_acquire,
     prefetch,
-    put,
     replace,
     store_release,
 )
@@ -63,16 +66,21 @@ AHEAD, MOST = 8, np.uint64(8)
 LINE = 16
 """Words of 8 bytes between two that threads change: two cache lines, which processors fetch."""
 
-STATE, LOCK, ARRIVALS, BARRIER, WORDS = 0, LINE, 2 * LINE, 3 * LINE, 4 * LINE
-"""Places in the words of a team, int64."""
+LOCK, STOPPED, STATES, TURNS = 0, LINE, 2 * LINE, 3
+"""Places in the words of a team, int64: the lock of the pool; 1 when the slice is ended; states,
+which buckets use one after the other."""
 
-IDLE, STOP = 1 << 32, 1 << 62
-"""Units of the state: a thread without work; a bit that ends the slice. Below is the count of what
-lies in the pool."""
+WORDS = STATES + TURNS * LINE
 
-POOL, FEWEST = 8192, 64
-"""Places in the pool; entries of near from which half are given away, for fewer cost more than they
-save."""
+IDLE = 1 << 32
+"""Unit of a state: a thread without work. Below is the count of what lies in the pool."""
+
+POOL = 8192
+"""Places in the pool."""
+
+PATIENCE, BUSY = 8, 4
+"""Buckets after which their width is looked at, so that a graph of few has none that are far too
+wide; multiple of the least work from which they are narrowed."""
 
 
 class Lists(NamedTuple):
@@ -90,10 +98,13 @@ class Pool(NamedTuple):
     """Entries that wait for a thread without work, and the words and floors of a team."""
 
     words: Any
-    floors: Any  # the least of each thread's far at the end of a bucket, `LINE` apart
+    floors: Any  # (TURNS · threads · LINE,): the least of each thread's far, for each turn
+    works: Any  # int64, alike: the arcs that it has relaxed in the slice
     vertices: Any  # uint32, (POOL,)
     values: Any
     spins: int  # looks after which a thread that waits lets others have its core
+    fewest: int  # entries of near from which half are given away
+    least: int  # arcs of a bucket for each thread, below which buckets are widened
 
 
 @kernel
@@ -103,84 +114,76 @@ def _lock(words: Any) -> Any:
 
 
 @kernel
-def _give(pool: Any, lists: Any, head: Any, tail: Any) -> Any:
+def _give(pool: Any, state: Any, lists: Any, head: Any, tail: Any) -> Any:
     """Give half of near to idle threads, if nothing waits for them; return the new tail."""
-    words, _, vertices, values, _ = pool
+    words, vertices, values = pool.words, pool.vertices, pool.values
     if not _lock(words):
         return tail
     count = min((tail - head) // 2, POOL)
-    if load(words, STATE) & (IDLE - 1) == 0:
+    if load(words, state) & (IDLE - 1) == 0:
         tail -= count
         for i in range(count):
             vertices[i] = lists.near[tail + i]
             values[i] = lists.near_values[tail + i]
-        add(words, STATE, count)
+        add(words, state, count)
     store_release(words, LOCK, 0)
     return tail
 
 
 @kernel
-def _take(pool: Any, lists: Any) -> Any:
+def _take(pool: Any, state: Any, lists: Any) -> Any:
     """Move a share of the pool to the empty near; return how many. The thread is idle no more."""
-    words, _, vertices, values, _ = pool
+    words, vertices, values = pool.words, pool.vertices, pool.values
     if not _lock(words):
         return 0
-    state = load(words, STATE)
-    left = state & (IDLE - 1)
-    idle = (state & (STOP - 1)) // IDLE
+    counts = load(words, state)
+    left, idle = counts & (IDLE - 1), counts // IDLE
     count = min((left + idle - 1) // idle, len(lists.near))
     for i in range(count):
         lists.near[i] = vertices[left - count + i]
         lists.near_values[i] = values[left - count + i]
     if count > 0:
-        add(words, STATE, -IDLE - count)
+        add(words, state, -IDLE - count)
     store_release(words, LOCK, 0)
     return count
 
 
 @kernel
-def _wait_for_work(pool: Any, lists: Any, team: Any) -> Any:
+def _wait_for_work(pool: Any, state: Any, lists: Any, team: Any) -> Any:
     """Return how many entries were taken; 0 at the end of the bucket, −1 at that of a slice."""
     words = pool.words
-    add(words, STATE, IDLE)
+    add(words, state, IDLE)
     spins = 0
     while True:
-        state = load_acquire(words, STATE)
-        if state & STOP:
-            return -1
-        if state == team * IDLE:
+        stopped, counts = load_acquire(words, STOPPED), load_acquire(words, state)
+        if counts == team * IDLE:
             return 0
-        if state & (IDLE - 1) > 0:
-            count = _take(pool, lists)
+        if counts & (IDLE - 1) > 0:
+            count = _take(pool, state, lists)
             if count > 0:
                 return count
+        if stopped:
+            return -1
         spins += 1
         if spins > pool.spins:
             give_way()
 
 
 @kernel
-def _floor_of_all(pool: Any, number: Any, team: Any, least: Any, nothing: Any) -> Any:
-    """Wait for all threads, each of which gives the least of its far; return that of all.
-
-    The last one lets them all be at work.
-    """
-    words, floors = pool.words, pool.floors
-    round_ = load(words, BARRIER)
-    store_release(floors, number * LINE, least)
-    if add(words, ARRIVALS, 1) == team - 1:
-        store_release(words, ARRIVALS, 0)
-        store_release(words, STATE, 0)
-        store_release(words, BARRIER, round_ + 1)
-    spins = 0
-    while load_acquire(words, BARRIER) == round_:
-        spins += 1
-        if spins > pool.spins:
-            give_way()
+def _floor_of_all(floors: Any, first: Any, last: Any, nothing: Any) -> Any:
+    """Return the least of the far of all threads, which stand in those places."""
     floor = nothing
-    for i in range(team):
-        floor = min(floor, load(floors, i * LINE))
+    for place in range(first, last, LINE):
+        floor = min(floor, load(floors, place))
     return floor
+
+
+@kernel
+def _growth(growth: Any, most: Any, work: Any, least: Any) -> Any:
+    """Return how many Δ the next buckets are to be wide, by the work of those before."""
+    if work < least:
+        return min(2 * growth, most)
+    return max(growth // 2, 1) if work > BUSY * least else growth
 
 
 @kernel
@@ -224,50 +227,71 @@ def relax(
     lists: Any,
     pool: Any,
     bucket: Any,
-    delta: Any,
+    widths: Any,
     number: Any,
     bounds: Any,
 ) -> Any:
     """Relax a slice as thread ``number`` of a team, which all of its threads must do.
 
-    ``bucket`` is its threshold and its begin. Returns the smallest distance left, or ``nothing``,
-    and the bucket in which the slice has ended; they are the same for all threads.
+    ``bucket`` is its threshold, its begin, and how many Δ wide it is, up to as many as the second
+    of the ``widths`` says; the first is Δ. Returns the smallest distance left, or ``nothing``, and
+    the bucket in which the slice has ended; they are the same for all threads.
     """
     offsets, heads, weights = arcs
     near, near_values, far, far_values, own_least, at = lists
-    words, floors = pool.words, pool.floors
+    words, floors, works = pool.words, pool.floors, pool.works
     limit, cutoff, nothing, budget = bounds
-    team = len(floors) // LINE
-    threshold, begin = bucket
+    size = len(floors) // TURNS
+    team = size // LINE
+    threshold, begin, growth = bucket
+    delta, most = widths
     one, room = np.uint64(1), len(near)
     first, last, far_count = at[HEAD], at[TAIL], at[FAR_COUNT]
     done: Any = 0
+    work: Any = 0
+    turn: Any = 0
     floor = nothing
     least = own_least[0]
     while True:
+        state = STATES + turn * LINE
+        if done >= budget:
+            store_release(words, STOPPED, 1)
+            floor = begin
+            break
         if first == last:
-            first, last = 0, _wait_for_work(pool, lists, team)
+            store_release(floors, turn * size + number * LINE, least)
+            store_release(works, turn * size + number * LINE, done)
+            first, last = 0, _wait_for_work(pool, state, lists, team)
             if last < 0:
                 last = 0
                 floor = begin
                 break
             if last == 0:
-                floor = _floor_of_all(pool, number, team, least, nothing)
+                place = turn * size
+                floor = _floor_of_all(floors, place, place + size, nothing)
                 if floor == nothing or float(floor) > limit:
                     break
                 begin = floor
-                threshold = floor + delta if floor < nothing - delta else nothing
+                if at[BUCKETS] % PATIENCE == PATIENCE - 1:
+                    before, work = work, 0
+                    for i in range(place, place + size, LINE):
+                        work += load(works, i)
+                    growth = _growth(growth, most, work - before, PATIENCE * team * pool.least)
+                width = growth * delta
+                threshold = floor + width if floor < nothing - width else nothing
                 at[FAR_COUNT] = far_count
                 last, far_count, least = _open(distances, lists, floor, threshold, nothing)
                 at[BUCKETS] += 1
+                turn = (turn + 1) % TURNS
+                if number == 0:
+                    store_release(words, STATES + (turn + 1) % TURNS * LINE, 0)
                 continue
-        state = load(words, STATE)
-        if state != 0:
-            if state & STOP:
-                floor = begin
-                break
-            if state & (IDLE - 1) == 0 and last - first >= FEWEST:
-                last = _give(pool, lists, first, last)
+        if load(words, STOPPED):
+            floor = begin
+            break
+        counts = load(words, state)
+        if counts != 0 and counts & (IDLE - 1) == 0 and last - first >= pool.fewest:
+            last = _give(pool, state, lists, first, last)
         tail, base = near[first], near_values[first]
         if last - first > AHEAD:
             soon, sooner = near[first + AHEAD], near[first + AHEAD // 2]
@@ -288,7 +312,9 @@ def relax(
             first = 0
             if 2 * max(last, far_count) + degree + 1 > room:
                 at[NEEDED] = 4 * max(last, far_count) + degree + 1
-                put(words, STATE, STOP)
+                store_release(words, STOPPED, 1)
+                floor = begin
+                break
             continue
         if base >= threshold and base != begin:
             far[far_count], far_values[far_count] = tail, base
@@ -296,8 +322,6 @@ def relax(
             least = min(least, base)
             continue
         done += degree
-        if done >= budget:
-            put(words, STATE, STOP)
         while arc < end:
             head, weight = heads[arc], weights[arc]
             arc += one
@@ -325,10 +349,10 @@ def relax(
     at[HEAD], at[TAIL], at[FAR_COUNT] = first, last, far_count
     at[RELAXATIONS] += done
     own_least[0] = least
-    return floor, threshold, begin
+    return floor, threshold, begin, growth
 
 
 @kernel
 def stop(words: Any) -> None:
     """End the slice."""
-    put(words, STATE, STOP)
+    store_release(words, STOPPED, 1)

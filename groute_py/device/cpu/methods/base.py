@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from groute_py.comm.base import Buffer
 from groute_py.device.base import NO_PARENT, Buckets, Counters, Terms, within
-from groute_py.device.cpu.buffers import SolveBuffers, columns_of, messages_of
+from groute_py.device.cpu.buffers import SolveBuffers, columns_of, filled, messages_of
 from groute_py.device.delta_control import DeltaControl, threshold_after
 from groute_py.kernels.cpu import claim, near_far
 from groute_py.partition.share import Share
@@ -65,7 +65,7 @@ class Predecessors:
 
     def _reset(self) -> None:
         b = self._buffers
-        b.flags.fill(0)
+        filled(b.flags, 0)
         self._at = np.zeros(claim.CLAIM_CURSORS, dtype=np.int64)
         lists = b.near[: b.share.own_count], b.dirty, self._at
         numbers = b.share.first, b.source, b.unreached
@@ -81,7 +81,7 @@ class NearFar:
     def start(self, source: int | None, buckets: Buckets) -> None:
         """Begin with the first window; the source, if there is one, is near."""
         buffers = self._buffers
-        self._delta = within(buckets.widest, buffers.type)
+        self._delta = within(buckets.first, buffers.type)
         self._threshold = np.array([self._delta, 0], dtype=buffers.type)
         self._delta_control = DeltaControl(len(buffers.share.heads), self._delta, buffers.unreached)
         if source is not None:
