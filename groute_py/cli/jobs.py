@@ -245,9 +245,9 @@ def isochrone(
     answer = run.answer(job, save, unit, "isochrones, by sources")
 
     def rows() -> dict[str, Any]:
-        from groute_py.io.tables.units import amount, unit_of
+        from groute_py.graph.units import amount
 
-        shown = partial(amount, unit=unit_of(answer.graph))
+        shown = partial(amount, unit=answer.graph.unit)
         figures = {
             "sources": len(answer.sources),
             "each": each,
@@ -278,14 +278,12 @@ def _check_margin(output: Path, features: str | None, margin: float | None) -> N
 
 def _rows(run: Runner, answer: Any, vertices: int, figures: dict[str, Any]) -> dict[str, Any]:
     """Return an answer by name, of which ``figures`` are the job's own."""
-    from groute_py.io.tables.units import unit_of
-
     statistics, whole = answer.statistics, run.opened.plain_graph()
     devices = statistics["devices"] if "devices" in statistics else [statistics["device"]]
     return {
         "graph": whole.name,
         "vertices": vertices,
-        **show.unit(unit_of(whole)),
+        **show.unit(whole.unit),
         **figures,
         "on": ", ".join(sorted(set(devices))),
         "output": run.output,

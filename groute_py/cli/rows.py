@@ -76,8 +76,8 @@ def matrix(
     begins, ends = run.vertices("--from", "source"), run.vertices("--to", "target")
     save = partial(_save, run, {"source": begins, "target": ends})
     whole: MatrixJob | AccessibilityJob | None = None
-    if what is not None or weights is not None:
-        whole = AccessibilityJob(begins, ends, what or "none", weights, **how)
+    if what is not None:
+        whole = AccessibilityJob(begins, ends, what, weights, **how)
     elif options.carry:
         whole = MatrixJob(begins, ends, **how)
     if whole is not None:
@@ -87,6 +87,8 @@ def matrix(
     def check() -> None:
         suffixes = tables.SUFFIXES if whole is not None else (*SUFFIXES, *tables.SUFFIXES)
         check_output(run.file, predecessors=options.predecessors, suffixes=suffixes)
+        if what is None and weights is not None:
+            raise InputError("--weights are of the targets of --reduce sum or decay; name it too")
         if whole is None:
             return
         whole.check(options)
@@ -190,7 +192,7 @@ def _save_table(
     progress: Progress | None,
 ) -> dict[str, Any]:
     """Write an answer in memory as a table. Collective."""
-    from groute_py.results.tables import of_reached, write_table
+    from groute_py.results.tables import of_reached, with_units, write_table
 
     answer = whole.deliver(channel, job, progress)
 
@@ -199,6 +201,7 @@ def _save_table(
         part = answer.part(slice(None))
         if "distance" in part and job.options.cutoff is not None:
             part = of_reached(part)
+        part = with_units(part, answer.units)
         write_table(run.file, [part], answer.attribution)
         return str(answer.statistics["device"])
 
@@ -238,14 +241,12 @@ def _farthest(job: ManySources, reduction: Reduction) -> dict[str, Any]:
 
 def _rows(run: Runner, answer: RowsAnswer, **more: Any) -> dict[str, Any]:
     """Return the answer by name; ``more`` stands behind the sources."""
-    from groute_py.io.tables.units import unit_of
-
     job, facts = answer.job, answer.job.facts
     return {
         "graph": facts.name,
         "vertices": facts.vertex_count,
         "arcs": facts.arc_count,
-        **show.unit(unit_of(run.opened.plain_graph())),
+        **show.unit(run.opened.plain_graph().unit),
         "sources": len(job.sources),
         **more,
         "algorithm": job.choice.algorithm,

@@ -137,7 +137,7 @@ def load_graph(supply: Supply, channel: Channel, options: Options) -> LoadedGrap
     numbering = supply.numbering() if channel.rank == 0 else None
     geography = supply.geography() if channel.rank == 0 else Geography()
     if options.hops:
-        facts = counting_hops(facts)
+        facts, geography = counting_hops(facts), geography._replace(units={})
     with clock.phase("device"):
         kind, preparation = _prepared(supply, options, facts, channel, watch)
         plan, device = _planned(options, facts, kind, preparation, channel, here)

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import inspect
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
 from functools import cache
 from typing import Any, TypeVar
 
-from groute_py.errors import check_choice, check_truth
+from groute_py.errors import InputError, check_choice, check_truth, quote
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -58,6 +58,20 @@ def option(default: Any, text: str, *, others: Sequence[Option] = (), **about: A
     """Make a field of a dataclass of options; ``others`` are for functions that differ."""
     options = (Option(text, default=default, **about), *others)
     return field(default=default, metadata={"options": options})
+
+
+def names_in(option: str, value: Any) -> tuple[str, ...]:
+    """Return one name of a column, several, or None for none, as a tuple.
+
+    Raises:
+        InputError: one of them is no text.
+    """
+    is_one = isinstance(value, str | bytes) or not isinstance(value, Iterable)
+    names = () if value is None else (value,) if is_one else tuple(value)
+    for name in names:
+        if not isinstance(name, str):
+            raise InputError(f"{option}: {quote(name)} is no name of a column")
+    return names
 
 
 def about(entry: Field[Any], function: str = "") -> Option:

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from groute_py.engine.option import EVERYWHERE, Option, checks_of, option, options_of
+from groute_py.engine.option import EVERYWHERE, Option, checks_of, names_in, option, options_of
 from groute_py.errors import (
     InputError,
     SetupError,
@@ -72,7 +72,7 @@ def _check_algorithm(name: Any) -> None:
 
 def _check_cutoff(cutoff: Any) -> None:
     if isinstance(cutoff, str) and cutoff[-1:].isalpha():
-        from groute_py.io.tables.units import number_of  # which loads NumPy
+        from groute_py.graph.units import number_of  # which loads NumPy
 
         try:
             cutoff = number_of(cutoff, None)
@@ -304,8 +304,7 @@ class Options:
     def __post_init__(self) -> None:
         for name in ("delta", "cutoff", "time_limit_s", "memory_limit", "threads"):
             object.__setattr__(self, name, plain(getattr(self, name)))
-        carry = (self.carry,) if isinstance(self.carry, str) else tuple(self.carry or ())
-        object.__setattr__(self, "carry", carry)
+        object.__setattr__(self, "carry", names_in("carry (--with)", self.carry))
 
     @classmethod
     def of_environment(cls, **choices: Any) -> Options:

@@ -22,6 +22,7 @@ from groute_py.engine.solving import Outcome, Query, SourceSolving
 from groute_py.engine.statistics import RankReport, Statistics, Stopwatch
 from groute_py.errors import NegativeCycleError, quoted
 from groute_py.graph.arrays import on_device
+from groute_py.graph.geography import Units
 from groute_py.graph.ids import Numbering
 from groute_py.graph.turns.expanded import Layout, layout_of
 from groute_py.partition.order import Order
@@ -88,7 +89,8 @@ class SourceSolver:
             return None
         kind = Result if options.download else DeviceResult
         first_id, ids = graph.plan.facts.first_id, graph.numbering.ids
-        result = kind(begin, *answer, figures, first_id, ids, options.reverse, *graph.geography)
+        about: dict[str, Any] = graph.geography._asdict()
+        result = kind(begin, *answer, figures, first_id, ids, options.reverse, **about)
         return in_vertices(result, self._layout, source, self.numbering)
 
     def reach(self, source: int, cutoff: float) -> Neighbourhood | None:
@@ -310,11 +312,12 @@ class DeviceResult(Result):
         reverse: bool = False,
         coordinates: NDArray[np.float64] | None = None,
         attribution: str = "",
+        units: Units | None = None,
         carried: Mapping[str, NDArray[Any]] | None = None,
     ) -> None:
         vars(self).update(source=source, statistics=statistics, first_id=first_id, ids=ids)
         vars(self).update(reverse=reverse, coordinates=coordinates, attribution=attribution)
-        vars(self).update(carried=carried or {})
+        vars(self).update(units=units or {}, carried=carried or {})
         tree = None if predecessors is None else Mirrored(predecessors)
         vars(self).update(_distances=Mirrored(distances), _predecessors=tree)
 

@@ -24,10 +24,11 @@ from groute_py.graph.arrays import (
     on_device,
     protected,
 )
-from groute_py.graph.geography import Geography, Shapes, check_shapes
+from groute_py.graph.geography import Geography, Shapes, Units, check_shapes
 from groute_py.graph.ids import Numbering, Positions
-from groute_py.graph.read_report import Reading, of_other_weights
+from groute_py.graph.read_report import Reading, of_other_weights, title_of_weights
 from groute_py.graph.tails import all_tails, transposed
+from groute_py.graph.units import units_of
 from groute_py.system.paths import as_text
 
 LONGEST_TEXT = 255
@@ -311,8 +312,18 @@ class Graph:
 
     @property
     def geography(self) -> Geography:
-        """Coordinates of the vertices, and their credit."""
-        return Geography(self.coordinates, self.attribution)
+        """Coordinates of the vertices, their credit, and the units."""
+        return Geography(self.coordinates, self.attribution, self.units)
+
+    @property
+    def units(self) -> Units:
+        """The units that are known, by names of columns; that of the weights by ""."""
+        return units_of(self.column or title_of_weights(self.reading), self.attribution)
+
+    @property
+    def unit(self) -> str:
+        """The unit of the weights, "" where it is not known."""
+        return self.units.get("", "")
 
     @property
     def nbytes(self) -> int:

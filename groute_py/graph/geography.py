@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,11 +19,16 @@ EARTH_RADIUS_M = 6_371_008.8
 """The mean radius of the Earth, of the sphere on which distances are measured."""
 
 
+Units = Mapping[str, str]
+"""Units, such as ``ms``, by names of columns; that of weights by ""."""
+
+
 class Geography(NamedTuple):
-    """Coordinates and attribution of a graph, which results take."""
+    """Coordinates, attribution and units of a graph, which results take."""
 
     coordinates: NDArray[np.float64] | None = None
     attribution: str = ""
+    units: Units = {}  # noqa: RUF012 (nobody changes it)
 
 
 class Shapes(NamedTuple):

@@ -19,3 +19,8 @@ def of_other_weights(reading: Reading | None) -> Reading | None:
         return None
     roles = reading.columns.items()
     return reading._replace(columns={role: name for role, name in roles if role != "weight"})
+
+
+def title_of_weights(reading: Reading | None) -> str:
+    """Return the title of the weights of a table, "" where it is not known."""
+    return "" if reading is None else reading.columns.get("weight", "")

@@ -20,6 +20,7 @@ from groute_py.engine.options import Options
 from groute_py.errors import InputError, check_choice, quote, quoted
 from groute_py.graph.arrays import host_array
 from groute_py.graph.csr import GraphLike
+from groute_py.graph.geography import Units
 from groute_py.graph.ids import Numbering
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.rows import RowsJob
@@ -69,6 +70,7 @@ class Accessibility(Tabular):
         reduce: the name of the reduction, which is the title in tables.
         statistics: how they were computed: ``algorithm``, ``reason``, ``device``.
         attribution: the credit to show with the answer, "" for none.
+        units: of the distances by "", and of columns by their names, where they are known.
         numbering: between positions and the graph's own ids.
         attributes: other columns of `groute_py.Points` by role (``source``) and title.
     """
@@ -78,6 +80,7 @@ class Accessibility(Tabular):
     reduce: str
     statistics: dict[str, Any] = field(default_factory=dict)
     attribution: str = ""
+    units: Units = field(default_factory=dict)
     numbering: Numbering = field(default_factory=lambda: Numbering(0))
     attributes: Attributes = field(default_factory=dict)
 
@@ -195,6 +198,7 @@ class AccessibilityJob:
             self.reduce,
             many.statistics(label),
             many.row_graph.attribution,
+            many.row_graph.units,
             many.row_graph.numbering,
             attributes_of(source=self.sources),
         )

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from groute_py.engine.solver import Mirrored, mirrored
 from groute_py.errors import NegativeCycleError, file_path
 from groute_py.graph.csr import Graph
+from groute_py.graph.geography import Units
 from groute_py.graph.ids import Numbering
 from groute_py.graph.turns.expanded import Layout, layout_of
 from groute_py.io.npz import save_arrays
@@ -60,6 +61,7 @@ class NearestFacilities(Tabular):
             ``algorithm``, ``reason`` and ``devices``.
         numbering: between vertices and the ids of the graph's file.
         attribution: the credit to show with the answer, "" for none.
+        units: of the distances by "", and of columns by their names, where they are known.
         vertices: int64, shape (n,): positions of those that were asked for; None for all.
         candidates: int64, shape (f,): positions of all facilities, as they were named; None where
             they have no attributes.
@@ -76,6 +78,7 @@ class NearestFacilities(Tabular):
     statistics: dict[str, Any] = field(default_factory=dict)
     numbering: Numbering = field(default_factory=lambda: Numbering(0))
     attribution: str = ""
+    units: Units = field(default_factory=dict)
     vertices: NDArray[np.int64] | None = None
     candidates: NDArray[np.int64] | None = None
     attributes: Attributes = field(default_factory=dict)
@@ -118,7 +121,7 @@ class NearestFacilities(Tabular):
     def _parts(self) -> Iterator[TableColumns]:
         step = max(LINES_AT_ONCE // (self.distances.size // max(len(self.distances), 1) or 1), 1)
         for start in range(0, max(len(self.distances), 1), step):
-            yield self.part(slice(start, start + step))
+            yield self.lines(slice(start, start + step))
 
     def part(self, some: slice) -> TableColumns:
         """See `Tabular.part`; a line for each vertex and facility."""
@@ -178,6 +181,7 @@ class DeviceNearest(NearestFacilities):
         statistics: dict[str, Any],
         numbering: Numbering,
         attribution: str,
+        units: Units,
         vertices: NDArray[np.int64] | None = None,
         candidates: NDArray[np.int64] | None = None,
         attributes: Attributes | None = None,
@@ -185,7 +189,7 @@ class DeviceNearest(NearestFacilities):
     ) -> None:
         # into the dict: the class is frozen, and properties stand for its three arrays
         vars(self).update(to_facility=to_facility, statistics=statistics)
-        vars(self).update(numbering=numbering, attribution=attribution)
+        vars(self).update(numbering=numbering, attribution=attribution, units=units)
         vars(self).update(vertices=vertices, candidates=candidates, attributes=attributes or {})
         vars(self).update(_facilities=Mirrored(facilities), _next=Mirrored(next))
         vars(self).update(_distances=Mirrored(distances), carried=carried or {})
@@ -215,6 +219,7 @@ def to_gpu(result: NearestFacilities) -> DeviceNearest:
             result.statistics,
             result.numbering,
             result.attribution,
+            result.units,
         )
 
 

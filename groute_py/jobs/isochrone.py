@@ -29,8 +29,8 @@ from groute_py.graph.facts import Size
 from groute_py.graph.hierarchy.prepared import without_hierarchy
 from groute_py.graph.tails import transposed
 from groute_py.graph.turns.expanded import ExpandedGraph, layout_of, solved_graph
+from groute_py.graph.units import number_of
 from groute_py.io.tables.columns import Columns
-from groute_py.io.tables.units import number_of, unit_of
 from groute_py.jobs.isochrones import Isochrones
 from groute_py.jobs.reaches import reach_each
 from groute_py.many.johnson import rooted
@@ -72,7 +72,7 @@ def isochrone(
         graph: as for `groute_py.sssp`, without negative weights; rank 0 holds the whole graph.
         sources: ids of vertices, shape (k,).
         limits: the greatest distances, in any order: in units of weight, or as ``"5min"`` and
-            ``"2km"`` if the unit of the weights is known, see `groute_py.io.tables.units`.
+            ``"2km"`` if the unit of the weights is known, see `groute_py.graph.units`.
         each: whether to find what is within reach of each source by itself, instead of any.
         coordinates: of the vertices, as for `groute_py.snap`; distances do not need them.
         planar: whether coordinates are x and y on a plane.
@@ -260,7 +260,7 @@ class _Start:
         self.places = job.places(graph)
         self._begins = ArcBegins(graph) if isinstance(graph, ExpandedGraph) else None
         self.base = graph if self._begins is None else self._begins.base
-        self.limits = as_limits(job.limits, unit_of(self.base), self.base.name)
+        self.limits = as_limits(job.limits, self.base.unit, self.base.name)
         opened.memo("negative arcs", partial(_refuse_negative, self.base))
         _refuse_memory(solved_graph(graph), has_root=not job.each and len(self.sources) > 1)
 

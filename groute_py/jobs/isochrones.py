@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from groute_py.errors import InputError, check_number, file_path, quote
 from groute_py.graph.csr import Graph
+from groute_py.graph.geography import Units
 from groute_py.maps import isochrone_files
 from groute_py.maps.areas import Polygon
 from groute_py.maps.lines import Pieces, Watch
@@ -49,6 +50,11 @@ class Isochrones(Tabular):
     def attribution(self) -> str:
         """The credit of the graph's data, "" for none."""
         return self.graph.attribution
+
+    @property
+    def units(self) -> Units:
+        """The units of distances by "", and of columns by their names, where they are known."""
+        return self.graph.units
 
     def part(self, some: slice) -> TableColumns:
         """See `Tabular.part`; the vertices within each of some reaches."""

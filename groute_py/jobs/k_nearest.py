@@ -173,4 +173,5 @@ class Smallest:
             statistics,
             self._many.row_graph.numbering,
             self._many.row_graph.attribution,
+            self._many.row_graph.units,
         )

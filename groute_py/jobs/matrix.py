@@ -18,6 +18,7 @@ from groute_py.engine.option import takes
 from groute_py.engine.options import Options
 from groute_py.errors import InputError, file_path
 from groute_py.graph.csr import GraphLike
+from groute_py.graph.geography import Units
 from groute_py.graph.ids import Numbering
 from groute_py.io.optional_libraries import library
 from groute_py.io.tables.columns import Columns
@@ -56,6 +57,7 @@ class Matrix(Tabular):
         reverse: the distances are those from the targets to the sources (``reverse=True``), and
             each predecessor is the vertex after the target.
         attribution: the credit to show with the answer, "" for none.
+        units: of the distances by "", and of columns by their names, where they are known.
         numbering: between positions and the graph's own ids.
         attributes: other columns of `groute_py.Points` by role (``source`` or ``target``)
             and title.
@@ -70,6 +72,7 @@ class Matrix(Tabular):
     statistics: dict[str, Any] = field(default_factory=dict)
     reverse: bool = False
     attribution: str = ""
+    units: Units = field(default_factory=dict)
     numbering: Numbering = field(default_factory=lambda: Numbering(0))
     attributes: Attributes = field(default_factory=dict)
     carried: Mapping[str, NDArray[Any]] = field(default_factory=dict)
@@ -201,6 +204,7 @@ class MatrixJob:
             statistics=rows.statistics,
             reverse=rows.reverse,
             attribution=rows.attribution,
+            units=rows.units,
             numbering=rows.numbering,
             attributes=attributes_of(source=self.sources, target=self.targets),
             carried=rows.carried,

@@ -200,6 +200,7 @@ class NearestJob:
             answer.statistics,
             answer.numbering,
             answer.attribution,
+            answer.units,
             vertices,
             candidates,
             attributes,
@@ -285,6 +286,7 @@ def on_facilities(
         statistics=result.statistics,
         numbering=graph.numbering,
         attribution=graph.attribution,
+        units=graph.units,
     )
     return at_vertices(answer, layout_of(graph))
 
@@ -353,6 +355,7 @@ def sweep_from(
             statistics=_statistics(on_gpu, watch),
             numbering=graph.numbering,
             attribution=graph.attribution,
+            units=graph.units,
         )
         return answer
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from groute_py.errors import InputError, file_path
 from groute_py.graph.csr import Graph
+from groute_py.graph.geography import Units
 from groute_py.graph.ids import Numbering
 from groute_py.maps.geojson import SUFFIX, collection, lines_of, write_lines
 from groute_py.maps.places import Coordinates, Places, places_of
@@ -27,6 +28,7 @@ from groute_py.results.tables import (
     of_distances,
     records,
     with_sums,
+    with_units,
     write_table,
 )
 
@@ -85,6 +87,11 @@ class Routes(Tabular):
         """The credit to show with the routes, "" for none."""
         return "" if self.graph is None else self.graph.attribution
 
+    @property
+    def units(self) -> Units:
+        """The units of distances by "", and of columns by their names, where they are known."""
+        return {} if self.graph is None else self.graph.units
+
     def save(
         self, path: str | Path, coordinates: Coordinates = None, *, planar: bool = False
     ) -> None:
@@ -134,11 +141,13 @@ class Routes(Tabular):
         assert self.paths is not None
         for start in range(0, len(self.pairs), PAIRS_AT_ONCE):
             some = slice(start, start + PAIRS_AT_ONCE)
-            yield from zip(records(self._ends(some)), self.paths[some], strict=True)
+            yield from zip(
+                records(with_units(self._ends(some), self.units)), self.paths[some], strict=True
+            )
 
     def _parts(self) -> Iterator[TableColumns]:
         for start in range(0, len(self.pairs), PAIRS_AT_ONCE):
-            yield self.part(slice(start, start + PAIRS_AT_ONCE))
+            yield self.lines(slice(start, start + PAIRS_AT_ONCE))
 
     def part(self, some: slice) -> TableColumns:
         """See `Tabular.part`; a line for each pair."""

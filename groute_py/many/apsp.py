@@ -178,7 +178,7 @@ class ManySources:
     ) -> SourceRows:
         """Return the answer from rows that were solved on what ``label`` says."""
         whole = self.row_graph
-        about = bool(whole.direction.value), whole.attribution, whole.numbering
+        about = bool(whole.direction.value), whole.attribution, whole.units, whole.numbering
         return SourceRows(self.sources, distances, parents, self.statistics(label), *about)
 
     def statistics(self, label: str) -> dict[str, Any]:

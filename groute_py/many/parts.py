@@ -28,9 +28,9 @@ from groute_py.graph.hierarchy.problems import UnsuitableError
 from groute_py.graph.hierarchy.separators.order import OneOrder
 from groute_py.graph.hierarchy.suits import cannot
 from groute_py.graph.ids import Numbering
-from groute_py.graph.turns.expanded import ExpandedGraph, layout_of
+from groute_py.graph.turns.expanded import layout_of
+from groute_py.graph.units import number_of
 from groute_py.io.tables.columns import BY_TITLE
-from groute_py.io.tables.units import number_of, unit_of
 from groute_py.many.customized import with_other_weights
 from groute_py.many.labels import GraphLabels
 from groute_py.source.base import Supply
@@ -108,9 +108,7 @@ class Parts:
         """The number of an amount with a unit, on rank 0."""
         assert self._supply is not None
         graph = self._supply.graph()
-        if isinstance(graph, ExpandedGraph) and graph.original is not None:
-            graph = graph.original.graph
-        return number_of(amount, unit_of(graph), graph.name)
+        return number_of(amount, graph.unit, graph.name)
 
     def about(self) -> About:
         """Return facts of the graph, and load its shares unless they may wait. Collective.

@@ -17,6 +17,7 @@ from groute_py.errors import NegativeCycleError
 from groute_py.graph.csr import Graph
 from groute_py.graph.direction import Direction
 from groute_py.graph.facts import Facts, facts_of
+from groute_py.graph.geography import Units
 from groute_py.graph.ids import Numbering
 from groute_py.graph.turns.expanded import Layout, layout_of, solved_graph
 from groute_py.many.carry import Carrier
@@ -38,6 +39,7 @@ class RowGraph:
     layout: Layout  # of the vertices in ``graph``
     numbering: Numbering
     attribution: str
+    units: Units
     labels: GraphLabels = field(default_factory=GraphLabels)
     _solvings: dict[tuple[Any, ...], tuple[Choice, Solving]] = field(default_factory=dict)
     _no_matrix: dict[str, str | None] = field(default_factory=dict)
@@ -49,8 +51,8 @@ class RowGraph:
         if row_direction is not direction:
             graph = graph.reversed()
         whole = one_precision(solved_graph(graph).to_host())
-        about = row_direction, layout_of(graph), graph.numbering, graph.attribution
-        return cls(whole, facts_of(whole), graph.weights.dtype, *about)
+        about = layout_of(graph), graph.numbering, graph.attribution, graph.units
+        return cls(whole, facts_of(whole), graph.weights.dtype, row_direction, *about)
 
     @cached_property
     def digest(self) -> str:

@@ -15,6 +15,7 @@ from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.errors import InputError, quoted
 from groute_py.graph.csr import Graph
+from groute_py.graph.geography import Units
 from groute_py.graph.ids import Numbering, Positions
 from groute_py.many.choose import with_device
 from groute_py.results.result import Result
@@ -34,6 +35,7 @@ class SourceRows(Tabular):
         reverse: the distances are those to the sources (``reverse=True``), and each predecessor is
             the vertex that comes next on the way there.
         attribution: the credit to show with the rows, "" for none.
+        units: of the distances by "", and of columns by their names, where they are known.
         numbering: between positions and the graph's own ids.
         carried: sums along paths, as those of `groute_py.Result`.
     """
@@ -44,6 +46,7 @@ class SourceRows(Tabular):
     statistics: dict[str, Any] = field(default_factory=dict)
     reverse: bool = False
     attribution: str = ""
+    units: Units = field(default_factory=dict)
     numbering: Numbering = field(default_factory=lambda: Numbering(0))
     carried: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 

@@ -30,6 +30,7 @@ from groute_py.results.tables import (
     beside_pairs,
     of_pairs,
     of_reached,
+    with_units,
     write_table,
 )
 from groute_py.system.atomic_file import check_writable, put, replacing
@@ -241,4 +242,5 @@ def _pairs(
         part = of_pairs(job.row_graph.numbering, job.sources[rows], job.targets, *lines)
         numbers = np.arange(len(job.sources))[rows]
         part |= beside_pairs(attributes, numbers, len(job.targets))
-        yield part if job.options.cutoff is None else of_reached(part)
+        part = part if job.options.cutoff is None else of_reached(part)
+        yield with_units(part, job.row_graph.units)

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import InputError, quote
+from groute_py.graph.units import amount
 from groute_py.io.optional_libraries import library
-from groute_py.io.tables.units import amount
 from groute_py.maps.areas import check_areas
 from groute_py.maps.geojson import SUFFIX, Feature, collection, coordinates_in, write_features
 from groute_py.maps.isochrone_map import IsochroneMap, Layer, map_of, write_picture
@@ -30,6 +30,7 @@ from groute_py.results.tables import (
     check_table,
     joined,
     records,
+    with_units,
     write_table,
 )
 from groute_py.system.atomic_file import replacing, translating_errors
@@ -128,7 +129,7 @@ def write(
     view, reaches = ReachView(answer), _followed(answer, progress)
     if path.suffix in TABLES:
         rows = _vertex_rows if features == "vertices" else _arc_rows
-        parts = (rows(view, reach) for reach in reaches)
+        parts = (with_units(rows(view, reach), view.graph.units) for reach in reaches)
         write_table(path, parts, answer.graph.attribution)
     elif path.suffix == SUFFIX:
         listed = (_features(view, reach, features, margin) for reach in reaches)
@@ -165,8 +166,8 @@ def vertices_of(answer: Reaches, reaches: Sequence[Reach]) -> TableColumns:
 def _vertex_rows(view: ReachView, reach: Reach) -> TableColumns:
     part = _source(view, reach, len(reach.vertices)) | {
         "vertex": Column(view.graph.numbering.ids_of(reach.vertices)),
-        "distance": Column(reach.distances),
-        "limit": Column(np.array(view.limits)[reach.bands(view.limits)]),
+        "distance": Column(reach.distances, sums=""),
+        "limit": Column(np.array(view.limits)[reach.bands(view.limits)], sums=""),
     }
     if view.answer.places is not None:
         axes = view.places.coordinates[reach.vertices].T
@@ -191,7 +192,7 @@ def _arc_columns(view: ReachView, reach: Reach, pieces: Pieces) -> TableColumns:
     return _source(view, reach, len(pieces)) | {
         "tail": Column(numbering.ids_of(pieces.tails)),
         "head": Column(numbering.ids_of(pieces.heads)),
-        "limit": Column(np.array(view.limits)[pieces.bands]),
+        "limit": Column(np.array(view.limits)[pieces.bands], sums=""),
         "begin": Column(pieces.begins),
         "end": Column(pieces.ends),
     }
@@ -226,8 +227,10 @@ def _bands(view: ReachView, reach: Reach, margin: float | None) -> Iterator[Feat
             [coordinates_in(view.plane.unproject(ring), planar=planar) for ring in polygon]
             for polygon in polygons
         ]
-        label = {"label": amount(limit, view.unit)} if view.unit else {}
-        yield "MultiPolygon", shape, {**source, "limit": limit, **label}
+        of_limit: dict[str, Any] = {"limit": limit}
+        if view.unit:
+            of_limit = {f"limit_{view.unit}": limit, "label": amount(limit, view.unit)}
+        yield "MultiPolygon", shape, {**source, **of_limit}
 
 
 def _points(view: ReachView, reach: Reach) -> Iterator[Feature]:
@@ -235,7 +238,7 @@ def _points(view: ReachView, reach: Reach) -> Iterator[Feature]:
     places, part = view.places, _vertex_rows(view, reach)
     points = np.stack([part.pop(title).values for title in places.titles], axis=1)
     shapes = coordinates_in(points, planar=places.planar)
-    for shape, row in zip(shapes, records(part), strict=True):
+    for shape, row in zip(shapes, records(with_units(part, view.graph.units)), strict=True):
         yield "Point", shape, row
 
 
@@ -245,7 +248,7 @@ def _lines(view: ReachView, reach: Reach) -> Iterator[Feature]:
     segments = segments_of(pieces, view.ground)
     corners = coordinates_in(segments.ends, planar=view.places.planar)
     firsts = [*segments.firsts().tolist(), len(corners)]
-    rows = records(_arc_columns(view, reach, pieces))
+    rows = records(with_units(_arc_columns(view, reach, pieces), view.graph.units))
     for (first, stop), row in zip(pairwise(firsts), rows, strict=True):
         some = corners[first:stop]
         yield "LineString", [some[0][0], *(end for _, end in some)], row

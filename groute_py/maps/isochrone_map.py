@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.graph.csr import Graph
-from groute_py.io.tables.units import amount
+from groute_py.graph.units import amount
 from groute_py.maps.areas import Polygon
 from groute_py.maps.lines import Floats, Ground, Pieces, beelines, segments_of, whole_arcs
 from groute_py.maps.raster import Frame

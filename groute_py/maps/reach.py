@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
-from groute_py.io.tables.units import unit_of
 from groute_py.maps.areas import Polygon, areas_of
 from groute_py.maps.lines import Floats, Ground, Pieces, Watch, beelines, pieces_of, segments_of
 from groute_py.maps.places import Places, Plane, plane_of, shapes_at
@@ -63,7 +62,7 @@ class ReachView:
     @cached_property
     def unit(self) -> str:
         """The unit of limits, "" where it is not known."""
-        return unit_of(self.graph)
+        return self.graph.unit
 
     @cached_property
     def places(self) -> Places:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import zipfile
 from pathlib import Path
 from typing import Any, Literal
@@ -27,8 +28,10 @@ TELEMETRY, TRACE = b"seconds,gpu,", b'{"traceEvents":'
 MOST_RATES = 120
 """Rates of a series at most; of more samples they are means over equal times."""
 
-TABLE = b"vertex,distance,predecessor"
+TABLE = re.compile(rb"vertex,distance(_[a-z]+)?,predecessor")
 """The begin of an answer as a ``.csv``."""
+
+LONGEST_BEGIN = 40
 
 
 class TimeLine:
@@ -77,7 +80,7 @@ def saved_in(path: str | Path) -> Result | TimeLine | None:
     if not is_file_there(path):
         return None
     with open(path, "rb") as file:
-        start = file.read(len(TABLE))
+        start = file.read(LONGEST_BEGIN)
     if start.startswith(ZIP) and _is_answer(path):
         return read_result(path)
     if start.startswith(TELEMETRY):
@@ -86,7 +89,7 @@ def saved_in(path: str | Path) -> Result | TimeLine | None:
         return _read_trace(Path(path))
     if start.startswith(NPY):
         return _from_npy(Path(path))
-    if start == TABLE:
+    if TABLE.match(start):
         return _from_csv(Path(path))
     return _from_parquet(Path(path)) if start.startswith(b"PAR1") else None
 
@@ -125,14 +128,15 @@ def _from_csv(path: Path) -> Result:
 
 def _from_parquet(path: Path) -> Result | None:
     table = library("pyarrow.parquet", "reading Parquet").read_table(path)
-    if not {"vertex", "distance"} <= set(table.column_names):
+    lengths = [title for title in table.column_names if title.split("_")[0] == "distance"]
+    if not lengths or "vertex" not in table.column_names:
         return None  # a graph
 
     def texts(title: str, nothing: str = "") -> list[str]:
         return [nothing if value is None else str(value) for value in table[title].to_pylist()]
 
     parents = texts("predecessor") if "predecessor" in table.column_names else None
-    return _answer(path, _numbers(texts("distance", "inf")), texts("vertex"), parents)
+    return _answer(path, _numbers(texts(lengths[0], "inf")), texts("vertex"), parents)
 
 
 def _numbers(texts: Any) -> NDArray[Any]:

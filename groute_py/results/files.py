@@ -29,6 +29,7 @@ from groute_py.results.tables import (
     of_distances,
     of_vertices,
     with_sums,
+    with_units,
     write_csv,
     write_json,
     write_parquet,
@@ -56,6 +57,8 @@ def _write_npz(result: Result, file: IO[bytes]) -> None:
         arrays["coordinates"] = result.coordinates
     if result.attribution:
         arrays["attribution"] = np.array(result.attribution)
+    if result.units.get(""):
+        arrays["unit"] = np.array(result.units[""])
     arrays |= {f"{CARRIED}{name}": sums for name, sums in result.carried.items()}
     save_arrays(file, arrays)
 
@@ -65,11 +68,11 @@ def _write_csv(result: Result, file: IO[bytes]) -> None:
     if result.predecessors is None:
         first = {name: columns[name] for name in ("vertex", "distance")}
         columns = first | {"predecessor": Column(nobody, nobody)} | columns
-    write_csv(file, [columns], result.attribution)
+    write_csv(file, [with_units(columns, result.units)], result.attribution)
 
 
 def _write_table(write: Callable[..., None], result: Result, file: IO[bytes]) -> None:
-    write(file, [columns_of(result)], result.attribution)
+    write(file, [result.lines(slice(None))], result.attribution)
 
 
 def _write_txt(result: Result, file: IO[bytes]) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import GrouteError, InputError, VerificationError, file_path, quoted
+from groute_py.graph.geography import Units
 from groute_py.graph.ids import Numbering, Positions, check_given_ids
 from groute_py.graph.turns.expanded import Layout
 from groute_py.io.compression import refuse_pipes
@@ -46,6 +47,7 @@ class Result(Tabular):
         coordinates: float64, shape (n, 2): x and y of each vertex, or longitude and latitude, if
             the graph has them; else None.
         attribution: the credit to show with the answer, "" for none.
+        units: of the distances by "", and of columns by their names, where they are known.
         carried: by the name of a column its sum along each path (``carry=``), of the shape of
             ``distances``: int64 or float64, as there where no path leads.
     """
@@ -59,6 +61,7 @@ class Result(Tabular):
     reverse: bool = False
     coordinates: NDArray[np.float64] | None = None
     attribution: str = ""
+    units: Units = field(default_factory=dict)
     carried: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     @cached_property
@@ -155,7 +158,7 @@ class Result(Tabular):
         if coordinates is not None:
             places = read_coordinates(coordinates, len(self.distances)).astype(np.float64)
             answer = replace(self, coordinates=places)
-        return table_of(answer.part(slice(None)), library, self.attribution, index="vertex")
+        return table_of(answer.lines(slice(None)), library, self.attribution, index="vertex")
 
     def save(self, path: str | Path, form: str | None = None) -> None:
         """Write the answer; the file is complete or absent.
@@ -249,6 +252,7 @@ def _checked(path: str | Path, arrays: dict[str, NDArray[Any]]) -> Result:
         bool(arrays.get("reverse", False)),
         places,
         str(arrays.get("attribution", "")),
+        {"": str(arrays["unit"])} if "unit" in arrays else {},
         {name.removeprefix(CARRIED): sums for name, sums in carried.items()},
     )
 
@@ -262,6 +266,7 @@ _KINDS = {
     "reverse": (0, "b"),
     "coordinates": (2, "f"),
     "attribution": (0, "U"),
+    "unit": (0, "U"),
 }
 """The dimensions and the kinds of types of arrays in a file."""
 
@@ -309,6 +314,7 @@ def in_vertices(result: Result, layout: Layout, source: int, numbering: Numberin
         result.reverse,
         None if places is None else places[: layout.vertex_count],
         result.attribution,
+        result.units,
         solved=result,
         layout=layout,
     )

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import InputError, check_choice, printable, quote
+from groute_py.graph.geography import Units
 from groute_py.graph.ids import Numbering
 from groute_py.io.optional_libraries import library
 from groute_py.results.distances import reached_in
@@ -34,12 +35,14 @@ class Column(NamedTuple):
     """A column of a part of a table; ``valid`` says which values there are, None for all.
 
     Values are numbers or text; objects are text, or None where there is none.
-    In place of the others a ``.csv`` says ``missing``.
+    In place of the others a ``.csv`` says ``missing``. Sums of a column of arcs name it, those of
+    weights "".
     """
 
     values: NDArray[Any]
     valid: NDArray[np.bool_] | None = None
     missing: str | None = ""
+    sums: str | None = None
 
     @property
     def shown(self) -> list[Any]:
@@ -87,9 +90,9 @@ def check_table(path: Path, others: tuple[str, ...] = ()) -> None:
     check_writable(path)
 
 
-def of_distances(distances: NDArray[Any]) -> Column:
-    """Return a column of distances in public types."""
-    return Column(distances, reached_in(distances), "inf")
+def of_distances(distances: NDArray[Any], sums: str = "") -> Column:
+    """Return a column of distances in public types, or of other sums."""
+    return Column(distances, reached_in(distances), "inf", sums)
 
 
 def of_vertices(vertices: NDArray[Any], numbering: Numbering) -> Column:
@@ -121,8 +124,20 @@ def with_sums(part: TableColumns, sums: Mapping[str, NDArray[Any]], some: slice)
         title = name
         while title in part:
             title = f"{CARRIED}{title}"
-        part = part | {title: of_distances(of[some].reshape(-1))}
+        part = part | {title: of_distances(of[some].reshape(-1), name)}
     return part
+
+
+def with_units(part: TableColumns, units: Units) -> TableColumns:
+    """Put units behind the titles, as those of tables are read: ``distance_min``, ``length_m``."""
+    titled: TableColumns = {}
+    for title, column in part.items():
+        unit = "" if column.sums is None else units.get(column.sums, "")
+        title = f"{title}_{unit}" if unit else title
+        while title in titled:
+            title = f"{CARRIED}{title}"
+        titled[title] = column
+    return titled
 
 
 def of_reached(part: TableColumns) -> TableColumns:
@@ -184,7 +199,7 @@ def arrow_table(part: TableColumns, attribution: str) -> Any:
     """Return a table of pyarrow, with the same types for each part."""
     arrow = library("pyarrow", "a table of Arrow")
     arrays = []
-    for values, present, _ in part.values():
+    for values, present, *_ in part.values():
         is_text = values.dtype.kind in "UO"
         plain, kind = (values.tolist(), arrow.string()) if is_text else (values, None)
         arrays.append(arrow.array(plain, kind, mask=None if present is None else ~present))
@@ -252,8 +267,12 @@ class Tabular:
     """An answer that is a table, in the graph's own ids, when it is asked for."""
 
     def part(self, some: slice) -> TableColumns:
-        """The lines of some of the answer's rows."""
+        """The columns of some of the answer's rows."""
         raise NotImplementedError
+
+    def lines(self, some: slice) -> TableColumns:
+        """The same, with units in their titles where they are known."""
+        return with_units(self.part(some), getattr(self, "units", {}))
 
     def to_frame(self, *, library: str | None = None) -> Any:
         """The answer as a table in the graph's own ids.
@@ -267,7 +286,7 @@ class Tabular:
         Raises:
             SetupError: the library is not installed.
         """
-        return table_of(self.part(slice(None)), library, getattr(self, "attribution", ""))
+        return table_of(self.lines(slice(None)), library, getattr(self, "attribution", ""))
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """The table for libraries that read Arrow, such as DuckDB."""
@@ -277,7 +296,7 @@ class Tabular:
         """The first lines of the table."""
         lines_there = len(next(iter(self.part(slice(0, 1)).values())).values)
         rows = slice(0, 1 if lines_there > LINES_SHOWN else LINES_SHOWN + 1)
-        part = {title: _begun(column) for title, column in self.part(rows).items()}
+        part = {title: _begun(column) for title, column in self.lines(rows).items()}
         lines = [list(part), *map(list, zip(*part.values(), strict=True))]
         shown = [[printable(str(field)) for field in line] for line in lines]
         widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
@@ -314,7 +333,7 @@ def table_of(
 
 def _of_pandas(pandas: Any, column: Column) -> Any:
     """Values that are not there are missing; floats are infinite there."""
-    values, valid, _ = column
+    values, valid, *_ = column
     if valid is None or values.dtype.kind == "f":
         return values
     if values.dtype.kind in "iu":
@@ -323,7 +342,7 @@ def _of_pandas(pandas: Any, column: Column) -> Any:
 
 
 def _of_polars(polars: Any, title: str, column: Column) -> Any:
-    values, valid, _ = column
+    values, valid, *_ = column
     is_text = values.dtype.kind in "UO"
     plain, kind = (values.tolist(), polars.String) if is_text else (values, None)
     series = polars.Series(title, plain, kind)

@@ -28,7 +28,9 @@ from groute_py.graph.facts import Facts, Weighed, first_with_arcs, weighed, weig
 from groute_py.graph.generate import is_spec
 from groute_py.graph.geography import Geography
 from groute_py.graph.ids import Numbering, check_given_ids
+from groute_py.graph.read_report import title_of_weights
 from groute_py.graph.turns.expanded import expanded
+from groute_py.graph.units import units_of
 from groute_py.interop.graph_like import as_graph
 from groute_py.io import datasets
 from groute_py.io.cache import Copy, KeptOrders
@@ -85,7 +87,10 @@ class Mapped(Supply):
         return Numbering(self._counts()[0], self._file.first_id, self._file.ids)
 
     def geography(self) -> Geography:
-        return Geography(self._file.more.coordinates, self._file.more.attribution)
+        file, more = self._file, self._file.more
+        column = next((name for name, of in more.columns.items() if of is file.weights), "")
+        title = column or title_of_weights(file.reading)
+        return Geography(more.coordinates, more.attribution, units_of(title, more.attribution))
 
     def graph(self) -> Graph:
         return self._graph

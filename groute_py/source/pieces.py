@@ -21,7 +21,10 @@ from groute_py.errors import FormatError, InputError
 from groute_py.graph.builder import INT32, INT64
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, weighed, weighed_together
+from groute_py.graph.geography import Geography
 from groute_py.graph.ids import Numbering, fits_table
+from groute_py.graph.read_report import title_of_weights
+from groute_py.graph.units import units_of
 from groute_py.io.array_file import Outline, digests_of
 from groute_py.io.cache_folder import refuses, remove_beyond_limit
 from groute_py.io.formats import native
@@ -130,6 +133,9 @@ class ParsedText(Supply):
 
     def numbering(self) -> Numbering:
         return self._numbering
+
+    def geography(self) -> Geography:
+        return Geography(units=units_of(title_of_weights(self._reading), ""))
 
     def graph(self) -> Graph:
         return GraphFile(self._file.path, cache=False).read()

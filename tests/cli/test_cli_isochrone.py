@@ -291,7 +291,7 @@ def test_amounts_in_files(place: Path) -> None:
     for name in ("out.geojson", "out.html"):
         run_command(*words, "--coordinates", "places.csv", "-o", name)
     (band,) = json.loads((place / "out.geojson").read_text())["features"]
-    assert band["properties"] == {"limit": 90, "label": "1.5 min"}
+    assert band["properties"] == {"limit_s": 90, "label": "1.5 min"}
     assert '"1.5 min"' in (place / "out.html").read_text()
 
 

@@ -57,7 +57,7 @@ class TestMatrix:
         result = run(*self.WORDS, "-o", "out.csv", "--paths")
         assert (result["sources"], result["targets"], result["solved_now"]) == (2, 3, 2)
         assert (place / "out.csv").read_text() == (
-            "source,target,distance,predecessor\n"
+            "source,target,distance_km,predecessor\n"
             "home,pub,7,work\nhome,zoo,inf,\nhome,home,0,\n"
             "zoo,pub,11,work\nzoo,zoo,0,\nzoo,home,4,zoo\n"
         )
@@ -174,7 +174,7 @@ class TestNearest:
         result = run(*words, "-o", "two.csv")
         assert (result["facilities"], result["reached"], result["greatest_distance"]) == (2, 3, 7)
         assert (place / "two.csv").read_text().splitlines()[:5] == [
-            "vertex,rank,facility,distance,next",
+            "vertex,rank,facility,distance_km,next",
             "home,1,home,0,", "home,2,pub,1,pub",
             "work,1,home,5,home", "work,2,pub,6,home",
         ]  # fmt: skip
@@ -223,7 +223,7 @@ class TestNearest:
         result = run("nearest", "town.csv", "--facilities", "pub,zoo", "-o", "out.csv")
         assert (result["facilities"], result["reached"], result["greatest_distance"]) == (2, 4, 6)
         assert (place / "out.csv").read_text() == (
-            "vertex,facility,distance,next\nhome,pub,1,pub\nwork,pub,6,home\npub,pub,0,\nzoo,zoo,0,\n"
+            "vertex,facility,distance_km,next\nhome,pub,1,pub\nwork,pub,6,home\npub,pub,0,\nzoo,zoo,0,\n"
         )
         run("nearest", "town.csv", "--facilities", "pub", "-o", "to.csv", "--to-facility")
         assert (place / "to.csv").read_text().splitlines()[-1] == "zoo,pub,11,home"
@@ -269,7 +269,7 @@ class TestRoute:
         result = run("route", "town.csv", "--pairs", "pairs.csv", "-o", "out.csv", "--paths")
         assert (result["pairs"], result["sources"], result["reached_pairs"]) == (3, 2, 2)
         assert (place / "out.csv").read_text() == (
-            "source,target,distance,path\n"
+            "source,target,distance_km,path\n"
             'zoo,pub,11,"[""zoo"", ""home"", ""work"", ""pub""]"\n'
             "home,zoo,inf,[]\n"
             'zoo,work,9,"[""zoo"", ""home"", ""work""]"\n'
@@ -355,10 +355,10 @@ class TestStandardOutput:
     """Tables that go to standard output, and the summary beside them."""
 
     JOBS: ClassVar[dict[str, str]] = {
-        "matrix town.csv --from home --to pub,home": "source,target,distance",
-        "route town.csv --from home --to pub": "source,target,distance",
-        "nearest town.csv --facilities home": "vertex,facility,distance,next",
-        "isochrone town.csv --from home --limits 7": "vertex,distance,limit",
+        "matrix town.csv --from home --to pub,home": "source,target,distance_km",
+        "route town.csv --from home --to pub": "source,target,distance_km",
+        "nearest town.csv --facilities home": "vertex,facility,distance_km,next",
+        "isochrone town.csv --from home --limits 7": "vertex,distance_km,limit_km",
     }
 
     @pytest.mark.parametrize(("words", "titles"), JOBS.items())
@@ -372,8 +372,8 @@ class TestStandardOutput:
     def test_other_forms(self, place: Path, capfd: pytest.CaptureFixture[str]) -> None:
         words = ("matrix", "town.csv", "--from", "home", "--to", "pub,home", "--format")
         assert json.loads(run_command(*words, "json").stdout) == [
-            {"source": "home", "target": "pub", "distance": 7},
-            {"source": "home", "target": "home", "distance": 0},
+            {"source": "home", "target": "pub", "distance_km": 7},
+            {"source": "home", "target": "home", "distance_km": 0},
         ]
         array = np.load(io.BytesIO(run_command(*words, "npy", "-o", "-").stdout_bytes))
         assert array.tolist() == [[7, 0]]
@@ -382,7 +382,7 @@ class TestStandardOutput:
         run_command("sssp", "town.csv", "-o", "-")
         assert capfd.readouterr().out.startswith("vertex,distance")
         run_command("sssp", "town.csv", "-o", "-", "--format", "json")
-        assert json.loads(capfd.readouterr().out)[0]["distance"] == 0
+        assert json.loads(capfd.readouterr().out)[0]["distance_km"] == 0
 
     def test_a_terminal(self, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """It shows the first lines as a table, and refuses bytes."""

@@ -122,7 +122,7 @@ def test_arrow_streams_of_answers() -> None:
     routes = groute_py.route(ROADS, [("Oslo", "Bergen")], device="cpu")
     assert routes is not None
     table = arrow.table(routes)
-    assert table.to_pylist() == [{"source": "Oslo", "target": "Bergen", "distance": 360}]
+    assert table.to_pylist() == [{"source": "Oslo", "target": "Bergen", "distance_km": 360}]
 
 
 def test_an_answer_is_printed_in_ten_lines() -> None:
@@ -136,7 +136,7 @@ def test_an_answer_is_printed_in_ten_lines() -> None:
     assert lines[-1] == "…"
     assert str(matrix).splitlines() == [
         "Matrix",
-        "source  target  distance",
+        "source  target  distance_km",
         "Voss    Bergen  100",
         "Voss    Oslo    inf",
     ]

@@ -150,7 +150,7 @@ class TestCommand:
             (("--reduce", "sum", "--resume", "-o", "s.csv"), "nothing is kept of sums"),
             (("--reduce", "count", "--with", "weight"), "has no paths"),
             (("--reduce", "count", "--weights", "x"), "weights are for sum and decay"),
-            (("--weights", "x"), "reduce 'none' is unknown"),
+            (("--weights", "x"), "name it too"),
             (("--reduce", "decay"), "decay needs a cutoff"),
         ],
     )

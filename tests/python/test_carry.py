@@ -397,10 +397,10 @@ def test_attributes_of_networks() -> None:
 @pytest.mark.parametrize(
     ("words", "titles"),
     [
-        (("sssp", "-s", "a"), "vertex,distance,predecessor,km"),
-        (("matrix", "--from", "a", "--to", "all"), "source,target,distance,km"),
-        (("route", "--from", "a", "--to", "all"), "source,target,distance,km"),
-        (("nearest", "--facilities", "a"), "vertex,facility,distance,next,km"),
+        (("sssp", "-s", "a"), "vertex,distance_min,predecessor,km"),
+        (("matrix", "--from", "a", "--to", "all"), "source,target,distance_min,km"),
+        (("route", "--from", "a", "--to", "all"), "source,target,distance_min,km"),
+        (("nearest", "--facilities", "a"), "vertex,facility,distance_min,next,km"),
     ],
 )
 def test_commands(tmp_path: Path, words: tuple[str, ...], titles: str) -> None:
@@ -443,3 +443,9 @@ def test_no_title_hides_another() -> None:
     assert matrix is not None
     line = matrix.to_frame(library="pyarrow").to_pylist()[0]
     assert list(line.values()) == ["a", "b", 4, 2, 1]
+
+
+@pytest.mark.parametrize("wrong", [3, 2.5, True, b"km", ["km", 3], [None]])
+def test_names_of_columns_are_text(wrong: Any) -> None:
+    with pytest.raises(InputError, match=r"carry \(--with\): .* is no name of a column"):
+        groute_py.sssp(([0, 1, 1], [1], [4]), 0, carry=wrong, device="cpu")

@@ -118,7 +118,7 @@ def test_ids_decide_ties_and_name_answers(tmp_path: Path) -> None:
     result.save(tmp_path / "out.csv")
     lines = (tmp_path / "out.csv").read_text().splitlines()
     assert lines == [
-        "vertex,facility,distance,next",
+        "vertex,facility,distance_km,next",
         "zoo,zoo,0,",
         "inn,pub,3,pub",
         "pub,pub,0,",
@@ -134,7 +134,7 @@ def test_ids_decide_ties_and_name_answers(tmp_path: Path) -> None:
     assert pq.read_table(tmp_path / "out.parquet").to_pylist()[-1] == {
         "vertex": "end",
         "facility": None,
-        "distance": None,
+        "distance_km": None,
         "next": None,
     }
     with pytest.raises(InputError, match=r"unknown suffix '.doc'"):

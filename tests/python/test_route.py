@@ -298,14 +298,15 @@ def test_tables(tmp_path: Path) -> None:
     assert [routes.path(row) for row in (0, 1)] == [["a,b", "inn", "bar"], []]
     routes.save(tmp_path / "out.csv")
     assert (tmp_path / "out.csv").read_text() == (
-        'source,target,distance,path\n"a,b",bar,4,"[""a,b"", ""inn"", ""bar""]"\nbar,"a,b",inf,[]\n'
+        "source,target,distance_km,path\n"
+        '"a,b",bar,4,"[""a,b"", ""inn"", ""bar""]"\nbar,"a,b",inf,[]\n'
     )
     pq = pytest.importorskip("pyarrow.parquet")
     routes.save(tmp_path / "out.parquet")
     assert pq.read_table(tmp_path / "out.parquet").to_pylist()[1] == {
         "source": "bar",
         "target": "a,b",
-        "distance": None,
+        "distance_km": None,
         "path": "[]",
     }
 

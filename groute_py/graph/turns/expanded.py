@@ -50,6 +50,7 @@ from numpy.typing import NDArray
 from groute_py.errors import NegativeCycleError
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts
+from groute_py.graph.geography import Units
 from groute_py.graph.ids import Numbering
 from groute_py.graph.turns.arrays import ArcStates, Copies, expanded_arrays, rules_of
 from groute_py.system.memory_limits import check_room
@@ -179,6 +180,11 @@ class ExpandedGraph(Graph):
         """Between the graph's vertices and the file's ids."""
         numbering: Numbering = vars(self)["_numbering"]
         return numbering
+
+    @property
+    def units(self) -> Units:
+        """The units of the graph without turns."""
+        return {} if self.original is None else self.original.graph.units
 
     def reversed(self) -> ExpandedGraph:
         """The expansion with each arc turned round; see this module's docstring."""

@@ -8,6 +8,8 @@ from functools import lru_cache
 from itertools import product
 from typing import Any, NamedTuple
 
+from groute_py.graph.units import LONGEST, words_in
+
 PAIRS = (
     ("tail", "head"),
     ("source", "target"),
@@ -65,17 +67,8 @@ OTHERS = frozenset((
     "bidir", "bidirected", "mutual", "symmetric",
 ))  # fmt: skip
 """A word of which one is in the title of a column that holds neither ends nor weights."""
-LONGEST = 200
-"""Letters of a title that are looked at; some patterns take the square of them."""
 THINGS = frozenset(["link", "edge", "arc", "way", "row"])
 """Whole titles of such columns."""
-
-
-@lru_cache(maxsize=1024)
-def words_in(title: str) -> tuple[str, ...]:
-    """The words of a title, in small letters."""
-    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", title[:LONGEST])
-    return tuple(re.findall(r"[^\W\d_]+", parted.lower()))
 
 
 def compact(title: Any) -> str:

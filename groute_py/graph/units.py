@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from functools import lru_cache
 
 from groute_py.errors import InputError, quote, quoted
-from groute_py.graph.csr import Graph
-from groute_py.graph.geography import OPENSTREETMAP
-from groute_py.io.tables.titles import words_in
+from groute_py.graph.geography import OPENSTREETMAP, Units
 
 SECONDS = {"ms": Fraction(1, 1000), "s": Fraction(1), "min": Fraction(60), "h": Fraction(3600)}
 METRES = {"m": Fraction(1), "km": Fraction(1000), "mi": Fraction(1609344, 1000)}
@@ -23,19 +22,32 @@ SHORT = frozenset(("s", "m", "h", "mi", "min", "ms"))
 """Words that say a unit only behind another one: ``min`` alone may be the least of something."""
 
 TIMES = frozenset(("time", "times", "duration", "traveltime"))
+LONGEST = 200
+"""Letters of a title that are looked at; some patterns take the square of them."""
+
 AMOUNT = re.compile(r"(\d{1,300}(?:\.\d{0,300})?|\.\d{1,300}) ?([a-z]+)")
 """A number, in any unit one that float64 holds, and a word."""
 
 
-def unit_of(graph: Graph) -> str:
-    """Return the unit of a graph's weights, such as ``ms``; "" where it is not known.
+OF_ROADS = {"time": "ms", "length": "m"}
+"""Units of the columns of OpenStreetMap's roads."""
 
-    That of a table is the last word of its title, as in ``length_m`` and ``Time (minutes)``.
+
+def units_of(title: str, attribution: str) -> Units:
+    """Return the units of weights by a title, and of the columns that do not say theirs.
+
+    The unit of a table is the last word of its title, as in ``length_m`` and ``Time (minutes)``.
     """
-    if graph.column is not None and graph.attribution == OPENSTREETMAP:
-        return {"time": "ms", "length": "m"}.get(graph.column, "")
-    titles = {} if graph.reading is None else graph.reading.columns
-    return _unit_in(str(graph.column or titles.get("weight", "")))
+    units = OF_ROADS if attribution == OPENSTREETMAP else {}
+    unit = units.get(title) or _unit_in(title)
+    return {"": unit, **units} if unit else units
+
+
+@lru_cache(maxsize=1024)
+def words_in(title: str) -> tuple[str, ...]:
+    """The words of a title, in small letters."""
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", title[:LONGEST])
+    return tuple(re.findall(r"[^\W\d_]+", parted.lower()))
 
 
 def _unit_in(title: str) -> str:

@@ -1,0 +1,129 @@
+"""Units in the titles of answers, as titles of tables say them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.command import run_command
+from support.extracts import grid
+
+import groute_py
+from groute_py.graph.units import _unit_in
+
+ROADS = {"from": ["a", "b", "c"], "to": ["b", "c", "a"], "travel_time_min": [4, 3, 2]}
+ON_CPU: Any = {"device": "cpu"}
+
+ANSWERS = {
+    "sssp": (lambda graph: graph.sssp("a"), {"distance"}),
+    "apsp": (lambda graph: graph.apsp(), {"distance"}),
+    "matrix": (lambda graph: graph.matrix(["a"], ["b"]), {"distance"}),
+    "route": (lambda graph: graph.route([("a", "c")]), {"distance"}),
+    "nearest": (lambda graph: graph.nearest(["a"], vertices=["c"]), {"distance"}),
+    "k nearest": (lambda graph: graph.nearest(["a", "b"], k=2), {"distance"}),
+    "isochrone": (lambda graph: graph.isochrone(["a"], ["4min"]), {"distance", "limit"}),
+}
+
+
+def titles(answer: Any, library: str = "pandas") -> list[str]:
+    pytest.importorskip(library)
+    table = answer.to_frame(library=library)
+    return list(table.column_names if library == "pyarrow" else table.columns)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize("name", ANSWERS)
+def test_titles_of_answers(name: str, library: str) -> None:
+    ask, with_unit = ANSWERS[name]
+    with groute_py.open(ROADS, **ON_CPU) as graph:
+        answer = ask(graph)
+    assert {f"{title}_min" for title in with_unit} <= {*titles(answer, library)}
+    assert not with_unit & {*titles(answer, library)}
+    assert all(f"{title}_min" in str(answer) for title in with_unit)
+    assert titles(pickle.loads(pickle.dumps(answer))) == titles(answer)
+
+
+def test_accessibility() -> None:
+    ends = ["a", "b"], ["b", "c"]
+    for reduce, title in (("nearest", "nearest_min"), ("count", "count")):
+        answer = groute_py.accessibility(ROADS, *ends, reduce, **ON_CPU)
+        assert titles(answer) == ["source", title]
+
+
+def test_no_unit_where_none_is_known() -> None:
+    arrays = ([0, 1, 2, 2], [1, 2], [4, 3])
+    assert "distance" in titles(groute_py.sssp(arrays, 0, **ON_CPU))
+    assert "distance" in titles(groute_py.bfs(ROADS, "a", **ON_CPU))
+    with groute_py.open(ROADS, **ON_CPU) as graph:
+        assert "distance" in titles(graph.bfs("a"))
+        with graph.with_weights([7, 7, 7]) as other:
+            for answer in (other.sssp("a"), other.matrix(["a"], ["b"])):
+                assert "distance" in titles(answer)
+    with groute_py.open(ROADS, hops=True, **ON_CPU) as graph:
+        answers = graph.matrix(["a"], ["b"]), graph.nearest(["a"]), graph.route([("a", "b")])
+        for answer in (graph.sssp("a"), *answers):
+            assert "distance" in titles(answer)
+
+
+def test_turns_keep_the_unit() -> None:
+    with groute_py.open(ROADS, turns=[("a", "b", "c", 5)], **ON_CPU) as graph:
+        for answer in (graph.sssp("a"), graph.matrix(["a"], ["c"]), graph.nearest(["a"])):
+            assert "distance_min" in titles(answer)
+
+
+def test_titles_stay_apart() -> None:
+    """A column may be titled as the distances are."""
+    roads = ROADS | {"distance_min": [1, 2, 3]}
+    how: Any = {"weight": "travel_time_min", "carry": "distance_min", **ON_CPU}
+    frame = groute_py.matrix(roads, ["a"], ["c"], **how).to_frame()
+    assert frame.loc[0, ["distance_min", "carried_distance_min"]].tolist() == [7, 3]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "csr"])
+def test_commands_write_what_readers_take(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = zip(*ROADS.values(), strict=True)
+    Path("roads.csv").write_text("\n".join(",".join(map(str, r)) for r in [ROADS, *rows]) + "\n")
+    run_command("convert", "roads.csv", "roads.csr")
+    words = ("matrix", f"roads.{suffix}", "--from", "all", "--to", "all", "-o", "all.csv")
+    for more in ((), ("--cutoff", "5min")):
+        run_command(*words, *more, "--device", "cpu")
+        with open("all.csv", newline="") as file:
+            assert next(csv.reader(file)) == ["source", "target", "distance_min"]
+    assert groute_py.read_graph("all.csv").unit == "min"
+    result = groute_py.sssp(f"roads.{suffix}", "a", **ON_CPU)
+    result.save("a.npz")
+    assert (
+        titles(groute_py.read_result("a.npz")) == titles(result) == ["distance_min", "predecessor"]
+    )
+
+
+@pytest.fixture(scope="module")
+def town(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("osmium")
+    return grid(5).write(tmp_path_factory.mktemp("town") / "town.osm.pbf")
+
+
+def test_roads_of_openstreetmap(town: Path) -> None:
+    graph = groute_py.read_graph(town)
+    how: Any = {"carry": ["length", "time"], **ON_CPU}
+    matrix = groute_py.matrix(graph, groute_py.Positions([0]), groute_py.Positions([7]), **how)
+    assert titles(matrix)[2:] == ["distance_ms", "length_m", "time_ms"]
+    how["weight"], how["carry"] = "length", None
+    routes = groute_py.route(graph, groute_py.Positions([(0, 7)]), paths=True, **how)
+    (line,) = routes.__geo_interface__["features"]
+    assert [*line["properties"]] == ["source", "target", "distance_m"]
+    within = groute_py.isochrone(graph, groute_py.Positions([0]), ["2min"], **ON_CPU)
+    bands = json.loads(json.dumps(within.__geo_interface__))["features"]
+    assert [band["properties"] for band in bands] == [{"limit_ms": 120_000, "label": "2 min"}]
+
+
+def test_units_are_read_from_the_titles_of_answers() -> None:
+    for unit in ("ms", "s", "min", "h", "m", "km", "mi"):
+        assert _unit_in(f"distance_{unit}") == unit
