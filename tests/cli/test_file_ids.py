@@ -112,7 +112,7 @@ def test_a_negative_cycle_by_its_ids(run: Run, command: str) -> None:
 
 
 TABLES = {
-    "out.csv": "vertex,distance_km,predecessor\nhome,3,pub\nwork,0,\npub,2,work\nzoo,inf,\n",
+    "out.csv": "vertex,distance_min,predecessor\nhome,3,pub\nwork,0,\npub,2,work\nzoo,inf,\n",
     "out.txt": "home 3\nwork 0\npub 2\nzoo inf\n",
     "out.sol": "p sol sp 4\ns work\nd home 3 pub\nd work 0\nd pub 2 work\n",
 }

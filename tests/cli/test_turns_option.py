@@ -78,7 +78,7 @@ def test_rows_and_matrices(place: Path) -> None:
     found_json = run("matrix", "--from", "home,square", "--to", "station,home", "-o", "out.csv")
     assert (found_json["vertices"], found_json["targets"]) == (4, 2)
     assert (place / "out.csv").read_text() == (
-        "source,target,distance\nhome,station,10\nhome,home,0\nsquare,station,1\nsquare,home,3\n"
+        "source,target,distance_min\nhome,station,10\nhome,home,0\nsquare,station,1\nsquare,home,3\n"
     )
     run("matrix", "--from", "home", "--to", "station", "-o", "out.npz")
     with np.load(place / "out.npz") as kept:

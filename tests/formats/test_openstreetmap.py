@@ -165,7 +165,7 @@ def test_from_an_extract_to_a_file(tmp_path: Path, run: Run) -> None:
     run("sssp", target, *words, "-o", out)
     with open(out, newline="") as file:
         titles, *rows = csv.reader(file)
-    assert titles == ["vertex", "distance", "predecessor", "x", "y", "attribution"]
+    assert titles == ["vertex", "distance_m", "predecessor", "x", "y", "attribution"]
     assert rows[0][-1] == OSM
     assert next(row[1:5] for row in rows if row[0] == "1011") == ["0.0", "", "7.4021", "43.7015"]
     by_extract = as_json(run("sssp", source, *words, "--json"))
@@ -185,7 +185,7 @@ def test_a_profile_of_any_command_and_function(tmp_path: Path, run: Run) -> None
     assert wanted.distances.tolist() == answer.distances.tolist()
     words = ("--from", "1011", "--to", "3021", "--device", "cpu", "--profile", "foot")
     rows = run("matrix", source, *words, "--format", "json").stdout
-    assert json.loads(rows)[0]["distance"] == int(answer.distances[0, 0])
+    assert json.loads(rows)[0]["distance_ms"] == int(answer.distances[0, 0])
     with pytest.raises(InputError, match="profile"):
         groute_py.matrix(source, *ends, profile="boat", device="cpu")
     with pytest.raises(InputError, match="is no extract of OpenStreetMap"):
