@@ -8,6 +8,7 @@ import click
 
 from groute_py.cli import records, show
 from groute_py.cli.options import (
+    arc_weights_option,
     format_option,
     graph_argument,
     no_turns,
@@ -59,6 +60,7 @@ WITHOUT = {
 @format_option
 @resume_option
 @no_turns
+@arc_weights_option
 @reading_options
 def centrality(
     measure: str,

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from groute_py.cli import show
-from groute_py.cli.options import graph_argument, json_option, source_options
+from groute_py.cli.options import (
+    arc_weights_option,
+    graph_argument,
+    json_option,
+    source_options,
+)
 from groute_py.cli.ranks import on_rank_0, read_graph
 from groute_py.system.environment import place
 
@@ -26,6 +31,7 @@ MOST_PARTS = 1 << 16
     type=click.IntRange(1, MOST_PARTS),
     help="Show how many arcs a cut into so many parts crosses, and how even the parts are.",
 )
+@arc_weights_option
 @source_options
 @json_option
 @on_rank_0

@@ -168,6 +168,14 @@ column_options = together(
 )
 """The choices for reading a file, given to the command as one value ``columns``."""
 
+arc_weights_option = _option(
+    "--arc-weights",
+    metavar="FILE",
+    set_by=_set_column,
+    help="Take other weights for all arcs, in their order: .npy, or a table with a column weight.",
+)
+"""An option of commands whose answers depend on weights; part of ``columns``."""
+
 cache_options = together(
     _option(
         "--cache",
@@ -312,6 +320,7 @@ ANSWERS = (
         "--telemetry", metavar="FILE", help="Sample the use of the GPUs into FILE (.csv)."
     ),
     trace_option,
+    arc_weights_option,
     reading_options,
 )
 """Options for their answers, and for reading the graph."""
@@ -340,7 +349,8 @@ def job_options(
     """
     saved = click.option("-o", "--output", help=f"{output}  - is standard output.")
     shared = (place_options, snap_option, options_from(command, **changes), saved, format_option)
-    return together(graph_argument, *own, *shared, *more, resume_option, reading_options)
+    last = resume_option, arc_weights_option, reading_options
+    return together(graph_argument, *own, *shared, *more, *last)
 
 
 def options_from(command: str, **changes: dict[str, Any]) -> Callable[[F], F]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from groute_py.cli import show
-from groute_py.cli.options import graph_argument, options_from, source_options
+from groute_py.cli.options import arc_weights_option, graph_argument, options_from, source_options
 from groute_py.cli.ranks import alike
 from groute_py.cli.runner import Runner
 from groute_py.errors import InputError, InterruptedRun
@@ -38,6 +38,7 @@ LONGEST_LINE, AT_ONCE = 1 << 20, 1 << 16
     metavar="SECONDS",
     help="Give up a question after so many seconds.  [no limit]",
 )
+@arc_weights_option
 @source_options
 @alike
 def query(graph: str, **arguments: Any) -> None:

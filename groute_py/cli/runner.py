@@ -77,7 +77,8 @@ class Runner:
         self._cache = arguments.pop("cache")
         self.where: Where = arguments.pop("where", Where())
         self.ends = NamedVertices(graph, self.where)
-        self._files = files | {"turns": arguments.get("turns")}
+        weights = self._columns.arc_weights
+        self._files = files | {"turns": arguments.get("turns"), "arc-weights": weights}
         self._new: dict[str, int] = {}
         try:
             limit = size_of(arguments.pop("memory_limit", None))
@@ -137,6 +138,8 @@ class Runner:
             inputs = self.ends.inputs(self._named, **self._files)
             check_outputs_apart(inputs, self.outputs)
             self.options.check(self.function)
+            if self._columns.arc_weights is not None and self.options.hops:
+                raise InputError("--arc-weights have no use where arcs are counted; drop them")
             self._answer_file.check(check)
             self.refuse_resume_of_nothing()
             if job is not None:

@@ -11,6 +11,7 @@ import click
 
 from groute_py.cli import records, show
 from groute_py.cli.options import (
+    arc_weights_option,
     graph_argument,
     json_option,
     no_turns,
@@ -68,6 +69,7 @@ def bfs(graph: str, **arguments: Any) -> None:
 )
 @click.option("--hops", is_flag=True, help="RESULT is of bfs: every arc counts 1.")
 @click.option("--turns", metavar="FILE", help="The turns that RESULT was computed with.")
+@arc_weights_option
 @source_options
 @json_option
 @on_rank_0

@@ -55,6 +55,11 @@ class GraphFile:
         return self._format is FORMATS["native CSR"]
 
     @property
+    def is_prepared(self) -> bool:
+        """Return True if the file itself is a prepared graph."""
+        return self._format is FORMATS["prepared graph"]
+
+    @property
     def is_for_pieces(self) -> bool:
         """Return True for a large plain text without named columns: ranks may read pieces."""
         large = self._head.source.size >= cached.LARGE_PLAIN and self._head.compression is None
@@ -77,7 +82,7 @@ class GraphFile:
     @cached_property
     def prepared_copy(self) -> Copy | None:
         """The copy with a hierarchy, there or not; None where there shall be none."""
-        if self._format is FORMATS["prepared graph"]:
+        if self.is_prepared:
             return None
         return self._copy(prepared, self.columns, cached.LARGE_PREPARED)
 

@@ -108,7 +108,7 @@ def _csv_titles(path: Path) -> list[str]:
 
 def _read_parquet(path: Path, titles: list[str]) -> list[list[Any]]:
     """Read as `_read_csv`; the lines are rows, from 1."""
-    with _parquet(path) as file:
+    with open_parquet(path) as file:
         names, count = file.schema_arrow.names, file.metadata.num_rows
         if missing := [title for title in titles if title not in names]:
             raise FormatError(path, f"turns have columns {', '.join(titles)}; no {missing[0]}")
@@ -125,12 +125,12 @@ def _read_parquet(path: Path, titles: list[str]) -> list[list[Any]]:
 
 
 def _parquet_titles(path: Path) -> list[str]:
-    with _parquet(path) as file:
+    with open_parquet(path) as file:
         return list(file.schema_arrow.names)
 
 
 @contextmanager
-def _parquet(path: Path) -> Iterator[Any]:
+def open_parquet(path: Path) -> Iterator[Any]:
     """An open file, whose errors in the block are `FormatError`."""
     pq = library("pyarrow.parquet", "reading Parquet")
     try:

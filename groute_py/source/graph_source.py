@@ -27,13 +27,16 @@ from groute_py.graph.direction import Direction
 from groute_py.graph.facts import Facts, Weighed, first_with_arcs, weighed, weighed_together
 from groute_py.graph.generate import is_spec
 from groute_py.graph.geography import Geography
+from groute_py.graph.hierarchy.prepared import order_of_prepared
+from groute_py.graph.hierarchy.separators.order import OneOrder, Orders
 from groute_py.graph.ids import Numbering, check_given_ids
 from groute_py.graph.read_report import title_of_weights
 from groute_py.graph.turns.expanded import expanded
 from groute_py.graph.units import units_of
 from groute_py.interop.graph_like import as_graph
 from groute_py.io import datasets
-from groute_py.io.cache import Copy, KeptOrders
+from groute_py.io.arc_weights import with_arc_weights
+from groute_py.io.cache import Copy
 from groute_py.io.formats.graph_arrays import Contents
 from groute_py.io.graph_file import GraphFile, MappedFile
 from groute_py.io.tables.columns import BY_TITLE, Columns
@@ -210,10 +213,15 @@ class GraphSource:
             return None
         return GraphFile(what, self._all_columns, self.cache)
 
-    @property
-    def orders(self) -> KeptOrders | None:
+    @cached_property
+    def orders(self) -> Orders | None:
         """The orders from separators that are kept for a file; None for any other graph."""
-        return None if self.file is None else self.file.orders
+        if self.file is None:
+            return None
+        if self.columns.arc_weights is not None and self.file.is_prepared:
+            order = order_of_prepared(self.file.read())
+            return self.file.orders if order is None else OneOrder(order)
+        return self.file.orders
 
     def _read(self) -> Graph:
         """The graph as it is given, but for its direction."""
@@ -221,6 +229,8 @@ class GraphSource:
             graph = self.file.read(self.progress)
         else:
             graph = as_graph(self.what, self._all_columns)
+        if self.columns.arc_weights is not None:
+            graph = with_arc_weights(graph, Path(self.columns.arc_weights))
         graph = graph if self.change is None else self.change(graph)
         if self.turns is None:
             return graph
@@ -230,19 +240,23 @@ class GraphSource:
     def _all_columns(self) -> Columns:
         """The columns, with that of the ids of arcs by which a file lists turns."""
         arc = arc_column(Path(self.turns)) if isinstance(self.turns, str | Path) else None
-        return self.columns._replace(arc=arc)
+        return self.columns._replace(arc=arc, arc_weights=None)
+
+    @property
+    def _is_changed(self) -> bool:
+        """Return True if the graph has other weights or vertices than where it comes from."""
+        return self.change is not None or self.columns.arc_weights is not None
 
     @property
     def _is_as_in_file(self) -> bool:
         """Return True if the arcs are those that the file has, with their weights."""
         is_directed = not self.columns.undirected and self.direction is Direction.FORWARD
-        is_own = self.turns is None and self.change is None
-        return is_directed and is_own and self.file is not None
+        return is_directed and self.turns is None and not self._is_changed and self.file is not None
 
     @property
     def _prepared_copy(self) -> Copy | None:
         """The place of the graph with its hierarchy, if there is to be one."""
-        if not self.prepare or self.turns is not None or self.change is not None:
+        if not self.prepare or self.turns is not None or self._is_changed:
             return None
         if self.file is None:
             return None

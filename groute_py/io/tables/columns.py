@@ -49,6 +49,7 @@ class Columns(NamedTuple):
     arc: str | None = None  # of ids of arcs, where they are wanted
     ignore: Any = ()  # titles of columns that count as absent, or one title
     carry: tuple[Any, ...] = ()  # titles of more columns for the graph to keep
+    arc_weights: str | None = None  # a file of other weights for all arcs
 
     @property
     def named(self) -> list[Any]:

@@ -41,13 +41,13 @@ class Orders(Protocol):
 
 
 class OneOrder:
-    """The order of one graph; `Orders` that keep no other."""
+    """The order of one graph; `Orders` that keep no other. Any of as many vertices is right."""
 
     def __init__(self, order: NDArray[np.int32]) -> None:
         self._order = order
 
-    def find(self, *_: Any) -> NDArray[np.int32]:
-        return self._order
+    def find(self, offsets: NDArray[np.int64], *_: Any) -> NDArray[np.int32] | None:
+        return self._order if len(self._order) == len(offsets) - 1 else None
 
     def keep(self, *_: Any) -> None:
         """Leave it as it is."""
