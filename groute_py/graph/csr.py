@@ -291,9 +291,14 @@ class Graph:
 
     def lightest_arc(self, tail: int, head: int) -> int | None:
         """Find an arc by the indices of vertices, as `arc`; None if there is none."""
-        first, stop = (int(offset) for offset in self.offsets[tail : tail + 2])
-        arcs = first + (self.heads[first:stop] == head).nonzero()[0]
+        arcs = self.arcs_between(tail, head)
         return int(arcs[self.weights[arcs].argmin()]) if len(arcs) else None
+
+    def arcs_between(self, tail: int, head: int) -> NDArray[np.int64]:
+        """Find all arcs from one vertex to another, by their indices."""
+        first, stop = (int(offset) for offset in self.offsets[tail : tail + 2])
+        arcs: NDArray[np.int64] = first + (self.heads[first:stop] == head).nonzero()[0]
+        return arcs
 
     @property
     def vertex_count(self) -> int:

@@ -53,8 +53,8 @@ SEARCH_SHARE = {"search": 0.5, "two-sided search": 0.3}
 SOURCES_AT_ONCE = 1 << 14
 """Sources that a GPU solves in one call at most; the columns of their targets stay small."""
 
-PAIRS_AT_ONCE = 1 << 20
-"""Pairs that are looked up in one call."""
+AT_ONCE = {False: 1 << 20, True: 1 << 12}
+"""Pairs that are looked up in one call, without and with paths."""
 
 MARKS_A_VERTEX = 1 << 8
 """Vertices for each pair up to which marking all of them beats sorting the pairs."""
@@ -90,7 +90,7 @@ class PairQuery:
         choice = self._choice(counts, paths=paths)
         are_whole = choice.algorithm == LABELS and keep is None
         length = math.ceil(len(pairs) / self._channel.size) if are_whole else 0
-        remaining = groups = groups_of(*ends, min(length, PAIRS_AT_ONCE))
+        remaining = groups = groups_of(*ends, min(length, AT_ONCE[paths]))
         potentials = self._potentials(groups)
         if keep is not None:
             record = partial(self._record, pairs, paths=paths)
@@ -144,9 +144,7 @@ class PairQuery:
                 prepared=hierarchy_of(whole.graph) is not None,
                 resident=whole.resident(options),
             )
-        if paths:
-            return choice
-        request = "pairs", counts.pairs
+        request = "paths" if paths else "pairs", counts.pairs
         return whole.labels.prefer(
             self._channel, whole.graph, whole.facts, options, choice, request
         )
@@ -215,7 +213,8 @@ class PairQuery:
             distances[some.numbers] = some.distances
             if some.paths is None:
                 continue
-            for number, path in zip(some.numbers.tolist(), some.paths, strict=True):
+            numbers = np.arange(len(pairs))[some.numbers].tolist()
+            for number, path in zip(numbers, some.paths, strict=True):
                 path = self._row_graph.layout.path(path)
                 paths[number] = path[::-1] if self._reverse else path
         return Routes(
@@ -290,24 +289,27 @@ def _search_choice(
 def by_labels(
     graph: Customized, groups: list[Group], *, paths: bool, deadline: float
 ) -> Generator[PairResults, None, None]:
-    """Yield the distances of some groups, in their order."""
-    assert not paths
+    """Yield the routes of some groups, in their order."""
     stops, first = np.cumsum([len(group.targets) for group in groups]), 0
     while first < len(groups):
         done = stops[first - 1] if first else 0
-        stop = max(int(np.searchsorted(stops, done + PAIRS_AT_ONCE, "right")), first + 1)
+        stop = max(int(np.searchsorted(stops, done + AT_ONCE[paths], "right")), first + 1)
         some, first = groups[first:stop], stop
+        sizes = [len(group.targets) for group in some]
         if len(some) == 1:
-            (one,) = some
-            sources = np.broadcast_to(one.source, one.targets.shape)
-            yield PairResults(one.numbers, graph.distances(sources, one.targets), None)
+            sources, targets = np.broadcast_to(some[0].source, sizes[0]), some[0].targets
         else:
-            sizes = [len(group.targets) for group in some]
             sources = np.repeat([group.source for group in some], sizes)
             targets = np.concatenate([group.targets for group in some])
-            parts = np.split(graph.distances(sources, targets), np.cumsum(sizes)[:-1])
-            for group, distances in zip(some, parts, strict=True):
-                yield PairResults(group.numbers, distances, None)
+        if paths:
+            distances, ways = graph.routes(sources, targets)
+        else:
+            distances, ways = graph.distances(sources, targets), None
+        end = 0
+        for group, size in zip(some, sizes, strict=True):
+            part, end = slice(end, end + size), end + size
+            own = None if ways is None else ways[part]
+            yield PairResults(group.numbers, distances[part], own)
         if first < len(groups) and time.monotonic() > deadline:
             raise too_late()
 

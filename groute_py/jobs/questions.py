@@ -10,8 +10,9 @@ and may have an ``id``, which its answer repeats:
     {"sources": [3], "limits": [5, 9]}           {"vertices": [3, 5, 9], "distances": [0, 6, 8]}
     {"arcs": [[3, 9], [9, 3]], "weights": [7, 2]}                                {"changed": 2}
 
-The last line gives arcs, each between two vertices, other weights for all questions behind it;
-without ``arcs`` all, in the order of the graph. The one before may ask for ``arcs`` and ``areas``
+The last line gives arcs, each between two vertices, other weights for all questions behind it, and
+says how many have changed: parallel arcs all do. Without ``arcs`` all change, in the order of the
+graph. The one before may ask for ``arcs`` and ``areas``
 too, in an answer of bounded size.
 Vertices are the graph's own ids, or points ``[lon, lat]``. Where no path leads, a distance is null.
 If the graph names somebody, such as OpenStreetMap, an answer has a member ``attribution``.
@@ -136,12 +137,27 @@ class Questions:
             raise InputError("weights must be numbers")
         ends = None if arcs is None else _pairs_in("arcs", arcs)
 
-        def find(graph: Graph) -> list[int]:
-            sides = (self._ends(side, "vertex")(graph) for side in zip(*ends or (), strict=True))
-            return [graph.arc(*map(Positions, pair)) for pair in zip(*sides, strict=True)]
+        if ends is None:
+            self._solver.update(values)
+            return {"changed": len(values)}
+        if len(values) != len(ends):
+            raise InputError(f"{len(ends):,} weights are needed, one for each of arcs")
+        changed = 0
 
-        self._solver.update(values, arcs=None if ends is None else find)
-        return {"changed": len(values)}
+        def find(graph: Graph) -> tuple[list[int], list[Any]]:
+            nonlocal changed
+            sides = (self._ends(side, "vertex")(graph) for side in zip(*ends, strict=True))
+            pairs = [tuple(map(int, pair)) for pair in zip(*sides, strict=True)]
+            each = [graph.arcs_between(*pair) for pair in pairs]
+            for some, pair in zip(each, pairs, strict=True):
+                if not len(some):
+                    graph.arc(*map(Positions, pair))  # which says that there is none
+            arcs = [int(arc) for some in each for arc in some]
+            changed = len(arcs)
+            return arcs, [w for w, some in zip(values, each, strict=True) for _ in some]
+
+        self._solver.update(values, arcs=find)
+        return {"changed": changed}
 
     def _routes(self, pairs: list[tuple[Any, Any]], *, paths: bool) -> dict[str, Any]:
         sources, targets = zip(*pairs, strict=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Sized
 from functools import partial
 from threading import RLock
 from typing import Any, Protocol, TypeVar
@@ -14,13 +14,16 @@ from numpy.typing import NDArray
 from groute_py.device.registry import Makers, kind_of, of_module
 from groute_py.device.rows import NarrowError
 from groute_py.errors import GraphError, InputError, quoted
-from groute_py.graph.arrays import as_int64, as_weights, host_array, on_device
+from groute_py.graph.arrays import host_array, on_device
 from groute_py.graph.csr import Graph, GraphLike
 from groute_py.graph.hierarchy.separators.customizable import CustomizableHierarchy, customizable
 from groute_py.graph.hierarchy.separators.lengths import NARROW, WIDE, Lengths
-from groute_py.graph.ids import Positions, integers
+from groute_py.graph.ids import Positions
 from groute_py.io.tables.columns import Columns
+from groute_py.many.new_weights import arcs_in, checked_weights, in_units, unit_for
+from groute_py.many.paths import PathFinder
 from groute_py.many.sources import vertices_in
+from groute_py.results.distances import UNREACHED
 from groute_py.source.graph_source import GraphSource
 from groute_py.system.environment import local_rank
 from groute_py.system.memory_limits import check_room
@@ -29,6 +32,9 @@ T = TypeVar("T")
 
 Vertices = Sequence[int] | NDArray[Any] | Positions
 """Vertices by their ids, on the host or, as CuPy's array, on the GPU."""
+
+Metrics = Iterable[Any] | NDArray[Any] | None
+"""Sets of weights for all arcs; None for the one that there is."""
 
 
 def _on_gpu(local: int, _: bool) -> Any:
@@ -68,6 +74,9 @@ class Customization(Protocol):
     def matrix(self, sources: Any, targets: Any) -> Any:
         """Distances from each source to each target."""
 
+    def host_lengths(self) -> NDArray[Any]:
+        """The lengths of the arcs of the hierarchy, in host memory."""
+
     def rows(self, sources: Any) -> Any:
         """Distances from each source to all vertices."""
 
@@ -90,12 +99,11 @@ def customize(
     that calls this function works by itself.
 
     Args:
-        graph, tail, head, weight, ignore_columns: as for `groute_py.sssp`; weights are integers,
-            none negative.
+        graph, tail, head, weight, ignore_columns: as for `groute_py.sssp`; no weight is negative.
         device: ``auto``, ``cpu`` or ``cuda``.
 
     Raises:
-        GraphError: a weight is negative or a float, or the graph has no small separators or does
+        GraphError: a weight is negative or not finite, or the graph has no small separators or does
             not fit in memory.
         SetupError: METIS is not installed, or the device cannot be used.
 
@@ -108,7 +116,7 @@ def customize(
     whole = source.graph().to_host()
     if not whole.vertex_count:
         raise GraphError(f"{quoted(whole.name)} has no vertices")
-    _as_weights(whole.weights, whole.arc_count)
+    checked_weights(whole.weights, whole.arc_count)
     start_s = time.monotonic()
     return customized(whole, customizable(whole, source.orders), kind, local_rank(0), start_s)
 
@@ -125,7 +133,15 @@ def customized(
 class Customized:
     """A graph in an order by separators, customized for its weights; `customize` makes it.
 
-    Several threads may share it; they work one after another. ``hierarchy`` is the order.
+    Several threads may share it; they work one after another.
+
+    Float weights are rounded to multiples of a unit, and added exactly. So a distance is off by at
+    most half a unit for each arc of the path, and by the last digit of float64.
+
+    Attributes:
+        hierarchy: the order.
+        unit: a power of two, at most 2⁻⁵⁹ of the greatest weight times the number of vertices; None
+            for integers, whose distances are exact.
     """
 
     def __init__(
@@ -138,6 +154,9 @@ class Customized:
     ) -> None:
         self._graph, self.hierarchy, self._device = graph, hierarchy, device
         self._seconds, self._lock = seconds, RLock()
+        self.unit: float | None = None
+        self._finder: PathFinder | None = None
+        self._unpacked: Any = None  # the weights of the finder's lengths
         self.update(weights)
 
     @property
@@ -152,6 +171,7 @@ class Customized:
             "device": self.label,
             **self.hierarchy.describe(),
             "bits": 8 * self._device.kind.type.itemsize,
+            "unit": self.unit,
             "order_seconds": self._seconds,
         }
 
@@ -159,13 +179,13 @@ class Customized:
         """Take new weights, of all arcs or of some; what is asked next is answered by them.
 
         Args:
-            weights: integers, none negative: shape (m,) in the order of the graph's arcs, or
-                shape (k,) with ``arcs``. An array on the GPU (CuPy, or what else has
-                ``__cuda_array_interface__``) does not leave it.
+            weights: none negative: shape (m,) in the order of the graph's arcs, or shape (k,) with
+                ``arcs``, integers then if the others are. An array on the GPU (CuPy, or what else
+                has ``__cuda_array_interface__``) does not leave it.
             arcs: numbers of arcs, from 0, each at most once, shape (k,); see `Graph.arc`.
 
         Raises:
-            GraphError: weights are of another number, no integers, negative, or so great that a
+            GraphError: weights are of another number, negative, not finite, or so great that a
                 distance may not fit in 62 bits. The weights are then those from before.
             InputError: an arc is none of the graph, or is there twice.
 
@@ -177,39 +197,76 @@ class Customized:
         """
         with self._lock:
             if arcs is None:
-                self._customize(self._on_device(weights, self._graph.arc_count))
+                values = self._on_device(weights, self._graph.arc_count)
+                is_float = values.dtype.kind == "f"
+                unit = unit_for(values, self._graph.vertex_count) if is_float else None
+                self._customize(values, unit)
             elif len(some := arcs_in(arcs, self._graph)):
                 self._change(some, self._on_device(weights, len(some)))
 
-    def pairs(self, sources: Vertices, targets: Vertices) -> Any:
+    def pairs(self, sources: Vertices, targets: Vertices, *, weights: Metrics = None) -> Any:
         """The distances of pairs of vertices.
 
         Args:
             sources, targets: vertices, both of shape (k,). If both are CuPy arrays of integers,
                 the answer is one as well, in the order of the current stream.
+            weights: of all arcs, for this call alone: shape (t, m), or an iterable that gives
+                arrays of shape (m,), such as those of t times of day.
 
         Returns:
-            int64, shape (k,), `groute_py.UNREACHED` where no path leads.
+            Shape (k,), or (t, k) with ``weights``: int64, and `groute_py.UNREACHED` where no path
+            leads; float64 and infinity if weights are floats.
 
         Raises:
-            GraphError: a distance does not fit in 62 bits, or labels do not fit in memory.
+            GraphError: a distance does not fit in 62 bits, labels do not fit in memory, or
+                ``weights`` are wrong, as for `update`.
             InputError: an end is not a vertex, or there are not as many sources as targets.
+
+        >>> line = customize(([0, 1, 2, 2], [1, 2], [4, 3]), device="cpu")
+        >>> line.pairs([0, 1], [2, 2], weights=[[1, 1], [5, 6]]).tolist()
+        [[2, 1], [11, 6]]
         """
         with self._lock:
-            ends = self._ends(sources, "source"), self._ends(targets, "target")
-            if len(ends[0]) != len(ends[1]):
-                raise InputError(
-                    f"pairs need as many sources as targets, not {len(ends[0])} and {len(ends[1])}"
-                )
-            return self.distances(*ends)
+            ends = self._pair_ends(sources, targets)
+            return self._answer(lambda: self._device.pairs(*ends), weights)
 
     def distances(self, sources: NDArray[np.int64], targets: NDArray[np.int64]) -> Any:
         """The distances of pairs of vertices by position, which have been checked."""
         with self._lock:
-            return self._at_any_width(lambda: self._device.pairs(sources, targets))
+            return self._answer(lambda: self._device.pairs(sources, targets))
 
-    def matrix(self, sources: Vertices, targets: Vertices) -> Any:
-        """The distances from each of k sources to each of t targets, int64, shape (k, t).
+    def paths(self, sources: Vertices, targets: Vertices) -> list[NDArray[Any]]:
+        """The ids of the vertices on a shortest path of each of k pairs; none without a path.
+
+        Found on a core, one after another. Of equally short paths any may come.
+
+        Raises:
+            GraphError, InputError: as `pairs`.
+
+        >>> customize(([0, 1, 2, 2], [1, 2], [4, 3]), device="cpu").paths([0], [2])[0].tolist()
+        [0, 1, 2]
+        """
+        with self._lock:
+            ends = (v if isinstance(v, Positions) else host_array(v) for v in (sources, targets))
+            _, paths = self.routes(*self._pair_ends(*ends))
+            return [self._graph.numbering.ids_of(path) for path in paths]
+
+    def routes(
+        self, sources: NDArray[np.int64], targets: NDArray[np.int64]
+    ) -> tuple[Any, list[NDArray[np.int64]]]:
+        """Distances and paths of pairs, all by position; the pairs have been checked."""
+        with self._lock:
+            distances = self.distances(sources, targets)  # which makes lengths as wide as need be
+            if self._finder is None:
+                self._finder = PathFinder(self.hierarchy)
+            if self._unpacked is not self._device.weights:
+                lengths = self._device.host_lengths(), self._device.kind
+                self._finder.take(host_array(self._device.weights), *lengths)
+                self._unpacked = self._device.weights
+            return distances, self._finder.paths(sources, targets)
+
+    def matrix(self, sources: Vertices, targets: Vertices, *, weights: Metrics = None) -> Any:
+        """The distances from each of k sources to each of t targets, shape (k, t); as `pairs`.
 
         Raises:
             GraphError, InputError: as `pairs`.
@@ -219,11 +276,11 @@ class Customized:
         """
         with self._lock:
             ends = self._ends(sources, "source"), self._ends(targets, "target")
-            check_room(8 * len(ends[0]) * len(ends[1]), "the matrix")
-            return self._at_any_width(lambda: self._device.matrix(*ends))
+            check_room(8 * len(ends[0]) * len(ends[1]) * count_of(weights), "the matrix")
+            return self._answer(lambda: self._device.matrix(*ends), weights)
 
-    def rows(self, sources: Vertices) -> Any:
-        """The distances from each of k sources to all n vertices, int64, shape (k, n).
+    def rows(self, sources: Vertices, *, weights: Metrics = None) -> Any:
+        """The distances from each of k sources to all n vertices, shape (k, n); as `pairs`.
 
         A sweep over the hierarchy for several sources at once (PHAST: Delling et al., 2013).
 
@@ -235,13 +292,22 @@ class Customized:
         """
         with self._lock:
             begins = self._ends(sources, "source")
-            check_room(8 * len(begins) * self._graph.vertex_count, f"{len(begins):,} rows")
-            return self._at_any_width(lambda: self._device.rows(begins))
+            size = len(begins) * self._graph.vertex_count * count_of(weights)
+            check_room(8 * size, f"{len(begins):,} rows")
+            return self._answer(lambda: self._device.rows(begins), weights)
 
     def _on_device(self, weights: Any, count: int) -> Any:
         convert = getattr(self._device, "as_weights", None)
         values = convert(weights) if convert and on_device(weights) else host_array(weights)
-        return _as_weights(values, count)
+        return checked_weights(values, count)
+
+    def _pair_ends(self, sources: Vertices, targets: Vertices) -> tuple[Any, Any]:
+        ends = self._ends(sources, "source"), self._ends(targets, "target")
+        if len(ends[0]) != len(ends[1]):
+            raise InputError(
+                f"pairs need as many sources as targets, not {len(ends[0])} and {len(ends[1])}"
+            )
+        return ends
 
     def _ends(self, vertices: Any, role: str) -> Any:
         numbering = self._graph.numbering
@@ -256,23 +322,59 @@ class Customized:
             return values
         return vertices_in(self._graph, values, role)
 
-    def _customize(self, weights: Any) -> None:
+    def _customize(self, weights: Any, unit: float | None) -> None:
         """Take weights in the narrowest type that holds all lengths."""
-        for kind in (NARROW, WIDE):
+        whole = weights if unit is None else in_units(weights, unit)
+        self._customize_whole(whole, unit)
+
+    def _customize_whole(self, weights: Any, unit: float | None) -> None:
+        for kind in (NARROW, WIDE) if unit is None else (WIDE,):
             try:
-                return self._device.customize(weights, kind)
+                self._device.customize(weights, kind)
             except NarrowError:
                 continue
-        raise GraphError(
-            f"with such weights a distance in {quoted(self._graph.name)} may be more than "
-            f"{WIDE.limit:,}; scale them down"
-        )
+            self.unit = unit
+            return
+        raise self._too_great()
 
     def _change(self, arcs: NDArray[np.int64], weights: Any) -> None:
+        if self.unit is not None:
+            weights = in_units(weights, self.unit)
+        elif weights.dtype.kind == "f":
+            raise GraphError(
+                f"the weights of some arcs are {weights.dtype}, and those of the others integers; "
+                "give integers, or weights for all arcs"
+            )
         try:
             self._device.change(arcs, weights)
         except NarrowError:
-            self._customize(self._device.changed(arcs, weights))
+            self._customize_whole(self._device.changed(arcs, weights), self.unit)
+
+    def _answer(self, answer: Callable[[], Any], metrics: Metrics = None) -> Any:
+        """An answer, or one for each of several sets of weights; the weights stay."""
+        if metrics is None:
+            return self._in_public(self._at_any_width(answer))
+        answers, before, unit = list[Any](), self._device.weights, self.unit
+        try:
+            for number, weights in enumerate(metrics):
+                try:
+                    self.update(weights)
+                    answers.append(self._answer(answer))
+                except GraphError as problem:
+                    raise GraphError(f"weights[{number}]: {problem}") from problem
+        finally:
+            self._customize_whole(before, unit)
+        if len({each.dtype for each in answers}) != 1:
+            raise InputError("weights must be integers, or floats, for at least one set of arcs")
+        return np.stack(answers)
+
+    def _in_public(self, lengths: Any) -> Any:
+        """Lengths in the unit of the weights."""
+        if self.unit is None:
+            return lengths
+        distances = lengths * self.unit
+        distances[lengths == UNREACHED] = np.inf
+        return distances
 
     def _at_any_width(self, answer: Callable[[], T]) -> T:
         """An answer, by wider lengths if need be."""
@@ -280,58 +382,17 @@ class Customized:
             return answer()
         except NarrowError:
             if self._device.kind is WIDE:
-                raise GraphError(
-                    f"a distance in {quoted(self._graph.name)} may be more than {WIDE.limit:,}; "
-                    "scale the weights down"
-                ) from None
+                raise self._too_great() from None
         self._device.customize(self._device.weights, WIDE)
         return self._at_any_width(answer)
 
-
-def _as_weights(weights: Any, count: int) -> Any:
-    """Weights that can be customized, where they are; all of them fit in int64."""
-    if weights.shape != (count,):
-        raise GraphError(f"{count:,} weights are needed, not an array of shape {weights.shape}")
-    if weights.dtype.kind not in "iub" and count:
-        raise GraphError(
-            f"weights of a customizable hierarchy are integers, not {weights.dtype}: sums of "
-            "floats would be rounded in another order than along a path; scale them to integers"
+    def _too_great(self) -> GraphError:
+        return GraphError(
+            f"with such weights a distance in {quoted(self._graph.name)} may be more than "
+            f"{WIDE.limit:,}; scale them down"
         )
-    values = as_int64(weights, "one of the weights") if weights.dtype == np.uint64 else weights
-    if count and (least := int(values.min())) < 0:
-        arc = int(values.argmin())
-        raise GraphError(f"the weight of arc {arc} is negative ({least})")
-    return values
 
 
-def with_other_weights(graph: Graph, weights: Any, arcs: Any = None) -> Graph:
-    """The graph with other weights for all arcs, or for some; `Customized.update` says which."""
-    values = as_weights(host_array(weights))
-    if arcs is None:
-        return graph.with_weights(values)
-    some = arcs_in(arcs, graph)
-    if values.shape != some.shape:
-        raise GraphError(f"{len(some):,} weights are needed, not an array of shape {values.shape}")
-    kind = graph.weights.dtype
-    with np.errstate(all="ignore"):
-        fits = kind.kind == "f" or np.array_equal(values.astype(kind), values)
-    changed = graph.weights.astype(kind if fits else np.result_type(values, np.int64))
-    changed[some] = values
-    return graph.with_weights(changed)
-
-
-def arcs_in(arcs: Any, graph: Graph) -> NDArray[np.int64]:
-    """Numbers of arcs as a user gives them, each of them once."""
-    some = integers(arcs, "arc")
-    if some.ndim != 1:
-        raise InputError(f"arcs must be a list of numbers, not of shape {some.shape}")
-    wrong = (some < 0) | (some >= graph.arc_count)
-    if wrong.any():
-        number = int(some[wrong.argmax()])
-        raise InputError(
-            f"arc {number} is none of {quoted(graph.name)}; arcs are 0..{graph.arc_count - 1}"
-        )
-    if len(np.unique(some)) < len(some):
-        values, counts = np.unique(some, return_counts=True)
-        raise InputError(f"arc {int(values[counts.argmax()])} is there twice; give it one weight")
-    return some
+def count_of(metrics: Metrics) -> int:
+    """Count sets of weights; 1 where their number is not known."""
+    return len(metrics) if isinstance(metrics, Sized) else 1

@@ -76,6 +76,9 @@ LABELS_CALL_S, FILL_S, PAIR_CLIMB_S = 3e-4, 1.2e-6, 5e-5
 """Seconds of a call on a GPU, of filling labels on a core for each vertex, and of a pair without
 them."""
 
+PATH_S = 4e-7
+"""Seconds of a core to unpack a path, for each vertex on the side of a square of them."""
+
 MESH_DEGREE = 4.0
 """Below so many arcs a vertex a graph is taken for a mesh, whose depth is the root of its size."""
 
@@ -134,7 +137,13 @@ def order_seconds(facts: Facts) -> float:
 
 
 def label_seconds(facts: Facts, device: str, kind: str, count: int, ranks: int = 1) -> float:
-    """Estimate so many ``pairs``, entries of a ``matrix`` or ``rows``, if there is an order."""
+    """Estimate so many ``pairs``, with ``paths``, entries of a ``matrix`` or ``rows``.
+
+    There is an order already.
+    """
+    if kind == "paths":
+        unpacking = PATH_S * math.sqrt(facts.vertex_count) * count / ranks
+        return unpacking + label_seconds(facts, device, "pairs", count, ranks)
     size = facts.vertex_count + facts.arc_count if kind == "rows" else 1
     seconds = LABEL_S[device][kind] * size * count / ranks
     if device == "cuda":

@@ -48,6 +48,9 @@ LONGEST_ORDER_S = 10.0
 SAVED_SHARE = 0.3
 """Share of an order's time that is left if it is kept: neighbours, and what follows from it."""
 
+PATIENCE = 20
+"""Labels that had no room are tried again after so many times as long as that took."""
+
 ENTRIES_AT_ONCE = {"cpu": 1 << 21, "cuda": 1 << 27}
 """Distances of a block of rows, about: a second of a core, and what a GPU has room for."""
 
@@ -79,7 +82,14 @@ class GraphLabels:
         self._hierarchy: CustomizableHierarchy | None = None
         self._customized: Customized | None = None
         self._missed_s = 0.0  # on rank 0
-        self.why_not = ""
+        self._why_never = ""
+        self._shortage, self._again = "", -math.inf  # on rank 0
+
+    @property
+    def why_not(self) -> str:
+        """The reason against labels now, "" for none; on rank 0."""
+        is_short = time.monotonic() < self._again
+        return self._why_never or (self._shortage if is_short else "")
 
     @property
     def customized(self) -> Customized:
@@ -98,17 +108,22 @@ class GraphLabels:
     ) -> Choice:
         """Return labels, which are then ready, or the other method. Collective.
 
-        The ``request`` is for so many ``pairs``, entries of a ``matrix``, or ``rows``.
+        The ``request`` is for so many ``pairs``, ``paths``, entries of a ``matrix``, or ``rows``.
         """
         is_chosen, reason = on_root(
             channel, lambda: self._decide(channel.size, graph, facts, options, other, request)
         )
         if not is_chosen:
             return replace(other, reason=reason)
+        start_s = time.monotonic()
         try:
             self._make(channel, graph, options)
         except (GraphError, SetupError) as problem:
-            self.why_not = str(problem)
+            if self._hierarchy is None:
+                self._why_never = str(problem)
+            else:  # memory is short, perhaps for a while
+                self._shortage, now = str(problem), time.monotonic()
+                self._again = now + PATIENCE * (now - start_s)
             return replace(other, reason=f"{other.reason}; no labels: {problem}")
         return Choice(LABELS, _device(options, facts), reason)
 
@@ -118,7 +133,7 @@ class GraphLabels:
         if graph is not None:
             with suppress(GraphError, MemoryError):
                 graph.update(weights, arcs=arcs)
-                self._customized = graph
+                self._customized = graph if graph.unit is None else None
 
     def drop(self) -> None:
         """Free the device; the order stays."""

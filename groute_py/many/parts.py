@@ -31,8 +31,8 @@ from groute_py.graph.ids import Numbering
 from groute_py.graph.turns.expanded import layout_of
 from groute_py.graph.units import number_of
 from groute_py.io.tables.columns import BY_TITLE
-from groute_py.many.customized import with_other_weights
 from groute_py.many.labels import GraphLabels
+from groute_py.many.new_weights import with_other_weights
 from groute_py.source.base import Supply
 from groute_py.source.graph_source import GraphSource
 from groute_py.source.shared import SharedFile, on_every_rank
@@ -214,11 +214,12 @@ class Parts:
     def may_wait(self) -> bool:
         """Return whether to try labels before the graph is contracted. Collective."""
         labels, supply = self._labels.get(self.direction), self.supply()
-        if not self.options.keeps_prepared or (labels is not None and labels.why_not):
+        if not self.options.keeps_prepared:
             return False
 
         def is_plain() -> bool:
-            return not self._was_contracted and supply.hierarchy() is None
+            has_labels = labels is None or not labels.why_not
+            return has_labels and not self._was_contracted and supply.hierarchy() is None
 
         return on_root(self.channel, is_plain)
 
@@ -236,16 +237,16 @@ class Parts:
         """
         self.supply()
 
-        def changed() -> tuple[Graph, Any]:
+        def changed() -> tuple[Graph, Any, Any]:
             before = self.forward()
-            some = arcs(before) if callable(arcs) else arcs
-            graph = with_other_weights(without_hierarchy(before).to_host(), weights, some)
+            some, values = arcs(before) if callable(arcs) else (arcs, weights)
+            graph = with_other_weights(without_hierarchy(before).to_host(), values, some)
             self.options.check_against(facts_of(graph))
             if (order := order_of_prepared(before)) is not None:
                 self.order = OneOrder(order)
-            return graph, some
+            return graph, some, values
 
-        forward, arcs = at_root(self.channel, changed) or (None, None)
+        forward, arcs, weights = at_root(self.channel, changed) or (None, None, None)
         if self.channel.size > 1:
             weights, arcs = on_root(self.channel, lambda: (host_array(weights), arcs))
         for direction, labels in self._labels.items():

@@ -35,7 +35,7 @@ SELECTED = {
     "gpu/test_assignment.py": ("", 26),
     "python/test_assign.py": ("not figures_of_paths", 31),
     "cli/test_assign_command.py": ("equilibrium or goes_on", 2),
-    "python/test_customize.py": ("", 34),
+    "python/test_customize.py": ("", 56),
     "gpu/test_cutoff.py": ("", 14),
     "gpu/test_first_run.py": ("warmed_up or compiled", 16),
     "gpu/test_kernels_asked.py": ("", 9),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -109,12 +110,141 @@ def test_partial_updates_as_customizing_anew(part: int, device: str) -> None:
     assert (partly.matrix(every, every) == every_distance(graph.with_weights(weights))).all()
 
 
+def length_of(graph: Graph, path: Any) -> int:
+    return sum(int(graph.weights[graph.arc(*step)]) for step in pairwise(path.tolist()))
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_paths(name: str, device: str) -> None:
+    graph = GRAPHS[name]()
+    town, random = customize(graph, device=device), np.random.default_rng(3)
+    for _ in range(2):
+        ends = random.integers(0, graph.vertex_count, (2, 40))
+        for source, target, path in zip(*ends, town.paths(*ends), strict=True):
+            distance = scipy_distances(graph, int(source))[target]
+            if distance == UNREACHED:
+                assert path.tolist() == []
+                continue
+            assert (path[0], path[-1]) == (source, target)
+            assert len(set(path.tolist())) == len(path)
+            assert length_of(graph, path) == distance
+        town.update(graph.weights[::-1].copy())
+        graph = graph.with_weights(graph.weights[::-1].copy())
+
+
+def test_paths_name_vertices_by_their_ids() -> None:
+    edges = {"from": ["a", "b", "a"], "to": ["b", "c", "c"], "minutes": [4, 3, 9]}
+    town = customize(edges, weight="minutes", device="cpu")
+    assert [path.tolist() for path in town.paths(["a", "c"], ["c", "a"])] == [["a", "b", "c"], []]
+    with pytest.raises(InputError, match="as many sources"):
+        town.paths(["a"], ["b", "c"])
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_floats_within_their_rounding(part: int, device: str) -> None:
+    for seed in range(part, 4 if EMULATED else 60, 4):
+        random = np.random.default_rng(seed)
+        count = int(random.integers(1, 50))
+        graph = random_graph(count, int(random.integers(0, 4 * count)), seed, 9)
+        kind = np.float32 if seed % 3 == 0 else np.float64
+        scale = random.integers(-30, 30) if kind is np.float32 else random.integers(-300, 290)
+        weights = (random.random(graph.arc_count) * 10.0**scale).astype(kind)
+        weights[random.random(graph.arc_count) < 0.2] = 0
+        graph = graph.with_weights(weights)
+        town, every = customize(graph, device=device), np.arange(count)
+        greatest = float(weights.max(initial=0))
+        for _ in range(2):
+            rows = town.rows(every)
+            assert rows.dtype == np.float64
+            expected = np.array(
+                [scipy_distances(graph.with_weights(weights.astype(np.float64)), v) for v in every]
+            )
+            reached = np.isfinite(expected)
+            assert (np.isfinite(rows) == reached).all()
+            error = np.abs(rows[reached] - expected[reached])
+            unit = town.unit
+            assert unit is not None
+            assert np.frexp(unit)[0] == 0.5
+            assert greatest == 0 or unit <= max(2.0**-59 * count * greatest, 5e-324)
+            assert (error <= count * (unit / 2 + 2**-52 * expected[reached])).all(), seed
+            assert (town.matrix(every, every) == rows).all()
+            if not graph.arc_count:
+                break
+            arcs = random.choice(graph.arc_count, 1)
+            weights = weights.copy()
+            weights[arcs] = weights.max() / 3
+            town.update(weights[arcs], arcs=arcs)
+
+
+def test_exact_floats_and_changes_of_kind(device: str) -> None:
+    graph = graph_of(4, [(0, 1, 4), (0, 2, 9), (1, 2, 3)])
+    town = customize(graph, device=device)
+    with pytest.raises(GraphError, match="some arcs are float64, and those of the others integers"):
+        town.update([0.5], arcs=[0])
+    town.update([0.125, 9, 0.25])
+    assert town.pairs([0, 0], [2, 3]).tolist() == [0.375, np.inf]
+    town.update([2], arcs=[2])
+    assert town.pairs([0], [2]).tolist() == [2.125]
+    assert town.statistics["unit"] == town.unit
+    with pytest.raises(GraphError, match="too great beside"):
+        town.update([1e30], arcs=[1])
+    assert town.paths([0], [2])[0].tolist() == [0, 1, 2]
+    town.update([4, 9, 3])
+    assert town.unit is None
+    assert town.pairs([0, 0], [2, 3]).tolist() == [7, UNREACHED]
+
+
+def test_several_sets_of_weights(device: str) -> None:
+    graph = generate("road:12x12")
+    town, random = customize(graph, device=device), np.random.default_rng(5)
+    every, few = np.arange(graph.vertex_count), np.array([5, 77, 140])
+    sets = random.integers(0, 2**20, (3, graph.arc_count))
+    expected = [every_distance(graph.with_weights(weights)) for weights in sets]
+    before = town.pairs(few, few[::-1])
+    pairs = town.pairs(few, few[::-1], weights=sets)
+    assert pairs.tolist() == [some[few, few[::-1]].tolist() for some in expected]
+    assert town.matrix(few, every, weights=list(sets)).tolist() == [
+        some[few].tolist() for some in expected
+    ]
+    assert town.rows(few, weights=iter(sets)).tolist() == [some[few].tolist() for some in expected]
+    assert town.pairs(few, few[::-1]).tolist() == before.tolist()
+    floats = town.pairs(few, few[::-1], weights=sets / 4)
+    assert floats.tolist() == [(some[few, few[::-1]] / 4).tolist() for some in expected]
+    assert town.unit is None
+    with pytest.raises(GraphError, match=r"weights\[1\]: the weight of arc .* is negative"):
+        town.pairs(few, few, weights=[sets[0], sets[1] - 2**21])
+    with pytest.raises(GraphError, match=r"weights\[0\]: 340 weights are needed"):
+        town.pairs(few, few, weights=sets[0])
+    with pytest.raises(InputError, match="for at least one set"):
+        town.pairs(few, few, weights=[])
+    with pytest.raises(InputError, match="integers, or floats"):
+        town.pairs(few, few, weights=[sets[0], sets[1] / 2])
+    assert town.pairs(few, few[::-1]).tolist() == before.tolist()
+
+
+@pytest.mark.parametrize("part", range(10))
+def test_a_million_pairs(part: int) -> None:
+    """5,000 pairs of each of 200 random graphs, against Dijkstra's algorithm."""
+    for seed in range(20 * part, 20 * part + 20):
+        random = np.random.default_rng(1000 + seed)
+        count = int(random.integers(2, 400))
+        greatest = int(random.choice([0, 1, 50, 2**20, 2**31 - 1]))
+        graph = random_graph(count, int(random.integers(0, 4 * count)), seed, greatest)
+        town, expected = customize(graph, device="cpu"), every_distance(graph)
+        sources, targets = random.integers(0, count, (2, 5000))
+        assert (town.pairs(sources, targets) == expected[sources, targets]).all(), seed
+
+
 def test_refused_weights_change_nothing(device: str) -> None:
     graph = graph_of(3, [(0, 1, 4), (1, 2, 3)])
     town = customize(graph, device=device)
     refused: list[tuple[Any, str]] = [
         ([1], "2 weights are needed"),
-        ([1.0, 2.0], "integers, not float64"),
+        (["1", "2"], "must be numbers"),
+        ([1.0, np.nan], "arc 1 is no finite number"),
+        ([np.inf, 1.0], "arc 0 is no finite number"),
+        ([1.0, -0.5], "arc 1 is negative"),
+        ([1e308, 1e308], "beyond float64"),
         ([1, -2], "arc 1 is negative"),
         ([2**62, 2**62], "scale them down"),
         (np.array([2**63, 1], np.uint64), "does not fit in 64-bit"),
@@ -172,7 +302,7 @@ def test_wrong_ends(device: str) -> None:
     ("graph", "problem"),
     [
         (graph_of(2, [(0, 1, -1)]), "negative"),
-        (graph_of(2, [(0, 1, 0.5)], "float64"), "integers, not float64"),
+        (graph_of(2, [(0, 1, -0.5)], "float64"), "negative"),
         (graph_of(0, []), "no vertices"),
         (graph_of(3, [(0, 1, 2**62), (1, 2, 1)], "int64"), "scale them down"),
     ],

@@ -45,6 +45,11 @@ SAYS = {
         "the map has",
     ],
     "many_sources.py": ["the most central of 8 is vertex 20100"],
+    "travel_times_of_day.py": [
+        "96 times of day, 3 x 3 places",
+        "Harbour to Hospital: 90 minutes, 138 at 17:00",
+        "at night from Harbour to Hospital over 93 corners",
+    ],
 }
 ARGUMENTS = {"road_path.py": ["100x100"]}
 

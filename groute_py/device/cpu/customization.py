@@ -119,6 +119,10 @@ class CpuCustomization:
         in_slices(len(begins), max(SLICE // max(len(ends), 1), 1), look)
         return distances
 
+    def host_lengths(self) -> NDArray[Any]:
+        """The lengths of the arcs of the hierarchy."""
+        return self._lengths
+
     def rows(self, sources: Any) -> NDArray[np.int64]:
         """The distances from some vertices to all, shape (k, n); see `pairs`."""
         hierarchy, kind = self._hierarchy, self.kind

@@ -93,6 +93,10 @@ class CudaCustomization:
             return distances
         return to_host(distances.ravel()).reshape(shape)
 
+    def host_lengths(self) -> NDArray[Any]:
+        self._gpu.use()
+        return to_host(self._customizer(self.kind).lengths)
+
     def rows(self, sources: Any) -> Any:
         self._gpu.use()
         begins, count = _on_gpu(sources), self._hierarchy.vertex_count

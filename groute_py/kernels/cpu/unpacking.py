@@ -1,0 +1,138 @@
+"""Shortest paths out of a customized hierarchy: its arcs are unpacked over lower vertices.
+
+Vertices, ``rows`` and lengths are those of `groute_py.kernels.cpu.customization`. Twice the number
+of an arc stands for that arc upward, and one more for it downward.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from groute_py.kernels.cpu.kernel import inlined_kernel, kernel
+
+
+@inlined_kernel
+def lower_arcs(entry: int, heads: Any, tails: Any, lower: Any, lengths: Any) -> tuple[int, int]:
+    """Return the two arcs, in the order of the way, over which an arc is as long as it is.
+
+    They lead by a vertex below both ends. ``lower`` are the arcs by head: where those of each
+    vertex begin, and their numbers, by ascending tail. Returns −1 without such a vertex.
+    """
+    begins, by_head = lower
+    arc = entry // 2
+    begin, end = (tails[arc], heads[arc]) if entry % 2 == 0 else (heads[arc], tails[arc])
+    one, other = begins[begin], begins[end]
+    while one < begins[begin + 1] and other < begins[end + 1]:
+        down, up = 2 * by_head[one] + 1, 2 * by_head[other]
+        low, high = tails[down // 2], tails[up // 2]
+        if low == high and lengths[down] + lengths[up] == lengths[entry]:
+            return down, up
+        if low <= high:
+            one += 1
+        if high <= low:
+            other += 1
+    return -1, -1
+
+
+@kernel
+def climb_by_arcs(
+    vertex: int, side: int, rows: Any, depths: Any, lengths: Any, nothing: Any, way: Any
+) -> None:
+    """Fill a ``way``, by depth: the vertex's ancestors, the last arc to each, and its length.
+
+    ``side`` is 0 for ways up to the ancestors, and 1 for those down from them.
+    """
+    (offsets, heads), (ancestors, arcs, reach) = rows, way
+    number = lengths.dtype.type
+    bottom = depths[vertex]
+    reach[: bottom + 1] = nothing
+    reach[bottom] = 0
+    for depth in range(bottom, -1, -1):
+        ancestors[depth] = vertex
+        for arc in range(offsets[vertex], offsets[vertex + 1]):
+            above = depths[heads[arc]]
+            length = number(reach[depth] + lengths[2 * arc + side])
+            if length < reach[above]:
+                reach[above], arcs[above] = length, arc
+        if depth > 0:
+            vertex = heads[offsets[vertex]]
+
+
+@inlined_kernel
+def begin_stack(ends: Any, depths: Any, tails: Any, nothing: Any, ways: Any, stack: Any) -> int:
+    """Fill the stack with the arcs of the shortest way between two ends, the first one on top.
+
+    Returns how many they are, −1 where no way leads.
+    """
+    (source, target), (from_source, to_target) = ends, ways
+    number = from_source[2].dtype.type
+    best, meeting = nothing, -1
+    for depth in range(min(depths[source], depths[target]) + 1):
+        if from_source[0][depth] != to_target[0][depth]:
+            break
+        length = number(from_source[2][depth] + to_target[2][depth])
+        if length < best:
+            best, meeting = length, depth
+    if meeting < 0:
+        return -1
+    size, depth = 0, meeting
+    while depth != depths[target]:
+        stack[size] = 2 * to_target[1][depth] + 1
+        depth = depths[tails[to_target[1][depth]]]
+        size += 1
+    stack[:size] = stack[:size][::-1].copy()
+    depth = meeting
+    while depth != depths[source]:
+        stack[size] = 2 * from_source[1][depth]
+        depth = depths[tails[from_source[1][depth]]]
+        size += 1
+    return size
+
+
+@kernel
+def find_path(
+    ends: Any, rows: Any, arrays: Any, lower: Any, lengths: Any, nothing: Any, work: Any
+) -> int:
+    """Fill ``path`` with the numbers on a shortest path between two ends, and count them.
+
+    Returns 0 where no path leads. Circles of length 0 are left out.
+
+    Args:
+        ends: the source and the target.
+        arrays: the depth of each vertex, and the tail of each arc.
+        lower: as for `lower_arcs`.
+        lengths: of the graph's own arcs (`groute_py.kernels.cpu.customization.fold_weights`), and
+            customized ones.
+        work: what is written: two ways of `climb_by_arcs`; the answers of `lower_arcs`, (2 a, 2),
+            −1 where there is none yet; a stack of three entries a level; ``places`` (n,), −1 before
+            and afterwards; and ``path`` (n,).
+    """
+    (depths, tails), (own, customized), (_, heads) = arrays, lengths, rows
+    ways, legs, stack, places, path = work
+    climb_by_arcs(ends[0], 0, rows, depths, customized, nothing, ways[0])
+    climb_by_arcs(ends[1], 1, rows, depths, customized, nothing, ways[1])
+    size = begin_stack(ends, depths, tails, nothing, ways, stack)
+    if size < 0:
+        return 0
+    path[0], count = ends[0], 1
+    places[ends[0]] = 0
+    while size > 0:
+        size -= 1
+        entry = stack[size]
+        if own[entry] != customized[entry]:
+            if legs[entry, 0] < 0:
+                legs[entry] = lower_arcs(entry, heads, tails, lower, customized)
+            stack[size], stack[size + 1] = legs[entry, 1], legs[entry, 0]
+            size += 2
+            continue
+        vertex = heads[entry // 2] if entry % 2 == 0 else tails[entry // 2]
+        if places[vertex] >= 0:
+            for place in range(places[vertex] + 1, count):
+                places[path[place]] = -1
+            count = places[vertex] + 1
+        else:
+            path[count], places[vertex] = vertex, count
+            count += 1
+    for place in range(count):
+        places[path[place]] = -1
+    return count

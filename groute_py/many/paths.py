@@ -1,0 +1,53 @@
+"""Shortest paths of pairs out of a customized hierarchy, on a core."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.graph.hierarchy.separators.customizable import CustomizableHierarchy
+from groute_py.graph.hierarchy.separators.lengths import Lengths
+from groute_py.graph.tails import all_tails, offsets_of
+from groute_py.kernels.cpu import customization, unpacking
+from groute_py.system.memory_limits import check_room
+
+
+class PathFinder:
+    """A hierarchy whose arcs are unpacked; `take` gives it lengths."""
+
+    def __init__(self, hierarchy: CustomizableHierarchy) -> None:
+        count, heads = hierarchy.vertex_count, hierarchy.heads
+        check_room(40 * (len(heads) + count), "arcs of the hierarchy by their heads")
+        self._hierarchy = hierarchy
+        by_head = np.argsort(heads, kind="stable").astype(np.int32)
+        self._lower = offsets_of(np.bincount(heads, minlength=count)), by_head
+        self._arrays = hierarchy.depths(), all_tails(hierarchy.offsets, np.int32)
+        self._vertices = np.empty(count, np.int64)
+        self._vertices[hierarchy.numbers] = np.arange(count)
+        self._places, self._path = np.full(count, -1, np.int32), np.empty(count, np.int32)
+
+    def take(self, weights: NDArray[np.int64], lengths: NDArray[Any], kind: Lengths) -> None:
+        """Take the weights of the graph's arcs, and the customized lengths for them."""
+        own = np.full(2 * self._hierarchy.arc_count, kind.nothing, kind.type)
+        customization.fold_weights(self._hierarchy.slots, weights, kind.limit, own)
+        self._lengths, self._kind = (own, lengths), kind
+        self._legs = np.full((len(own), 2), -1, np.int32)
+
+    def paths(self, sources: NDArray[Any], targets: NDArray[Any]) -> list[NDArray[np.int64]]:
+        """The vertices on a shortest path of each pair; none where no path leads.
+
+        No distance of a pair, nor to an ancestor of its ends, is above the greatest length.
+        """
+        hierarchy, levels = self._hierarchy, self._hierarchy.level_count
+        ways = tuple(
+            (*np.empty((2, levels), np.int64), np.empty(levels, self._kind.type)) for _ in range(2)
+        )
+        work = ways, self._legs, np.empty(3 * levels, np.int64), self._places, self._path
+        how = hierarchy.rows, self._arrays, self._lower, self._lengths, self._kind.nothing, work
+        paths = []
+        for ends in zip(hierarchy.numbers[sources], hierarchy.numbers[targets], strict=True):
+            count = unpacking.find_path(ends, *how)
+            paths.append(self._vertices[self._path[:count]])
+        return paths

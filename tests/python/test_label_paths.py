@@ -1,0 +1,158 @@
+"""Paths by labels of an opened graph; labels after a shortage; weights that are given exactly."""
+
+from __future__ import annotations
+
+import time
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from support.graphs import graph_of, random_graph, scipy_distances
+from support.local_ranks import on_ranks
+from support.opening import solver_on
+
+import groute_py
+from groute_py import Graph, GraphError, InputError, Positions, generate
+from groute_py.jobs.questions import Questions
+from groute_py.many import labels as own
+from groute_py.many.new_weights import with_other_weights
+
+pytest.importorskip("pymetis")
+
+
+@pytest.fixture
+def eager(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let labels answer whatever they may."""
+    monkeypatch.setattr(own, "pays", lambda order_s, *_: order_s < np.inf)
+
+
+def check(solver: Any, graph: Graph, pairs: Any) -> None:
+    routes = solver.route(Positions(pairs), paths=True)
+    if routes is None:
+        return
+    assert routes.statistics["algorithm"] == "labels"
+    for (source, target), distance, path in zip(
+        pairs.tolist(), routes.distances.tolist(), routes.paths, strict=True
+    ):
+        assert distance == scipy_distances(graph, source)[target]
+        if distance == groute_py.UNREACHED:
+            assert len(path) == 0
+            continue
+        assert (path[0], path[-1]) == (source, target)
+        steps = [graph.arc(*step) for step in pairwise(path.tolist())]
+        assert sum(int(graph.weights[arc]) for arc in steps) == distance
+
+
+GRAPHS = {
+    "one vertex": lambda: graph_of(1, [(0, 0, 3)]),
+    "no arcs": lambda: graph_of(7, []),
+    "parallel arcs": lambda: graph_of(3, [(0, 1, 9), (0, 1, 4), (1, 0, 3), (1, 2, 8), (1, 2, 2)]),
+    "zero weights": lambda: random_graph(50, 150, 2, 0),
+    "components": lambda: random_graph(60, 45, 3, 40),
+    "64 bits": lambda: random_graph(40, 120, 4, 2**45, "int64"),
+    "road": lambda: generate("road:9x9"),
+}
+
+
+@pytest.mark.usefixtures("eager")
+@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize("reverse", [False, True])
+def test_routes(name: str, reverse: bool, device: str) -> None:
+    graph, random = GRAPHS[name](), np.random.default_rng(1)
+    with groute_py.open(graph, prepare=True, reverse=reverse, device=device) as solver:
+        for pairs in (random.integers(0, graph.vertex_count, (30, 2)), np.zeros((9, 2), np.int64)):
+            if reverse:
+                routes = solver.route(Positions(pairs), paths=True)
+                forward = groute_py.route(
+                    graph, Positions(pairs[:, ::-1]), paths=True, device="cpu"
+                )
+                assert routes.distances.tolist() == forward.distances.tolist()
+                assert [len(path) > 0 for path in routes.paths] == routes.reached.tolist()
+            else:
+                check(solver, graph, pairs)
+
+
+@pytest.mark.usefixtures("eager")
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_ranks(ranks: int) -> None:
+    road = generate("road:8x8")
+    pairs = np.random.default_rng(2).integers(0, 64, (40, 2))
+
+    def answer(channel: Any) -> None:
+        graph = road if channel.rank == 0 else None
+        with solver_on(channel, graph, prepare=True, device="cpu") as solver:
+            check(solver, road, pairs)
+            heavier = road.with_weights(road.weights[::-1].copy())
+            solver.update(heavier.weights if channel.rank == 0 else None)
+            check(solver, heavier, pairs)
+
+    on_ranks(ranks, answer)
+
+
+@pytest.mark.usefixtures("eager")
+def test_sums_along_their_paths() -> None:
+    """Of equally long paths the sums are of those that are shown."""
+    road = generate("road:9x9")
+    road = road.changed(columns={"toll": np.arange(road.arc_count)})
+    pairs = np.random.default_rng(2).integers(0, 81, (20, 2))
+    with groute_py.open(road, prepare=True, carry=["toll"], device="cpu") as solver:
+        routes = solver.route(Positions(pairs), paths=True)
+    assert routes.statistics["algorithm"] == "labels"
+    for path, toll in zip(routes.paths, routes.carried["toll"].tolist(), strict=True):
+        if len(path):
+            assert toll == sum(road.arc(*step) for step in pairwise(path.tolist()))
+
+
+@pytest.mark.usefixtures("eager")
+def test_labels_are_tried_again_after_a_shortage(monkeypatch: pytest.MonkeyPatch) -> None:
+    road, now = generate("road:9x9"), time.monotonic()
+    pairs = [(3, 7), (1, 80)]
+    expected = [scipy_distances(road, source)[target] for source, target in pairs]
+    with groute_py.open(road, prepare=True, device="cpu") as solver:
+        with monkeypatch.context() as short:
+
+            def refuse(*_: Any) -> None:
+                raise GraphError("labels would take 9 bytes, and 8 are free")
+
+            short.setattr(own, "customized", refuse)
+            short.setattr(own, "PATIENCE", 1e7)
+            routes = solver.route(pairs)
+            assert "no labels: labels would take 9 bytes" in routes.statistics["reason"]
+            assert routes.distances.tolist() == expected
+        routes = solver.route(pairs)  # in the time of patience
+        assert "no labels: labels would take 9 bytes" in routes.statistics["reason"]
+        monkeypatch.setattr(own.time, "monotonic", lambda: now + 1e12)
+        routes = solver.route(pairs)
+        assert routes.statistics["algorithm"] == "labels"
+        assert routes.distances.tolist() == expected
+
+
+def test_some_weights_are_taken_exactly() -> None:
+    whole = graph_of(3, [(0, 1, 2**53 + 1), (1, 2, 5)], "int64")
+    small = graph_of(3, [(0, 1, 4), (1, 2, 5)])
+    floats = graph_of(3, [(0, 1, 0.5), (1, 2, 0.25)], "float32")
+    assert with_other_weights(whole, [7], [1]).weights.tolist() == [2**53 + 1, 7]
+    assert with_other_weights(small, [2**40], [1]).weights.tolist() == [4, 2**40]
+    assert with_other_weights(small, [0.1], [1]).weights.tolist() == [4, 0.1]
+    assert with_other_weights(floats, [0.1], [0]).weights.tolist() == [0.1, 0.25]
+    assert with_other_weights(floats, [0.75], [0]).weights.dtype == np.float32
+    with pytest.raises(GraphError, match="9007199254740993 stands beside decimals"):
+        with_other_weights(whole, [0.5], [1])
+    with pytest.raises(GraphError, match="9007199254740993 stands beside decimals"):
+        with_other_weights(floats, [2**53 + 1], [1])
+    with groute_py.open(whole, device="cpu") as solver:
+        with pytest.raises(InputError, match="stands beside decimals"):
+            solver.update([0.5], arcs=[1])
+        assert solver.sssp(0).distances.tolist() == [0, 2**53 + 1, 2**53 + 6]
+
+
+def test_a_line_changes_all_parallel_arcs() -> None:
+    graph = graph_of(3, [(0, 1, 9), (0, 1, 4), (1, 0, 3), (1, 2, 8)])
+    with groute_py.open(graph, device="cpu") as solver:
+        questions = Questions(solver)
+        lines = [b'{"arcs": [[0, 1], [1, 2]], "weights": [20, 1]}', b'{"source": 0, "target": 2}']
+        assert [questions.answer(line) for line in lines] == [{"changed": 3}, {"distance": 21}]
+        twice = questions.answer(b'{"arcs": [[0, 1], [0, 1]], "weights": [2, 1]}')
+        assert "is there twice" in twice["error"]
+        assert questions.answer(lines[1]) == {"distance": 21}
