@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from groute_py.cli import show
-from groute_py.cli.options import MEMORY, NAMED, job_options, limit
+from groute_py.cli.amounts import limit
+from groute_py.cli.options import MEMORY, NAMED, job_options
 from groute_py.cli.places import NamedVertices, OptionVertices
 from groute_py.cli.runner import Runner
 from groute_py.errors import InputError, everywhere, quote

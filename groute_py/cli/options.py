@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import Field
 from functools import partial, reduce
@@ -10,12 +9,12 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
+from groute_py.cli.amounts import limit, number
 from groute_py.cli.records import trace_option
 from groute_py.engine.option import Option, options_of
 from groute_py.engine.options import Options
-from groute_py.errors import InputError, quote
+from groute_py.errors import InputError
 from groute_py.io.formats.osm.profiles import PROFILES
-from groute_py.system.settings import nbytes_of
 from groute_py.system.threads import limited_to
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -50,45 +49,6 @@ device_option = click.option(
     show_default=True,
     help="Where to compute; auto takes a GPU if CUDA finds one.",
 )
-
-
-def number(text: str) -> int | float:
-    """Return an integer as an int, whatever its size, and any other number as a float.
-
-    >>> number("9007199254740993"), number("1e3")
-    (9007199254740993, 1000.0)
-    """
-    try:
-        return int(text) if re.fullmatch(r"[+-]?\d{1,400}", text) else float(text)
-    except ValueError:
-        raise ValueError(f"{text!r} is not a number.") from None
-
-
-def limit(text: str) -> int | float | str:
-    """Return a number, or an amount with a unit as it is.
-
-    >>> limit("300"), limit("5min")
-    (300, '5min')
-    """
-    try:
-        return number(text)
-    except ValueError:
-        if not text[-1:].isalpha():
-            raise
-        return text
-
-
-def size_of(text: str | None) -> int | None:
-    """Return a size as people write it; None for none.
-
-    >>> size_of("1.5G")
-    1500000000
-    """
-    if text is None:
-        return None
-    if (size := nbytes_of(text)) is None:
-        raise InputError(f"--memory-limit {quote(text)} is no size; write it as 20G or 512Mi")
-    return size
 
 
 def together(*options: Callable[[F], F]) -> Callable[[F], F]:

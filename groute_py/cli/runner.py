@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from groute_py.cli import records, show
-from groute_py.cli.options import Where, size_of
+from groute_py.cli.amounts import size_of
+from groute_py.cli.options import Where
 from groute_py.cli.outputs import AnswerFile, check_outputs_apart, stored
 from groute_py.cli.places import NamedVertices, OptionVertices
 from groute_py.cli.ranks import connected

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from groute_py.cli import records, show
+from groute_py.cli.amounts import number
 from groute_py.cli.options import (
     arc_weights_option,
     graph_argument,
     json_option,
     no_turns,
-    number,
     solve_options,
     source_options,
 )
