@@ -314,7 +314,7 @@ class Customized:
         convert = getattr(self._device, "as_vertices", None)
         if convert and on_device(vertices) and numbering.ids is None:
             return convert(vertices, role, numbering.first)
-        if not numbering.is_usual or isinstance(vertices, Positions):
+        if callable(vertices) or not numbering.is_usual or isinstance(vertices, Positions):
             return vertices_in(self._graph, vertices, role)
         count, values = self._graph.vertex_count, host_array(vertices)
         is_list = values.ndim == 1 and len(values) and values.dtype.kind in "iu"

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from groute_py.errors import check_truth
 from groute_py.graph.csr import Graph, GraphLike, of_arcs
 from groute_py.graph.geography import Shapes
+from groute_py.graph.hierarchy.extension import extended
+from groute_py.graph.hierarchy.prepared import PreparedGraph
 from groute_py.io.optional_libraries import library
 from groute_py.kernels.cpu.build import csr_from_arcs
 from groute_py.maps.lines import Floats, Ground, Indices, Pieces, Segments, segments_of, whole_arcs
@@ -47,8 +49,8 @@ def add_points(
         graph, points, coordinates, planar: as for `groute_py.snap`.
 
     Returns:
-        A graph that is not prepared, with coordinates. The vertices that it had come first, with
-        their ids; new ids are the integers above these, or ``point 1`` and so on.
+        A graph with coordinates, which is prepared if the graph was. The vertices that it had come
+        first, with their ids; new ids are the integers above these, or ``point 1`` and so on.
 
     Raises:
         InputError, FormatError, SetupError: as for `groute_py.snap`.
@@ -70,7 +72,25 @@ def with_points(graph: Graph, places: Places, points: Floats) -> Graph:
     ground = Ground(places.coordinates, shapes_at(graph, places), scale)
     cuts = _cuts(graph, ground, places, Places(np.unique(points, axis=0), places.planar))
     own = graph.changed(coordinates=places.coordinates, shapes=ground.shapes)
-    return _cut(own, ground, cuts) if len(cuts.arcs) else own
+    cut = _cut(own, ground, cuts) if len(cuts.arcs) else own
+    return _prepared(graph, cut) if isinstance(graph, PreparedGraph) else cut
+
+
+def _prepared(graph: PreparedGraph, cut: Graph) -> Graph:
+    """The cut graph with the hierarchy of the graph, unless parallel arcs cross at cuts."""
+    first, tails = graph.vertex_count, cut.tails()
+    new = np.flatnonzero((tails >= first) | (cut.heads >= first))
+    count = cut.vertex_count - first
+    arcs = tails[new], cut.heads[new], cut.weights[new]
+    hierarchy, between = extended(graph.hierarchy, count, arcs)
+    for ends, weight in between.items():
+        arc = graph.lightest_arc(*ends)
+        if arc is None or graph.weights[arc] > weight:
+            return cut
+    order = graph.order
+    if order is not None:
+        order = np.concatenate([np.arange(first, first + count, dtype=np.int32), order])
+    return PreparedGraph(cut, hierarchy, order=order)
 
 
 def _cuts(graph: Graph, ground: Ground, places: Places, points: Places) -> Cuts:

@@ -12,6 +12,9 @@ from support.command import as_json, run_command
 import groute_py
 from groute_py import Graph, InputError, Points
 from groute_py.graph.geography import Shapes
+from groute_py.graph.hierarchy.check import check_hierarchy
+from groute_py.graph.hierarchy.prepared import without_hierarchy
+from groute_py.graph.hierarchy.separators.order import check_order
 from groute_py.maps.places import Places
 from groute_py.maps.snap import nearest_vertices
 
@@ -211,3 +214,72 @@ def test_the_command(bent: Path) -> None:
         run_command(*words, "--snap", "arc", "--turns", "mid.csv")
     with pytest.raises(InputError, match="are for points"):
         run_command("matrix", "bent.osm", "--from", "1", "--to", "3", "--snap", "arc")
+
+
+def town(*, one_way: float) -> Graph:
+    """A grid of 100 by 100 in which some streets are one-way, and some take no time."""
+    random = np.random.default_rng(3)
+    grid = groute_py.generate("road:12x12")
+    keep = (random.random(grid.arc_count) >= one_way) | (grid.tails() < grid.heads)
+    weights = np.where(random.random(grid.arc_count) < 0.1, 0, grid.weights)
+    table = {"tail": grid.tails()[keep], "head": grid.heads[keep], "weight": weights[keep]}
+    graph = groute_py.graph_from_table(table, renumber=False)
+    places = np.stack(np.divmod(np.arange(graph.vertex_count), 12), axis=1) * 9.0
+    return graph.changed(coordinates=places)
+
+
+def all_rows(graph: Graph, **how: Any) -> Any:
+    rows = groute_py.apsp(graph, device="cpu", **how)
+    assert rows is not None
+    return rows.distances
+
+
+@pytest.mark.parametrize("one_way", [0.0, 0.4, 1.0])
+@pytest.mark.parametrize("count", [1, 7, 150])
+def test_a_prepared_graph_stays_prepared(one_way: float, count: int) -> None:
+    """Also with many points on one road, and where distances are 0."""
+    random = np.random.default_rng(count)
+    points = np.concatenate([random.random((count, 2)) * 100, np.linspace([0, 0], [60, 50], count)])
+    whole = town(one_way=one_way)
+    cut = groute_py.add_points(groute_py.prepare(whole, device="cpu"), points, planar=True)
+    assert isinstance(cut, groute_py.PreparedGraph)
+    check_hierarchy(cut.hierarchy)
+    wanted = all_rows(groute_py.add_points(whole, points, planar=True), algorithm="heap")
+    assert np.array_equal(all_rows(cut, algorithm="sweep"), wanted)
+    assert np.array_equal(all_rows(cut.reversed(), algorithm="sweep"), wanted.T)
+    for source in (0, cut.vertex_count - 1):
+        end = groute_py.Positions(source)
+        result = groute_py.sssp(cut, end, algorithm="contraction", device="cpu")
+        assert result is not None
+        assert np.array_equal(result.distances, wanted[source])
+        groute_py.verify(cut, result)
+
+
+def test_an_order_by_separators_gets_the_new_vertices() -> None:
+    pytest.importorskip("pymetis")
+    whole = town(one_way=0.4)
+    prepared = groute_py.prepare(whole, separators=True, device="cpu")
+    cut = groute_py.add_points(prepared, POINTS, planar=True)
+    assert isinstance(cut, groute_py.PreparedGraph)
+    assert cut.order is not None
+    check_order(cut.order, cut.vertex_count)
+    some = Points(POINTS, planar=True)
+    answer = groute_py.customize(cut, device="cpu").matrix(some, some)
+    wanted = groute_py.matrix(without_hierarchy(cut), some, some, device="cpu")
+    assert wanted is not None
+    assert np.array_equal(answer, wanted.distances)
+
+
+def test_where_parallel_roads_cross_at_a_point_nothing_stays_prepared() -> None:
+    """Who changes from one to the other there is faster than by either."""
+    ways = np.array([[0.0, 9], [0, 0], [100, 0], [100, -9]])
+    shapes = Shapes(np.array([0, 1]), np.array([0, 2, 4]), np.concatenate([ways[:2], ways[2:]]))
+    places = np.array([[0.0, 0], [90, 0]])
+    graph = Graph.from_arrays([0, 2, 2], [1, 1], [1000, 9]).changed(
+        coordinates=places, shapes=shapes
+    )
+    prepared = groute_py.prepare(graph, device="cpu")
+    for at in np.linspace(1, 89, 30):
+        cut = groute_py.add_points(prepared, [[at, 0]], planar=True)
+        plain = groute_py.add_points(graph, [[at, 0]], planar=True)
+        assert np.array_equal(all_rows(cut), all_rows(plain))
