@@ -50,7 +50,8 @@ def add_points(
 
     Returns:
         A graph with coordinates, which is prepared if the graph was. The vertices that it had come
-        first, with their ids; new ids are the integers above these, or ``point 1`` and so on.
+        first, with their ids; new ids are the integers above these (the least that are free if
+        int64 has none above), or ``point 1`` and so on.
 
     Raises:
         InputError, FormatError, SetupError: as for `groute_py.snap`.
@@ -237,4 +238,7 @@ def _ids(graph: Graph, count: int) -> NDArray[Any] | None:
         new = [name for name in free if name not in names][:count]
         return np.concatenate([graph.ids, np.array(new, np.str_)])
     first = max(int(graph.ids.max(initial=0)), 0) + 1
+    if first + count > np.iinfo(np.int64).max:
+        free = np.setdiff1d(np.arange(len(graph.ids) + count), graph.ids)
+        return np.concatenate([graph.ids, free[:count]])
     return np.concatenate([graph.ids, first + np.arange(count)])

@@ -172,6 +172,9 @@ class GraphSource:
         forward = None if copy is None else copy.read()
         if forward is None:
             forward = self._read()
+        elif self.change is not None:
+            forward = self.change(forward)
+        copy = copy if self.change is None else None  # which has the graph of the file
         return GraphSupply(
             self.direction.of(forward), file=self._native_file, copy=copy, forward=forward
         )
@@ -256,9 +259,8 @@ class GraphSource:
     @property
     def _prepared_copy(self) -> Copy | None:
         """The place of the graph with its hierarchy, if there is to be one."""
-        if not self.prepare or self.turns is not None or self._is_changed:
-            return None
-        if self.file is None:
+        has_own = self.turns is None and self.columns.arc_weights is None
+        if not self.prepare or not has_own or self.file is None:
             return None
         return self.file.prepared_copy
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.command import as_json, run_command
 from support.keeping import failing
 from support.prepared_town import ROAD, method
 
@@ -64,6 +65,22 @@ class TestCache:
         write_graph(ROAD, tmp_path / "town.csr")
         for said in ("contracted, since its vertices have few arcs", "its hierarchy was there"):
             assert method(tmp_path / "town.csr", "--prepare", "--cache", kept)[1] == said
+
+    def test_points_on_roads_take_it(self, kept: Path, tmp_path: Path) -> None:
+        pytest.importorskip("scipy")
+        places = np.stack(np.divmod(np.arange(400), 20), axis=1) * 1e-3
+        write_graph(ROAD.changed(coordinates=places), tmp_path / "town.csr")
+        words = (tmp_path / "town.csr", "--from", "0.0005,0.001;0.01,0.0133", "--to", "17,300")
+        how = ("--snap", "arc", "--prepare", "--cache", kept, "--device", "cpu")
+        method(tmp_path / "town.csr", "--prepare", "--cache", kept)
+        copies = {path.name: path.read_bytes() for path in kept.glob("*.prepared")}
+        run_command("matrix", *words, *how, "--algorithm", "sweep", "-o", tmp_path / "a.npy")
+        result = as_json(run_command("matrix", *words, *how, "-o", tmp_path / "b.npy", "--json"))
+        assert "its hierarchy was there" in result["reason"] or result["algorithm"] != "sweep"
+        run_command("matrix", *words, *how[:2], *how[-2:], "-o", tmp_path / "c.npy")
+        wanted = (tmp_path / "c.npy").read_bytes()
+        assert [(tmp_path / name).read_bytes() for name in ("a.npy", "b.npy")] == [wanted] * 2
+        assert {path.name: path.read_bytes() for path in kept.glob("*.prepared")} == copies
 
     @pytest.mark.parametrize("first", [(), ("--reverse",)])
     def test_both_directions_share_it(self, text: Path, kept: Path, first: tuple[str, ...]) -> None:

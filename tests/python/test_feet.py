@@ -165,6 +165,9 @@ def test_ids() -> None:
     numbers = names.changed(ids=np.array([70, 5]))
     roads = groute_py.add_points(numbers, [[3, 1]], planar=True)
     assert roads.numbering.ids_of(np.arange(3)).tolist() == [70, 5, 71]
+    ends = names.changed(ids=np.array([2**63 - 1, 0]))
+    roads = groute_py.add_points(ends, [[3, 1], [5, 1]], planar=True)
+    assert roads.numbering.ids_of(np.arange(4)).tolist() == [2**63 - 1, 0, 1, 2]
 
 
 @pytest.fixture
