@@ -239,6 +239,6 @@ def _ids(graph: Graph, count: int) -> NDArray[Any] | None:
         return np.concatenate([graph.ids, np.array(new, np.str_)])
     first = max(int(graph.ids.max(initial=0)), 0) + 1
     if first + count > np.iinfo(np.int64).max:
-        free = np.setdiff1d(np.arange(len(graph.ids) + count), graph.ids)
-        return np.concatenate([graph.ids, free[:count]])
+        least = np.setdiff1d(np.arange(len(graph.ids) + count), graph.ids)
+        return np.concatenate([graph.ids, least[:count]])
     return np.concatenate([graph.ids, first + np.arange(count)])

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from groute_py.graph.hierarchy.hierarchy import Hierarchy
 
 Neighbours = dict[int, dict[int, int]]
-"""Of each new vertex the weights of its arcs, by the vertices at their other ends."""
+"""The weights of the arcs of each new vertex, by the vertices at their other ends."""
 
 
 def extended(
