@@ -25,6 +25,7 @@ WORDS = {
     "most": "if as many arcs as can be lead to other parts",
     "fused": "if GPUs exchange inside kernels",
     "sweep": "for a tree of the prepared graph",
+    "labels": "for pairs and matrices, on roads, after an order from separators",
 }
 """The meaning of rows, by how their names begin."""
 
@@ -84,6 +85,7 @@ def plan(
     from groute_py.engine.memory import gpus as on_gpus
     from groute_py.engine.memory import host
     from groute_py.engine.memory.gpus import prepared_estimate
+    from groute_py.many.estimates import label_bytes, order_seconds
 
     kind = np.dtype(f"int{bits}")
     size = _size(graph, columns, cache)
@@ -103,6 +105,9 @@ def plan(
         rows["contraction_gpu_gigabytes"] = (prepared.contraction + CONTEXT_BYTES) / 1e9
         rows["contraction_host_gigabytes"] = prepared.contraction_on_host / 1e9
         rows["sweep_gpu_gigabytes"] = (prepared.sweep + CONTEXT_BYTES) / 1e9
+        labels = label_bytes(size.vertices, size.arcs)
+        rows["labels_gpu_gigabytes"] = (labels + CONTEXT_BYTES) / 1e9
+        rows["order_seconds"] = order_seconds(size.vertices, size.arcs)
     on_gpu = None
     if job is not None:
         rows["job_host_gigabytes"] = host.job_bytes(job, size) / 1e9
@@ -119,6 +124,7 @@ def plan(
         rows["gpus_that_are_enough"] = on_gpus.fewest(size, free, kind, mode)
         if prepared is not None:
             rows["prepared_fits"] = prepared.verdict(free)
+            rows["labels_fit"] = "probably" if labels <= free else "perhaps not"
         if on_gpu is not None:
             rows["job_fits"] = "yes" if on_gpu <= free else "no"
     show.answer(rows, as_json=as_json)

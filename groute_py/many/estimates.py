@@ -76,6 +76,10 @@ LABELS_CALL_S, FILL_S, PAIR_CLIMB_S = 3e-4, 1.2e-6, 5e-5
 """Seconds of a call on a GPU, of filling labels on a core for each vertex, and of a pair without
 them."""
 
+ROAD_ANCESTORS, ROAD_BYTES = 2.6, 480
+"""Ancestors of a vertex of roads, about, for each on the side of a cube of them; and bytes of its
+triangles, arcs and tree: those of New York. Larger networks have up to a third fewer."""
+
 PATH_S = 4e-7
 """Seconds of a core to unpack a path, for each vertex on the side of a square of them."""
 
@@ -131,9 +135,15 @@ def estimates(
     return {name: seconds + delivery for name, seconds in solving.items()}
 
 
-def order_seconds(facts: Facts) -> float:
+def order_seconds(vertices: int, arcs: int) -> float:
     """Estimate an order from separators, and what follows from it before there are weights."""
-    return ORDER_VERTEX_S * facts.vertex_count + ORDER_ARC_S * facts.arc_count
+    return ORDER_VERTEX_S * vertices + ORDER_ARC_S * arcs
+
+
+def label_bytes(vertices: int, arcs: int) -> int:
+    """Estimate labels of 32 bits on a GPU, their triangles and weights included, of roads."""
+    ancestors = ROAD_ANCESTORS * vertices ** (1 / 3)
+    return int(vertices * (8 * ancestors + ROAD_BYTES)) + 20 * arcs
 
 
 def label_seconds(facts: Facts, device: str, kind: str, count: int, ranks: int = 1) -> float:

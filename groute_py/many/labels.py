@@ -158,7 +158,7 @@ class GraphLabels:
         if math.isinf(order_s) and not options.keeps_prepared:
             return False, other.reason
         if math.isinf(order_s) and not why:
-            seconds = order_seconds(facts)
+            seconds = order_seconds(facts.vertex_count, facts.arc_count)
             why = f"an order takes about {seconds:.0f} s; make it by groute-py prepare --separators"
         if why:
             return False, f"{other.reason}; no labels: {why}"
@@ -178,7 +178,7 @@ class GraphLabels:
         """
         if self._hierarchy is not None:
             return 0.0
-        anew_s = order_seconds(facts)
+        anew_s = order_seconds(facts.vertex_count, facts.arc_count)
         is_free = order_of_prepared(graph) is not None
         if self._is_saved is None and (is_free or pays(SAVED_SHARE * anew_s, *saving)):
             self._is_saved = saved_order(graph, self._orders) is not None

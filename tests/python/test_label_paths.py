@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from support.local_ranks import on_ranks
 from support.opening import solver_on
 
 import groute_py
-from groute_py import Graph, GraphError, InputError, Positions, generate
+from groute_py import Graph, GraphError, InputError, Positions, PreparedGraph, generate
+from groute_py.io.formats import order as order_format
 from groute_py.jobs.questions import Questions
 from groute_py.many import labels as own
 from groute_py.many.new_weights import with_other_weights
@@ -74,20 +76,51 @@ def test_routes(name: str, reverse: bool, device: str) -> None:
 
 
 @pytest.mark.usefixtures("eager")
-@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("ranks", [1, 2, 3])
 def test_ranks(ranks: int) -> None:
-    road = generate("road:8x8")
-    pairs = np.random.default_rng(2).integers(0, 64, (40, 2))
+    graphs = [make() for make in GRAPHS.values()]
 
     def answer(channel: Any) -> None:
-        graph = road if channel.rank == 0 else None
-        with solver_on(channel, graph, prepare=True, device="cpu") as solver:
-            check(solver, road, pairs)
-            heavier = road.with_weights(road.weights[::-1].copy())
-            solver.update(heavier.weights if channel.rank == 0 else None)
-            check(solver, heavier, pairs)
+        for whole in graphs:
+            graph = whole if channel.rank == 0 else None
+            pairs = np.random.default_rng(2).integers(0, whole.vertex_count, (20, 2))
+            with solver_on(channel, graph, prepare=True, device="cpu") as solver:
+                check(solver, whole, pairs)
+                heavier = whole.with_weights(whole.weights[::-1].copy())
+                solver.update(heavier.weights if channel.rank == 0 else None)
+                check(solver, heavier, pairs)
 
     on_ranks(ranks, answer)
+
+
+@pytest.mark.usefixtures("eager")
+def test_orders_of_other_graphs_and_versions(
+    tmp_path: Path, empty_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Any order of as many vertices gives right answers; others are left, and made anew."""
+    road, pairs = generate("road:9x9"), np.random.default_rng(3).integers(0, 81, (20, 2))
+    town = groute_py.prepare(road, separators=True, device="cpu")
+    assert town is not None
+    other = np.random.default_rng(4).permutation(81).astype(np.int32)
+    groute_py.write_graph(
+        PreparedGraph(town, town.hierarchy, order=other), tmp_path / "other.prepared"
+    )
+    with groute_py.open(tmp_path / "other.prepared", device="cpu") as solver:
+        check(solver, road, pairs)
+    monkeypatch.setattr("groute_py.io.cache.LARGE_PREPARED", 1)
+    groute_py.write_graph(road, tmp_path / "town.gr")
+    ids = pairs + 1
+    expected = groute_py.customize(tmp_path / "town.gr", device="cpu").pairs(*ids.T).tolist()
+    (place,) = (empty_cache / "graphs").glob("*.order")
+    good = place.read_bytes()
+    with place.open("wb") as file:
+        order_format.write_to(file, "fewer", np.arange(80, dtype=np.int32))
+    fewer = place.read_bytes()
+    for content in (fewer, good.replace(b"order 1\n", b"order 2\n", 1), good[:100], b""):
+        place.write_bytes(content)
+        town = groute_py.customize(tmp_path / "town.gr", device="cpu")
+        assert town.pairs(*ids.T).tolist() == expected
+        assert place.read_bytes() == good
 
 
 @pytest.mark.usefixtures("eager")

@@ -212,7 +212,7 @@ def test_choice(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_call_waits_long_for_an_order(
     limit_s: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    longest = {"LONGEST_ORDER_S": 0} if limit_s is None else {"order_seconds": lambda _: 61}
+    longest = {"LONGEST_ORDER_S": 0} if limit_s is None else {"order_seconds": lambda *_: 61}
     for name, value in {"LONGEST_ORDER_S": 100, **longest}.items():
         monkeypatch.setattr(own, name, value)
     road = generate("road:9x9")

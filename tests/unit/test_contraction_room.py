@@ -203,9 +203,13 @@ def test_plan(gigabytes: int, fits: str) -> None:
     result = as_json(run_command(*words))
     assert result["prepared_fits"] == fits
     assert result["sweep_gpu_gigabytes"] > result["least_gpu_gigabytes"]
+    assert result["labels_gpu_gigabytes"] > 0
+    assert result["labels_fit"] in ("probably", "perhaps not")
+    assert result["order_seconds"] > 0
     assert result["contraction_gpu_gigabytes"] > result["contraction_host_gigabytes"] / 2
 
 
 def test_plan_of_a_dense_graph() -> None:
     result = as_json(run_command("plan", "rmat:16", "--gpu-memory", "80", "--json"))
     assert "prepared_fits" not in result
+    assert "labels_fit" not in result

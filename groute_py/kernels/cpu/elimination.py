@@ -215,7 +215,7 @@ def fill_rows(
             child[parent] = rank
         rows[rank + 1] = filled
         triangles += (filled - begin) * (filled - begin - 1) // 2
-    return rows, heads[:filled].copy(), triangles, count
+    return rows, heads[:filled], triangles, count
 
 
 @kernel

@@ -127,10 +127,12 @@ def customizable(graph: Graph, orders: Orders | None = None) -> CustomizableHier
     rows, above, triangles, done = elimination.fill_rows(
         offsets, neighbours, order, ranks, MOST_ARCS, MOST_TRIANGLES
     )
+    del offsets, neighbours
     if done < len(order) or len(above) > MOST_ARCS or triangles > MOST_TRIANGLES:
         refuse_fill(graph.name, len(above), triangles, done, len(order))
     number_of, rank_of, preorder, levels = elimination.number_tree(rows, above)
     own_offsets, heads = elimination.renumber_rows(rows, above, number_of, rank_of)
+    del rows, above
     numbers = number_of[ranks]
     slots = elimination.find_slots(own_offsets, heads, numbers, host.offsets, host.heads)
     return CustomizableHierarchy(

@@ -95,25 +95,37 @@ def elimination_order(
     name: str, offsets: NDArray[np.int64], neighbours: NDArray[np.int32]
 ) -> NDArray[np.int32]:
     """Return vertices in order of elimination, or `GraphError` without a small separator."""
-    left = neighbours.copy()
-    mates = np.empty(len(left), np.int32 if len(left) < 2**31 else np.int64)
-    elimination.pair_entries(offsets, left, mates)
-    first: NDArray[np.int32]
-    first, degrees = elimination.peel(offsets, left, mates)
-    vertices, *core = elimination.left_graph(offsets, left, degrees)
+    first, vertices, starts, ends = _peeled(offsets, neighbours)
     if not len(vertices):
         return first
     metis = _metis()
-    adjacency = _adjacency(metis, *core)
+    starts, ends = (some.astype(metis.zero_copy_dtype()) for some in (starts, ends))
+    adjacency = metis.CSRAdjacency(starts, ends)
     try:
-        if len(core[1]) > BISECTED:
+        if len(ends) > BISECTED:
             _, part = metis.part_graph(2, adjacency)
-            boundary = elimination.count_boundary(*core, np.asarray(part, np.int8))
+            boundary = elimination.count_boundary(starts, ends, np.asarray(part, np.int8))
             refuse_wide(name, len(vertices), int(min(boundary)))
         order, _ = metis.nested_dissection(adjacency)
     except RuntimeError as problem:  # a signal, or an error of its own
         raise RunError(f"METIS ended before it had an order of {quoted(name)}: {problem}") from None
     return np.concatenate([first, vertices[np.asarray(order)].astype(np.int32)])
+
+
+def _peeled(
+    offsets: NDArray[np.int64], neighbours: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
+    """Vertices that are eliminated first, those that are left, and the graph of these.
+
+    METIS takes the most memory of all steps; so nothing else is left when it begins.
+    """
+    left = neighbours.copy()
+    mates = np.empty(len(left), np.int32 if len(left) < 2**31 else np.int64)
+    elimination.pair_entries(offsets, left, mates)
+    first, degrees = elimination.peel(offsets, left, mates)
+    del mates
+    vertices, starts, ends = elimination.left_graph(offsets, left, degrees)
+    return first, vertices, starts, ends
 
 
 def _metis() -> ModuleType:
@@ -123,8 +135,3 @@ def _metis() -> ModuleType:
         raise SetupError(f"an order from separators takes METIS ({problem}); {INSTALL}") from None
     module: ModuleType = pymetis
     return module
-
-
-def _adjacency(metis: Any, starts: NDArray[np.int64], ends: NDArray[np.int32]) -> Any:
-    kind = metis.zero_copy_dtype()
-    return metis.CSRAdjacency(starts.astype(kind), ends.astype(kind))
