@@ -102,7 +102,8 @@ def bfs(
     """The least number of arcs from ``source`` to every vertex; weights are ignored.
 
     One rank uses breadth-first search, direction-optimizing on a GPU (Beamer, Asanovic and
-    Patterson, 2012). Several ranks use near–far relaxation with arcs of weight 1.
+    Patterson, 2012). Several ranks, and 4 threads or more of a CPU on a large graph, use near–far
+    relaxation with arcs of weight 1.
 
     Args:
         graph, source, targets, tail, head, weight, ignore_columns, comm: as for `sssp`.

@@ -17,6 +17,7 @@ from support.solving import solve, source_solver
 from groute_py import UNREACHED, Graph, Result, RunError, SetupError, generate, verify
 from groute_py.comm.base import SoloChannel
 from groute_py.device.cpu import team
+from groute_py.device.cpu.methods.bfs import BreadthFirst
 from groute_py.system import threads
 
 EACH_EXAMPLE = [HealthCheck.function_scoped_fixture]
@@ -76,6 +77,26 @@ def test_as_one_thread(monkeypatch: pytest.MonkeyPatch, spec: str, cutoff: int |
         np.testing.assert_array_equal(result.distances, one.distances)
         assert result.distances.dtype == one.distances.dtype
         verify(graph, result, cutoff=cutoff)
+
+
+@pytest.mark.parametrize("spec", ["road:60x50", "rmat:10,8", "random:2000,9000"])
+@pytest.mark.parametrize("cutoff", [None, 4])
+def test_breadth_first(monkeypatch: pytest.MonkeyPatch, spec: str, cutoff: int | None) -> None:
+    graph = generate(spec).with_unit_weights()
+    source = int(np.argmax(np.diff(graph.offsets)))
+    how: dict[str, object] = {"algorithm": "bfs", "hops": True, "cutoff": cutoff}
+    one = by_threads(monkeypatch, 1, graph, source, **how)
+    verify(graph, one, cutoff=cutoff)
+    trees = []
+    for count, method in ((3, BreadthFirst), (4, team.TeamMethod), (8, team.TeamMethod)):
+        monkeypatch.setenv("OMP_NUM_THREADS", str(count))
+        with source_solver(SoloChannel(), graph, device="cpu", **how) as solver:
+            result = solver.sssp(source)
+            assert type(solver.device.parts) is method
+        np.testing.assert_array_equal(result.distances, one.distances)
+        verify(graph, result, cutoff=cutoff)
+        trees.append(result.predecessors)
+    np.testing.assert_array_equal(trees[1], trees[2])
 
 
 def test_sums_beyond_32_bits(monkeypatch: pytest.MonkeyPatch) -> None:

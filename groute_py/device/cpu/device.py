@@ -66,8 +66,7 @@ class CpuDevice:
 
     def _method_for(self, terms: Terms) -> type[CpuMethod]:
         """Let several threads relax a large share of a rank alone."""
-        has_team = self._method_type is CpuMethod and team_size(terms) > 1
-        return TeamMethod if has_team else self._method_type
+        return TeamMethod if team_size(terms) >= self._method_type.least_team else self._method_type
 
     def room(self) -> None:
         """The system gives memory as it is written, and knows best."""

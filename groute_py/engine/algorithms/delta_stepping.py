@@ -80,6 +80,8 @@ def buckets_of_levels(facts: Facts, device: str, ranks: int) -> Buckets:
     in_order = ranks == 1 or facts.mean_degree < BUSY_DEGREE
     if device == "cuda" and in_order:
         return alike(LEVELS_AHEAD)
+    if device == "cpu":
+        return automatic_buckets(facts, device, ranks)
     return alike(automatic_delta(facts, device, ranks))
 
 

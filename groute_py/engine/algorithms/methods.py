@@ -93,8 +93,8 @@ BREADTH_FIRST = Algorithm(
 )
 """Level by level. On a GPU it changes direction (Beamer, Asanovic and Patterson, 2012): while the
 frontier holds a large part of the graph, unreached vertices search their in-arcs for a tail in the
-frontier, and most find one at the first arcs. Near–far relaxation serves several ranks, and deep
-graphs, whose levels have too little work for a GPU."""
+frontier, and most find one at the first arcs. Near–far relaxation serves several ranks, several
+threads of a CPU, and deep graphs, whose levels have too little work for a GPU."""
 
 CONTRACTION = Algorithm(
     name="contraction",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from typing import Any
 
@@ -129,6 +130,9 @@ class NearFar:
 class CpuMethod:
     """Near–far relaxation of one share; other methods override parts of it."""
 
+    least_team: float = 2
+    """Threads from which a team relaxes a large share instead."""
+
     def __init__(self, share: Share, terms: Terms) -> None:
         self.counters = Counters()
         self.buffers = SolveBuffers(share, terms)
@@ -149,6 +153,8 @@ class CpuMethod:
 
 class SerialMethod(CpuMethod, ABC):
     """One core that has the whole graph; a method says in `step` how it relaxes."""
+
+    least_team = math.inf
 
     @abstractmethod
     def step(self, b: SolveBuffers, limit: float) -> Any:
