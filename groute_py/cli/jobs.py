@@ -15,6 +15,7 @@ from groute_py.cli import show
 from groute_py.cli.amounts import limit
 from groute_py.cli.options import MEMORY, NAMED, job_options
 from groute_py.cli.places import NamedVertices, OptionVertices
+from groute_py.cli.records import trace_option
 from groute_py.cli.runner import Runner
 from groute_py.errors import InputError, everywhere, quote
 from groute_py.system.clock import phase
@@ -26,6 +27,13 @@ if TYPE_CHECKING:
     from groute_py.jobs.isochrones import Isochrones
     from groute_py.jobs.routes import Routes
     from groute_py.maps.places import Places
+
+TILES = click.option(
+    "--tiles",
+    metavar="NAME",
+    help="The ground of a map .html: a name of xyzservices, a URL with {z}, {x} and {y}, or none.  "
+    "[OpenStreetMap]",
+)
 
 
 @click.command()
@@ -121,8 +129,9 @@ def nearest(
         *("--to", "targets"), metavar="WHICH", help="The targets, to each of them from each source."
     ),
     click.option("--paths", is_flag=True, help="Find the paths too."),
-    output="Save a line for each pair: .csv .json .parquet .geojson.",
+    output="Save a line for each pair: .csv .json .parquet .geojson .html.",
     memory_limit={"help": MEMORY},
+    more=(TILES, trace_option),
 )
 def route(
     graph: str,
@@ -130,6 +139,7 @@ def route(
     sources: str | None,
     targets: str | None,
     paths: bool,
+    tiles: str | None,
     **arguments: Any,
 ) -> None:
     """Shortest paths in GRAPH between many pairs of vertices: distances, and paths on request.
@@ -139,21 +149,21 @@ def route(
     run = Runner("route", graph, arguments, {"--from": sources, "--to": targets}, pairs=pairs)
     from groute_py.io.pairs import check_pairs_file
     from groute_py.jobs.route import RouteJob
-    from groute_py.results.tables import check_table
+    from groute_py.jobs.routes import MAPS, check_routes_file
 
     output = run.file
-    is_drawn = output.suffix == ".geojson"  # as lines on a map
+    is_drawn = output.suffix in MAPS
 
     def check() -> None:
         if pairs is not None:
             check_pairs_file(Path(pairs))
         if [pairs is None] * 2 != [sources is not None, targets is not None]:
             raise InputError("give --pairs FILE, or both --from and --to")
-        check_table(output, (".geojson",))
+        check_routes_file(output, tiles)
 
     def write(routes: Routes) -> None:
         if is_drawn:
-            routes.save_lines(output, run.ends.places(run.opened.plain_graph()))
+            routes.save_lines(output, run.ends.places(run.opened.plain_graph()), tiles)
         else:
             routes.save(output)
 
@@ -203,6 +213,7 @@ def route(
             help="How far from roads bands reach: metres, or units of the plane.  "
             "[as an arc is long]",
         ),
+        TILES,
     ),
 )
 def isochrone(
@@ -212,6 +223,7 @@ def isochrone(
     each: bool,
     features: str | None,
     margin: float | None,
+    tiles: str | None,
     **arguments: Any,
 ) -> None:
     """Find what lies within limits of some sources in GRAPH: vertices, arcs, areas, a map.
@@ -227,7 +239,7 @@ def isochrone(
     output, where = run.file, run.where
 
     def check() -> None:
-        _check_margin(output, features, margin)
+        _check_form(output, features, margin, tiles)
         if not each:
             run.refuse_resume("--each")
 
@@ -237,7 +249,7 @@ def isochrone(
 
     def save(answer: Isochrones) -> None:
         with show.row_progress("writing, by sources") if each else nullcontext() as progress:
-            write(answer, output, check_form(output, features), margin, progress)
+            write(answer, output, check_form(output, features), margin, progress, tiles)
 
     within = _limits(limits)
     job = IsochroneJob(run.vertices("--from", "source"), within, each, where.planar, places)
@@ -267,12 +279,14 @@ def _limits(text: str) -> list[int | float | str]:
         raise everywhere(InputError(f"--limits {quote(text)}: {problem}")) from None
 
 
-def _check_margin(output: Path, features: str | None, margin: float | None) -> None:
+def _check_form(
+    output: Path, features: str | None, margin: float | None, tiles: str | None
+) -> None:
     from groute_py.jobs.isochrones import check_margin
     from groute_py.maps.isochrone_files import MAPS, check_form
 
     check_margin(margin)
-    listed = check_form(output, features)
+    listed = check_form(output, features, tiles)
     if margin is not None and output.suffix not in MAPS and listed != "bands":
         raise InputError(f"--margin is of areas, and {output} lists {listed}; leave it out")
 

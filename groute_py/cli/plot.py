@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 @click.option(
     "--size", type=click.IntRange(200, 20_000), default=1600, show_default=True, help="In pixels."
 )
-@click.option("-o", "--output", required=True, help="The picture: .png .svg .html.")
+@click.option("-o", "--output", required=True, help="The picture: .png .svg.")
 @source_options
 @on_rank_0
 def plot(

@@ -89,7 +89,7 @@ def number_of(text: str, unit: str | None, graph: str = "") -> int | float:
     return int(number) if number.denominator == 1 else float(number)
 
 
-def amount(number: float, unit: str) -> str:
+def amount(number: float, unit: str, digits: int = 12) -> str:
     """Return a number of a unit for people, in minutes or kilometres where it is as great.
 
     >>> amount(300_000, "ms"), amount(950, "m"), amount(2.5, "km"), amount(1200, "")
@@ -101,4 +101,4 @@ def amount(number: float, unit: str) -> str:
             size = number * scales[unit]
             shown = next((name for name in names if size >= scales[name]), unit)
             number = float(size / scales[shown])
-    return f"{number:,.12g} {shown}".rstrip()
+    return f"{number:,.{digits}g} {shown}".rstrip()

@@ -15,6 +15,7 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.geography import Units
 from groute_py.maps import isochrone_files
 from groute_py.maps.areas import Polygon
+from groute_py.maps.geojson import geodataframe_of
 from groute_py.maps.lines import Pieces, Watch
 from groute_py.maps.places import FARTHEST, Places
 from groute_py.maps.reach import Reach, ReachView
@@ -118,7 +119,12 @@ class Isochrones(Tabular):
         return [[[unproject(ring) for ring in polygon] for polygon in band] for band in areas]
 
     def save(
-        self, path: str | Path, *, features: str | None = None, margin: float | None = None
+        self,
+        path: str | Path,
+        *,
+        features: str | None = None,
+        margin: float | None = None,
+        tiles: str | None = None,
     ) -> None:
         """Write what is within reach; the file is complete or absent.
 
@@ -128,20 +134,36 @@ class Isochrones(Tabular):
             features: ``vertices``, ``arcs`` or, of ``.geojson`` only, ``bands``: what the file
                 lists. None for vertices in tables, and bands in ``.geojson``.
             margin: as for `areas`.
+            tiles: the ground of an ``.html``: a name that xyzservices knows, such as
+                ``"OpenTopoMap"``; a URL with ``{z}``, ``{x}`` and ``{y}``; or ``"none"``, for a
+                page that needs no network. None for ``"OpenStreetMap"``, on a plane for none.
 
         Raises:
-            InputError: unknown suffix or features, no coordinates, or no file can be written there.
+            InputError: unknown suffix, features or tiles, no coordinates, or no file can be written
+                there.
             RunError: the disk is full, or fails.
             SetupError: the form needs a library that is not installed.
         """
         target = file_path("path", path)
         check_margin(margin)
-        isochrone_files.write(self, target, isochrone_files.check_form(target, features), margin)
+        listed = isochrone_files.check_form(target, features, tiles)
+        isochrone_files.write(self, target, listed, margin, tiles=tiles)
 
     @property
     def __geo_interface__(self) -> dict[str, Any]:
         """The areas within each limit as GeoJSON, for GeoPandas, folium and others."""
         return isochrone_files.bands_of(self)
+
+    def to_geodataframe(self) -> Any:
+        """The areas within each limit as a GeoDataFrame, with the columns of the ``.geojson``.
+
+        ``explore()`` of it draws a map. ``attrs["attribution"]`` has the credit.
+
+        Raises:
+            InputError: there are no coordinates.
+            SetupError: GeoPandas is not installed.
+        """
+        return geodataframe_of(self.__geo_interface__, planar=ReachView(self).places.planar)
 
     def __iter__(self) -> Iterator[Reach]:
         return iter(self.reaches)

@@ -15,7 +15,14 @@ from groute_py.errors import InputError, file_path
 from groute_py.graph.csr import Graph
 from groute_py.graph.geography import Units
 from groute_py.graph.ids import Numbering
-from groute_py.maps.geojson import SUFFIX, collection, lines_of, write_lines
+from groute_py.maps.geojson import (
+    SUFFIX,
+    collection,
+    geodataframe_of,
+    lines_of,
+    write_features,
+)
+from groute_py.maps.page import PAGE, check_tiles, ground_layer, page_of_routes, write_page
 from groute_py.maps.places import Coordinates, Places, places_of
 from groute_py.results.distances import reached_in
 from groute_py.results.tables import (
@@ -31,6 +38,10 @@ from groute_py.results.tables import (
     with_units,
     write_table,
 )
+from groute_py.system.atomic_file import replacing, translating_errors
+
+MAPS = (SUFFIX, PAGE)
+"""Forms that have paths as lines."""
 
 PAIRS_AT_ONCE = 1 << 16
 """Lines that are made in one go."""
@@ -93,7 +104,12 @@ class Routes(Tabular):
         return {} if self.graph is None else self.graph.units
 
     def save(
-        self, path: str | Path, coordinates: Coordinates = None, *, planar: bool = False
+        self,
+        path: str | Path,
+        coordinates: Coordinates = None,
+        *,
+        planar: bool = False,
+        tiles: str | None = None,
     ) -> None:
         """Write the routes, in the file's ids; the file is complete or absent.
 
@@ -101,32 +117,40 @@ class Routes(Tabular):
         and, if there are paths, ``path``: the ids of its vertices as a JSON list. ``.geojson`` has
         the line of each path, with the properties ``source``, ``target`` and ``distance``; without
         a path both distance and geometry are null. Lines follow the shapes of arcs if the graph has
-        them and its own coordinates are taken, else they are straight between vertices.
+        them and its own coordinates are taken, else they are straight between vertices. ``.html``
+        has them on a map for a browser.
 
         Args:
             path: of the file.
-            coordinates, planar: of the vertices, as for `groute_py.snap`; of ``.geojson`` only.
+            coordinates, planar: of the vertices, as for `groute_py.snap`; of maps only.
+            tiles: the ground of an ``.html``, as for `Isochrones.save`.
 
         Raises:
-            InputError: unknown suffix, or no file can be written there; or for ``.geojson`` there
-                are no paths, or no coordinates.
+            InputError: unknown suffix or tiles, or no file can be written there; or for a map
+                there are no paths, or no coordinates.
             RunError: the disk is full, or fails.
             SetupError: the form needs a library that is not installed.
         """
         target = file_path("path", path)
-        check_table(target, (SUFFIX,))
-        if target.suffix != SUFFIX:
+        check_routes_file(target, tiles)
+        if target.suffix not in MAPS:
             write_table(target, self._parts(), self.attribution)
             return
         if self.paths is None or self.graph is None:
             raise InputError(f"{target}: lines need paths; solve with paths=True")
-        self.save_lines(target, places_of(self.graph, coordinates, planar=planar))
+        self.save_lines(target, places_of(self.graph, coordinates, planar=planar), tiles)
 
-    def save_lines(self, path: Path, places: Places) -> None:
-        """Write paths as lines between coordinates, as `save` does for ``.geojson``."""
+    def save_lines(self, path: Path, places: Places, tiles: str | None = None) -> None:
+        """Write paths as lines between coordinates, as `save` does for maps."""
         assert self.graph is not None
-        how: dict[str, Any] = {"reverse": self.reverse, "attribution": self.attribution}
-        write_lines(path, self._lines(), self.graph, places, **how)
+        lines = lines_of(self._lines(), self.graph, places, reverse=self.reverse)
+        if path.suffix == SUFFIX:
+            write_features(path, lines, self.attribution)
+            return
+        ground = ground_layer(tiles, planar=places.planar)
+        page = page_of_routes(lines, self.graph, planar=places.planar)
+        with translating_errors(path), replacing(path) as file:
+            write_page(page, ground, file)
 
     @property
     def __geo_interface__(self) -> dict[str, Any]:
@@ -136,6 +160,17 @@ class Routes(Tabular):
         places = places_of(self.graph)
         lines = lines_of(self._lines(), self.graph, places, reverse=self.reverse)
         return collection(lines, self.attribution)
+
+    def to_geodataframe(self) -> Any:
+        """The lines of the paths as a GeoDataFrame, with the columns of the ``.geojson``.
+
+        ``explore()`` of it draws a map. ``attrs["attribution"]`` has the credit.
+
+        Raises:
+            InputError: there are no paths, or the graph has no coordinates.
+            SetupError: GeoPandas is not installed.
+        """
+        return geodataframe_of(self.__geo_interface__)
 
     def _lines(self) -> Iterator[tuple[dict[str, Any], NDArray[np.int64]]]:
         assert self.paths is not None
@@ -169,3 +204,9 @@ class Routes(Tabular):
 
     def _json(self, path: NDArray[np.int64]) -> str:
         return json.dumps(self.numbering.ids_of(path).tolist(), ensure_ascii=False)
+
+
+def check_routes_file(path: Path, tiles: str | None = None) -> None:
+    """Raise an error now if routes could not be written there later."""
+    check_table(path, MAPS)
+    check_tiles(path, tiles)

@@ -40,6 +40,7 @@ from groute_py.maps.sheet import (
     SCALE,
     SERIES,
     TREE_SCALE,
+    Mark,
     Sheet,
 )
 from groute_py.partition.share import partition
@@ -65,7 +66,7 @@ def draw_distances(result: Result, layout: MapLayout, unit: str, longest: int) -
         image[network.around(reached)] = 0
     label = f"distance in {unit}" + ("" if reached.all() else "; gray: not reached")
     sheet.scaled(image, SCALE, label, log=False)
-    _mark_source(sheet, network, result)
+    sheet.marks([_source_mark(network, result)])
     return sheet
 
 
@@ -82,7 +83,7 @@ def draw_tree(result: Result, layout: MapLayout, unit: str, longest: int) -> She
     way = "lead there" if result.reverse else "are reached"
     label = f"vertices that {way} through an arc (logarithmic)"
     sheet.scaled(image, TREE_SCALE, label, log=True)
-    _mark_source(sheet, network, result)
+    sheet.marks([_source_mark(network, result)])
     return sheet
 
 
@@ -112,10 +113,11 @@ def draw_paths(
     for number, vertices in enumerate(map(np.array, paths)):
         points = ground_along(layout.places, layout.roads, vertices).path(vertices)
         sheet.path(network.frame.at(points), SERIES[number % len(SERIES)])
-    for number, (end, name) in enumerate(zip(ends, names, strict=True)):
-        spot = network.frame.at(layout.places[end])
-        sheet.mark(spot, name, SERIES[number % len(SERIES)], "s")
-    _mark_source(sheet, network, result)
+    marks = [
+        Mark(network.frame.at(layout.places[end]), name, SERIES[number % len(SERIES)], "s")
+        for number, (end, name) in enumerate(zip(ends, names, strict=True))
+    ]
+    sheet.marks([_source_mark(network, result), *marks])
     return sheet
 
 
@@ -240,9 +242,9 @@ def _network(graph: Graph, layout: MapLayout, longest: int) -> Network:
     return Network(layout.places, arcs, longest, shapes, planar=layout.planar)
 
 
-def _mark_source(sheet: Sheet, network: Network, result: Result) -> None:
+def _source_mark(network: Network, result: Result) -> Mark:
     spot = network.frame.at(network.places[result.source])
-    sheet.mark(spot, str(result.numbering.id_of(result.source)), BLACK, "o")
+    return Mark(spot, str(result.numbering.id_of(result.source)), BLACK, "o")
 
 
 LINES_UP_TO = 1 << 22

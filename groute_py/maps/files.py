@@ -1,32 +1,19 @@
-"""Pictures as files: PNG, SVG, or a page of HTML with the picture in it."""
+"""Pictures as files: PNG or SVG."""
 
 from __future__ import annotations
 
-import base64
-import html
-import io
-from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from groute_py.errors import InputError, quote
 from groute_py.maps.sheet import drawing
 from groute_py.system.atomic_file import check_writable, replacing, translating_errors
 
-PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>body {{ margin: 0; background: white; }} img {{ display: block; margin: 0 auto; }}
-img {{ max-width: 100%; height: auto; }}</style>
-</head>
-<body>
-<img alt="{title}" src="data:image/png;base64,{image}">
-</body>
-</html>
-"""
+FORMS: dict[str, dict[str, Any]] = {
+    ".png": {"format": "png", "metadata": {"Software": None}},
+    ".svg": {"format": "svg", "metadata": {"Date": None, "Creator": None}},
+}
+"""The way in which Matplotlib saves a picture, by suffix."""
 
 
 def check_picture(path: Path) -> None:
@@ -40,28 +27,6 @@ def check_picture(path: Path) -> None:
 
 def save_picture(figure: Any, title: str, path: Path) -> None:
     """Write a figure of Matplotlib; the file is complete or absent."""
+    form = FORMS[path.suffix]
     with translating_errors(path), replacing(path) as file:
-        FORMS[path.suffix](figure, title, file)
-
-
-def _png(figure: Any, title: str, file: IO[bytes]) -> None:
-    figure.savefig(file, format="png", metadata={"Title": title, "Software": None})
-
-
-def _svg(figure: Any, title: str, file: IO[bytes]) -> None:
-    figure.savefig(file, format="svg", metadata={"Title": title, "Date": None, "Creator": None})
-
-
-def _html(figure: Any, title: str, file: IO[bytes]) -> None:
-    image = io.BytesIO()
-    _png(figure, title, image)
-    packed = base64.b64encode(image.getvalue()).decode("ascii")
-    file.write(PAGE.format(title=html.escape(title), image=packed).encode())
-
-
-FORMS: dict[str, Callable[[Any, str, IO[bytes]], None]] = {
-    ".png": _png,
-    ".svg": _svg,
-    ".html": _html,
-}
-"""The writers of pictures, by suffix."""
+        figure.savefig(file, **{**form, "metadata": {"Title": title, **form["metadata"]}})

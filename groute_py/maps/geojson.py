@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from groute_py.graph.csr import Graph
 from groute_py.graph.turns.expanded import ExpandedGraph, arcs_along
+from groute_py.io.optional_libraries import library
 from groute_py.maps.lines import Ground, ground_along, shapes_along
 from groute_py.maps.places import Places, Plane, shapes_at
 from groute_py.system.atomic_file import replacing, translating_errors
@@ -47,6 +48,15 @@ def collection(features: Iterable[Feature], attribution: str = "") -> dict[str, 
     return {**_head(attribution), "features": list(map(_object, features))}
 
 
+def geodataframe_of(features: dict[str, Any], *, planar: bool = False) -> Any:
+    """Return a `collection` as a GeoDataFrame, whose ``attrs`` have the credit."""
+    geopandas = library("geopandas", "a GeoDataFrame", "geopandas")
+    crs = None if planar else "EPSG:4326"
+    frame = geopandas.GeoDataFrame.from_features(features, crs=crs)
+    frame.attrs["attribution"] = features.get("attribution", "")
+    return frame
+
+
 def _head(attribution: str) -> dict[str, Any]:
     credit = {"attribution": attribution} if attribution else {}
     return {"type": "FeatureCollection", **credit}
@@ -63,18 +73,11 @@ def coordinates_in(points: NDArray[np.float64], *, planar: bool) -> Any:
     return (points if planar else points.round(DIGITS)).tolist()
 
 
-def write_lines(
-    path: Path, rows: Rows, graph: Graph, places: Places, *, reverse: bool, attribution: str
-) -> None:
-    """Write a line for each route, without a geometry where there is no path.
+def lines_of(rows: Rows, graph: Graph, places: Places, *, reverse: bool) -> Iterator[Feature]:
+    """Yield a line for each route, without a geometry where there is no path.
 
     It follows the shapes of the arcs if ``places`` are the graph's own.
     """
-    write_features(path, lines_of(rows, graph, places, reverse=reverse), attribution)
-
-
-def lines_of(rows: Rows, graph: Graph, places: Places, *, reverse: bool) -> Iterator[Feature]:
-    """Yield the features of `write_lines`."""
     for properties, vertices in rows:
         if not len(vertices):
             yield "LineString", None, properties

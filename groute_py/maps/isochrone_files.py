@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import base64
-import html
-import json
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groute_py.errors import InputError, quote
 from groute_py.graph.units import amount
 from groute_py.io.optional_libraries import library
 from groute_py.maps.areas import check_areas
 from groute_py.maps.geojson import SUFFIX, Feature, collection, coordinates_in, write_features
-from groute_py.maps.isochrone_map import IsochroneMap, Layer, map_of, write_picture
+from groute_py.maps.isochrone_map import map_of, page_of, write_picture
 from groute_py.maps.lines import Pieces, segments_of
+from groute_py.maps.page import PAGE, check_tiles, ground_layer, write_page
 from groute_py.maps.reach import Reach, Reaches, ReachView
-from groute_py.maps.sheet import GROUND
 from groute_py.results.tables import SUFFIXES as TABLES
 from groute_py.results.tables import (
     Column,
@@ -35,60 +31,8 @@ from groute_py.results.tables import (
 )
 from groute_py.system.atomic_file import replacing, translating_errors
 
-TEMPLATE = Path(__file__).with_name("page.html")
-
-STEPS = 65_535
-"""Steps of the longer side of a map: coordinates are uint16."""
-
-
-def write_page(chart: IsochroneMap, file: IO[bytes]) -> None:
-    """Write the page of a map."""
-    side = float((chart.high - chart.low).max())
-    data = {
-        "title": chart.title,
-        "labels": chart.labels,
-        "colours": chart.colours,
-        "ground": GROUND,
-        "size": [round(float(x)) for x in (chart.high - chart.low) / side * STEPS],
-        "unit": side / STEPS,
-        "metres": chart.metres,
-        "road_length": chart.road_length / side * STEPS,
-        "roads": _numbers(chart, chart.roads),
-        "layers": [_layer(chart, layer) for layer in chart.layers],
-        "attribution": chart.attribution,
-    }
-    # "<" is escaped so that no name can end the script
-    text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
-    page = TEMPLATE.read_text(encoding="utf-8")
-    page = page.replace("TITLE", html.escape(chart.title), 1).replace('"DATA"', text, 1)
-    file.write(page.encode())
-
-
-def _layer(chart: IsochroneMap, layer: Layer) -> dict[str, Any]:
-    areas = []
-    for band in layer.areas:
-        rings = [ring for polygon in band for ring in polygon]
-        points = np.concatenate(rings) if rings else np.empty((0, 2))
-        areas.append({"points": _numbers(chart, points), "rings": [len(ring) for ring in rings]})
-    return {
-        "name": layer.name,
-        "sources": _numbers(chart, layer.sources),
-        "lines": [_numbers(chart, lines) for lines in layer.lines],
-        "areas": areas,
-    }
-
-
-def _numbers(chart: IsochroneMap, points: NDArray[np.float64]) -> str:
-    """Points, of any shape (…, 2), as the page reads them: uint16, down from the upper left."""
-    side = float((chart.high - chart.low).max())
-    corner = np.array([chart.low[0], chart.high[1]])
-    steps = (points - corner) / side * STEPS * np.array([1, -1])
-    whole = np.clip(np.rint(steps), 0, STEPS).astype("<u2")
-    return base64.b64encode(whole.tobytes()).decode("ascii")
-
-
-MAPS = {".html": write_page, ".png": write_picture}
-"""The writers of forms that draw everything, by suffix."""
+MAPS = (PAGE, ".png")
+"""Forms that draw everything."""
 
 FEATURES = ("vertices", "arcs", "bands")
 """Features that the other forms may list."""
@@ -97,10 +41,11 @@ Progress = Callable[[int, int], object]
 """A function that is called with the number of reaches that are done, and of all."""
 
 
-def check_form(path: Path, features: str | None) -> str:
+def check_form(path: Path, features: str | None, tiles: str | None = None) -> str:
     """Return what a file will list; raise an error now if it could not be written later."""
     suffix = path.suffix
     check_table(path, (SUFFIX, *MAPS))
+    check_tiles(path, tiles)
     listed = {**dict.fromkeys(TABLES, FEATURES[:2]), SUFFIX: FEATURES}.get(suffix, ())
     usual = "bands" if suffix == SUFFIX else "vertices"
     if features is not None and features not in listed:
@@ -124,6 +69,7 @@ def write(
     features: str,
     margin: float | None,
     progress: Progress | None = None,
+    tiles: str | None = None,
 ) -> None:
     """Write an answer into a file, whose features are those of `check_form`."""
     view, reaches = ReachView(answer), _followed(answer, progress)
@@ -138,7 +84,11 @@ def write(
     else:
         chart = map_of(view, reaches, margin)
         with translating_errors(path), replacing(path) as file:
-            MAPS[path.suffix](chart, file)
+            if path.suffix == PAGE:
+                ground = ground_layer(tiles, planar=view.places.planar)
+                write_page(page_of(chart, has_roads=ground is None), ground, file)
+            else:
+                write_picture(chart, file)
 
 
 def bands_of(answer: Reaches) -> dict[str, Any]:

@@ -1,10 +1,10 @@
-"""A map of isochrones: roads, parts of arcs, areas and sources, on a plane; and as a PNG."""
+"""A map of isochrones: roads, parts of arcs, areas and sources; as a picture and as a page."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 from groute_py.graph.csr import Graph
 from groute_py.graph.units import amount
 from groute_py.maps.areas import Polygon
-from groute_py.maps.lines import Floats, Ground, Pieces, beelines, segments_of, whole_arcs
+from groute_py.maps.geojson import Feature
+from groute_py.maps.lines import Ground, Pieces, segments_of, whole_arcs
+from groute_py.maps.page import MapLayer, MapPage
+from groute_py.maps.places import Plane
 from groute_py.maps.raster import Frame
 from groute_py.maps.reach import Reach, ReachView
 from groute_py.maps.sheet import GROUND, LONGEST, Sheet, band_colours, styled
@@ -20,18 +23,36 @@ from groute_py.maps.sheet import GROUND, LONGEST, Sheet, band_colours, styled
 MOST_NAMED = 3
 """Sources that a title names."""
 
+MOST_LINES = 200_000
+"""Straight lines on a page, which a browser draws in a second; with more it has areas alone."""
+
+DOT = {"color": "#111111", "weight": 2, "fillColor": "#ffffff", "fillOpacity": 1}
+"""The look of a source on a page."""
+
+DASH = 4
+"""The length of a dash of edges: points of a picture, pixels of a page."""
+
 EDGE = 0.03
 """The edge around the areas, by their longer side."""
 
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """The reach of one source, or of any, which has no name."""
+    """The reach of one source, or of any of several."""
 
-    name: str
+    names: list[str]  # of the sources
     sources: NDArray[np.float64]  # (k, 2)
     lines: list[NDArray[np.float64]]  # for each limit the segments of parts of arcs, (s, 2, 2)
     areas: list[list[Polygon]]  # for each limit, with those before
+
+    def rings(self, band: int) -> list[NDArray[np.float64]]:
+        """The rings about what is within a limit; none of −1."""
+        return [ring for polygon in self.areas[band] for ring in polygon] if band >= 0 else []
+
+    def adds(self, band: int) -> bool:
+        """Return True if a limit's area is not that of the limit before."""
+        area = self.areas[band]
+        return len(area) > 0 and not (band and area is self.areas[band - 1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,10 +65,24 @@ class IsochroneMap:
     low: NDArray[np.float64]  # (2,), the corner
     high: NDArray[np.float64]
     roads: NDArray[np.float64]  # the segments of all arcs on it, once for both ways, (s, 2, 2)
-    road_length: float  # the mean distance between the ends of arcs
     layers: list[Layer]
     attribution: str
-    metres: bool  # the unit of the plane is the metre
+    plane: Plane
+
+    def located(self, points: NDArray[np.float64]) -> Any:
+        """The coordinates of points, (…, 2), as lists, to a millionth of the map's side or so."""
+        low, high = self.plane.unproject(np.stack([self.low, self.high]))
+        digits = 6 - int(np.floor(np.log10((high - low).max())))
+        return self.plane.unproject(points).round(digits).tolist()
+
+    @property
+    def legend(self) -> list[tuple[str, str]]:
+        """Colours and texts; a text says if its limit adds nothing to the one before."""
+        texts = [f"within {label}" for label in self.labels]
+        for band in range(1, len(texts)):
+            if not any(layer.adds(band) for layer in self.layers):
+                texts[band] += ": no more"
+        return list(zip(self.colours, texts, strict=True))
 
 
 def map_of(view: ReachView, reaches: Iterable[Reach], margin: float | None) -> IsochroneMap:
@@ -60,12 +95,10 @@ def map_of(view: ReachView, reaches: Iterable[Reach], margin: float | None) -> I
         bands = pieces.bands[segments.pieces]
         parts = [segments.ends[bands == band] for band in range(count)]
         some = view.rows_of(reach)
-        text = "" if reach.source < 0 else str(*view.names(some))
-        sources = view.answer.sources[some]
-        layers.append(Layer(text, ground.points[sources], parts, view.areas(reach, margin)))
+        names, spots = map(str, view.names(some)), ground.points[view.answer.sources[some]]
+        layers.append(Layer(list(names), spots, parts, view.areas(reach, margin)))
     low, high = _corners(layers)
-    roads = _roads(view.graph, ground, low, high)
-    lines = segments_of(roads, ground).ends
+    lines = segments_of(_roads(view.graph, ground, low, high), ground).ends
     is_inside = np.all((lines >= low) & (lines <= high), axis=(1, 2))
     return IsochroneMap(
         title=_title(view),
@@ -74,10 +107,9 @@ def map_of(view: ReachView, reaches: Iterable[Reach], margin: float | None) -> I
         low=low,
         high=high,
         roads=lines[is_inside],
-        road_length=float(beelines(roads, ground).mean()) if len(roads) else 0.0,
         layers=layers,
         attribution=view.graph.attribution,
-        metres=not view.places.planar,
+        plane=view.plane,
     )
 
 
@@ -90,18 +122,74 @@ def write_picture(chart: IsochroneMap, file: IO[bytes]) -> None:
         bands = list(enumerate(chart.colours))[::-1]  # the nearest on top
         for band, colour in bands:
             for layer in chart.layers:
-                inner = layer.areas[band - 1] if band else []
-                if layer.areas[band]:
-                    sheet.area(_rings(frame, layer.areas[band], inner), colour)
+                if layer.adds(band):
+                    rings = layer.rings(band) + [ring[::-1] for ring in layer.rings(band - 1)]
+                    sheet.area([frame.at(ring) for ring in rings], colour)
+        for band, colour in reversed(bands):
+            for layer in chart.layers:
+                if layer.adds(band):
+                    edges = [frame.at(ring) for ring in layer.rings(band)]
+                    sheet.edges(edges, colour, DASH, DASH * band)
         for band, colour in bands:
             for layer in chart.layers:
                 sheet.lines(frame.at(layer.lines[band]), colour, 0.6)
         for layer in chart.layers:
             sheet.dots(frame.at(layer.sources))
-        labels = [f"within {label}" for label in chart.labels]
-        sheet.legend(list(zip(chart.colours, labels, strict=True)))
+        sheet.legend(chart.legend)
         sheet.add_attribution(chart.attribution)
         sheet.figure.savefig(file, format="png")
+
+
+def page_of(chart: IsochroneMap, *, has_roads: bool) -> MapPage:
+    """The page of a map: a layer for each limit, or of several reaches for each source."""
+    is_one = len(chart.layers) == 1
+    count = sum(len(lines) for layer in chart.layers for lines in layer.lines)
+    has_lines = count + has_roads * len(chart.roads) <= MOST_LINES
+    layers = []
+    if has_roads and has_lines and len(chart.roads):
+        roads = chart.located(chart.roads), {"style": {"color": GROUND, "weight": 1}}
+        layers.append(MapLayer("roads", [("MultiLineString", *roads)]))
+    sources: list[Feature] = []
+    for layer in chart.layers:
+        bands = [
+            _band(chart, layer, band, {} if is_one else {"from": layer.names[0]}, has_lines)
+            for band in range(len(chart.labels))
+        ]
+        if is_one:
+            named = zip((text for _, text in chart.legend), bands, strict=True)
+            layers += [MapLayer(text, band) for text, band in named if band]
+        else:
+            every = [feature for band in bands for feature in band]
+            layers.append(MapLayer(f"from {layer.names[0]}", every, layer is chart.layers[0]))
+        for place, name in zip(chart.located(layer.sources), layer.names, strict=True):
+            sources.append(("Point", place, {"source": name, "style": DOT}))
+    layers.append(MapLayer("sources", sources))
+    more = [] if has_lines else [("none", f"areas only, of {count:,} parts of roads")]
+    planar = chart.plane.centre is None
+    return MapPage(chart.title, layers, chart.legend + more, chart.attribution, planar)
+
+
+def _band(
+    chart: IsochroneMap, layer: Layer, band: int, row: dict[str, Any], has_lines: bool
+) -> list[Feature]:
+    """What one limit adds: its area without the one before, its edge, and parts of arcs.
+
+    Dashes of edges are farther apart from limit to limit, so that all can be seen in one place.
+    """
+    if not layer.adds(band):
+        return []
+    colour, row = chart.colours[band], row | {"within": chart.labels[band]}
+    edge, inner = ([chart.located(r) for r in layer.rings(b)] for b in (band, band - 1))
+    area = [edge + inner]  # Leaflet leaves out what an even number of rings surrounds
+    dashes = {"dashArray": f"{DASH} {DASH * band}"} if band else {}
+    styles: list[tuple[str, Any, dict[str, Any]]] = [
+        ("MultiPolygon", area, {"stroke": False, "fillColor": colour, "fillOpacity": 0.35}),
+        ("MultiLineString", edge, {"color": colour, "weight": 2, **dashes}),
+    ]
+    if has_lines and len(layer.lines[band]):
+        lines = chart.located(layer.lines[band])
+        styles.append(("MultiLineString", lines, {"color": colour, "weight": 2}))
+    return [(kind, where, row | {"style": style}) for kind, where, style in styles]
 
 
 def _once(pieces: Pieces, ground: Ground) -> Pieces:
@@ -154,10 +242,3 @@ def _roads(
     some = np.flatnonzero(inside[tails] & inside[graph.heads] & has_extent)
     arcs = whole_arcs(tails[some], graph.heads[some], some)
     return arcs.some(_first_of_each(_road(arcs, ground)))
-
-
-def _rings(frame: Frame, area: list[Polygon], inner: list[Polygon]) -> list[Floats]:
-    """The rings of an area without that inside of it, which are turned to stay empty."""
-    rings = [ring for polygon in area for ring in polygon]
-    rings += [ring[::-1] for polygon in inner for ring in polygon]
-    return [frame.at(ring) for ring in rings]

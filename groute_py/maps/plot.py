@@ -99,7 +99,7 @@ def plot(
         what: a `Result`; an `Assignment`; a graph, as for `groute_py.sssp`; the path of a saved
             result (``.npz``, ``.npy``, ``.csv`` or ``.parquet``), of a graph file, or of the file
             of ``--telemetry`` or ``--trace``.
-        output: the file, ``.png``, ``.svg`` or ``.html``; it is complete or absent.
+        output: the file, ``.png`` or ``.svg``; it is complete or absent.
         coordinates: a DIMACS ``.co`` or a TNTP ``_node.tntp`` file, compressed or not; the file of
             a graph that has coordinates, or such a `Graph`; the spec ``"road:WxH"`` of a grid; or
             numbers of shape (n, 2), x and y. A graph's own, or the file beside it, are taken where
@@ -121,7 +121,7 @@ def plot(
     >>> plot("road:30x20", "/tmp/town.co")
     Traceback (most recent call last):
         ...
-    groute_py.errors.InputError: /tmp/town.co: unknown suffix '.co'; a picture is .png, .svg, .html
+    groute_py.errors.InputError: /tmp/town.co: unknown suffix '.co'; a picture is .png, .svg
     """
     wish = Wish(coordinates, tree, tuple(paths), parts, partition, unit, size, planar)
     wish.check()

@@ -5,7 +5,9 @@ Its colours can be told apart by colour-blind people. Matplotlib is imported whe
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from itertools import product
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,8 +95,20 @@ def number(value: float, _: object = None) -> str:
 TOP, BOTTOM, SIDE, LEAST_WIDTH = 0.085, 0.1, 0.025, 0.75
 """Title, legend and margins, and how narrow a picture may be, by the longer side of the map."""
 
-LABEL = 14
-"""Points from a marked place to the upper edge of its name above it."""
+HALF_DOT, DISTANCES = 4, (5, 16, 28, 40, 60)
+"""Points: half the side of a marked place, and from there to its name along both axes."""
+
+ACROSS, UP = {"left": 1, "right": -1, "center": 0}, {"bottom": 1, "top": -1, "center": 0}
+"""The side of a place, by that of its name which is next to it."""
+
+
+class Mark(NamedTuple):
+    """A place in pixels and its name."""
+
+    spot: NDArray[np.float64]
+    text: str
+    color: str
+    shape: str
 
 
 class Sheet:
@@ -102,12 +116,13 @@ class Sheet:
 
     def __init__(self, frame: Frame, title: str, note: str) -> None:
         self.title = title
-        self._frame, self._longest = frame, max(frame.width, frame.height)
+        self._longest = max(frame.width, frame.height)
         width = max(frame.width + 2 * SIDE * self._longest, LEAST_WIDTH * self._longest)
         height = frame.height + (TOP + BOTTOM) * self._longest
         self._wide, self._tall = self._longest / width, self._longest / height
         inch = self._longest / WIDTH_IN
         self.figure = drawing("figure").Figure(figsize=(width / inch, height / inch), dpi=inch)
+        self._point = self.figure.dpi / 72
         left, shares = (1 - frame.width / width) / 2, (frame.width / width, frame.height / height)
         self._axes = self.figure.add_axes((left, BOTTOM * self._tall, *shares))
         self._axes.set_axis_off()
@@ -172,6 +187,12 @@ class Sheet:
         for width, shade in ((4.5, "white"), (2.2, color)):
             self._axes.plot(*spots.T, color=shade, linewidth=width, solid_joinstyle="round")
 
+    def edges(self, rings: list[NDArray[np.float64]], color: str, dash: float, gap: float) -> None:
+        """Draw closed rings of places in pixels by dashes, whose lengths are in points."""
+        style: Any = (0, (dash, gap)) if gap else "solid"
+        how = {"colors": color, "linewidths": 1.2, "linestyles": [style]}
+        self._axes.add_collection(drawing("collections").LineCollection(rings, **how))
+
     def lines(self, spots: NDArray[np.float64], color: str, width: float) -> None:
         """Draw straight lines between two places in pixels each, shape (k, 2, 2)."""
         how = {"colors": color, "linewidths": width, "capstyle": "round"}
@@ -192,21 +213,45 @@ class Sheet:
         how = {"color": "white", "markeredgecolor": "black", "markersize": 5}
         self._axes.plot(*spots.T, "o", **how)
 
-    def mark(self, spot: NDArray[np.float64], text: str, color: str, shape: str) -> None:
-        """Mark a place in pixels, and name it on the side where there is room."""
-        how = {"color": color, "markersize": 7, "markeredgecolor": "white"}
-        self._axes.plot(*spot, shape, clip_on=False, **how)
-        is_right = spot[0] > 0.75 * self._frame.width
-        above = LABEL * self.figure.dpi / 72
-        is_high = spot[1] + above > self._frame.height  # the second line of the title is there
-        self._axes.annotate(
-            plain(text),
-            spot,
-            xytext=(-8 if is_right else 8, -4 if is_high else 4),
-            textcoords="offset points",
-            ha="right" if is_right else "left",
-            va="top" if is_high else "baseline",
-            fontsize=9,
-            color=LETTERS,
-            path_effects=[drawing("patheffects").withStroke(linewidth=3, foreground="white")],
-        )
+    def marks(self, marks: Sequence[Mark]) -> None:
+        """Mark places, and name each where there is room: in the map, upon no place or name."""
+        half = HALF_DOT * self._point
+        dots = [self._axes.transData.transform(mark.spot) for mark in marks]
+        taken = [drawing("transforms").Bbox([dot - half, dot + half]) for dot in dots]
+        for spot, text, color, shape in marks:
+            how = {"color": color, "markersize": 7, "markeredgecolor": "white"}
+            self._axes.plot(*spot, shape, clip_on=False, **how)
+            taken.append(self._name(spot, text, color, taken))
+
+    def _name(self, spot: NDArray[np.float64], text: str, color: str, taken: list[Any]) -> Any:
+        """Name a place, outside of some boxes as far as possible; returns the box of its name."""
+        edge = [drawing("patheffects").withStroke(linewidth=3, foreground="white")]
+        how = {"fontsize": 9, "color": color, "path_effects": edge}
+        name, frame = self._axes.text(*spot, plain(text), **how), self._axes.get_window_extent()
+
+        def put(side: tuple[int, tuple[str, str]]) -> Any:
+            distance, (across, up) = side
+            away = np.array([ACROSS[across], UP[up]]) * distance * self._point
+            name.set(position=spot + away, ha=across, va=up)
+            return name.get_window_extent()
+
+        def hidden(side: tuple[int, tuple[str, str]]) -> float:
+            box = put(side)
+            return _area(box) - _shared(box, frame) + sum(_shared(box, one) for one in taken)
+
+        best = min(product(DISTANCES, product(ACROSS, UP)), key=hidden)
+        box = put(best)
+        if best[0] > DISTANCES[0]:
+            ends = np.stack([spot, name.get_position()])
+            self._axes.plot(*ends.T, color=color, linewidth=0.6, zorder=name.zorder - 0.5)
+        return box
+
+
+def _shared(box: Any, other: Any) -> float:
+    """The area that two boxes share."""
+    both = type(box).intersection(box, other)
+    return 0.0 if both is None else _area(both)
+
+
+def _area(box: Any) -> float:
+    return float(box.width * box.height)
