@@ -75,7 +75,7 @@ def ground_layer(tiles: str | None, *, planar: bool = False) -> Any:
         return None
     if planar:
         raise InputError("tiles are of longitudes and latitudes, not of a plane; leave them out")
-    name = tiles or USUAL_TILES
+    name = USUAL_TILES if tiles is None else tiles
     # servers of OpenStreetMap refuse requests that do not say which site they are for
     how = {"overlay": True, "referrer_policy": "strict-origin-when-cross-origin"}
     if "{z}" in name:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from groute_py.maps.drawings import Network
 from groute_py.maps.lines import whole_arcs
 from groute_py.maps.raster import Frame, mean_of_lines, mean_of_points, most_of_lines, stretch_of
 from groute_py.maps.saved import saved_in
-from groute_py.maps.sheet import Sheet
+from groute_py.maps.sheet import Mark, Sheet
 
 GRID, COUNT = "road:12x9", 108
 NEAR, FAR = 14, 107
@@ -110,13 +111,6 @@ def test_on_a_plane(place: Path) -> None:
     draw(GRID, "--planar", "-o", "map.png", "--size", 300)
 
 
-def test_a_page_stands_alone(place: Path) -> None:
-    draw("out.npz", "-o", "page.html", "--size", 300)
-    page = (place / "page.html").read_text()
-    assert "data:image/png;base64," in page
-    assert not re.search(r"(src|href)=\"(?!data:)", page)
-
-
 def test_telemetry(place: Path) -> None:
     (place / "gpus.csv").write_text(SAMPLES)
     draw("gpus.csv", "-o", "gpus.svg", "--size", 300)
@@ -174,12 +168,31 @@ def test_names_do_not_touch_the_title(x: int, size: int) -> None:
     frame = Frame.around(np.array([[0.0, 0.0], [size, size]]), size)
     for y in (0, size // 2, size - 1):
         sheet = Sheet(frame, "Distances from 1", "108 of 108 vertices reached, gjpqy")
-        sheet.mark(np.array([x * size / 300, y]), "1", "#000000", "o")
+        sheet.marks([Mark(np.array([x * size / 300, y]), "1", "#000000", "o")])
         sheet.figure.canvas.draw()
         (name,) = sheet.figure.axes[0].texts
         note = sheet.figure.texts[1].get_window_extent()
         assert name.get_window_extent().y1 < note.y0
         assert name.get_window_extent().y0 > sheet.figure.axes[0].bbox.y0
+
+
+def test_names_lie_apart() -> None:
+    """Of nine places in a square of which each is as near to the next as names are high."""
+    frame = Frame.around(np.array([[0.0, 0.0], [900, 900]]), 900)
+    sheet = Sheet(frame, "9 shortest paths", "")
+    spots = [np.array([880.0 - 12 * x, 20.0 + 12 * y]) for x in range(3) for y in range(3)]
+    names = [f"place {number}" for number in range(9)]
+    marks = [Mark(spot, name, "#0072b2", "s") for spot, name in zip(spots, names, strict=True)]
+    sheet.marks(marks)
+    axes = sheet.figure.axes[0]
+    boxes = [name.get_window_extent() for name in axes.texts]
+    assert [name.get_text() for name in axes.texts] == names
+    for box, other in itertools.combinations(boxes, 2):
+        assert not box.overlaps(other)
+    for box in boxes:
+        assert axes.bbox.x0 <= box.x0 <= box.x1 <= axes.bbox.x1
+        assert axes.bbox.y0 <= box.y0 <= box.y1 <= axes.bbox.y1
+        assert not any(box.contains(*axes.transData.transform(spot)) for spot in spots)
 
 
 class TestRaster:
