@@ -159,7 +159,7 @@ def route(
             check_pairs_file(Path(pairs))
         if [pairs is None] * 2 != [sources is not None, targets is not None]:
             raise InputError("give --pairs FILE, or both --from and --to")
-        check_routes_file(output, tiles)
+        check_routes_file(output, tiles, planar=run.where.planar)
 
     def write(routes: Routes) -> None:
         if is_drawn:
@@ -234,12 +234,16 @@ def isochrone(
     """
     run = Runner("isochrone", graph, arguments, {"--from": sources})
     from groute_py.jobs.isochrone import IsochroneJob
-    from groute_py.maps.isochrone_files import check_form, needs_places, write
+    from groute_py.jobs.isochrones import check_margin
+    from groute_py.maps.isochrone_files import MAPS, check_form, needs_places, write
 
     output, where = run.file, run.where
 
     def check() -> None:
-        _check_form(output, features, margin, tiles)
+        listed = check_form(output, features, tiles, planar=where.planar)
+        check_margin(margin)
+        if margin is not None and output.suffix not in MAPS and listed != "bands":
+            raise InputError(f"--margin is of areas, and {output} lists {listed}; leave it out")
         if not each:
             run.refuse_resume("--each")
 
@@ -277,18 +281,6 @@ def _limits(text: str) -> list[int | float | str]:
         return [limit(word.strip()) for word in text.split(",")]
     except ValueError as problem:
         raise everywhere(InputError(f"--limits {quote(text)}: {problem}")) from None
-
-
-def _check_form(
-    output: Path, features: str | None, margin: float | None, tiles: str | None
-) -> None:
-    from groute_py.jobs.isochrones import check_margin
-    from groute_py.maps.isochrone_files import MAPS, check_form
-
-    check_margin(margin)
-    listed = check_form(output, features, tiles)
-    if margin is not None and output.suffix not in MAPS and listed != "bands":
-        raise InputError(f"--margin is of areas, and {output} lists {listed}; leave it out")
 
 
 def _rows(run: Runner, answer: Any, vertices: int, figures: dict[str, Any]) -> dict[str, Any]:

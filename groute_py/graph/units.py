@@ -101,4 +101,4 @@ def amount(number: float, unit: str, digits: int = 12) -> str:
             size = number * scales[unit]
             shown = next((name for name in names if size >= scales[name]), unit)
             number = float(size / scales[shown])
-    return f"{number:,.{digits}g} {shown}".rstrip()
+    return f"{float(f'{number:.{digits}g}'):,.12g} {shown}".rstrip()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,8 @@ from groute_py.graph.geography import Units
 from groute_py.graph.ids import Numbering
 from groute_py.maps.geojson import (
     SUFFIX,
+    Feature,
+    Rows,
     collection,
     geodataframe_of,
     lines_of,
@@ -32,6 +34,7 @@ from groute_py.results.tables import (
     Tabular,
     beside,
     check_table,
+    in_words,
     of_distances,
     records,
     with_sums,
@@ -132,7 +135,7 @@ class Routes(Tabular):
             SetupError: the form needs a library that is not installed.
         """
         target = file_path("path", path)
-        check_routes_file(target, tiles)
+        check_routes_file(target, tiles, planar=planar)
         if target.suffix not in MAPS:
             write_table(target, self._parts(), self.attribution)
             return
@@ -142,12 +145,12 @@ class Routes(Tabular):
 
     def save_lines(self, path: Path, places: Places, tiles: str | None = None) -> None:
         """Write paths as lines between coordinates, as `save` does for maps."""
-        assert self.graph is not None
-        lines = lines_of(self._lines(), self.graph, places, reverse=self.reverse)
         if path.suffix == SUFFIX:
-            write_features(path, lines, self.attribution)
+            write_features(path, self._features(places, with_units), self.attribution)
             return
+        assert self.graph is not None
         ground = ground_layer(tiles, planar=places.planar)
+        lines = self._features(places, in_words)
         page = page_of_routes(lines, self.graph, planar=places.planar)
         with translating_errors(path), replacing(path) as file:
             write_page(page, ground, file)
@@ -157,9 +160,7 @@ class Routes(Tabular):
         """The lines of the paths as GeoJSON, for GeoPandas, folium and others."""
         if self.paths is None or self.graph is None:
             raise InputError("lines need paths; solve with paths=True")
-        places = places_of(self.graph)
-        lines = lines_of(self._lines(), self.graph, places, reverse=self.reverse)
-        return collection(lines, self.attribution)
+        return collection(self._features(places_of(self.graph), with_units), self.attribution)
 
     def to_geodataframe(self) -> Any:
         """The lines of the paths as a GeoDataFrame, with the columns of the ``.geojson``.
@@ -172,13 +173,17 @@ class Routes(Tabular):
         """
         return geodataframe_of(self.__geo_interface__)
 
-    def _lines(self) -> Iterator[tuple[dict[str, Any], NDArray[np.int64]]]:
+    def _features(self, places: Places, shown: Callable[..., TableColumns]) -> Iterator[Feature]:
+        """The lines of paths; their properties are columns with units, or in words."""
+        assert self.graph is not None
+        return lines_of(self._lines(shown), self.graph, places, reverse=self.reverse)
+
+    def _lines(self, shown: Callable[..., TableColumns]) -> Rows:
         assert self.paths is not None
         for start in range(0, len(self.pairs), PAIRS_AT_ONCE):
             some = slice(start, start + PAIRS_AT_ONCE)
-            yield from zip(
-                records(with_units(self._ends(some), self.units)), self.paths[some], strict=True
-            )
+            rows = records(shown(self._ends(some), self.units))
+            yield from zip(rows, self.paths[some], strict=True)
 
     def _parts(self) -> Iterator[TableColumns]:
         for start in range(0, len(self.pairs), PAIRS_AT_ONCE):
@@ -206,7 +211,7 @@ class Routes(Tabular):
         return json.dumps(self.numbering.ids_of(path).tolist(), ensure_ascii=False)
 
 
-def check_routes_file(path: Path, tiles: str | None = None) -> None:
+def check_routes_file(path: Path, tiles: str | None = None, *, planar: bool = False) -> None:
     """Raise an error now if routes could not be written there later."""
     check_table(path, MAPS)
-    check_tiles(path, tiles)
+    check_tiles(path, tiles, planar=planar)

@@ -41,11 +41,13 @@ Progress = Callable[[int, int], object]
 """A function that is called with the number of reaches that are done, and of all."""
 
 
-def check_form(path: Path, features: str | None, tiles: str | None = None) -> str:
+def check_form(
+    path: Path, features: str | None, tiles: str | None = None, *, planar: bool = False
+) -> str:
     """Return what a file will list; raise an error now if it could not be written later."""
     suffix = path.suffix
     check_table(path, (SUFFIX, *MAPS))
-    check_tiles(path, tiles)
+    check_tiles(path, tiles, planar=planar)
     listed = {**dict.fromkeys(TABLES, FEATURES[:2]), SUFFIX: FEATURES}.get(suffix, ())
     usual = "bands" if suffix == SUFFIX else "vertices"
     if features is not None and features not in listed:

@@ -172,7 +172,7 @@ def page_of(chart: IsochroneMap, *, has_roads: bool) -> MapPage:
 def _band(
     chart: IsochroneMap, layer: Layer, band: int, row: dict[str, Any], has_lines: bool
 ) -> list[Feature]:
-    """What one limit adds: its area without the one before, its edge, and parts of arcs.
+    """The features of a limit: its area without the one before, its edge, and parts of arcs.
 
     Dashes of edges are farther apart from limit to limit, so that all can be seen in one place.
     """

@@ -9,15 +9,14 @@ import difflib
 import html
 import itertools
 from collections.abc import Iterable
-from importlib.metadata import distribution
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from groute_py.errors import InputError, quote
+from groute_py.errors import InputError, SetupError, quote
 from groute_py.graph.csr import Graph
 from groute_py.io.optional_libraries import library
-from groute_py.io.tables.units import amount, unit_of
 from groute_py.maps.geojson import Feature, collection
 from groute_py.maps.sheet import SERIES
 
@@ -37,9 +36,8 @@ padding: 8px 12px; background: #fffffff0; border-radius: 6px; font: 13px/1.5 san
 ENTRY = """<br><i style="display: inline-block; width: 1.6em; height: 0.8em; margin-right: 0.5em;
 background: {}"></i>{}"""
 
-
-DIGITS, MOST_NAMED = 4, 12
-"""Digits of an amount in a tooltip, and sources that a legend names."""
+MOST_NAMED = 12
+"""Sources that a legend names."""
 
 
 class MapLayer(NamedTuple):
@@ -70,7 +68,7 @@ def ground_layer(tiles: str | None, *, planar: bool = False) -> Any:
         InputError: nobody serves such tiles without a token, or the map is of a plane.
         SetupError: folium is not installed.
     """
-    folium = library("folium", DRAWING, "maps")
+    folium, _ = library("folium", DRAWING, "maps"), _leaflet("js")
     if tiles == NO_TILES or (tiles is None and planar):
         return None
     if planar:
@@ -97,10 +95,10 @@ def ground_layer(tiles: str | None, *, planar: bool = False) -> Any:
     return folium.TileLayer(provider, name=provider.name, **how)
 
 
-def check_tiles(path: Path, tiles: str | None) -> None:
+def check_tiles(path: Path, tiles: str | None, *, planar: bool = False) -> None:
     """Raise an error now if a file could not be a map above such tiles later."""
     if path.suffix == PAGE:
-        ground_layer(tiles)
+        ground_layer(tiles, planar=planar)
     elif tiles is not None:
         raise InputError(f"{path}: tiles are the ground of {PAGE} maps; leave them out")
 
@@ -135,29 +133,37 @@ def write_page(page: MapPage, ground: Any, file: IO[bytes]) -> None:
     heading = HEADING.format(root.title, "".join(entries))
     root.html.add_child(branca.Html(heading, script=True, width=0, height=0))
     for kind, link in (("js", branca.JavascriptLink), ("css", branca.CssLink)):
-        path = Path(str(distribution("XStatic-Leaflet").locate_file(f"{LEAFLET}.{kind}")))
-        leaflet = link(path.name)
-        leaflet.code = path.read_text(encoding="utf-8")
+        leaflet = link(f"leaflet.{kind}")
+        leaflet.code = _leaflet(kind).read_text(encoding="utf-8")
         root.header.add_child(leaflet)
     file.write(root.render(embedded=True).encode())
+
+
+def _leaflet(kind: str) -> Path:
+    """A file of Leaflet; `SetupError` if it is not installed."""
+    try:
+        return Path(str(distribution("XStatic-Leaflet").locate_file(f"{LEAFLET}.{kind}")))
+    except PackageNotFoundError as error:
+        raise SetupError(
+            f"{DRAWING} needs XStatic-Leaflet, which is not installed: pip install "
+            "XStatic-Leaflet, or groute-py[maps]"
+        ) from error
 
 
 def _escaped(row: dict[str, Any]) -> dict[str, Any]:
     """Properties as texts in which a browser finds no markup."""
     style = row.pop("style")
-    shown = {html.escape(title): html.escape(str(value)) for title, value in row.items()}
-    return {"style": style, **shown}
+    texts = ((title, "" if value is None else str(value)) for title, value in row.items())
+    return {"style": style, **{html.escape(title): html.escape(text) for title, text in texts}}
 
 
 def page_of_routes(lines: Iterable[Feature], graph: Graph, *, planar: bool) -> MapPage:
     """The page of lines as `groute_py.maps.geojson.lines_of` has them, a layer for each source."""
-    unit = unit_of(graph)
     by_source: dict[str, list[Feature]] = {}
     for kind, where, row in lines:
         if where is not None:
-            shown = {**row, "distance": amount(row["distance"], unit, DIGITS)}
             name = str(row.get("source_name") or row["source"])
-            by_source.setdefault(name, []).append((kind, where, shown))
+            by_source.setdefault(name, []).append((kind, where, row))
     if not by_source:
         raise InputError("there is no path to draw between any source and its target")
     colours = dict(zip(by_source, itertools.cycle(SERIES)))

@@ -23,9 +23,13 @@ from numpy.typing import NDArray
 from groute_py.errors import InputError, check_choice, printable, quote
 from groute_py.graph.geography import Units
 from groute_py.graph.ids import Numbering
+from groute_py.graph.units import amount
 from groute_py.io.optional_libraries import library
 from groute_py.results.distances import reached_in
 from groute_py.system.atomic_file import check_writable, replacing, translating_errors
+
+DIGITS = 4
+"""Digits of an amount in words."""
 
 CARRIED = "carried_"
 """Begins the names of sums along paths where others may have the same."""
@@ -138,6 +142,20 @@ def with_units(part: TableColumns, units: Units) -> TableColumns:
             title = f"{CARRIED}{title}"
         titled[title] = column
     return titled
+
+
+def in_words(part: TableColumns, units: Units) -> TableColumns:
+    """Put units into distances and other sums, as texts for people: ``2.5 min``."""
+
+    def worded(column: Column) -> Column:
+        if column.sums is None:
+            return column
+        unit = units.get(column.sums, "")
+        digits = DIGITS if unit else 12
+        texts = [amount(value, unit, digits) for value in column.values.tolist()]
+        return column._replace(values=np.array(texts, object))
+
+    return {title: worded(column) for title, column in part.items()}
 
 
 def of_reached(part: TableColumns) -> TableColumns:

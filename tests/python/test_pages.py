@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import re
+from importlib.metadata import PackageNotFoundError as NotInstalled
 from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
@@ -226,6 +227,10 @@ def test_without_folium(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     result = reach(street(), [0], 60)
     monkeypatch.setattr(optional_libraries, "import_module", absent)
     with pytest.raises(SetupError, match=r"folium, which is not installed: .*groute-py\[maps\]"):
+        result.save(tmp_path / "map.html")
+    monkeypatch.undo()
+    monkeypatch.setattr("groute_py.maps.page.distribution", raising_at(1, print, NotInstalled()))
+    with pytest.raises(SetupError, match=r"XStatic-Leaflet, which is not installed"):
         result.save(tmp_path / "map.html")
 
 
