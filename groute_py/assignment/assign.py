@@ -94,7 +94,7 @@ def assign(
         start,
         time_limit_s,
         skims,
-        {} if select is None else select,
+        select,
         device,
     )
     return job.run(GraphSource(graph), connect(comm), progress)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, partial
 from numbers import Integral
 from typing import Any, cast
@@ -48,7 +48,7 @@ class AssignmentJob:
     start: Any = None
     time_limit_s: float | None = None
     skims: Sequence[str] = ()
-    select: Mapping[str, Any] = field(default_factory=dict)
+    select: Mapping[str, Any] | None = None
     device: str = "auto"
 
     def alike(self) -> dict[str, Any]:
@@ -60,7 +60,7 @@ class AssignmentJob:
     @cached_property
     def selections(self) -> Selections:
         """The selections, checked and comparable."""
-        return selections_in(self.select)
+        return selections_in({} if self.select is None else self.select)
 
     def check(self) -> None:
         """Raise `InputError` for what is wrong whatever the graph is."""

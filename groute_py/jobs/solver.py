@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
+from groute_py.assignment.answer import Assignment
+from groute_py.assignment.job import AssignmentJob
 from groute_py.centrality import measures
 from groute_py.centrality.scores import ArcScores, Scores
 from groute_py.comm.agree import at_root, on_root, refuse_difference
@@ -36,6 +38,7 @@ from groute_py.many.opened import Opened, open_for
 from groute_py.many.rows import SourceRows
 from groute_py.many.sources import Vertex, Vertices
 from groute_py.results.result import Result
+from groute_py.source.graph_source import GraphSource
 from groute_py.system.threads import limited_to
 
 if TYPE_CHECKING:
@@ -88,11 +91,7 @@ class Solver:
 
     For which methods an option holds, a table in docs/python.md says. `apsp`, `matrix`, `route`,
     the centralities, and `nearest` with ``k > 1``, take the whole graph to all ranks when one of
-    them is first called. What a method has made of the graph, and put on the devices, stays for the
-    next call.
-
-    Args:
-        opened: the graph; its shares are loaded, or wait for a first tree with ``prepare``.
+    them is first called. What a method makes of the graph, and on the devices, stays for the next.
 
     Raises:
         InputError, SetupError: the same one on every rank.
@@ -334,6 +333,26 @@ class Solver:
             on_root(opened.channel, lambda: opened.options.refuse_turns("update"))
             self._about = self._about._replace(facts=opened.update(weights, arcs))
 
+    def assign(
+        self, demand: Any, *, progress: Callable[..., Any] | None = None, **choices: Any
+    ) -> Assignment | None:
+        """Flows at which no traveller has a cheaper way; see `groute_py.assign`.
+
+        The choices are its arguments but ``graph`` and ``comm``; ``device`` and ``time_limit_s``
+        are those of the solver unless they are given.
+
+        Raises:
+            GraphError, InputError, SetupError: as there; or open with ``reverse`` or ``turns``.
+            RunError: the solver is closed.
+        """
+        opened, names = self._opened, ("device", "time_limit_s")
+        self._refuse_reordered("assign")
+        with opened.alone():
+            on_root(opened.channel, lambda: opened.options.refuse_turns("assign"))
+            forward = at_root(opened.channel, opened.forward)
+            own = {name: getattr(opened.options, name) for name in names} | choices
+            return AssignmentJob(demand, **own).run(GraphSource(forward), opened.channel, progress)
+
     def reversed(self) -> Solver:
         """A solver of the other direction: with ``reverse`` if this one is without; collective.
 
@@ -377,8 +396,7 @@ class Solver:
         return Solver(opened.following(forward, options))
 
     def _with_weights(self, weights: Any) -> Graph:
-        opened = self._opened
-        graph = opened.forward()
+        graph = self._opened.forward()
         if isinstance(graph, PreparedGraph):
-            return graph.with_weights(weights, device=opened.options.device)
+            return graph.with_weights(weights, device=self._opened.options.device)
         return graph.with_weights(weights)

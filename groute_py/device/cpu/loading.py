@@ -13,7 +13,14 @@ from groute_py.device.loading import LANES, PARTS, Load, Origins
 from groute_py.graph.hierarchy.separators.customizable import CustomizableHierarchy
 from groute_py.graph.tails import all_tails
 from groute_py.kernels.cpu import customization, loading
-from groute_py.system.threads import in_slices
+from groute_py.system.memory_limits import check_room
+from groute_py.system.threads import in_slices, thread_count
+
+SLOT_BYTES = 8 * (2 * PARTS + 3)
+"""Bytes for a slot: its flows by part, as loaded and as added, and its lengths."""
+
+LANE_BYTES = 24
+"""Bytes for a vertex and a lane of a block that is loaded: distances, trips, and two slots."""
 
 
 class SlotLengths(NamedTuple):
@@ -29,6 +36,9 @@ class CpuLoading:
 
     def __init__(self, hierarchy: CustomizableHierarchy, rank: int = 0) -> None:
         self._hierarchy = hierarchy
+        blocks = LANE_BYTES * LANES * hierarchy.vertex_count * min(thread_count(), PARTS)
+        slots = SLOT_BYTES * 2 * hierarchy.arc_count
+        check_room(slots + blocks, f"trips on {hierarchy.arc_count:,} arcs of the hierarchy")
         self._triangles = triangles_of(hierarchy)
         self._lower = lower_triangles(hierarchy, self._triangles)
         self._arcs = *hierarchy.rows, all_tails(hierarchy.offsets, np.int32)
