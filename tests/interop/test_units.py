@@ -83,6 +83,25 @@ def test_titles_stay_apart() -> None:
     assert frame.loc[0, ["distance_min", "carried_distance_min"]].tolist() == [7, 3]
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".json", ".parquet"])
+def test_any_answer_is_saved_as_its_table(tmp_path: Path, suffix: str) -> None:
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    read = {".csv": pd.read_csv, ".json": pd.read_json, ".parquet": pd.read_parquet}[suffix]
+    with groute_py.open(ROADS, **ON_CPU) as graph:
+        answers = graph.matrix(["a"], ["b", "c"]), graph.apsp(), graph.closeness()
+    reach = groute_py.accessibility(ROADS, ["a", "b"], ["b", "c"], **ON_CPU)
+    for answer in (*answers, reach):
+        answer.save(tmp_path / f"out{suffix}")
+        pd.testing.assert_frame_equal(
+            read(tmp_path / f"out{suffix}"), answer.to_frame(), check_dtype=False
+        )
+    with pytest.raises(groute_py.InputError, match=r"unknown suffix '.xlsx'"):
+        reach.save(tmp_path / "out.xlsx")
+    with pytest.raises(groute_py.InputError, match=r"not one alone; write \[source\]"):
+        groute_py.matrix(ROADS, "a", ["b"], **ON_CPU)
+
+
 @pytest.mark.parametrize("suffix", ["csv", "csr"])
 def test_commands_write_what_readers_take(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
