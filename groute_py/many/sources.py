@@ -18,6 +18,7 @@ from groute_py.graph.turns.expanded import layout_of
 from groute_py.io.pairs import read_sources
 from groute_py.io.text.lines import whole_lines
 from groute_py.system.memory_limits import check_room
+from groute_py.system.paths import is_file_there
 
 Locator = Callable[[Graph], NDArray[np.int64]]
 """Finds the positions of vertices in a graph."""
@@ -60,7 +61,12 @@ def sources_of(
         raise InputError(
             f"{quote(text)} names no {role}; give all, random:N, a .ss file, @FILE or ID,ID,…"
         )
-    return numbering.indices_of(ids, role, graph)
+    try:
+        return numbering.indices_of(ids, role, graph)
+    except InputError as problem:
+        if not is_file_there(text):
+            raise
+        raise InputError(f"{problem}; for the ids in the file {text} write @{text}") from None
 
 
 def indices_in(graph: Graph, values: Vertices, role: str = "source") -> NDArray[np.int64]:

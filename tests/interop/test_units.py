@@ -146,3 +146,24 @@ def test_roads_of_openstreetmap(town: Path) -> None:
 def test_units_are_read_from_the_titles_of_answers() -> None:
     for unit in ("ms", "s", "min", "h", "m", "km", "mi"):
         assert _unit_in(f"distance_{unit}") == unit
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".csv", ".parquet"])
+def test_legends_of_saved_answers(tmp_path: Path, suffix: str) -> None:
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("pyarrow")
+    groute_py.sssp(ROADS, "a", **ON_CPU).save(tmp_path / f"out{suffix}")
+    for unit, words in (({}, "distance in min"), ({"unit": "blocks"}, "distance in blocks")):
+        groute_py.plot(tmp_path / f"out{suffix}", tmp_path / "out.svg", **unit)
+        assert words in (tmp_path / "out.svg").read_text()
+
+
+def test_a_file_of_ids_without_its_sign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("roads.csv").write_text("from,to,time_s\na,b,3\n")
+    Path("homes").write_text("a\n")
+    words = ("matrix", "roads.csv", "--from", "homes", "--to", "b", "-o", "out.csv")
+    with pytest.raises(groute_py.InputError, match="for the ids in the file homes write @homes"):
+        run_command(*words)
+    with pytest.raises(groute_py.InputError, match="are in s; minutes are min"):
+        run_command(*words[:3], "a", *words[4:], "--cutoff", "5m")
