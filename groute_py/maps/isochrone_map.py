@@ -75,6 +75,10 @@ class IsochroneMap:
         digits = 6 - int(np.floor(np.log10((high - low).max())))
         return self.plane.unproject(points).round(digits).tolist()
 
+    def gap(self, band: int) -> int:
+        """The length between dashes of an edge, wider for the nearer ones, which lie on top."""
+        return DASH * (len(self.labels) - 1 - band)
+
     @property
     def legend(self) -> list[tuple[str, str]]:
         """Colours and texts; a text says if its limit adds nothing to the one before."""
@@ -119,17 +123,17 @@ def write_picture(chart: IsochroneMap, file: IO[bytes]) -> None:
     with styled():
         sheet = Sheet(frame, chart.title, "")
         sheet.lines(frame.at(chart.roads), GROUND, 0.3)
-        bands = list(enumerate(chart.colours))[::-1]  # the nearest on top
+        bands = list(enumerate(chart.colours))[::-1]
         for band, colour in bands:
             for layer in chart.layers:
                 if layer.adds(band):
                     rings = layer.rings(band) + [ring[::-1] for ring in layer.rings(band - 1)]
                     sheet.area([frame.at(ring) for ring in rings], colour)
-        for band, colour in reversed(bands):
+        for band, colour in bands:
             for layer in chart.layers:
                 if layer.adds(band):
                     edges = [frame.at(ring) for ring in layer.rings(band)]
-                    sheet.edges(edges, colour, DASH, DASH * band)
+                    sheet.edges(edges, colour, DASH, chart.gap(band))
         for band, colour in bands:
             for layer in chart.layers:
                 sheet.lines(frame.at(layer.lines[band]), colour, 0.6)
@@ -141,7 +145,10 @@ def write_picture(chart: IsochroneMap, file: IO[bytes]) -> None:
 
 
 def page_of(chart: IsochroneMap, *, has_roads: bool) -> MapPage:
-    """The page of a map: a layer for each limit, or of several reaches for each source."""
+    """The page of a map: a layer for each limit, or of several reaches for each source.
+
+    What is nearer lies on top.
+    """
     is_one = len(chart.layers) == 1
     count = sum(len(lines) for layer in chart.layers for lines in layer.lines)
     has_lines = count + has_roads * len(chart.roads) <= MOST_LINES
@@ -156,10 +163,10 @@ def page_of(chart: IsochroneMap, *, has_roads: bool) -> MapPage:
             for band in range(len(chart.labels))
         ]
         if is_one:
-            named = zip((text for _, text in chart.legend), bands, strict=True)
-            layers += [MapLayer(text, band) for text, band in named if band]
+            named = list(zip((text for _, text in chart.legend), bands, strict=True))
+            layers += [MapLayer(text, band) for text, band in named[::-1] if band]
         else:
-            every = [feature for band in bands for feature in band]
+            every = [feature for band in bands[::-1] for feature in band]
             layers.append(MapLayer(f"from {layer.names[0]}", every, layer is chart.layers[0]))
         for place, name in zip(chart.located(layer.sources), layer.names, strict=True):
             sources.append(("Point", place, {"source": name, "style": DOT}))
@@ -174,14 +181,14 @@ def _band(
 ) -> list[Feature]:
     """The features of a limit: its area without the one before, its edge, and parts of arcs.
 
-    Dashes of edges are farther apart from limit to limit, so that all can be seen in one place.
+    Of the edges of several limits in one place all can be seen.
     """
     if not layer.adds(band):
         return []
     colour, row = chart.colours[band], row | {"within": chart.labels[band]}
     edge, inner = ([chart.located(r) for r in layer.rings(b)] for b in (band, band - 1))
     area = [edge + inner]  # Leaflet leaves out what an even number of rings surrounds
-    dashes = {"dashArray": f"{DASH} {DASH * band}"} if band else {}
+    dashes = {"dashArray": f"{DASH} {gap}"} if (gap := chart.gap(band)) else {}
     styles: list[tuple[str, Any, dict[str, Any]]] = [
         ("MultiPolygon", area, {"stroke": False, "fillColor": colour, "fillOpacity": 0.35}),
         ("MultiLineString", edge, {"color": colour, "weight": 2, **dashes}),

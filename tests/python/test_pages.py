@@ -77,7 +77,7 @@ def test_layers_of_limits(tmp_path: Path) -> None:
     assert json.dumps(CREDIT) in page
     assert not re.search(r"<(script|link)[^>]*(src|href)=", page)
     layers = layers_of(page)
-    assert list(layers) == ["within 60", "within 90", "within 95", "within 500", "sources"]
+    assert list(layers) == ["within 500", "within 95", "within 90", "within 60", "sources"]
     assert page.count("within 600: no more") == 1  # in the legend
     assert [shown_in(point) for point in layers["sources"]] == [{"source": "home"}]
     near, far = (layers[f"within {limit}"] for limit in (60, 90))
@@ -87,8 +87,8 @@ def test_layers_of_limits(tmp_path: Path) -> None:
     (inner,), (outer, hole) = (band[0]["geometry"]["coordinates"][0] for band in (near, far))
     assert hole == inner
     assert len(outer) > 4
-    assert "dashArray" not in near[1]["properties"]["style"]
-    assert far[1]["properties"]["style"]["dashArray"] == "4 4"
+    dashes = [band[1]["properties"]["style"].get("dashArray") for band in list(layers.values())[:4]]
+    assert dashes == ["4 4", "4 8", "4 12", "4 16"]
     ways = far[2]["geometry"]["coordinates"]  # back and on
     np.testing.assert_allclose(ways, [[[0.001, 0], [0.0005, 0]], [[0.001, 0], [0.0015, 0]]], 1e-5)
 
@@ -98,7 +98,7 @@ def test_layers_of_sources(tmp_path: Path) -> None:
     page = (tmp_path / "map.html").read_text(encoding="utf-8")
     layers = layers_of(page)
     assert list(layers) == ["from 0", "from 3", "sources"]
-    assert shown_in(layers["from 3"][0]) == {"from": "3", "within": "60"}
+    assert shown_in(layers["from 3"][0]) == {"from": "3", "within": "90"}
     shown = re.findall(r"^ *(geo_json_\w+)\.addTo\(", page, re.MULTILINE)
     assert len(shown) == 2  # the first one, and the sources
 
