@@ -90,6 +90,7 @@ def plan(
     kind = np.dtype(f"int{bits}")
     size = _size(graph, columns, cache)
     estimate, prepared = on_gpus.estimate(size, gpus, kind, mode), prepared_estimate(size, kind)
+    labels = label_bytes(size.vertices, size.arcs)
     least = {"tight": estimate.tight, "least": estimate.least, "most": estimate.most}
     if gpus > 1:
         least["fused"] = estimate.fused
@@ -105,7 +106,6 @@ def plan(
         rows["contraction_gpu_gigabytes"] = (prepared.contraction + CONTEXT_BYTES) / 1e9
         rows["contraction_host_gigabytes"] = prepared.contraction_on_host / 1e9
         rows["sweep_gpu_gigabytes"] = (prepared.sweep + CONTEXT_BYTES) / 1e9
-        labels = label_bytes(size.vertices, size.arcs)
         rows["labels_gpu_gigabytes"] = (labels + CONTEXT_BYTES) / 1e9
         rows["order_seconds"] = order_seconds(size.vertices, size.arcs)
     on_gpu = None
