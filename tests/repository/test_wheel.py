@@ -65,6 +65,8 @@ def test_an_unknown_choice_is_refused_before_anything_is_compiled(
 
 
 AT_WORK = r"""
+from importlib.util import find_spec
+
 import groute_py
 from compile_kernels import run_commands
 from groute_py import read_graph
@@ -90,8 +92,18 @@ with groute_py.open("it.prepared", device="cpu", cutoff=9) as solver:
     for _ in range(contraction.PATIENCE + 1):
         solver.sssp(3)
 assert forms() == saved, forms() - saved
+
+if find_spec("pymetis"):
+    town = groute_py.customize("road:20x20", device="cpu")
+    town.pairs([3], [7])
+    town.update([5, 7], arcs=[4, 9])
+    town.paths([3, 5], [7, 9])
+    town.matrix(range(400), range(400))
+    town.rows([3, 5])
+    assert forms() == saved, forms() - saved
 """
-"""The kernels that take arcs in order, and in another one, and those of trees within a cutoff."""
+"""The kernels that take arcs in order, and in another one, those of trees within a cutoff, and of
+an order from separators."""
 
 
 def test_kernels_of_usual_work_are_of_the_build(tmp_path: Path) -> None:
