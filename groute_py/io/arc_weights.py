@@ -74,7 +74,8 @@ def _of_array(path: Path) -> tuple[NDArray[Any], None]:
     except OSError as error:
         raise FormatError(path, f"cannot be read: {error.strerror or error}") from error
     except (ValueError, EOFError) as error:
-        raise FormatError(path, f"is no array of numbers from numpy.save: {quoted(error)}") from error
+        problem = f"is no array of numbers from numpy.save: {quoted(error)}"
+        raise FormatError(path, problem) from error
 
 
 def _of_table(path: Path) -> tuple[NDArray[Any], list[int]]:
