@@ -23,8 +23,8 @@ from groute_py.maps.sheet import GROUND, LONGEST, Sheet, band_colours, styled
 MOST_NAMED = 3
 """Sources that a title names."""
 
-MOST_LINES = 200_000
-"""Straight lines on a page, which a browser draws in a second; with more it has areas alone."""
+MOST_LINES, WITHOUT_GROUND = 20_000, 200_000
+"""Straight lines on a page; more would hide the ground, or be slow, and it has areas alone."""
 
 DOT = {"color": "#111111", "weight": 2, "fillColor": "#ffffff", "fillOpacity": 1}
 """The look of a source on a page."""
@@ -151,7 +151,8 @@ def page_of(chart: IsochroneMap, *, has_roads: bool) -> MapPage:
     """
     is_one = len(chart.layers) == 1
     count = sum(len(lines) for layer in chart.layers for lines in layer.lines)
-    has_lines = count + has_roads * len(chart.roads) <= MOST_LINES
+    most = WITHOUT_GROUND if has_roads else MOST_LINES
+    has_lines = count + has_roads * len(chart.roads) <= most
     layers = []
     if has_roads and has_lines and len(chart.roads):
         roads = chart.located(chart.roads), {"style": {"color": GROUND, "weight": 1}}
@@ -195,7 +196,7 @@ def _band(
     ]
     if has_lines and len(layer.lines[band]):
         lines = chart.located(layer.lines[band])
-        styles.append(("MultiLineString", lines, {"color": colour, "weight": 2}))
+        styles.append(("MultiLineString", lines, {"color": colour, "weight": 1}))
     return [(kind, where, row | {"style": style}) for kind, where, style in styles]
 
 
