@@ -363,13 +363,19 @@ def test_what_the_pool_keeps_is_free() -> None:
 
 
 @pytest.mark.parametrize("name", GRAPHS)
-@pytest.mark.parametrize("filled", [1, 1 << 31])
-def test_summaries_of_trees(name: str, filled: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By packs one after the other, or all at once, as the host summarizes rows."""
-    from groute_py.device.cuda.hierarchy import sweeps
+@pytest.mark.parametrize(("filled", "room"), [(1, 2), (1 << 31, 4096)])
+def test_summaries_of_trees(
+    name: str, filled: int, room: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By packs one after the other, or all at once, as the host summarizes rows.
+
+    Lists of searches that are too short are made anew.
+    """
+    from groute_py.device.cuda.hierarchy import many_trees, sweeps
     from groute_py.device.cuda.multi_source.graph import CudaGraph
 
     monkeypatch.setattr(sweeps, "SUMMARIZED", filled)
+    monkeypatch.setattr(many_trees, "FOUND", room)
     graph = GRAPHS[name]()
     on_gpu = CudaGraph(graph, type_of(graph), 0)
     try:

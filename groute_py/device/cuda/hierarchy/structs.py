@@ -48,6 +48,7 @@ KEYED = np.dtype(
 SEARCHES = np.dtype(
     [
         *((name, POINTER) for name in ("below", "core", "core_found", "below_found")),
+        *((name, POINTER) for name in ("reached", "marked")),
         ("room", NUMBER),
     ],
     align=True,

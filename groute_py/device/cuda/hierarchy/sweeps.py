@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from groute_py.device.cuda.graph.csr import unpacked_arcs
 from groute_py.device.cuda.hierarchy.core import core_distances
 from groute_py.device.cuda.hierarchy.levels import CudaHierarchy, on_gpu
-from groute_py.device.cuda.hierarchy.many_trees import SOURCES, ManyTrees
+from groute_py.device.cuda.hierarchy.many_trees import SOURCES, SWEEP_BLOCK, ManyTrees
 from groute_py.device.cuda.hierarchy.memory_plan import levels_bytes_in, rows_bytes_in
 from groute_py.device.cuda.hierarchy.restrict import part_above
 from groute_py.device.cuda.hierarchy.rounds import contract
@@ -23,7 +23,7 @@ from groute_py.device.cuda.multi_source.download import downloaded
 from groute_py.device.cuda.multi_source.graph import CudaGraph
 from groute_py.device.cuda.multi_source.summary import CudaSummaries, Pending
 from groute_py.device.rows import NarrowError, RowBlock
-from groute_py.device.summary import Summary, Wanted, joined, partial_type
+from groute_py.device.summary import Summary, Wanted, joined
 from groute_py.errors import InputError
 from groute_py.graph.hierarchy import problems
 from groute_py.graph.hierarchy.hierarchy import Hierarchy
@@ -103,21 +103,23 @@ class CudaSweeps:
         with self._stream:
             vertices, levels = cp.asarray(sources.astype(np.uint32)), self._whole
             vertex_at = cp.asarray(self._hierarchy.vertices).astype(np.uint32)
-        for first, count, trees in self._solved(vertices, levels, SUMMARIZED):
+        for first, some, trees in self._in_batches(vertices, levels, SUMMARIZED):
             with self._stream:
-                numbers = trees.partials(count, vertex_at), trees.overflow.copy()
+                numbers = trees.partials(some, vertex_at), trees.overflow.copy()
             if before is not None:
                 yield before()
-            before = partial(self._joined, first, *numbers, wanted)
+            before = partial(self._joined, first, trees, *numbers, wanted)
         if before is not None:
             yield before()
 
-    def _joined(self, first: int, partials: Any, overflow: Any, wanted: Wanted) -> Summary:
+    def _joined(
+        self, first: int, trees: ManyTrees, partials: Any, overflow: Any, wanted: Wanted
+    ) -> Summary:
         """Wait for a batch; `NarrowError` if a distance did not fit."""
         with self._stream:
             if int(overflow[0]):
                 raise NarrowError
-            table = partials.get().view(partial_type(self._graph.type))
+            table = trees.as_partials(partials.get())
         return joined(first, table, None, with_sums=wanted.sums)
 
     @property
@@ -169,17 +171,19 @@ class CudaSweeps:
         of the hierarchy; the columns are the places whose distances make a row.
         """
         rows: Any = None
-        for first, count, trees in self._solved(sources, levels, FILLED):
+        for first, some, trees in self._in_batches(sources, levels, FILLED):
+            count = len(some)
             with self._stream:
                 if rows is None:
                     rows = cp.empty((count, len(columns)), self._graph.type)
+                trees.solve(some)
                 trees.leave(count, columns, rows[:count])
             yield first, rows[:count], trees.overflow
 
-    def _solved(
+    def _in_batches(
         self, sources: Any, levels: CudaHierarchy, filled: int
-    ) -> Iterator[tuple[int, int, ManyTrees]]:
-        """Yield the number of a batch's first source, their count, and trees, perhaps under way.
+    ) -> Iterator[tuple[int, Any, ManyTrees]]:
+        """Yield the number of a batch's first source, all of them, and what solves for them.
 
         The first batch is the largest.
         """
@@ -190,10 +194,7 @@ class CudaSweeps:
         with self._stream:
             trees = ManyTrees(levels, self._graph.processors, step)
         for first in range(0, len(sources), step):
-            some = sources[first : first + step]
-            with self._stream:
-                trees.solve(some)
-            yield first, len(some), trees
+            yield first, sources[first : first + step], trees
 
 
 def contracted(graph: CudaGraph) -> Hierarchy:
@@ -223,4 +224,4 @@ def _packs(levels: CudaHierarchy, graph: CudaGraph, filled: int) -> int:
             f"{SOURCES} sources at once, the fewest that sweeps take, do not fit on {graph.label}: "
             f"they need {2 * each:,} bytes, and {free:,} are free"
         )
-    return min(enough, most, MOST_PACKS)
+    return min(enough, most, MOST_PACKS, graph.processors * SWEEP_BLOCK // 32)  # a warp each
