@@ -50,10 +50,11 @@ def put_public(wide: NDArray[Any], distances: NDArray[Any]) -> None:
     """Put distances into an array of their public type and their shape."""
     step = max(WIDENED_AT_ONCE * len(wide) // max(wide.size, 1), 1)
     for first in range(0, len(wide), step):
-        some = slice(first, first + step)
-        wide[some] = distances[some]
-        if distances.dtype == np.int32:
-            wide[some][distances[some] == np.iinfo(np.int32).max] = UNREACHED
+        part = distances[first : first + step]
+        wide[first : first + step] = part
+        nothing = np.iinfo(np.int32).max
+        if distances.dtype == np.int32 and part.max(initial=0) == nothing:  # few parts have one
+            wide[first : first + step][part == nothing] = UNREACHED
 
 
 def reached_in(distances: NDArray[Any]) -> NDArray[np.bool_]:

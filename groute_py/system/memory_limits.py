@@ -6,6 +6,7 @@ The limits of control groups, under which Slurm and containers run, are read her
 from __future__ import annotations
 
 import resource
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -53,12 +54,16 @@ def available_bytes() -> int | None:
 
 
 def room_for(size: int) -> int | None:
-    """Return `available_bytes`; if they are fewer than ``size``, idle memory is freed first."""
+    """Return `available_bytes`; idle memory is freed first if that makes them ``size``."""
     available = available_bytes()
-    if available is not None and size > available and ANSWERS.clear():
-        return available_bytes()
-    return available
+    if available is None or not available < size <= available + ANSWERS.idle_bytes:
+        return available
+    ANSWERS.clear()
+    return available_bytes()
 
+
+MOST_LIMIT = 1 << 60
+"""Bytes from which a limit is none; to read how much is used would take a millisecond."""
 
 CHECKED_EVERY = 1 << 16
 """Rows between two calls of `check_room` by those who read row by row: each takes 0.1 ms."""
@@ -111,23 +116,31 @@ def check_addresses() -> None:
 
 def _left_in_groups() -> int | None:
     try:
-        lines = MEMBERSHIP.read_text("ascii").splitlines()
+        groups = _groups(MEMBERSHIP.read_text("ascii"), GROUPS)
     except (OSError, UnicodeDecodeError):
         return None
-    rests: list[int] = []
-    for _, controllers, path in (line.split(":", 2) for line in lines):
+    return min(_known(*(_left_in(group, version) for group, version in groups)), default=None)
+
+
+@cache
+def _groups(membership: str, root: Path) -> list[tuple[Path, Version]]:
+    """Return the control groups with limits of memory, by what a process's membership says."""
+    groups: list[tuple[Path, Version]] = []
+    for _, controllers, path in (line.split(":", 2) for line in membership.splitlines()):
         for name in VERSIONS.keys() & controllers.split(","):
-            root = GROUPS / VERSIONS[name].folder
-            group = root / path.lstrip("/")
-            folders = [folder for folder in (group, *group.parents) if folder.is_relative_to(root)]
-            rests += _known(*(_left_in(folder, VERSIONS[name]) for folder in folders))
-    return min(rests, default=None)
+            top = root / VERSIONS[name].folder
+            group = top / path.lstrip("/")
+            folders = [folder for folder in (group, *group.parents) if folder.is_relative_to(top)]
+            groups += [(folder, VERSIONS[name]) for folder in folders]
+    return groups
 
 
 def _left_in(group: Path, version: Version) -> int | None:
     """Return what a group has left, or None; what files have been read into counts as free."""
     try:
         limit = int((group / version.limit).read_text("ascii"))
+        if limit > MOST_LIMIT:
+            return None
         used = int((group / version.usage).read_text("ascii"))
         lines = (group / "memory.stat").read_text("ascii").splitlines()
         counts = {name: int(count) for name, count in (line.split() for line in lines)}

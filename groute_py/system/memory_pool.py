@@ -33,7 +33,7 @@ class MemoryPool:
     """
 
     def __init__(self, most: int) -> None:
-        self._most = most
+        self.most = most
         self._idle: dict[int, NDArray[np.uint8]] = {}  # the oldest first
         self._numbers = count()
 
@@ -43,8 +43,10 @@ class MemoryPool:
         size = math.prod(shape) * kind.itemsize
         if size < LEAST_BYTES:
             return np.empty(shape, kind)
-        memory = self._fitting(size)
-        return np.asarray(_Owner(memory, memory[:size].view(kind).reshape(shape), self._leave))
+        idle = self._fitting(size)
+        memory = self._new(size) if idle is None else idle
+        array = memory[:size].view(kind).reshape(shape)
+        return np.asarray(_Owner(memory, array, self._leave, is_reused=idle is not None))
 
     def copy(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return a copy of an array, shape and type included."""
@@ -52,18 +54,26 @@ class MemoryPool:
         array[...] = values
         return array
 
+    @property
+    def idle_bytes(self) -> int:
+        """Bytes that `clear` frees."""
+        return sum(map(len, self._idle.copy().values()))
+
     def clear(self) -> bool:
         """Free the idle memory; return whether there was any."""
         idle = self._idle.copy()
         return sum(self._idle.pop(number, None) is not None for number in idle) > 0
 
-    def _fitting(self, size: int) -> NDArray[np.uint8]:
+    def _fitting(self, size: int) -> NDArray[np.uint8] | None:
         idle = self._idle.copy()
         for number in sorted(idle, key=lambda number: len(idle[number])):
             if size <= len(idle[number]) <= MOST_WASTE * size:
                 memory = self._idle.pop(number, None)
                 if memory is not None:  # no other thread was faster
                     return memory
+        return None
+
+    def _new(self, size: int) -> NDArray[np.uint8]:
         try:
             return np.empty(size, np.uint8)
         except MemoryError:
@@ -73,9 +83,7 @@ class MemoryPool:
 
     def _leave(self, memory: NDArray[np.uint8]) -> None:
         self._idle[next(self._numbers)] = memory
-        while (
-            len(idle := self._idle.copy()) > MOST_IDLE or sum(map(len, idle.values())) > self._most
-        ):
+        while len(idle := self._idle.copy()) > MOST_IDLE or self.idle_bytes > self.most:
             self._idle.pop(min(idle), None)
 
 
@@ -87,9 +95,19 @@ class _Owner:
         memory: NDArray[np.uint8],
         array: NDArray[Any],
         leave: Callable[[NDArray[np.uint8]], None],
+        *,
+        is_reused: bool,
     ) -> None:
-        self._memory, self._leave = memory, leave
+        self.memory, self.is_reused, self._leave = memory, is_reused, leave
         self.__array_interface__ = array.__array_interface__
 
     def __del__(self) -> None:
-        self._leave(self._memory)
+        self._leave(self.memory)
+
+
+def reused_memory(array: NDArray[Any]) -> NDArray[np.uint8] | None:
+    """Return the memory of an array of a pool, or of a view of one, if an earlier array had it."""
+    owner: Any = array
+    while isinstance(owner, np.ndarray):
+        owner = owner.base
+    return owner.memory if isinstance(owner, _Owner) and owner.is_reused else None

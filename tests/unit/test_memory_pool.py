@@ -192,6 +192,9 @@ def test_idle_memory_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
     idle.empty(LARGE, np.int64)
     memory_limits.check_room(100, "it")
     assert idle._idle
+    with pytest.raises(GraphError, match="100 that are available"):  # nor would there be with it
+        memory_limits.check_room(101 + LEAST_BYTES, "it")
+    assert idle._idle
     memory_limits.check_room(1000, "it")
     assert not idle._idle
     with pytest.raises(GraphError, match="1,001 bytes"):
