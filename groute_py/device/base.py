@@ -161,6 +161,14 @@ class Linked(Protocol):
         """Make all ranks of the team end the run soon, although work is left."""
 
 
+class NearVertices(NamedTuple):
+    """Reached vertices, in any order."""
+
+    vertices: NDArray[np.int64]  # (r,)
+    distances: NDArray[Any]  # (r,), of the public type
+    parents: NDArray[np.int64]  # (r,)
+
+
 class Device(Protocol):
     """Holds one rank's share and works on it."""
 
@@ -251,6 +259,9 @@ class Device(Protocol):
 
     def held(self, *, predecessors: bool) -> tuple[Any, Any]:
         """Copies of distances and (or None) predecessors as `Result` has them, in device memory."""
+
+    def near(self, *, predecessors: bool) -> NearVertices | None:
+        """The reached owned vertices, where they are few and the device lists them fast."""
 
     def replace(self, distances: NDArray[Any], parents: NDArray[np.int64]) -> None:
         """Replace the answer for the owned vertices; predecessors are global, or `NO_PARENT`."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from groute_py.comm.agree import all_leave, on_root
 from groute_py.comm.base import Channel
-from groute_py.device.base import Device
+from groute_py.device.base import NO_PARENT, Device, unreached
 from groute_py.engine.loading import LoadedGraph, load_graph
 from groute_py.engine.options import Options
 from groute_py.engine.solving import Outcome, Query, SourceSolving
@@ -82,12 +82,14 @@ class SourceSolver:
         options = graph.plan.options
         begin, outcome, sent = self._solve(source, targets, watch, cutoff, finds_tree=finds_tree)
         tree = brings_tree and finds_tree and options.predecessors
+        ends_early = len(targets) > 0 or math.isfinite(self._limit(cutoff))
         with watch.phase("download"):
-            answer = answer_of(graph, predecessors=tree)
+            near = _near(graph, predecessors=tree) if ends_early else None
+            answer = near or answer_of(graph, predecessors=tree)
         figures = figures_of(graph, outcome, watch, sent)
         if answer is None or graph.numbering is None or self.numbering is None:
             return None
-        kind = Result if options.download else DeviceResult
+        kind = LateResult if near else Result if options.download else DeviceResult
         first_id, ids = graph.plan.facts.first_id, graph.numbering.ids
         about: dict[str, Any] = graph.geography._asdict()
         result = kind(begin, *answer, figures, first_id, ids, options.reverse, **about)
@@ -132,8 +134,7 @@ class SourceSolver:
         own_source, *own = graph.own_of([*begin.tolist(), *ends.tolist()])
         own_targets = np.array([v for v in own if v is not None], np.int64) if targets else None
         deadline = time.monotonic() + (options.time_limit_s or math.inf)
-        limit = cutoff if options.bound is None else min(cutoff, options.bound)
-        query = Query(own_source, own_targets, deadline, limit, finds_tree)
+        query = Query(own_source, own_targets, deadline, self._limit(cutoff), finds_tree)
         before = channel.bytes_sent.copy()
         channel.gather(None)  # so that no rank's time holds another's last download
         try:
@@ -142,6 +143,10 @@ class SourceSolver:
             cycle = self._layout.cycle(error)
             raise (cycle.reversed() if options.reverse else cycle) from None
         return begin.item(), outcome, channel.bytes_sent - before
+
+    def _limit(self, cutoff: float) -> float:
+        bound = self._graph.plan.options.bound
+        return cutoff if bound is None else min(cutoff, bound)
 
     def close(self) -> None:
         """Free the devices; nothing can be solved afterwards. Collective."""
@@ -177,6 +182,19 @@ def answer_of(graph: LoadedGraph, *, predecessors: bool) -> tuple[Any, Any] | No
         return graph.device.held(predecessors=predecessors)
     _check_room(graph, predecessors=predecessors)
     return collect(graph.channel, graph.device, graph.cut.order, predecessors=predecessors)
+
+
+def _near(graph: LoadedGraph, *, predecessors: bool) -> tuple[Any, Any] | None:
+    """Return the same for `LateResult`, if one rank's device lists few reached vertices."""
+    is_sole = graph.channel.size == 1 and graph.cut.order.order is None
+    if not is_sole or not graph.plan.options.download:
+        return None
+    if (near := graph.device.near(predecessors=predecessors)) is None:
+        return None
+    count, vertices = graph.plan.facts.vertex_count, near.vertices
+    nothing = unreached(near.distances.dtype)
+    tree = Scattered(count, vertices, near.parents, NO_PARENT) if predecessors else None
+    return Scattered(count, vertices, near.distances, nothing), tree
 
 
 def figures_of(
@@ -288,8 +306,29 @@ class Mirrored:
         return to_host(self._values)
 
 
-def mirrored(name: str, side: str) -> property:
-    """Return a property: a side, ``on_gpu`` or ``on_host``, of the `Mirrored` array of a name."""
+class Scattered:
+    """An array in host memory that is made when it is first asked for.
+
+    It has values at some places, and one value everywhere else.
+    """
+
+    def __init__(
+        self, count: int, places: NDArray[np.int64], values: NDArray[Any], elsewhere: Any
+    ) -> None:
+        self._count, self._places = count, places
+        self._values, self._elsewhere = values, elsewhere
+
+    @cached_property
+    def on_host(self) -> NDArray[Any]:
+        """NumPy array, shape (count,)."""
+        array = memory_limits.ANSWERS.empty(self._count, self._values.dtype)
+        array.fill(self._elsewhere)
+        array[self._places] = self._values
+        return array
+
+
+def late(name: str, side: str) -> property:
+    """Return a property: a side, ``on_gpu`` or ``on_host``, of the late array of a name."""
 
     def array(answer: Any) -> Any:
         arrays = vars(answer)[f"_{name}"]
@@ -298,8 +337,8 @@ def mirrored(name: str, side: str) -> property:
     return property(array)
 
 
-class DeviceResult(Result):
-    """A `Result` of CuPy arrays; host arrays are made of them when they are first asked for."""
+class LateResult(Result):
+    """A `Result` whose arrays in host memory are made when they are first asked for."""
 
     def __init__(
         self,
@@ -318,10 +357,19 @@ class DeviceResult(Result):
         vars(self).update(source=source, statistics=statistics, first_id=first_id, ids=ids)
         vars(self).update(reverse=reverse, coordinates=coordinates, attribution=attribution)
         vars(self).update(units=units or {}, carried=carried or {})
-        tree = None if predecessors is None else Mirrored(predecessors)
-        vars(self).update(_distances=Mirrored(distances), _predecessors=tree)
+        tree = None if predecessors is None else _late(predecessors)
+        vars(self).update(_distances=_late(distances), _predecessors=tree)
 
-    distances: Any = mirrored("distances", "on_host")
-    predecessors: Any = mirrored("predecessors", "on_host")
-    distances_device: Any = mirrored("distances", "on_gpu")
-    predecessors_device: Any = mirrored("predecessors", "on_gpu")
+    distances: Any = late("distances", "on_host")
+    predecessors: Any = late("predecessors", "on_host")
+
+
+class DeviceResult(LateResult):
+    """A `Result` of CuPy arrays."""
+
+    distances_device: Any = late("distances", "on_gpu")
+    predecessors_device: Any = late("predecessors", "on_gpu")
+
+
+def _late(array: Any) -> Any:
+    return array if isinstance(array, Scattered) else Mirrored(array)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.engine.solver import Mirrored, mirrored
+from groute_py.engine.solver import Mirrored, late
 from groute_py.errors import NegativeCycleError, file_path
 from groute_py.graph.csr import Graph
 from groute_py.graph.geography import Units
@@ -194,12 +194,12 @@ class DeviceNearest(NearestFacilities):
         vars(self).update(_facilities=Mirrored(facilities), _next=Mirrored(next))
         vars(self).update(_distances=Mirrored(distances), carried=carried or {})
 
-    facilities: Any = mirrored("facilities", "on_host")
-    distances: Any = mirrored("distances", "on_host")
-    next: Any = mirrored("next", "on_host")
-    facilities_device: Any = mirrored("facilities", "on_gpu")
-    distances_device: Any = mirrored("distances", "on_gpu")
-    next_device: Any = mirrored("next", "on_gpu")
+    facilities: Any = late("facilities", "on_host")
+    distances: Any = late("distances", "on_host")
+    next: Any = late("next", "on_host")
+    facilities_device: Any = late("facilities", "on_gpu")
+    distances_device: Any = late("distances", "on_gpu")
+    next_device: Any = late("next", "on_gpu")
 
 
 def to_gpu(result: NearestFacilities) -> DeviceNearest:

@@ -167,6 +167,8 @@ class TreeJob:
         assert numbering is not None
 
         def positions(ends: Any, role: str) -> list[int]:
+            if isinstance(ends, list) and not ends:
+                return []
             if callable(ends):
                 vertices = ends(opened.graph())
             else:

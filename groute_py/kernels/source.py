@@ -39,7 +39,7 @@ SOLVE = Program(
         "sssp/near_far.cu",
         "sssp/narrow.cu",
         "sssp/assign_predecessors.cu",
-        "sssp/count_reached.cu",
+        "sssp/answer.cu",
         "sssp/targets.cu",
     )
 )

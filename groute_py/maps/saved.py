@@ -116,10 +116,10 @@ def _from_npy(path: Path) -> Result | None:
 def _from_csv(path: Path) -> Result:
     try:
         with open(path, newline="", encoding="utf-8") as file:
-            (_, title, *_), *rows = csv.reader(file)
+            rows = list(csv.reader(file))[1:]
         columns = list(zip(*rows, strict=True)) if rows else [(), (), ()]
         names, lengths, parents = columns[:3]  # behind them coordinates, and whom to name
-        return _answer(path, _numbers(lengths), list(names), list(parents), title)
+        return _answer(path, _numbers(lengths), list(names), list(parents))
     except (ValueError, KeyError, csv.Error) as problem:
         if isinstance(problem, InputError):
             raise
@@ -136,7 +136,7 @@ def _from_parquet(path: Path) -> Result | None:
         return [nothing if value is None else str(value) for value in table[title].to_pylist()]
 
     parents = texts("predecessor") if "predecessor" in table.column_names else None
-    return _answer(path, _numbers(texts(lengths[0], "inf")), texts("vertex"), parents, lengths[0])
+    return _answer(path, _numbers(texts(lengths[0], "inf")), texts("vertex"), parents)
 
 
 def _numbers(texts: Any) -> NDArray[Any]:
@@ -148,11 +148,7 @@ def _numbers(texts: Any) -> NDArray[Any]:
 
 
 def _answer(
-    path: Path,
-    distances: NDArray[Any],
-    names: list[str] | None,
-    parents: list[str] | None,
-    title: str = "",
+    path: Path, distances: NDArray[Any], names: list[str] | None, parents: list[str] | None
 ) -> Result:
     """An answer whose source is the one vertex at distance 0 that nothing precedes."""
     ids = None if names is None else np.array(names)
@@ -165,9 +161,7 @@ def _answer(
     is_source = distances == 0 if tree is None else (distances == 0) & (tree < 0)
     if np.count_nonzero(is_source) != 1:
         raise InputError(f"{path}: which vertex is the source is not in it; save it as .npz")
-    unit = title.partition("_")[2]
-    units = {"": unit} if unit else {}
-    return Result(int(is_source.argmax()), distances, tree, {}, 0, ids, units=units)
+    return Result(int(is_source.argmax()), distances, tree, {}, 0, ids)
 
 
 def _read_telemetry(path: Path) -> TimeLine:

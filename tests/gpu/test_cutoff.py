@@ -9,7 +9,7 @@ from support.hierarchies import contracted
 from support.skips import needs_gpu
 
 import groute_py
-from groute_py import UNREACHED, PreparedGraph, generate, verify
+from groute_py import UNREACHED, Positions, PreparedGraph, generate, verify
 
 pytestmark = needs_gpu
 
@@ -40,3 +40,30 @@ def test_every_distance(name: str, core: int) -> None:
         assert result.statistics["algorithm"] == "contraction"
         np.testing.assert_array_equal(result.distances, np.where(row <= cutoff, row, UNREACHED))
         verify(town, result, cutoff=cutoff)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
+def test_few_and_many_reached_vertices(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that find room in a list are copied alone; the host's arrays are the same."""
+    from groute_py.device.cuda.sssp import answer
+
+    for name in ("FEWEST_NEAR", "MOST_NEAR"):
+        monkeypatch.setattr(answer, name, 8)
+    graph = random_graph(200, 700, 8, 50, dtype)
+    row = scipy_distances(graph, SOURCE)
+    reached = row < UNREACHED if row.dtype.kind != "f" else np.isfinite(row)
+    nothing = UNREACHED if row.dtype.kind != "f" else np.inf
+    for share in (0.0, 0.01, 0.03, 0.2):
+        cutoff = float(np.quantile(row[reached], share, method="lower"))
+        with groute_py.open(graph, device="cuda", cutoff=cutoff) as solver:
+            for _ in range(2):
+                result = solver.sssp(SOURCE)
+                np.testing.assert_array_equal(
+                    result.distances, np.where(row <= cutoff, row, nothing)
+                )
+                verify(graph, result, cutoff=cutoff)
+                assert result.distance_to(SOURCE) == 0
+                assert result.path_to(SOURCE) == [SOURCE]
+                assert result.statistics["useless_relaxations"] >= 0
+        near = groute_py.sssp(graph, SOURCE, targets=Positions([SOURCE]), device="cuda")
+        assert near.predecessors.max() <= graph.vertex_count - 1

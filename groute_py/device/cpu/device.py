@@ -125,6 +125,9 @@ class CpuDevice:
     def held(self, *, predecessors: bool) -> tuple[Any, Any]:
         return self.public_distances(), self.predecessors() if predecessors else None
 
+    def near(self, *, predecessors: bool) -> None:
+        """None: whole arrays cost no copy over a link."""
+
     def replace(self, distances: NDArray[Any], parents: NDArray[np.int64]) -> None:
         self.parts.buffers.replace(distances, parents)
 

@@ -7,6 +7,7 @@
 struct TreeReport {
     u32 overflowed;  // 1 if a sum did not fit
     u32 entries;     // vertices of the core that the search upward found
+    u32 missing;     // 1 if find_rising leaves a reached vertex without a predecessor
 };
 
 // by_place: distances by place. by_vertex: by the graph's numbers, at the end; before that, the list of what is found.

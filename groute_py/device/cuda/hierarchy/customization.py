@@ -100,7 +100,7 @@ class CudaCustomization:
     def rows(self, sources: Any) -> Any:
         self._gpu.use()
         begins, count = _on_gpu(sources), self._hierarchy.vertex_count
-        packs = 1 if len(begins) <= SOURCES else MOST_PACKS
+        packs = min(1 << max(-(-len(begins) // SOURCES) - 1, 0).bit_length(), MOST_PACKS)
         stays, step = on_device(sources), SOURCES * packs
         at_once = len(begins) if stays else min(step, len(begins))
         each = SOURCES * self.kind.type.itemsize * packs

@@ -13,8 +13,9 @@ from groute_py.device.cuda.hierarchy.levels import CudaHierarchy
 from groute_py.device.cuda.hierarchy.rounds import contract
 from groute_py.device.cuda.hierarchy.structs import HIERARCHY
 from groute_py.device.cuda.runtime.compile import kernels_of
-from groute_py.device.cuda.runtime.launch import Call, Kernels
-from groute_py.device.cuda.runtime.structs import NUMBER, POINTER
+from groute_py.device.cuda.runtime.launch import Call
+from groute_py.device.cuda.runtime.pinned import begin_copy, empty_pinned
+from groute_py.device.cuda.runtime.structs import NUMBER, POINTER, SHARE, offset_of
 from groute_py.device.cuda.sssp.method import OneGpuMethod
 from groute_py.device.cuda.sssp.parts import SolveParts
 from groute_py.device.rows import NarrowError
@@ -23,8 +24,17 @@ from groute_py.graph.hierarchy import problems
 from groute_py.graph.hierarchy.hierarchy import Hierarchy
 from groute_py.kernels.source import BLOCK, SWEEP, WIDE_BLOCK
 
-REPORT = np.dtype([("overflowed", NUMBER), ("entries", NUMBER)])
+REPORT = np.dtype([("overflowed", NUMBER), ("entries", NUMBER), ("missing", NUMBER)])
 """Struct ``TreeReport`` of the kernel."""
+
+RISING: dict[str, Any] = {
+    "share": SHARE,
+    "distances": POINTER,
+    "source": NUMBER,
+    "parents": POINTER,
+    "missing": POINTER,
+}
+"""Arguments of ``find_rising``."""
 
 
 def sweeping(distance_type: np.dtype[Any]) -> dict[str, Any]:
@@ -47,12 +57,18 @@ class Contraction(OneGpuMethod):
         self.levels = _levels_of(graph)
         if self.levels is None:
             return  # every solve says so, and the engine takes a wider type
-        self._kernels = Kernels(kernels_of(SWEEP, graph.type, graph.terms.arcs), BLOCK)
-        kernel = self._kernels["solve_tree"].kernel
-        fits = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.ptr, WIDE_BLOCK, 0)
-        self._call = Call(kernel, graph.gpu.processors * fits, WIDE_BLOCK, sweeping(graph.type))
+        kernels = kernels_of(SWEEP, graph.type, graph.terms.arcs)
+
+        def call(name: str, block: int, arguments: dict[str, Any]) -> Call:
+            kernel = kernels[name].kernel
+            fits = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.ptr, block, 0)
+            return Call(kernel, graph.gpu.processors * fits, block, arguments)
+
+        self._call = call("solve_tree", WIDE_BLOCK, sweeping(graph.type))
+        self._rising = call("find_rising", BLOCK, RISING)
         self._by_place = cp.empty(graph.share.own_count, graph.type)
         self._report = cp.zeros(REPORT.itemsize, np.uint8)
+        self._reported = empty_pinned(1, REPORT)
 
     def begin(self, parts: SolveParts, source: int | None) -> None:
         self._source = source
@@ -82,11 +98,16 @@ class Contraction(OneGpuMethod):
     def _found_rising(self, parts: SolveParts, source: int) -> bool:
         """Assign predecessors in a symmetric graph; whether all have one."""
         graph, arrays = parts.graph, parts.buffers.arrays
-        with graph.gpu.stream:
-            missing = cp.zeros(1, np.uint32)
-            answer = arrays["distance"], np.uint32(source), arrays["parent"], missing
-            self._kernels.run("find_rising", graph.share.own_count, graph.struct, *answer)
-            return not missing.get()[0]
+        with graph.gpu.stream as stream:
+            self._rising.launch(
+                stream,
+                share=graph.struct,
+                distances=arrays["distance"].data.ptr,
+                source=source,
+                parents=arrays["parent"].data.ptr,
+                missing=self._report.data.ptr + offset_of(REPORT, "missing"),
+            )
+            return not self._fetched(stream)["missing"]
 
     def _solve(self, parts: SolveParts, levels: CudaHierarchy, source: int) -> Any:
         with parts.graph.gpu.stream as stream:
@@ -100,7 +121,13 @@ class Contraction(OneGpuMethod):
                 source=source,
                 cutoff=parts.kernel.cutoff,
             )
-            return self._report.get().view(REPORT)[0]
+            return self._fetched(stream)
+
+    def _fetched(self, stream: Any) -> Any:
+        """Return the report, once all work in the stream has ended."""
+        begin_copy(self._reported, self._report, stream)
+        stream.synchronize()
+        return self._reported[0]
 
 
 def _levels_of(graph: DeviceGraph) -> CudaHierarchy | None:

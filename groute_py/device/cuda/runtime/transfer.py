@@ -3,7 +3,8 @@
 A plain copy of pageable memory goes through one thread of the CUDA driver, at 3 to 5 GB/s. Here
 each of several threads fills one small page-locked buffer while its other one is transferred. The
 buffers are kept for the life of the process, because page-locking memory takes ten times as long as
-copying it over PCIe. A piece may be converted to another type or layout in the buffer, so that only
+copying it over PCIe. The memory of an answer is page-locked when a second one has it, and copied to
+at once. A piece may be converted to another type or layout in the buffer, so that only
 the bytes that kernels need are transferred, and CuPy has no kernels to compile for that.
 """
 
@@ -21,7 +22,7 @@ import numpy as np
 from cupy.cuda import runtime
 from numpy.typing import NDArray
 
-from groute_py.device.cuda.runtime.pinned import empty_pinned
+from groute_py.device.cuda.runtime.pinned import begin_copy, empty_pinned, lock_reused
 from groute_py.graph.arrays import on_device
 from groute_py.system.memory_limits import ANSWERS
 from groute_py.system.threads import thread_count
@@ -77,10 +78,12 @@ def filled_on_device(count: int, dtype: np.dtype[Any], fill: Fill) -> Any:
 
 def to_host(values: Any) -> NDArray[Any]:
     """A copy in pageable host memory of an array on the current GPU, shape (k,)."""
-    if values.nbytes <= SMALL_BYTES:
-        small: NDArray[Any] = values.get(out=ANSWERS.empty(values.shape, values.dtype))
-        return small
-    return converted_on_host(values, values.dtype, np.copyto)
+    array = ANSWERS.empty(values.shape, values.dtype)
+    if values.nbytes <= SMALL_BYTES and not lock_reused(array):
+        values.get(out=array)
+    else:
+        put_on_host(array, values, np.copyto)
+    return array
 
 
 def converted_on_host(values: Any, dtype: np.dtype[Any], put: Put) -> NDArray[Any]:
@@ -95,6 +98,11 @@ def converted_on_host(values: Any, dtype: np.dtype[Any], put: Put) -> NDArray[An
 
 def put_on_host(array: NDArray[Any], values: Any, put: Put) -> None:
     """Put an array on the current GPU into one in host memory; both have the shape (k,)."""
+    if put is np.copyto and values.dtype == array.dtype and lock_reused(array):
+        stream = cp.cuda.get_current_stream()
+        begin_copy(array, values, stream)
+        stream.synchronize()
+        return
     step = PIECE_BYTES // values.itemsize
 
     def take(copier: Copier, first: int) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from groute_py.comm.base import Buffer
 from groute_py.comm.team import Team
-from groute_py.device.base import Buckets, Counters, Linked, Terms
+from groute_py.device.base import Buckets, Counters, Linked, NearVertices, Terms
 from groute_py.device.cuda import certificate
 from groute_py.device.cuda.graph.csr import DeviceGraph
 from groute_py.device.cuda.graph.redistribute import Redistribution
@@ -138,6 +138,7 @@ class CudaDevice:
         # arcs lie as the team needs them
         assert parts.redistribution is None or self.linked is not None
         self.gpu.use()
+        parts.answer.begin()
         if self.linked is not None:
             self.linked.start()
         self._method.start(parts, source, buckets, cutoff, record=record)
@@ -182,6 +183,9 @@ class CudaDevice:
         remedy = "leave out download=False"
         with within_memory("a second copy of the answer", self.label, remedy):
             return self.parts.answer.held(predecessors=predecessors)
+
+    def near(self, *, predecessors: bool) -> NearVertices | None:
+        return self.parts.answer.near(predecessors=predecessors)
 
     def replace(self, distances: NDArray[Any], parents: NDArray[np.int64]) -> None:
         self.parts.answer.replace(distances, parents)

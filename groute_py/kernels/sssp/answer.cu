@@ -1,0 +1,74 @@
+// The answer of a solve as users get it.
+
+#include "layout/worklists.cuh"
+#include "primitives/warp.cuh"
+
+#if DISTANCE < 2
+typedef i64 Public;
+#define PUBLIC_UNREACHED 9223372036854775807ll
+#else
+typedef Distance Public;
+#define PUBLIC_UNREACHED UNREACHED
+#endif
+
+// numbers, order: by vertex its number in `work`, and by number the vertex; null where both are the same.
+struct Numbers {
+    const u32* numbers;
+    const u32* order;
+};
+
+__device__ __forceinline__ i64 parent_of(const Work& work, const Numbers& by, u32 number) {
+    const i64 parent = work.parent[number];
+    return parent < 0 || !by.order ? parent : (i64)by.order[parent];
+}
+
+// Counts the out-arcs of reached owned vertices; with peers also those that lie on other ranks. distances, parents: are
+// filled by vertex unless they are null.
+extern "C" __global__ void leave_answer(const __grid_constant__ Share share, const __grid_constant__ Work work,
+                                        const __grid_constant__ Numbers by, Public* distances, i64* parents,
+                                        u64* arcs) {
+    u64 mine = 0;
+    for (u32 v = blockIdx.x * blockDim.x + threadIdx.x; v < share.own; v += gridDim.x * blockDim.x) {
+        const u32 number = by.numbers ? by.numbers[v] : v;
+        const Distance distance = work.distance[number];
+        if (distances) distances[v] = distance == UNREACHED ? PUBLIC_UNREACHED : (Public)distance;
+        if (parents) parents[v] = parent_of(work, by, number);
+        if (distance == UNREACHED) continue;
+        mine += share.degrees ? share.degrees[number] : share.offsets[number + 1] - share.offsets[number];
+    }
+    warp_add_to(arcs, mine);
+}
+
+// A reached vertex.
+struct Near {
+    Public distance;
+    i64 parent;  // -1 without predecessors
+    u32 vertex;
+};
+
+struct NearReport {
+    u64 arcs;  // out-arcs of reached vertices
+    u32 count;
+};
+
+// Lists the reached vertices in any order; those past `room` are only counted.
+extern "C" __global__ void leave_near(const __grid_constant__ Share share, const __grid_constant__ Work work,
+                                      const __grid_constant__ Numbers by, u32 has_parents, Near* near, u32 room,
+                                      NearReport* report) {
+    u64 mine = 0;
+    const u32 step = gridDim.x * blockDim.x;
+    for (u32 base = blockIdx.x * blockDim.x; base < share.own; base += step) {
+        const u32 v = base + threadIdx.x;
+        const u32 number = v >= share.own ? 0 : by.numbers ? by.numbers[v] : v;
+        const Distance distance = v < share.own ? work.distance[number] : UNREACHED;
+        const u32 reached = __ballot_sync(~0u, distance != UNREACHED);
+        if (!reached) continue;
+        u32 first = 0;
+        if (lane() == 0) first = atomicAdd(&report->count, (u32)__popc(reached));
+        const u32 place = __shfl_sync(~0u, first, 0) + rank_among(reached);
+        if (distance == UNREACHED) continue;
+        mine += share.degrees ? share.degrees[number] : share.offsets[number + 1] - share.offsets[number];
+        if (place < room) near[place] = {distance, has_parents ? parent_of(work, by, number) : -1, v};
+    }
+    warp_add_to(&report->arcs, mine);
+}
