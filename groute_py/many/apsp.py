@@ -264,11 +264,11 @@ class Collected:
     def __init__(self, job: ManySources) -> None:
         shape = len(job.sources), job.width
         kind = job.graph.weights.dtype if job.graph.weights.dtype.kind == "f" else np.int64
-        self.distances = ANSWERS.empty(shape, kind)
+        self._are_lent = job.choice.algorithm != LABELS  # else blocks stay as they are
+        self.distances = (ANSWERS if self._are_lent else np).empty(shape, kind)
         self.parents = ANSWERS.empty(shape, np.int32) if job.options.predecessors else None
         self.carried: dict[str, NDArray[Any]] = {}
         self._shape = shape
-        self._are_lent = job.choice.algorithm != LABELS  # else blocks stay as they are
 
     def take(self, numbers: NDArray[np.int64], block: RowBlock) -> None:
         if self._are_lent or block.count < len(self.distances):

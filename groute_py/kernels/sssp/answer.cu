@@ -22,21 +22,45 @@ __device__ __forceinline__ i64 parent_of(const Work& work, const Numbers& by, u3
     return parent < 0 || !by.order ? parent : (i64)by.order[parent];
 }
 
+__device__ __forceinline__ u64 degree_of(const Share& share, u32 number) {
+    return share.degrees ? share.degrees[number] : share.offsets[number + 1] - share.offsets[number];
+}
+
+#define AT_ONCE 4  // vertices that a thread has in flight
+
 // Counts the out-arcs of reached owned vertices; with peers also those that lie on other ranks. distances, parents: are
 // filled by vertex unless they are null.
 extern "C" __global__ void leave_answer(const __grid_constant__ Share share, const __grid_constant__ Work work,
                                         const __grid_constant__ Numbers by, Public* distances, i64* parents,
                                         u64* arcs) {
+    __shared__ u64 sum;
+    if (threadIdx.x == 0) sum = 0;
+    __syncthreads();
     u64 mine = 0;
-    for (u32 v = blockIdx.x * blockDim.x + threadIdx.x; v < share.own; v += gridDim.x * blockDim.x) {
-        const u32 number = by.numbers ? by.numbers[v] : v;
-        const Distance distance = work.distance[number];
-        if (distances) distances[v] = distance == UNREACHED ? PUBLIC_UNREACHED : (Public)distance;
-        if (parents) parents[v] = parent_of(work, by, number);
-        if (distance == UNREACHED) continue;
-        mine += share.degrees ? share.degrees[number] : share.offsets[number + 1] - share.offsets[number];
+    const u32 stride = gridDim.x * blockDim.x;
+    for (u64 first = blockIdx.x * blockDim.x + threadIdx.x; first < share.own; first += (u64)AT_ONCE * stride) {
+        u32 number[AT_ONCE];
+        Distance distance[AT_ONCE];
+#pragma unroll
+        for (u32 k = 0; k < AT_ONCE; k++) {
+            const u64 v = first + (u64)k * stride;
+            number[k] = v >= share.own ? 0 : by.numbers ? by.numbers[v] : (u32)v;
+            distance[k] = v < share.own ? work.distance[number[k]] : UNREACHED;
+        }
+#pragma unroll
+        for (u32 k = 0; k < AT_ONCE; k++)
+            if (distance[k] != UNREACHED) mine += degree_of(share, number[k]);
+#pragma unroll
+        for (u32 k = 0; k < AT_ONCE; k++) {
+            const u64 v = first + (u64)k * stride;
+            if (v >= share.own) continue;
+            if (distances) distances[v] = distance[k] == UNREACHED ? PUBLIC_UNREACHED : (Public)distance[k];
+            if (parents) parents[v] = parent_of(work, by, number[k]);
+        }
     }
-    warp_add_to(arcs, mine);
+    warp_add_to(&sum, mine);
+    __syncthreads();
+    if (threadIdx.x == 0 && sum) atomicAdd(arcs, sum);
 }
 
 // A reached vertex.
@@ -67,7 +91,7 @@ extern "C" __global__ void leave_near(const __grid_constant__ Share share, const
         if (lane() == 0) first = atomicAdd(&report->count, (u32)__popc(reached));
         const u32 place = __shfl_sync(~0u, first, 0) + rank_among(reached);
         if (distance == UNREACHED) continue;
-        mine += share.degrees ? share.degrees[number] : share.offsets[number + 1] - share.offsets[number];
+        mine += degree_of(share, number);
         if (place < room) near[place] = {distance, has_parents ? parent_of(work, by, number) : -1, v};
     }
     warp_add_to(&report->arcs, mine);
