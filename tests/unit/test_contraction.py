@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from support.graphs import all_lengths, graph_of, graphs, random_graph, scipy_distances
 from support.hierarchies import TYPES, contracted, loaded
 from support.reference import turned_round
 
-from groute_py import UNREACHED, Graph, InputError, generate
+from groute_py import UNREACHED, Graph, InputError, TimeLimitError, generate
 from groute_py.device.base import alike, unreached
 from groute_py.device.cpu import contraction
 from groute_py.device.cpu.rows import CpuGraph
@@ -24,6 +25,8 @@ from groute_py.graph.hierarchy.check import check_hierarchy
 from groute_py.graph.hierarchy.hierarchy import ARRAYS, Hierarchy
 from groute_py.graph.hierarchy.problems import DenseError, NarrowError
 from groute_py.graph.symmetrize import mirrored
+from groute_py.kernels.cpu import contraction as kernels
+from groute_py.kernels.cpu.phases import Team
 from groute_py.many.johnson import rooted
 
 
@@ -40,6 +43,23 @@ def wheel(rim: int) -> Graph:
     """A hub whose row is long, and neighbours that are joined to each other."""
     around = [(v, v % rim + 1, v % 7) for v in range(1, rim + 1)]
     return mirrored(graph_of(rim + 1, [*around, *((0, v, v % 11 + 1) for v in range(1, rim + 1))]))
+
+
+def assert_alike(
+    graph: Graph, core: int, threads: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Hierarchies by other numbers of threads are that by one, to the bit."""
+    monkeypatch.setattr(contraction, "thread_count", lambda: 1)
+    one = contracted(graph, core)
+    monkeypatch.setattr(contraction, "ENTRIES_A_THREAD", 1)
+    monkeypatch.setattr(contraction, "LEAST_PART", 1)
+    for size in threads:
+        monkeypatch.setattr(contraction, "thread_count", lambda: size)  # noqa: B023
+        other = contracted(graph, core)
+        assert (other.levels, other.is_symmetric) == (one.levels, one.is_symmetric)
+        for name in ARRAYS:
+            np.testing.assert_array_equal(getattr(other, name), getattr(one, name), strict=True)
+    monkeypatch.undo()
 
 
 def heavy_star() -> Graph:
@@ -82,16 +102,52 @@ class TestHierarchy:
         lengths = _least_arcs(graph)
         assert hierarchy.is_symmetric == bool((lengths == lengths.T).all())
 
-    @pytest.mark.parametrize("threads", [1, 3])
-    def test_threads_do_not_matter(self, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-        graph = generate("road:50x50")
-        here = contracted(graph, 8)
-        monkeypatch.setattr(contraction, "thread_count", lambda: threads)
-        monkeypatch.setattr(contraction, "LEAST_PART", 16)
-        there = contracted(graph, 8)
-        assert there.levels == here.levels
-        for name in ARRAYS:
-            np.testing.assert_array_equal(getattr(there, name), getattr(here, name))
+    @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @given(graph=graphs(), undirected=st.booleans(), core=st.integers(0, 8))
+    def test_threads_do_not_matter(
+        self, graph: Graph, undirected: bool, core: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        graph = mirrored(graph) if undirected else graph
+        assert_alike(graph, core, (2, 3, 8), monkeypatch)
+
+    @pytest.mark.parametrize("spec", ["road:50x50", "random:3000,6000"])
+    @pytest.mark.parametrize("threads", [2, 3, 8])
+    def test_threads_of_large_graphs(
+        self, spec: str, threads: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        assert_alike(generate(spec), 8, (threads,), monkeypatch)
+
+    def test_threads_of_long_rows(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert_alike(wheel(700), 3, (3,), monkeypatch)
+
+    def test_a_thread_for_each_core_of_a_solve(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("groute_py.system.threads.available_cores", lambda: 4)
+        monkeypatch.setenv("OMP_NUM_THREADS", "3")
+        monkeypatch.setattr(contraction, "ENTRIES_A_THREAD", 1)
+        sizes = []
+
+        def choose(team: Team, left: Any, spaces: Any) -> None:
+            sizes.append(team.size)
+            kernels.choose(team, left, spaces)
+
+        monkeypatch.setattr(contraction, "choose", choose)
+        contracted(generate("road:20x20"), 8)
+        assert sizes == [3, 3, 3]
+
+    def test_an_error_ends_all_threads(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Also those that wait at a barrier for the one that failed, or for the caller's signal."""
+        monkeypatch.setattr(contraction, "thread_count", lambda: 3)
+        monkeypatch.setattr(contraction, "ENTRIES_A_THREAD", 1)
+        kernel, numbers = contraction.take_round, count()
+
+        def take_round(*arguments: Any) -> None:
+            if next(numbers) == 1:
+                raise TimeLimitError("time is up")
+            kernel(*arguments)
+
+        monkeypatch.setattr(contraction, "take_round", take_round)
+        with pytest.raises(TimeLimitError):
+            contracted(generate("road:30x30"), 8)
 
     def test_a_road_becomes_small(self) -> None:
         graph = generate("road:60x60")

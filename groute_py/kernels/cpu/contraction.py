@@ -1,198 +1,241 @@
-"""A round of contraction: which vertices leave, and which shortcuts stand in for them.
+"""The vertices that leave in a round of contraction.
 
 A vertex leaves if it is cheaper to contract than all its neighbours, so those that leave together
 are no neighbours of each other. A *shortcut* joins two neighbours of a vertex that leaves. It is
-spared where a *witness* is as short: an arc, or a path of two arcs that does not run through a
-vertex that leaves. The device finds the same vertices and the same shortcuts; see
-``kernels/hierarchy``.
+spared where a *witness* is as short: an arc, or another path of two arcs. So of all paths of two
+arcs between a pair of vertices the shortest alone can need a shortcut, and none if two are as
+short. One walk from each vertex along two arcs finds these for all of its neighbours, which takes
+the sum of squared degrees. The device finds the same vertices; see ``kernels/hierarchy``.
 
-``rows`` are a `groute_py.kernels.cpu.contraction_rows.SkeletonRows`, ``part`` is a range (begin,
-end), and ``reach`` uint64, (2, n), all `FAR` before and after. Sums have 64 bits; none wraps.
+Threads share the vertices of each phase (`groute_py.kernels.cpu.phases`). A phase writes the words
+of its own vertices, and reads what phases before it have written. Only the counts of shortcuts are
+of other vertices; they are added atomically, and so are the same in every order.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from groute_py.kernels.cpu.kernel import kernel
+from groute_py.kernels.cpu.atomics import add
+from groute_py.kernels.cpu.kernel import inlined_kernel, kernel
+from groute_py.kernels.cpu.phases import meet, next_part
 
 MOST_NEIGHBOURS = 64
 """Vertices with more of them do not leave."""
 
-MOST_PAIRS = MOST_NEIGHBOURS * (MOST_NEIGHBOURS - 1) // 2
-"""Pairs of neighbours of a vertex."""
-
 STAYS = np.uint64(2**64 - 1)
 """The key of a vertex that does not leave."""
 
-FAR = np.uint64(2**64 - 1)
-"""Beyond every sum of two weights."""
+NONE, SEVERAL = np.uint32(2**32 - 1), np.uint32(2**32 - 2)
+"""No vertex; more than one."""
 
 LONG = 256
 """Rows with more entries are looked up in by bisection."""
 
-OUTWARD, INWARD, UNFIT = 1, 2, 4
-"""Bits of a shortcut: from the first neighbour to the second; back; either does not fit in the
-type."""
+FIRST = 4
+"""The first of the four phases of `choose`, which may follow as many others."""
+
+STAYING, LEAVING, ARCS, ROOM = range(4)
+"""Sums of a part: vertices that stay, those that leave and their neighbours, and the entries that
+the rows of the others can have afterwards."""
+
+
+class SkeletonRows(NamedTuple):
+    """Rows of a skeleton, and whether its directions differ."""
+
+    begins: Any  # int64
+    ends: Any  # int64
+    neighbours: Any  # uint32
+    out: Any
+    into: Any  # the same array as ``out`` unless ``both``
+    both: bool
+    nothing: Any
+
+
+class Left(NamedTuple):
+    """The n vertices that are left, in parts of ``step``."""
+
+    rows: SkeletonRows
+    vertices: Any  # int32, (n,): original numbers, ascending
+    depths: Any  # int32, (n,): levels below
+    needed: Any  # int32, (n,): pairs of neighbours that need a shortcut; 0 at first
+    keys: Any  # uint64, (n,): the lowest leave first
+    leaves: Any  # uint8, (n,): 1 of a vertex that leaves
+    sums: Any  # int64, (parts, 4)
+    step: int
+
+
+class Space(NamedTuple):
+    """Arrays of one thread for one direction, by vertex; ``nothing`` between uses."""
+
+    reach: Any
+    best: Any
+    middles: Any  # uint32; `NONE` between uses
+    heads: Any  # uint32, a list
 
 
 @kernel
-def keys_of(rows: Any, depths: Any, vertices: Any, part: Any, reach: Any, keys: Any) -> None:
-    """Fill the keys (uint64, (n,)) of a range of vertices: the lowest leaves first.
+def choose(team: Any, left: Any, spaces: Any) -> None:
+    """Mark what leaves; fill all that `Left` has beside rows, vertices and depths.
 
-    The upper half of a key is the cost of contraction: the pairs of neighbours that need a
-    shortcut, less the arcs that go, and the levels below the vertex (``depths``, int32, (n,)), so
-    that levels stay few. The lower half is a hash of the original number (``vertices``, int32,
-    (n,)), which differs for any two vertices.
+    ``spaces`` are this thread's, for arcs away from a vertex and for those to it.
     """
-    needed = np.empty(MOST_PAIRS, np.uint8)
-    for vertex in range(part[0], part[1]):
-        degree = rows.offsets[vertex + 1] - rows.offsets[vertex]
-        if degree > MOST_NEIGHBOURS:
-            keys[vertex] = STAYS
+    rows, vertices, depths, needed, keys, leaves, sums, step = left
+    count, parts = len(vertices), len(sums)
+    part = next_part(team, FIRST, parts)
+    while part >= 0:
+        for tail in range(part * step, min(part * step + step, count)):
+            count_needed(rows, tail, needed, spaces)
+        part = next_part(team, FIRST, parts)
+    meet(team)
+    part = next_part(team, FIRST + 1, parts)
+    while part >= 0:
+        for vertex in range(part * step, min(part * step + step, count)):
+            degree = rows.ends[vertex] - rows.begins[vertex]
+            keys[vertex] = key_of(needed[vertex], degree, depths[vertex], vertices[vertex])
+        part = next_part(team, FIRST + 1, parts)
+    meet(team)
+    part = next_part(team, FIRST + 2, parts)
+    while part >= 0:
+        for vertex in range(part * step, min(part * step + step, count)):
+            leaves[vertex] = is_least(rows, keys, vertex)
+        part = next_part(team, FIRST + 2, parts)
+    meet(team)
+    part = next_part(team, FIRST + 3, parts)
+    while part >= 0:
+        sum_up(rows, leaves, part * step, min(part * step + step, count), sums[part])
+        part = next_part(team, FIRST + 3, parts)
+
+
+@kernel
+def count_needed(rows: Any, tail: Any, needed: Any, spaces: Any) -> None:
+    """Add 1 to ``needed`` of the middle of each pair, the tail and a later vertex, that needs it.
+
+    A pair that needs shortcuts in both directions counts once.
+    """
+    away, to = spaces
+    count, count_to = walk(rows, rows.out, rows.into, tail, away), 0
+    if rows.both:
+        count_to = walk(rows, rows.into, rows.out, tail, to)
+    for i in range(count):
+        middle = away.middles[away.heads[i]]
+        if middle < SEVERAL:
+            add(needed, middle, 1)
+    for i in range(count_to):
+        middle = to.middles[to.heads[i]]
+        if middle < SEVERAL and middle != away.middles[to.heads[i]]:
+            add(needed, middle, 1)
+    forget(rows, tail, away, count)
+    if rows.both:
+        forget(rows, tail, to, count_to)
+
+
+@kernel
+def walk(rows: Any, leaving: Any, entering: Any, tail: Any, space: Any) -> Any:
+    """Find the best paths of two arcs to later vertices, and their middles; list and count these.
+
+    Only paths that are shorter than an arc count. ``leaving`` are the weights away from the tail,
+    ``entering`` those of the same direction by the heads of arcs.
+    """
+    begins, ends, neighbours = rows.begins, rows.ends, rows.neighbours
+    _, best, middles, heads = space
+    count, has_long = 0, False
+    for place in range(begins[tail], ends[tail]):
+        best[neighbours[place]] = leaving[place]
+    for place in range(begins[tail], ends[tail]):
+        middle, before = neighbours[place], leaving[place]
+        first, there = begins[middle], ends[middle] - 1
+        if there - first >= MOST_NEIGHBOURS:
+            has_long = True
             continue
-        added = pairs_that_need(rows, rows, vertex, reach, needed)
-        score = 4096 + 4 * added - 2 * degree + 2 * depths[vertex]
-        keys[vertex] = (np.uint64(score) << np.uint64(32)) | hash_of(vertices[vertex])
-
-
-@kernel
-def hash_of(vertex: Any) -> Any:
-    """A number of 32 bits, another one for every vertex."""
-    mask = np.uint64(0xFFFFFFFF)
-    value = (np.uint64(vertex) + np.uint64(1)) * np.uint64(2654435761) & mask
-    value ^= value >> np.uint64(15)
-    value = value * np.uint64(2246822519) & mask
-    return value ^ (value >> np.uint64(13))
-
-
-@kernel
-def choose_leaving(rows: Any, keys: Any, part: Any, leaves: Any) -> int:
-    """Mark and count the vertices of a range whose key is below the keys of all neighbours."""
-    count = 0
-    for vertex in range(part[0], part[1]):
-        key = keys[vertex]
-        least = key != STAYS
-        for place in range(rows.offsets[vertex], rows.offsets[vertex + 1]):
-            if keys[rows.neighbours[place]] <= key:
-                least = False
+        while there >= first:
+            head = neighbours[there]
+            if head <= tail:
                 break
-        leaves[vertex] = least
-        count += least
+            most = best[head] - before
+            if leaving[there] < most:
+                if middles[head] == NONE:
+                    heads[count] = head
+                    count += 1
+                best[head], middles[head] = before + leaving[there], middle
+            elif leaving[there] == most and middles[head] != NONE:
+                middles[head] = SEVERAL
+            there -= 1
+    if has_long:
+        drop_beside_long(rows, leaving, entering, tail, space, count)
     return count
 
 
 @kernel
-def pairs_that_need(rows: Any, around: Any, vertex: Any, reach: Any, needed: Any) -> int:
-    """Count the pairs of at most `MOST_NEIGHBOURS` neighbours of a vertex that need a shortcut.
-
-    Fills ``needed`` (uint8, (`MOST_PAIRS`,)) with directions, pair by pair. ``around`` are rows
-    with the arcs that witnesses may take.
-    """
-    offsets, neighbours, out, into, both, nothing = rows
-    first, last = offsets[vertex], offsets[vertex + 1]
-    pair = count = 0
-    for one in range(first, last - 1):
-        tail = neighbours[one]
-        is_spread = around.offsets[tail + 1] - around.offsets[tail] <= LONG
-        if is_spread:
-            spread(around, around.out, tail, reach[0])
-            reach[0][vertex] = FAR
-            if both:
-                spread(around, around.into, tail, reach[1])
-                reach[1][vertex] = FAR
-        for other in range(one + 1, last):
-            head, directions = neighbours[other], 0
-            if into[one] != nothing and out[other] != nothing:
-                total = np.uint64(into[one]) + np.uint64(out[other])
-                path = (tail, head, vertex, total)
-                if total >= np.uint64(nothing):
-                    directions |= UNFIT
-                elif not has_witness(around, around.out, around.into, path, is_spread, reach[0]):
-                    directions |= OUTWARD
-            if both and into[other] != nothing and out[one] != nothing:
-                total = np.uint64(into[other]) + np.uint64(out[one])
-                path = (tail, head, vertex, total)
-                if total >= np.uint64(nothing):
-                    directions |= UNFIT
-                elif not has_witness(around, around.into, around.out, path, is_spread, reach[1]):
-                    directions |= INWARD
-            needed[pair] = directions
-            count += directions & (OUTWARD | INWARD) != 0
-            pair += 1
-        if is_spread:
-            gather_up(around, tail, reach[0])
-            if both:
-                gather_up(around, tail, reach[1])
-    return count
+def drop_beside_long(
+    rows: Any, leaving: Any, entering: Any, tail: Any, space: Any, count: Any
+) -> None:
+    """Give listed vertices several middles where a path through a long row is as short."""
+    reach, best, middles, heads = space
+    spread(rows, leaving, tail, reach)
+    for i in range(count):
+        head = heads[i]
+        middle = middles[head]
+        if middle < SEVERAL:
+            before, reach[middle] = reach[middle], rows.nothing
+            if path_stands_in(rows, entering, tail, head, best[head], reach, True):
+                middles[head] = SEVERAL
+            reach[middle] = before
+    gather_up(rows, tail, reach)
 
 
 @kernel
-def spread(around: Any, weights: Any, tail: Any, reach: Any) -> None:
+def forget(rows: Any, tail: Any, space: Any, count: Any) -> None:
+    """Undo what `walk` has left in the arrays by vertex."""
+    gather_up(rows, tail, space.best)
+    for i in range(count):
+        space.best[space.heads[i]], space.middles[space.heads[i]] = rows.nothing, NONE
+
+
+@kernel
+def spread(rows: Any, weights: Any, tail: Any, reach: Any) -> None:
     """Write the weights of a row to where its neighbours are looked for."""
-    for place in range(around.offsets[tail], around.offsets[tail + 1]):
-        if weights[place] != around.nothing:
-            reach[around.neighbours[place]] = np.uint64(weights[place])
+    for place in range(rows.begins[tail], rows.ends[tail]):
+        reach[rows.neighbours[place]] = weights[place]
 
 
 @kernel
-def gather_up(around: Any, tail: Any, reach: Any) -> None:
+def gather_up(rows: Any, tail: Any, reach: Any) -> None:
     """Undo `spread`."""
-    for place in range(around.offsets[tail], around.offsets[tail + 1]):
-        reach[around.neighbours[place]] = FAR
+    for place in range(rows.begins[tail], rows.ends[tail]):
+        reach[rows.neighbours[place]] = rows.nothing
 
 
 @kernel
-def has_witness(
-    around: Any, leaving: Any, entering: Any, path: Any, is_spread: bool, reach: Any
-) -> Any:
-    """Return True if one or two arcs stand in for a path: its tail, head, middle and length.
+def path_stands_in(
+    rows: Any, entering: Any, tail: Any, head: Any, weight: Any, reach: Any, ties: bool
+) -> bool:
+    """Return True if a path of two arcs is lighter than ``weight``, which is not ``nothing``.
 
-    ``leaving`` are the weights from the tail, ``entering`` those to the head. With ``is_spread``
-    the row of the tail is in ``reach``; see `spread`.
+    ``reach`` has the row of the tail, or what of it may be used; ``entering`` are weights by heads.
+    A path as light also stands in if neither of its arcs weighs 0, and with ``ties`` always.
     """
-    _, head, _, total = path
-    first, last = around.offsets[head], around.offsets[head + 1]
-    if not is_spread or last - first > LONG:
-        return has_witness_in_long_rows(around, leaving, entering, path)
-    if reach[head] <= total:
-        return True
-    for place in range(first, last):
-        before = reach[around.neighbours[place]]
-        if before <= total and entering[place] != around.nothing:  # noqa: SIM102
-            if np.uint64(entering[place]) <= total - before:
+    begins, ends, neighbours = rows.begins, rows.ends, rows.neighbours
+    first, last = begins[head], ends[head]
+    if last - first > LONG and last - first > ends[tail] - begins[tail]:
+        for here in range(begins[tail], ends[tail]):
+            place = place_of(neighbours, first, last, neighbours[here])
+            if place >= 0 and stand_in(reach[neighbours[here]], entering[place], weight, ties):
                 return True
-    return False
-
-
-@kernel
-def has_witness_in_long_rows(around: Any, leaving: Any, entering: Any, path: Any) -> bool:
-    """See `has_witness`: each neighbour in the shorter row is looked up in the longer one."""
-    offsets, neighbours, _, _, _, nothing = around
-    tail, head, vertex, total = path
-    first, last = offsets[tail], offsets[tail + 1]
-    begin, end = offsets[head], offsets[head + 1]
-    direct = place_of(neighbours, first, last, head)
-    if direct >= 0 and leaving[direct] != nothing and np.uint64(leaving[direct]) <= total:
-        return True
-    from_tail = last - first <= end - begin
-    for here in range(first if from_tail else begin, last if from_tail else end):
-        middle = neighbours[here]
-        if from_tail:
-            there = place_of(neighbours, begin, end, middle)
-            before, after = here, there
-        else:
-            there = place_of(neighbours, first, last, middle)
-            before, after = there, here
-        if there < 0 or middle == vertex:
-            continue
-        if leaving[before] == nothing or entering[after] == nothing:
-            continue
-        if np.uint64(leaving[before]) + np.uint64(entering[after]) <= total:
+        return False
+    for place in range(first, last):
+        if stand_in(reach[neighbours[place]], entering[place], weight, ties):
             return True
     return False
+
+
+@inlined_kernel
+def stand_in(before: Any, after: Any, weight: Any, ties: Any) -> Any:
+    """Return True if two arcs stand in for a weight; see `path_stands_in`."""
+    most = weight - before
+    return after < most or (after == most and (ties or (before > 0 and after > 0)))
 
 
 @kernel
@@ -209,53 +252,54 @@ def place_of(neighbours: Any, first: Any, last: Any, neighbour: Any) -> Any:
 
 
 @kernel
-def make_shortcuts(
-    rows: Any, rest: Any, leaving: Any, part: Any, reach: Any, begin: Any, shortcuts: Any
-) -> Any:
-    """Write the shortcuts of a range of ``leaving`` (int64), each as an entry of both its ends.
+def key_of(needed: Any, degree: Any, depth: Any, vertex: Any) -> Any:
+    """Return the key of a vertex: the lowest leaves first.
 
-    ``shortcuts`` are tails, heads, out and into; ``rest`` are rows without what leaves. Returns
-    where the shortcuts from ``begin`` on end, or -1 if a path between two neighbours does not fit.
+    The upper half is the cost of contraction: the pairs of neighbours that need a shortcut, less
+    the arcs that go, and the levels below the vertex, so that levels stay few. The lower half is a
+    hash of the original number, which differs for any two vertices.
     """
-    offsets, neighbours, out, into, both, nothing = rows
-    tails, heads, outs, intos = shortcuts
-    needed = np.empty(MOST_PAIRS, np.uint8)
-    at = begin
-    for number in range(part[0], part[1]):
-        vertex = leaving[number]
-        pairs_that_need(rows, rest, vertex, reach, needed)
-        pair = 0
-        for one in range(offsets[vertex], offsets[vertex + 1] - 1):
-            for other in range(one + 1, offsets[vertex + 1]):
-                directions = needed[pair]
-                pair += 1
-                if directions == 0:
-                    continue
-                forth = back = nothing
-                if directions & UNFIT:
-                    return -1
-                if directions & OUTWARD:
-                    forth = into[one] + out[other]
-                if directions & INWARD:
-                    back = into[other] + out[one]
-                if not both:
-                    back = forth
-                tails[at], heads[at] = neighbours[one], neighbours[other]
-                outs[at], intos[at] = forth, back
-                at += 1
-                tails[at], heads[at] = neighbours[other], neighbours[one]
-                outs[at], intos[at] = back, forth
-                at += 1
-    return at
+    if degree > MOST_NEIGHBOURS:
+        return STAYS
+    score = 4096 + 4 * np.int64(needed) - 2 * degree + 2 * np.int64(depth)
+    return (np.uint64(score) << np.uint64(32)) | hash_of(vertex)
 
 
 @kernel
-def deepen(rows: Any, leaves: Any, depths: Any, part: Any, deeper: Any) -> None:
-    """The depth of what stays: beyond that of every neighbour that leaves."""
-    for vertex in range(part[0], part[1]):
-        depth = depths[vertex]
-        if not leaves[vertex]:
-            for place in range(rows.offsets[vertex], rows.offsets[vertex + 1]):
-                if leaves[rows.neighbours[place]]:
-                    depth = max(depth, depths[rows.neighbours[place]] + 1)
-        deeper[vertex] = depth
+def hash_of(vertex: Any) -> Any:
+    """A number of 32 bits, another one for every vertex."""
+    mask = np.uint64(0xFFFFFFFF)
+    value = (np.uint64(vertex) + np.uint64(1)) * np.uint64(2654435761) & mask
+    value ^= value >> np.uint64(15)
+    value = value * np.uint64(2246822519) & mask
+    return value ^ (value >> np.uint64(13))
+
+
+@kernel
+def is_least(rows: Any, keys: Any, vertex: Any) -> bool:
+    """Return True if the key of a vertex is below the keys of all neighbours."""
+    key = keys[vertex]
+    for place in range(rows.begins[vertex], rows.ends[vertex]):
+        if keys[rows.neighbours[place]] <= key:
+            return False
+    return bool(key != STAYS)
+
+
+@kernel
+def sum_up(rows: Any, leaves: Any, first: Any, last: Any, sums: Any) -> None:
+    """Fill the sums of a part."""
+    begins, ends, neighbours = rows.begins, rows.ends, rows.neighbours
+    staying, arcs, room = 0, 0, 0
+    for vertex in range(first, last):
+        degree = ends[vertex] - begins[vertex]
+        if leaves[vertex]:
+            arcs += degree
+            continue
+        staying += 1
+        room += degree
+        for place in range(begins[vertex], ends[vertex]):
+            middle = neighbours[place]
+            if leaves[middle]:
+                room += ends[middle] - begins[middle] - 1
+    sums[STAYING], sums[LEAVING] = staying, last - first - staying
+    sums[ARCS], sums[ROOM] = arcs, room
