@@ -26,7 +26,7 @@ from groute_py.graph.hierarchy.hierarchy import ARRAYS, Hierarchy
 from groute_py.graph.hierarchy.problems import DenseError, NarrowError
 from groute_py.graph.symmetrize import mirrored
 from groute_py.kernels.cpu import contraction as kernels
-from groute_py.kernels.cpu.phases import Team
+from groute_py.kernels.cpu.phases import ThreadTeam
 from groute_py.many.johnson import rooted
 
 
@@ -126,7 +126,7 @@ class TestHierarchy:
         monkeypatch.setattr(contraction, "ENTRIES_A_THREAD", 1)
         sizes = []
 
-        def choose(team: Team, left: Any, spaces: Any) -> None:
+        def choose(team: ThreadTeam, left: Any, spaces: Any) -> None:
             sizes.append(team.size)
             kernels.choose(team, left, spaces)
 

@@ -35,7 +35,7 @@ from groute_py.kernels.cpu.contraction_rows import (
     join_directions,
     take_round,
 )
-from groute_py.kernels.cpu.phases import STOP, Team
+from groute_py.kernels.cpu.phases import STOP, ThreadTeam
 from groute_py.system.threads import thread_count
 
 CORE, CORE_LIMIT = 256, 1 << 14
@@ -122,7 +122,7 @@ class _Contraction:
         size = max(1, min(self._size, self._entries // ENTRIES_A_THREAD))
         spins = SPINS if size <= len(os.sched_getaffinity(0)) else SPINS // 100
         words = np.zeros(WORDS, np.int64)
-        team = Team(words, size, spins)
+        team = ThreadTeam(words, size, spins)
 
         def stop() -> None:
             words[STOP] = 1

@@ -18,7 +18,7 @@ ARRIVALS, BARRIER, STOP, TAKEN = 0, LINE, 2 * LINE, 3 * LINE
 """Places in the words: how many wait, meetings so far, not 0 to end, parts taken of each phase."""
 
 
-class Team(NamedTuple):
+class ThreadTeam(NamedTuple):
     """Threads that work together."""
 
     words: Any  # int64, `TAKEN` and `LINE` for each phase
