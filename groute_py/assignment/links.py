@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from groute_py.assignment.directions import Flows
 from groute_py.assignment.link_costs import BPR, Conical
 from groute_py.assignment.network import TrafficNetwork
+from groute_py.assignment.simplices import shares_of
 from groute_py.device.registry import of_module
 from groute_py.graph.arrays import host_array
 
@@ -28,7 +29,7 @@ class Links(Protocol):
         """Return flows from the host."""
 
     def stack(self, rows: Sequence[Any]) -> Flows:
-        """Return flows of each class, from anywhere, as one array."""
+        """Return flows of each class, or rows of it, from anywhere, as one array."""
 
     def costs(self, flows: Flows) -> Flows:
         """Return costs by class and link."""
@@ -40,6 +41,19 @@ class Links(Protocol):
         """Return the products of the ways from flows to k points, (k, k).
 
         Between two ways stand the second derivatives of the objective at the flows.
+        """
+
+    def shares(
+        self,
+        owners: NDArray[np.int64],
+        flows: Flows,
+        points: Sequence[Flows],
+        sweeps: int,
+        turns: int,
+    ) -> Any:
+        """Return the shares of the ways from rows of flows to three points; see `shares_of`.
+
+        The ``owners`` are the classes of rows. The flows are those of the last costs.
         """
 
     def least(self, flows: Flows, target: Flows) -> float:
@@ -60,7 +74,7 @@ class CpuLinks:
 
     def stack(self, rows: Sequence[Any]) -> Flows:
         """See `Links`."""
-        return np.stack([host_array(row) for row in rows])
+        return np.vstack([host_array(row) for row in rows])
 
     @np.errstate(over="ignore", invalid="ignore")
     def costs(self, flows: Flows) -> Flows:
@@ -82,6 +96,19 @@ class CpuLinks:
         volumes = self._volumes(flows)
         ways = np.stack([self._volumes(point) for point in points]) - volumes
         return np.asarray((ways * self._times.slopes(volumes)) @ ways.T)
+
+    def shares(
+        self,
+        owners: NDArray[np.int64],
+        flows: Flows,
+        points: Sequence[Flows],
+        sweeps: int,
+        turns: int,
+    ) -> Any:
+        """See `Links`."""
+        own, costs = self._last
+        form = costs, self._times.slopes(self._volumes(own))
+        return shares_of(flows, points, (owners, self._classes.pce), form, sweeps, turns)
 
     @np.errstate(over="ignore", invalid="ignore")
     def least(self, flows: Flows, target: Flows) -> float:
