@@ -43,17 +43,18 @@ class Links(Protocol):
         Between two ways stand the second derivatives of the objective at the flows.
         """
 
-    def shares(
+    def targets(
         self,
         owners: NDArray[np.int64],
         flows: Flows,
         points: Sequence[Flows],
         sweeps: int,
         turns: int,
-    ) -> Any:
-        """Return the shares of the ways from rows of flows to three points; see `shares_of`.
+    ) -> tuple[Flows, Flows]:
+        """Return where rows of flows move between three points, and where these ways end.
 
-        The ``owners`` are the classes of rows. The flows are those of the last costs.
+        See `groute_py.assignment.simplices.shares_of`; ``owners`` are the classes of rows. The
+        flows are those of the last costs. Without a share the way ends at the first point.
         """
 
     def least(self, flows: Flows, target: Flows) -> float:
@@ -97,18 +98,24 @@ class CpuLinks:
         ways = np.stack([self._volumes(point) for point in points]) - volumes
         return np.asarray((ways * self._times.slopes(volumes)) @ ways.T)
 
-    def shares(
+    def targets(
         self,
         owners: NDArray[np.int64],
         flows: Flows,
         points: Sequence[Flows],
         sweeps: int,
         turns: int,
-    ) -> Any:
+    ) -> tuple[Flows, Flows]:
         """See `Links`."""
         own, costs = self._last
         form = costs, self._times.slopes(self._volumes(own))
-        return shares_of(flows, points, (owners, self._classes.pce), form, sweeps, turns)
+        shares = shares_of(flows, points, (owners, self._classes.pce), form, sweeps, turns)
+        whole = shares.sum(axis=1)[:, np.newaxis]
+        way = np.zeros_like(flows)
+        for share, point in zip(shares.T, points, strict=True):
+            way += share[:, np.newaxis] * (point - flows)
+        ends = np.where(whole > 0, flows + way / np.where(whole > 0, whole, 1), points[0])
+        return (flows + way).clip(0), ends.clip(0)
 
     @np.errstate(over="ignore", invalid="ignore")
     def least(self, flows: Flows, target: Flows) -> float:

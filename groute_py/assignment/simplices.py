@@ -106,14 +106,9 @@ class Simplices:
     def target(self, flows: Flows, loading: Flows, links: Any) -> Flows:
         """Return where to move from flows (R, m) on some `groute_py.assignment.links.Links`."""
         points = [loading, *self._targets, loading, loading][: simplices.POINTS]
-        shares = links.shares(self.owners, flows, points, SWEEPS, TURNS)
-        columns = [shares[:, number, np.newaxis] for number in range(simplices.POINTS)]
-        whole = sum(columns)
-        way = sum(share * (point - flows) for share, point in zip(columns, points, strict=True))
-        is_still = whole <= 0
-        reached = (flows + way / (whole + is_still)).clip(0)
-        self._targets = [loading * is_still + reached * ~is_still, *self._targets[:1]]
-        target: Flows = (flows + way).clip(0)
+        target: Flows
+        target, end = links.targets(self.owners, flows, points, SWEEPS, TURNS)
+        self._targets = [end, *self._targets[:1]]
         return target
 
     def forget(self) -> None:

@@ -168,7 +168,7 @@ def test_an_assignment_is_that_of_the_cpu(method: str) -> None:
 
 
 @pytest.mark.parametrize("kind", TIMES)
-def test_shares_of_rows(kind: str) -> None:
+def test_targets_of_rows(kind: str) -> None:
     """Of two classes, one of which has tolls; three rows move in turn."""
     graph = random_graph(40, 700, 1, 20)
     generator = np.random.default_rng(2)
@@ -182,11 +182,14 @@ def test_shares_of_rows(kind: str) -> None:
     by_class = np.stack([flows[owners == number].sum(axis=0) for number in (0, 1)])
     here.costs(here.own(by_class))
     there.costs(by_class)
-    result = here.shares(owners, here.own(flows), [here.own(some) for some in points], 3, 3)
-    expected = there.shares(owners, flows, points, 3, 3)
-    assert (expected.sum(axis=1) <= 1 + 1e-12).all()
-    assert expected.max() > 0.01
-    assert np.allclose(host_array(result), expected, atol=1e-9)
+    for some in points:
+        some[4] = flows[4]  # no way, so no share
+    results = here.targets(owners, here.own(flows), [here.own(some) for some in points], 3, 3)
+    expected = there.targets(owners, flows, points, 3, 3)
+    assert np.abs(expected[0] - flows).max() > 0.01
+    assert (expected[1][4] == flows[4]).all()
+    for result, one in zip(results, expected, strict=True):
+        assert np.allclose(host_array(result), one, atol=1e-8)
 
 
 @pytest.mark.parametrize("size", [1, 4, LANES])

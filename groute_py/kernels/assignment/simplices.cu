@@ -143,6 +143,21 @@ extern "C" __global__ void __launch_bounds__(SUM_BLOCK)
     *r.step = bend > 0 ? min(gain / bend, 1.0) : 1;
 }
 
+// Fills targets by shares of the ways, and where the ways end: at the first point without a share.
+extern "C" __global__ void blend(const __grid_constant__ Rows r, double* target, double* reached) {
+    const u32 row = blockIdx.y;
+    const double* const shares = r.shares + row * POINTS;
+    const double whole = shares[0] + shares[1] + shares[2];
+    for (u32 link = grid_thread(); link < r.links; link += grid_threads()) {
+        const u64 place = (u64)row * r.links + link;
+        const double flow = r.flows[place];
+        double way = 0;
+        for (u32 i = 0; i < POINTS; i++) way += shares[i] * way_to(r, i, place);
+        target[place] = max(flow + way, 0.0);
+        reached[place] = whole > 0 ? max(flow + way / whole, 0.0) : r.points[0][place];
+    }
+}
+
 // Goes that part of the moves.
 extern "C" __global__ void advance_shares(const __grid_constant__ Rows r, u32 turn, u32 turns) {
     const double step = *r.step;

@@ -118,9 +118,9 @@ class CudaLinks:
         products.T[upper] = products[upper]
         return products[: len(points), : len(points)]
 
-    def shares(
+    def targets(
         self, owners: NDArray[np.int64], flows: Any, points: Sequence[Any], sweeps: int, turns: int
-    ) -> Any:
+    ) -> tuple[Any, Any]:
         """See `groute_py.assignment.links.Links`."""
         own, costs = self._last
         count, links = flows.shape
@@ -149,7 +149,10 @@ class CudaLinks:
             self._kernels["choose_moves"]((len(range(turn, count, turns)),), (BLOCK,), own)
             self._run("combine_moves", *own, self._sums)
             self._run("advance_shares", *own)
-        return arrays["shares"]
+        target, reached = cp.empty(flows.shape), cp.empty(flows.shape)
+        if count:
+            self._kernels["blend"]((self._blocks, count), (BLOCK,), (rows, target, reached))
+        return target, reached
 
     def least(self, flows: Any, target: Any) -> float:
         """See `groute_py.assignment.links.Links`."""
