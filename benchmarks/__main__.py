@@ -11,6 +11,7 @@
     python -m benchmarks --device cuda --centrality
     python -m benchmarks --device cuda --jobs
     python -m benchmarks --device cuda --customize
+    python -m benchmarks --device cuda --assign
     python -m benchmarks --documents --quick
     python -m benchmarks.document_tables  # prints the tables of the documents
     python -m benchmarks --start
@@ -29,6 +30,7 @@ from typing import Any
 
 import click
 
+from benchmarks.assign import PROGRAM as ASSIGN
 from benchmarks.cases import READING, SETS, Case, Shelf, SkippedError, methods
 from benchmarks.centrality import PROGRAM as CENTRALITY
 from benchmarks.customize import PROGRAM as CUSTOMIZE
@@ -49,7 +51,7 @@ from groute_py.partition.order import ORDERS
 from groute_py.source.whole import GraphSupply
 from groute_py.system.environment import place
 
-MORE: tuple[Program[Any], ...] = (MANY, CENTRALITY, JOBS, CUSTOMIZE)
+MORE: tuple[Program[Any], ...] = (MANY, CENTRALITY, JOBS, CUSTOMIZE, ASSIGN)
 PROGRAMS = {program.name: program for program in MORE}
 """What an option measures in the place of single solves, by its name."""
 
@@ -63,6 +65,7 @@ RESULTS = Path(__file__).parent / "results"
 @click.option("--centrality", is_flag=True, help="Centralities; see benchmarks/centrality.py.")
 @click.option("--jobs", is_flag=True, help="Matrices, routes and the like; see benchmarks/jobs.py.")
 @click.option("--customize", is_flag=True, help="New weights; see benchmarks/customize.py.")
+@click.option("--assign", is_flag=True, help="Traffic assignment; see benchmarks/assign.py.")
 @click.option("--documents", is_flag=True, help="The source documents' tables.")
 @click.option("--start", is_flag=True, help="Whole processes; see benchmarks/start.py.")
 @click.option("--cold", is_flag=True, help="With --start: also without files in memory.")
@@ -88,6 +91,7 @@ def main(
     centrality: bool,
     jobs: bool,
     customize: bool,
+    assign: bool,
     documents: bool,
     start: bool,
     cold: bool,
@@ -110,7 +114,7 @@ def main(
     device's default cases run.
     """
     given = {"many": many, "centrality": centrality, "jobs": jobs, "customize": customize}
-    given["start"] = start
+    given |= {"assign": assign, "start": start}
     trees = {"without": (False,), "both": (True, False)}.get(series or "", (True,))
     plan = Plan(device, repeat, trees, delta, mode, order, prepare, scipy_up_to)
     try:

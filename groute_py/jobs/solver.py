@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from types import TracebackType
@@ -87,11 +87,10 @@ class Solver:
 
     With several ranks all of them open it, call its methods and close it together: it and they are
     collective, and the calls must come in the same order. With one rank several threads may share
-    it; they solve one after another. As a context manager it is closed at the end of the block.
-
-    For which methods an option holds, a table in docs/python.md says. `apsp`, `matrix`, `route`,
-    the centralities, and `nearest` with ``k > 1``, take the whole graph to all ranks when one of
-    them is first called. What a method makes of the graph, and on the devices, stays for the next.
+    it; they solve one after another. As a context manager it is closed at the end of the block. A
+    table in docs/python.md says which options hold for which methods. `apsp`, `matrix`, `route`,
+    the centralities, and `nearest` with ``k > 1``, take the whole graph to all ranks when first
+    called. What a method makes of the graph, and on the devices, stays for the next.
 
     Raises:
         InputError, SetupError: the same one on every rank.
@@ -333,9 +332,7 @@ class Solver:
             on_root(opened.channel, lambda: opened.options.refuse_turns("update"))
             self._about = self._about._replace(facts=opened.update(weights, arcs))
 
-    def assign(
-        self, demand: Any, *, progress: Callable[..., Any] | None = None, **choices: Any
-    ) -> Assignment | None:
+    def assign(self, demand: Any, *, progress: Any = None, **choices: Any) -> Assignment | None:
         """Flows at which no traveller has a cheaper way; see `groute_py.assign`.
 
         The choices are its arguments but ``graph`` and ``comm``; ``device`` and ``time_limit_s``
