@@ -13,6 +13,7 @@ all else once more, with the weights that are left then.
 update of `SOME` arcs. ``pairs_s``: N pairs, from and to the device; ``few_s`` and ``many_s``:
 10,000 and 1,000,000 pairs of NumPy's arrays to NumPy's array. ``matrix_s``: K × K distances in host
 memory. ``row_s``, ``rows_s``: from one source, and from `ROWS`, to all vertices, on the device.
+``paths_s``: the paths of `SOME` pairs.
 
 ``routingkit``: seconds of RoutingKit (``routingkit-cch``) on one core with the same order: its
 customization, and its 10,000 pairs, a call each.
@@ -41,7 +42,8 @@ SETS = {"cuda": ["NY/100000000", "FLA/100000000", "NW/100000000"], "cpu": ["NY/1
 """The cases without ``--case``, by device."""
 
 FEW, MANY, SOME, CHECKED, SEED = 10_000, 1_000_000, 1_000, 8, 7
-"""Pairs of NumPy's arrays; arcs with new weights; sources that are verified; of what is drawn."""
+"""Pairs of NumPy's arrays; arcs with new weights, and paths; sources that are verified; of what is
+drawn."""
 
 ROWS = {"cuda": 256, "cpu": 16}
 """Sources of rows, by device."""
@@ -113,6 +115,7 @@ def _measure(channel: Channel, case: Case, device: str, repeat: int) -> Record:
         "matrix_s": clock(lambda: town.matrix(ends[0, :side], ends[1, :side])),
         "row_s": clock(lambda: town.rows(begins[:1])),
         "rows_s": clock(lambda: town.rows(begins)),
+        "paths_s": clock(lambda: town.paths(*ends[:, :SOME])),
         "some_s": clock(lambda: town.update(changes[next(turns) % 2], arcs=arcs)),
     }
     town.update(weights[1])
