@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from groute_py.graph.hierarchy.separators.customizable import CustomizableHierarchy
 from groute_py.graph.hierarchy.separators.lengths import Lengths
-from groute_py.graph.tails import all_tails, offsets_of
+from groute_py.graph.tails import all_tails
 from groute_py.kernels.cpu import customization, unpacking
 from groute_py.system.memory_limits import check_room
 
@@ -19,10 +19,8 @@ class PathFinder:
 
     def __init__(self, hierarchy: CustomizableHierarchy) -> None:
         count, heads = hierarchy.vertex_count, hierarchy.heads
-        check_room(40 * (len(heads) + count), "arcs of the hierarchy by their heads")
+        check_room(40 * (len(heads) + count), "the paths of arcs of the hierarchy")
         self._hierarchy = hierarchy
-        by_head = np.argsort(heads, kind="stable").astype(np.int32)
-        self._lower = offsets_of(np.bincount(heads, minlength=count)), by_head
         self._arrays = hierarchy.depths(), all_tails(hierarchy.offsets, np.int32)
         self._vertices = np.empty(count, np.int64)
         self._vertices[hierarchy.numbers] = np.arange(count)
@@ -32,8 +30,11 @@ class PathFinder:
         """Take the weights of the graph's arcs, and the customized lengths for them."""
         own = np.full(2 * self._hierarchy.arc_count, kind.nothing, kind.type)
         customization.fold_weights(self._hierarchy.slots, weights, kind.limit, own)
-        self._lengths, self._kind = (own, lengths), kind
+        is_own = (own == lengths) & (lengths < kind.nothing)
+        hops = np.where(is_own, 1, unpacking.UNKNOWN).astype(np.int32)
         self._legs = np.full((len(own), 2), -1, np.int32)
+        unpacking.choose_legs(self._hierarchy.rows, lengths, hops, self._legs)
+        self._lengths, self._kind = lengths, kind
 
     def paths(self, sources: NDArray[Any], targets: NDArray[Any]) -> list[NDArray[np.int64]]:
         """The vertices on a shortest path of each pair; none where no path leads.
@@ -44,8 +45,8 @@ class PathFinder:
         ways = tuple(
             (*np.empty((2, levels), np.int64), np.empty(levels, self._kind.type)) for _ in range(2)
         )
-        work = ways, self._legs, np.empty(3 * levels, np.int64), self._places, self._path
-        how = hierarchy.rows, self._arrays, self._lower, self._lengths, self._kind.nothing, work
+        work = ways, np.empty(3 * levels, np.int64), self._places, self._path
+        how = hierarchy.rows, self._arrays, self._legs, self._lengths, self._kind.nothing, work
         paths = []
         for ends in zip(hierarchy.numbers[sources], hierarchy.numbers[targets], strict=True):
             count = unpacking.find_path(ends, *how)

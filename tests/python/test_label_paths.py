@@ -189,3 +189,20 @@ def test_a_line_changes_all_parallel_arcs() -> None:
         twice = questions.answer(b'{"arcs": [[0, 1], [0, 1]], "weights": [2, 1]}')
         assert "is there twice" in twice["error"]
         assert questions.answer(lines[1]) == {"distance": 21}
+
+
+def test_ways_around_circles_of_length_zero() -> None:
+    """Ways of equal length over lower vertices may be endless; those of the fewest arcs are not."""
+    graph = random_graph(182, 637, 5025, 0)
+    town, ends = groute_py.customize(graph, device="cpu"), np.arange(182)
+    targets = np.random.default_rng(1).permutation(182)
+    distances = town.pairs(ends, targets)
+    for source, target, distance, path in zip(
+        ends, targets, distances, town.paths(ends, targets), strict=True
+    ):
+        if distance == groute_py.UNREACHED:
+            assert len(path) == 0
+            continue
+        assert (path[0], path[-1]) == (source, target)
+        assert len(set(path.tolist())) == len(path)
+        assert sum(int(graph.weights[graph.arc(*step)]) for step in pairwise(path)) == 0

@@ -7,6 +7,7 @@ import os
 import sys
 from contextlib import closing, nullcontext
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -415,8 +416,9 @@ def test_a_command_contracts_nothing_that_labels_answer(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ranks", [1, 2])
 @pytest.mark.parametrize("first", [False, True])
+@pytest.mark.parametrize("paths", [False, True])
 def test_resumed_routes(
-    tmp_path: Path, ranks: int, first: bool, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, ranks: int, first: bool, paths: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A run goes on where another was interrupted, whichever of them has labels."""
     write_at_once(monkeypatch)
@@ -427,7 +429,7 @@ def test_resumed_routes(
     def work(channel: Any, *, resume: bool, prepare: bool) -> Routes | None:
         with closing(Store(tmp_path / "out.csv", "sources", resume=resume)) as keep:
             opened = opened_on(channel, road, device="cpu", prepare=prepare)
-            result = opened.answer(RouteJob(pairs), Work(keep=keep))
+            result = opened.answer(RouteJob(pairs, paths), Work(keep=keep))
             on_root(channel, keep.finish)
         return result
 
@@ -441,6 +443,10 @@ def test_resumed_routes(
     assert (routes.statistics["algorithm"] == "labels") is not first
     expected = every_distance(road)[pairs[:, 0], pairs[:, 1]]
     assert routes.distances.tolist() == expected.tolist()
+    for pair, distance, path in zip(pairs, routes.distances, routes.paths or (), strict=paths):
+        if distance != groute_py.UNREACHED:
+            assert path[[0, -1]].tolist() == pair.tolist()
+            assert sum(road.weights[road.arc(*step)] for step in pairwise(path)) == distance
 
 
 @pytest.mark.usefixtures("eager")

@@ -10,28 +10,37 @@ from typing import Any
 
 from groute_py.kernels.cpu.kernel import inlined_kernel, kernel
 
+UNKNOWN = 1 << 30
+"""Arcs of a way that is not known; more than any has."""
 
-@inlined_kernel
-def lower_arcs(entry: int, heads: Any, tails: Any, lower: Any, lengths: Any) -> tuple[int, int]:
-    """Return the two arcs, in the order of the way, over which an arc is as long as it is.
 
-    They lead by a vertex below both ends. ``lower`` are the arcs by head: where those of each
-    vertex begin, and their numbers, by ascending tail. Returns −1 without such a vertex.
+@kernel
+def choose_legs(rows: Any, lengths: Any, hops: Any, legs: Any) -> None:
+    """Choose for each arc the two over a lower vertex that make it as short, with the fewest arcs.
+
+    Around a circle of length 0 ways are endless; those with the fewest arcs are not.
+
+    Args:
+        lengths: customized.
+        hops: int32, (2 a,): how many arcs of the graph each arc stands for; 1 before for those
+            that are as long as the graph's own, `UNKNOWN` for others.
+        legs: int32, (2 a, 2): the two arcs in the order of the way; −1 for the graph's own.
     """
-    begins, by_head = lower
-    arc = entry // 2
-    begin, end = (tails[arc], heads[arc]) if entry % 2 == 0 else (heads[arc], tails[arc])
-    one, other = begins[begin], begins[end]
-    while one < begins[begin + 1] and other < begins[end + 1]:
-        down, up = 2 * by_head[one] + 1, 2 * by_head[other]
-        low, high = tails[down // 2], tails[up // 2]
-        if low == high and lengths[down] + lengths[up] == lengths[entry]:
-            return down, up
-        if low <= high:
-            one += 1
-        if high <= low:
-            other += 1
-    return -1, -1
+    offsets, heads = rows
+    for low in range(len(offsets) - 2, -1, -1):
+        for first in range(offsets[low], offsets[low + 1]):
+            top = offsets[heads[first]]
+            for second in range(first + 1, offsets[low + 1]):
+                while heads[top] != heads[second]:
+                    top += 1
+                for side in range(2):
+                    one, other = 2 * first + 1, 2 * second
+                    if side == 1:
+                        one, other = 2 * second + 1, 2 * first
+                    entry, count = 2 * top + side, hops[one] + hops[other]
+                    is_way = lengths[one] + lengths[other] == lengths[entry]
+                    if is_way and count < hops[entry]:
+                        hops[entry], legs[entry, 0], legs[entry, 1] = count, one, other
 
 
 @kernel
@@ -91,7 +100,7 @@ def begin_stack(ends: Any, depths: Any, tails: Any, nothing: Any, ways: Any, sta
 
 @kernel
 def find_path(
-    ends: Any, rows: Any, arrays: Any, lower: Any, lengths: Any, nothing: Any, work: Any
+    ends: Any, rows: Any, arrays: Any, legs: Any, lengths: Any, nothing: Any, work: Any
 ) -> int:
     """Fill ``path`` with the numbers on a shortest path between two ends, and count them.
 
@@ -100,17 +109,15 @@ def find_path(
     Args:
         ends: the source and the target.
         arrays: the depth of each vertex, and the tail of each arc.
-        lower: as for `lower_arcs`.
-        lengths: of the graph's own arcs (`groute_py.kernels.cpu.customization.fold_weights`), and
-            customized ones.
-        work: what is written: two ways of `climb_by_arcs`; the answers of `lower_arcs`, (2 a, 2),
-            −1 where there is none yet; a stack of three entries a level; ``places`` (n,), −1 before
-            and afterwards; and ``path`` (n,).
+        legs: of `choose_legs`.
+        lengths: customized.
+        work: what is written: two ways of `climb_by_arcs`; a stack of three entries a level;
+            ``places`` (n,), −1 before and afterwards; and ``path`` (n,).
     """
-    (depths, tails), (own, customized), (_, heads) = arrays, lengths, rows
-    ways, legs, stack, places, path = work
-    climb_by_arcs(ends[0], 0, rows, depths, customized, nothing, ways[0])
-    climb_by_arcs(ends[1], 1, rows, depths, customized, nothing, ways[1])
+    (depths, tails), (_, heads) = arrays, rows
+    ways, stack, places, path = work
+    climb_by_arcs(ends[0], 0, rows, depths, lengths, nothing, ways[0])
+    climb_by_arcs(ends[1], 1, rows, depths, lengths, nothing, ways[1])
     size = begin_stack(ends, depths, tails, nothing, ways, stack)
     if size < 0:
         return 0
@@ -119,9 +126,7 @@ def find_path(
     while size > 0:
         size -= 1
         entry = stack[size]
-        if own[entry] != customized[entry]:
-            if legs[entry, 0] < 0:
-                legs[entry] = lower_arcs(entry, heads, tails, lower, customized)
+        if legs[entry, 0] >= 0:
             stack[size], stack[size + 1] = legs[entry, 1], legs[entry, 0]
             size += 2
             continue
