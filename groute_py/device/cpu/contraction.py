@@ -18,7 +18,6 @@ from groute_py.graph.tails import offsets_of, ranges, transposed
 from groute_py.kernels.cpu.contraction import (
     ARCS,
     LEAVING,
-    NONE,
     ROOM,
     STAYING,
     Left,
@@ -143,8 +142,8 @@ class _Contraction:
         rows, count = self._left.rows, len(self._left.vertices)
 
         def space() -> Space:
-            reach, best = (np.full(count, self._nothing, self._type) for _ in range(2))
-            return Space(reach, best, np.full(count, NONE), np.empty(count, np.uint32))
+            reach, best = (np.zeros(count, self._type) for _ in range(2))
+            return Space(reach, best, np.zeros(count, np.uint32), np.empty(count, np.uint32))
 
         away = space()
         return away, space() if rows.both else away

@@ -31,6 +31,7 @@ from groute_py.graph.hierarchy.problems import UnsuitableError
 from groute_py.graph.hierarchy.suits import MOST_NEIGHBOURS
 from groute_py.system.environment import local_rank
 from groute_py.system.memory_limits import room_for
+from groute_py.system.threads import thread_count
 
 MOST_GPUS = 1024
 
@@ -247,7 +248,8 @@ def refuse_large_levels(hierarchy: Hierarchy, facts: Facts, kind: str) -> None:
 
 def _host_bytes(size: Size, weight_type: np.dtype[Any]) -> int:
     wide = weight_type.itemsize == 8
-    return bytes_of("contraction of 64 bits" if wide else "contraction", size)
+    what = "contraction of 64 bits" if wide else "contraction"
+    return bytes_of(what, size, threads=thread_count())
 
 
 def _of(takes: int, memory: str, free: int) -> str:

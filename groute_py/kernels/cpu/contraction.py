@@ -28,8 +28,8 @@ MOST_NEIGHBOURS = 64
 STAYS = np.uint64(2**64 - 1)
 """The key of a vertex that does not leave."""
 
-NONE, SEVERAL = np.uint32(2**32 - 1), np.uint32(2**32 - 2)
-"""No vertex; more than one."""
+NONE = SEVERAL = np.uint32(2**32 - 1)
+"""No vertex; or more than one."""
 
 LONG = 256
 """Rows with more entries are looked up in by bisection."""
@@ -68,11 +68,14 @@ class Left(NamedTuple):
 
 
 class Space(NamedTuple):
-    """Arrays of one thread for one direction, by vertex; ``nothing`` between uses."""
+    """Arrays of one thread for one direction, by vertex; 0 between uses.
+
+    So the system gives memory only to what a thread has used. Weights are less ``nothing``.
+    """
 
     reach: Any
     best: Any
-    middles: Any  # uint32; `NONE` between uses
+    middles: Any  # uint32: a vertex and 1, or `SEVERAL`
     heads: Any  # uint32, a list
 
 
@@ -121,12 +124,12 @@ def count_needed(rows: Any, tail: Any, needed: Any, spaces: Any) -> None:
         count_to = walk(rows, rows.into, rows.out, tail, to)
     for i in range(count):
         middle = away.middles[away.heads[i]]
-        if middle < SEVERAL:
-            add(needed, middle, 1)
+        if middle != SEVERAL:
+            add(needed, middle - 1, 1)
     for i in range(count_to):
         middle = to.middles[to.heads[i]]
-        if middle < SEVERAL and middle != away.middles[to.heads[i]]:
-            add(needed, middle, 1)
+        if middle != SEVERAL and middle != away.middles[to.heads[i]]:
+            add(needed, middle - 1, 1)
     forget(rows, tail, away, count)
     if rows.both:
         forget(rows, tail, to, count_to)
@@ -139,11 +142,11 @@ def walk(rows: Any, leaving: Any, entering: Any, tail: Any, space: Any) -> Any:
     Only paths that are shorter than an arc count. ``leaving`` are the weights away from the tail,
     ``entering`` those of the same direction by the heads of arcs.
     """
-    begins, ends, neighbours = rows.begins, rows.ends, rows.neighbours
+    begins, ends, neighbours, nothing = rows.begins, rows.ends, rows.neighbours, rows.nothing
     _, best, middles, heads = space
     count, has_long = 0, False
     for place in range(begins[tail], ends[tail]):
-        best[neighbours[place]] = leaving[place]
+        best[neighbours[place]] = leaving[place] - nothing
     for place in range(begins[tail], ends[tail]):
         middle, before = neighbours[place], leaving[place]
         first, there = begins[middle], ends[middle] - 1
@@ -154,13 +157,14 @@ def walk(rows: Any, leaving: Any, entering: Any, tail: Any, space: Any) -> Any:
             head = neighbours[there]
             if head <= tail:
                 break
-            most = best[head] - before
+            most = best[head] + nothing - before
             if leaving[there] < most:
-                if middles[head] == NONE:
+                if middles[head] == 0:
                     heads[count] = head
                     count += 1
-                best[head], middles[head] = before + leaving[there], middle
-            elif leaving[there] == most and middles[head] != NONE:
+                best[head] = before + leaving[there] - nothing
+                middles[head] = middle + 1
+            elif leaving[there] == most and middles[head] != 0:
                 middles[head] = SEVERAL
             there -= 1
     if has_long:
@@ -178,11 +182,11 @@ def drop_beside_long(
     for i in range(count):
         head = heads[i]
         middle = middles[head]
-        if middle < SEVERAL:
-            before, reach[middle] = reach[middle], rows.nothing
-            if path_stands_in(rows, entering, tail, head, best[head], reach, True):
+        if middle != SEVERAL:
+            before, reach[middle - 1] = reach[middle - 1], 0
+            if path_stands_in(rows, entering, tail, head, best[head] + rows.nothing, reach, True):
                 middles[head] = SEVERAL
-            reach[middle] = before
+            reach[middle - 1] = before
     gather_up(rows, tail, reach)
 
 
@@ -191,21 +195,21 @@ def forget(rows: Any, tail: Any, space: Any, count: Any) -> None:
     """Undo what `walk` has left in the arrays by vertex."""
     gather_up(rows, tail, space.best)
     for i in range(count):
-        space.best[space.heads[i]], space.middles[space.heads[i]] = rows.nothing, NONE
+        space.best[space.heads[i]] = space.middles[space.heads[i]] = 0
 
 
 @kernel
 def spread(rows: Any, weights: Any, tail: Any, reach: Any) -> None:
     """Write the weights of a row to where its neighbours are looked for."""
     for place in range(rows.begins[tail], rows.ends[tail]):
-        reach[rows.neighbours[place]] = weights[place]
+        reach[rows.neighbours[place]] = weights[place] - rows.nothing
 
 
 @kernel
 def gather_up(rows: Any, tail: Any, reach: Any) -> None:
     """Undo `spread`."""
     for place in range(rows.begins[tail], rows.ends[tail]):
-        reach[rows.neighbours[place]] = rows.nothing
+        reach[rows.neighbours[place]] = 0
 
 
 @kernel
@@ -217,16 +221,17 @@ def path_stands_in(
     ``reach`` has the row of the tail, or what of it may be used; ``entering`` are weights by heads.
     A path as light also stands in if neither of its arcs weighs 0, and with ``ties`` always.
     """
-    begins, ends, neighbours = rows.begins, rows.ends, rows.neighbours
+    begins, ends, neighbours, nothing = rows.begins, rows.ends, rows.neighbours, rows.nothing
     first, last = begins[head], ends[head]
     if last - first > LONG and last - first > ends[tail] - begins[tail]:
         for here in range(begins[tail], ends[tail]):
             place = place_of(neighbours, first, last, neighbours[here])
-            if place >= 0 and stand_in(reach[neighbours[here]], entering[place], weight, ties):
+            before = reach[neighbours[here]] + nothing
+            if place >= 0 and stand_in(before, entering[place], weight, ties):
                 return True
         return False
     for place in range(first, last):
-        if stand_in(reach[neighbours[place]], entering[place], weight, ties):
+        if stand_in(reach[neighbours[place]] + nothing, entering[place], weight, ties):
             return True
     return False
 

@@ -130,8 +130,8 @@ def join_row(
             break
         forth = back = nothing
         if head <= other:
-            forth, back = away.best[head], to.best[head]
-            away.best[head] = to.best[head] = nothing
+            forth, back = away.best[head] + nothing, to.best[head] + nothing
+            away.best[head] = to.best[head] = 0
             shortcut += 1
             if forth != nothing and path_stands_in(
                 rows, into, vertex, head, forth, away.reach, True
@@ -164,8 +164,8 @@ def list_shortcuts(team: Any, rows: Any, leaves: Any, vertex: Any, spaces: Any) 
     away, to = spaces
     for place in range(begins[vertex], ends[vertex]):
         if not leaves[neighbours[place]]:
-            away.reach[neighbours[place]] = out[place]
-            to.reach[neighbours[place]] = into[place]
+            away.reach[neighbours[place]] = out[place] - nothing
+            to.reach[neighbours[place]] = into[place] - nothing
     count = 0
     for place in range(begins[vertex], ends[vertex]):
         middle = neighbours[place]
@@ -177,17 +177,17 @@ def list_shortcuts(team: Any, rows: Any, leaves: Any, vertex: Any, spaces: Any) 
                 continue
             forth = sum_of(team, out[place], out[there], nothing)
             back = sum_of(team, into[place], into[there], nothing)
-            if forth >= away.reach[head]:
+            if forth >= away.reach[head] + nothing:
                 forth = nothing
-            if back >= to.reach[head]:
+            if back >= to.reach[head] + nothing:
                 back = nothing
             if forth == nothing and back == nothing:
                 continue
-            if away.best[head] == nothing and to.best[head] == nothing:
+            if away.best[head] == 0 and to.best[head] == 0:
                 away.heads[count] = head
                 count += 1
-            away.best[head] = min(away.best[head], forth)
-            to.best[head] = min(to.best[head], back)
+            away.best[head] = min(away.best[head], forth - nothing)
+            to.best[head] = min(to.best[head], back - nothing)
     return count
 
 
