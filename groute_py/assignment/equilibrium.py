@@ -19,7 +19,6 @@ from groute_py.assignment.directions import Flows, FrankWolfe, TargetRule
 from groute_py.assignment.links import Links
 from groute_py.assignment.network import TrafficNetwork
 from groute_py.assignment.ranks import Loads
-from groute_py.assignment.simplices import Simplices
 from groute_py.errors import InputError
 
 
@@ -47,14 +46,14 @@ class Equilibrium:
     Args:
         network: with its travellers.
         links: of the network.
-        direction: how to move; `Simplices` move rows of flows.
+        direction: how to move.
         start: flows to begin at; None for a loading of the empty network.
         is_average: whether the k-th step goes 1 / (k + 1) of the way, as successive averages do;
             otherwise to the least objective.
 
     Attributes:
         flows: shape (c, m), and the figures of `groute_py.assignment.figures` behind; as the
-            links have them. With `Simplices` of R rows, (R, m).
+            links have them.
         lost: trips without a path, shape (c,).
         least: as in `Loads`.
         history: of the iterations.
@@ -64,7 +63,7 @@ class Equilibrium:
         self,
         network: TrafficNetwork,
         links: Links,
-        direction: TargetRule | Simplices,
+        direction: TargetRule,
         start: Flows | None = None,
         *,
         is_average: bool = False,
@@ -76,8 +75,6 @@ class Equilibrium:
         self._trips = np.array([some.origins.trips.sum() for some in self._classes.trips])
         self.lost = np.zeros_like(self._trips)
         count, width = self._classes.fixed.shape
-        if isinstance(direction, Simplices):
-            count = len(direction.owners)
         width += 0 if network.figures is None else network.figures.width
         self.flows = links.own(np.zeros((count, width)) if start is None else start)
         self.least = np.empty((count, 0))
@@ -91,9 +88,9 @@ class Equilibrium:
         Yields costs of links by class, shape (c, m), and is sent the loading for them.
         """
         if not self._has_begun:
-            self.flows = self._links.stack((yield self._links.costs(self.class_flows())).flows)
+            self.flows = self._links.stack((yield self._links.costs(self.flows)).flows)
         while True:
-            loads = yield self._links.costs(self.class_flows())
+            loads = yield self._links.costs(self.flows)
             self.lost, self.least = loads.lost, loads.least
             state = self._state(len(self.history) + 1, float(self._classes.pce @ loads.costs))
             self.history.append(state)
@@ -101,13 +98,6 @@ class Equilibrium:
             if state.gap <= gap or len(self.history) >= most or is_over():
                 return
             self._move(self._links.stack(loads.flows), len(self.history))
-
-    def class_flows(self, flows: Flows | None = None) -> Flows:
-        """Return flows by class, those of now if none are given."""
-        flows = self.flows if flows is None else flows
-        if isinstance(self._direction, Simplices):
-            return self._links.stack(self._direction.sums(flows))
-        return flows
 
     def resume(self, flows: Flows, history: NDArray[np.float64]) -> None:
         """Go on from the flows of the last iteration of a history, which is made again."""
@@ -133,22 +123,14 @@ class Equilibrium:
         )
 
     def _move(self, loading: Flows, number: int) -> None:
-        if isinstance(self._direction, Simplices):
-            self._move_rows(self._direction, loading)
-            return
-        products = partial(self._links.products, self.flows)
-        target = self._direction.target(loading, products)
+        target = self._target(loading)
         step = 1 / (number + 1) if self._is_average else self._links.least(self.flows, target)
         if step == 0 and not isinstance(self._direction, FrankWolfe):
             self._direction = type(self._direction)()  # that way leads up: begin anew
-            target = self._direction.target(loading, products)
+            target = self._target(loading)
             step = self._links.least(self.flows, target)
         self.flows = self.flows + step * (target - self.flows)
         self._direction.moved(step)
 
-    def _move_rows(self, simplices: Simplices, loading: Flows) -> None:
-        target = simplices.target(self.flows, loading, self._links)
-        step = self._links.least(self.class_flows(), self.class_flows(target))
-        self.flows = self.flows + step * (target - self.flows)
-        if step == 0:
-            simplices.forget()  # that way leads up
+    def _target(self, loading: Flows) -> Flows:
+        return self._direction.target(loading, partial(self._links.products, self.flows))

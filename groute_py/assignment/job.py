@@ -20,7 +20,6 @@ from groute_py.assignment.link_costs import LinkTimes
 from groute_py.assignment.links import links_of
 from groute_py.assignment.network import TrafficNetwork, network_of, start_of
 from groute_py.assignment.ranks import Loads, RankLoading
-from groute_py.assignment.simplices import Simplices, check_rows
 from groute_py.comm.agree import at_root, collective, on_root, refuse_difference
 from groute_py.comm.base import Channel
 from groute_py.device.registry import DEVICES
@@ -65,7 +64,7 @@ class AssignmentJob:
 
     def check(self) -> None:
         """Raise `InputError` for what is wrong whatever the graph is."""
-        check_choice("method", self.method, (*METHODS, "dsd"))
+        check_choice("method", self.method, METHODS)
         check_choice("device", self.device, DEVICES)
         check_number("gap", self.gap)
         if not self.gap >= 0:
@@ -82,8 +81,6 @@ class AssignmentJob:
         is_list = isinstance(self.skims, list | tuple)
         if not is_list or not all(isinstance(name, str) for name in self.skims):
             raise InputError(f"skims must be a list of names, not {quote(self.skims)}")
-        if self.method == "dsd" and (self.start is not None or self.skims or self.selections):
-            raise InputError("start, skims and select: not with method dsd; use bfw")
         if self.start is not None and (self.skims or self.selections):
             raise InputError(
                 "start: the paths of these flows are not known; leave out skims, select"
@@ -105,9 +102,8 @@ class AssignmentJob:
         hierarchy = on_root(channel, lambda: customizable(network.through, source.orders))
         trips = on_root(channel, lambda: [some.origins for some in network.classes.trips])
         figures = on_root(channel, lambda: network.figures)
-        by_rows = self.method == "dsd"
-        loading = RankLoading(channel, hierarchy, trips, figures, self.device, by_rows=by_rows)
-        begin = partial(self._equilibrium, network, loading)
+        loading = RankLoading(channel, hierarchy, trips, figures, self.device)
+        begin = partial(self._equilibrium, network, loading.kind)
         equilibrium = cast("Equilibrium", at_root(channel, begin))
         if keep is not None:
             self._resume(channel, keep, network, equilibrium)
@@ -128,13 +124,10 @@ class AssignmentJob:
         network = network_of(source.graph().to_host(), self.demand, self.times, self.first_through)
         return network._replace(figures=figures_of(network, self.skims, self.selections))
 
-    def _equilibrium(self, network: TrafficNetwork, loading: RankLoading) -> Equilibrium:
+    def _equilibrium(self, network: TrafficNetwork, kind: str) -> Equilibrium:
         start = None if self.start is None else start_of(self.start, network)
-        links = links_of(network, loading.kind)
-        if self.method == "dsd":
-            check_rows(sum(loading.row_counts), network.graph.arc_count)
-            return Equilibrium(network, links, Simplices(loading.row_counts))
         rule = METHODS[self.method]()
+        links = links_of(network, kind)
         return Equilibrium(network, links, rule, start, is_average=self.method == "msa")
 
     def _resume(
@@ -169,7 +162,7 @@ class AssignmentJob:
 
     def _answer(self, network: TrafficNetwork, equilibrium: Equilibrium) -> Assignment:
         history, classes = equilibrium.history, network.classes
-        flows, trips = host_array(equilibrium.class_flows()), classes.trips
+        flows, trips = host_array(equilibrium.flows), classes.trips
         volumes = np.asarray(classes.pce @ flows[:, : network.graph.arc_count])
         capacities = np.asarray(getattr(network.times, "capacities", np.inf))
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from groute_py.assignment.directions import Flows
 from groute_py.assignment.link_costs import BPR, Conical
 from groute_py.assignment.network import TrafficNetwork
-from groute_py.assignment.simplices import shares_of
 from groute_py.device.registry import of_module
 from groute_py.graph.arrays import host_array
 
@@ -29,7 +28,7 @@ class Links(Protocol):
         """Return flows from the host."""
 
     def stack(self, rows: Sequence[Any]) -> Flows:
-        """Return flows of each class, or rows of it, from anywhere, as one array."""
+        """Return flows of each class, from anywhere, as one array."""
 
     def costs(self, flows: Flows) -> Flows:
         """Return costs by class and link."""
@@ -41,20 +40,6 @@ class Links(Protocol):
         """Return the products of the ways from flows to k points, (k, k).
 
         Between two ways stand the second derivatives of the objective at the flows.
-        """
-
-    def targets(
-        self,
-        owners: NDArray[np.int64],
-        flows: Flows,
-        points: Sequence[Flows],
-        sweeps: int,
-        turns: int,
-    ) -> tuple[Flows, Flows]:
-        """Return where rows of flows move between three points, and where these ways end.
-
-        See `groute_py.assignment.simplices.shares_of`; ``owners`` are the classes of rows. The
-        flows are those of the last costs. Without a share the way ends at the first point.
         """
 
     def least(self, flows: Flows, target: Flows) -> float:
@@ -75,7 +60,7 @@ class CpuLinks:
 
     def stack(self, rows: Sequence[Any]) -> Flows:
         """See `Links`."""
-        return np.vstack([host_array(row) for row in rows])
+        return np.stack([host_array(row) for row in rows])
 
     @np.errstate(over="ignore", invalid="ignore")
     def costs(self, flows: Flows) -> Flows:
@@ -97,25 +82,6 @@ class CpuLinks:
         volumes = self._volumes(flows)
         ways = np.stack([self._volumes(point) for point in points]) - volumes
         return np.asarray((ways * self._times.slopes(volumes)) @ ways.T)
-
-    def targets(
-        self,
-        owners: NDArray[np.int64],
-        flows: Flows,
-        points: Sequence[Flows],
-        sweeps: int,
-        turns: int,
-    ) -> tuple[Flows, Flows]:
-        """See `Links`."""
-        own, costs = self._last
-        form = costs, self._times.slopes(self._volumes(own))
-        shares = shares_of(flows, points, (owners, self._classes.pce), form, sweeps, turns)
-        whole = shares.sum(axis=1)[:, np.newaxis]
-        way = np.zeros_like(flows)
-        for share, point in zip(shares.T, points, strict=True):
-            way += share[:, np.newaxis] * (point - flows)
-        ends = np.where(whole > 0, flows + way / np.where(whole > 0, whole, 1), points[0])
-        return (flows + way).clip(0), ends.clip(0)
 
     @np.errstate(over="ignore", invalid="ignore")
     def least(self, flows: Flows, target: Flows) -> float:

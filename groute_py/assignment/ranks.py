@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from groute_py.assignment.network import PathFigures
 from groute_py.comm.agree import collective
 from groute_py.comm.base import Channel
-from groute_py.device.loading import PARTS, Load, Loading, Origins, row_size
+from groute_py.device.loading import PARTS, Load, Loading, Origins
 from groute_py.device.registry import Makers, kind_of, of_module
 from groute_py.graph.arrays import host_array
 from groute_py.graph.hierarchy.separators.customizable import CustomizableHierarchy
@@ -28,8 +28,7 @@ MAKERS: Makers = {
 class Loads(NamedTuple):
     """The loadings of all c classes of travellers on the shortest paths."""
 
-    flows: Sequence[Any]  # of each, float64, (m,), and the figures of `PathFigures` behind; or
-    # by row, (R, m)
+    flows: Sequence[Any]  # of each, float64, (m,), and the figures of `PathFigures` behind
     costs: Values  # float64, (c,): trips times their distance
     lost: Values  # float64, (c,): trips without a path
     least: Values  # float64, (c, z²): distances of zones, if there are skims
@@ -52,8 +51,6 @@ class RankLoading:
         trips: Sequence[Origins],
         figures: PathFigures | None,
         device: str,
-        *,
-        by_rows: bool = False,
     ) -> None:
         self._channel, self._trips, self._figures = channel, trips, figures
         with collective(channel):
@@ -62,14 +59,7 @@ class RankLoading:
         with collective(channel):
             make: Any = MAKERS[self.kind](0, False)
             self._loading: Loading = make(hierarchy, channel.rank)
-        self._sizes = [row_size(len(some.origins)) if by_rows else 0 for some in trips]
         self._numbers = range(channel.rank, PARTS, channel.size)
-
-    @property
-    def row_counts(self) -> list[int]:
-        """Rows of flows by class."""
-        both = zip(self._sizes, self._trips, strict=True)
-        return [-(-len(some.origins) // size) if size else 1 for size, some in both]
 
     def load(self, costs: Any) -> Loads | None:
         """Load all classes by their costs, shape (c, m); on rank 0, None elsewhere. Collective."""
@@ -84,8 +74,8 @@ class RankLoading:
         trips = self._trips[number]
         with collective(self._channel):
             self._loading.customize(costs)
-            own = self._loading.parts(trips, self._numbers, self._sizes[number])
-        load = self._unpacked(trips, own, self._sizes[number])
+            own = self._loading.parts(trips, self._numbers)
+        load = self._unpacked(trips, own)
         if self._figures is None:
             return load.flows, load.cost, load.lost, np.empty(0)
         flows, least = [load.flows, *self._selected(self._figures, number)], np.empty(0)
@@ -121,10 +111,10 @@ class RankLoading:
         collected = self._channel.collect(own.reshape(-1))
         return own if collected is None else np.asarray(sum(collected)).reshape(own.shape)
 
-    def _unpacked(self, trips: Origins, own: Any, size: int = 0) -> Load:
+    def _unpacked(self, trips: Origins, own: Any) -> Load:
         """Unpack the parts of all ranks, on rank 0."""
         is_alone = self._channel.size == 1
         shares = [own] if is_alone else self._channel.collect(host_array(own).reshape(-1))
         if shares is None:
             return Load(np.empty(0), 0.0, 0.0)  # which nobody uses
-        return self._loading.unpack(trips, shares, size)
+        return self._loading.unpack(trips, shares)

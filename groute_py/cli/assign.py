@@ -43,7 +43,7 @@ T = TypeVar("T")
 @format_option
 @click.option(
     "--method",
-    type=click.Choice(["bfw", "cfw", "fw", "msa", "dsd"]),
+    type=click.Choice(["bfw", "cfw", "fw", "msa"]),
     default="bfw",
     show_default=True,
     help="Bi-conjugate or conjugate Frank–Wolfe, Frank–Wolfe, or successive averages.",

@@ -15,19 +15,10 @@ PARTS = 16
 """Parts of all origins, which ranks share out."""
 
 
-MOST_ROWS = 1024
-"""Rows of a class, where rows of `LANES` origins are not more."""
-
-
-def row_size(origins: int) -> int:
-    """Return how many origins have a row of flows together: 1, 2, 4, 8 or `LANES`."""
-    return next((size for size in (1, 2, 4, 8) if origins <= size * MOST_ROWS), LANES)
-
-
 class Load(NamedTuple):
     """The outcome of one loading."""
 
-    flows: Any  # float64, by arc of the graph, (m,), or by row, (R, m); on the device
+    flows: Any  # float64, (m,), by arc of the graph; on the device
     cost: float  # the sum of trips times their distance
     lost: float  # trips whose destination cannot be reached
 
@@ -47,13 +38,10 @@ class Loading(Protocol):
     def customize(self, costs: Any) -> None:
         """Take costs of arcs, float64, shape (m,), for all that follows."""
 
-    def parts(self, trips: Origins, numbers: Sequence[int], size: int = 0) -> Any:
-        """Load the trips of some of the `PARTS`; return an array for `unpack`, on the device.
+    def parts(self, trips: Origins, numbers: Sequence[int]) -> Any:
+        """Load the trips of some of the `PARTS`; return an array for `unpack`, on the device."""
 
-        With a size, each so many origins have a row of flows of their own.
-        """
-
-    def unpack(self, trips: Origins, shares: Sequence[Any], size: int = 0) -> Load:
+    def unpack(self, trips: Origins, shares: Sequence[Any]) -> Load:
         """Add the parts of all ranks r of k, which have the numbers r, r + k, …"""
 
     def sums(

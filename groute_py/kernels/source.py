@@ -100,8 +100,8 @@ CUSTOMIZATION = Program(
 LOADING = Program(("customization/customize.cu", "assignment/slots.cu", "assignment/trees.cu"))
 """Customizes such a hierarchy for float64, and loads trips on its shortest paths."""
 
-LINKS = Program(("assignment/links.cu", "assignment/simplices.cu"))
-"""Costs of links, sums over them, and moves of rows of flows; for float64."""
+LINKS = Program(("assignment/links.cu",))
+"""Costs of links, and sums over them; for float64."""
 
 CERTIFICATE = Program(("certificate/certificate.cu",))
 """Looks for reasons to doubt an answer, whose distances are of the types that users get."""

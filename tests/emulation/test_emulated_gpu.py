@@ -32,7 +32,7 @@ SELECTED = {
     "gpu/test_hierarchy.py": ("not dense", 59),
     "gpu/test_nearest_sweep.py": ("", 45),
     "gpu/test_customization.py": ("", 3),
-    "gpu/test_assignment.py": ("", 32),
+    "gpu/test_assignment.py": ("", 26),
     "python/test_assign.py": ("", 28),
     "python/test_assign_figures.py": ("of_nothing", 3),
     "cli/test_assign_command.py": ("equilibrium or goes_on", 2),

@@ -167,59 +167,6 @@ def test_an_assignment_is_that_of_the_cpu(method: str) -> None:
     assert here.objective == pytest.approx(there.objective, rel=1e-12)
 
 
-@pytest.mark.parametrize("kind", TIMES)
-def test_targets_of_rows(kind: str) -> None:
-    """Of two classes, one of which has tolls; three rows move in turn."""
-    graph = random_graph(40, 700, 1, 20)
-    generator = np.random.default_rng(2)
-    graph = graph.changed(columns={"toll": generator.integers(0, 9, 700).astype(float)})
-    trips = ([0], [1], [3.0])
-    demand = {"cars": UserClass(trips, {"toll": 0.3}), "trucks": UserClass(trips, pce=2.5)}
-    network = network_of(graph, demand, TIMES[kind](generator.random(700) * 9), None)
-    here, there = links_of(network, "cuda"), links_of(network, "cpu")
-    owners = np.array([0, 0, 0, 1, 1])
-    flows, *points = generator.random((4, 5, 700))
-    by_class = np.stack([flows[owners == number].sum(axis=0) for number in (0, 1)])
-    here.costs(here.own(by_class))
-    there.costs(by_class)
-    for some in points:
-        some[4] = flows[4]  # no way, so no share
-    results = here.targets(owners, here.own(flows), [here.own(some) for some in points], 3, 3)
-    expected = there.targets(owners, flows, points, 3, 3)
-    assert np.abs(expected[0] - flows).max() > 0.01
-    assert (expected[1][4] == flows[4]).all()
-    for result, one in zip(results, expected, strict=True):
-        assert np.allclose(host_array(result), one, atol=1e-8)
-
-
-@pytest.mark.parametrize("size", [1, 4, LANES])
-def test_flows_by_row(size: int) -> None:
-    graph = GRAPHS["road"]()
-    hierarchy, trips = customizable(graph), everywhere(graph, 1)
-    loads = []
-    for loading in (CpuLoading(hierarchy), on_gpu(hierarchy)):
-        loading.customize(costs_of(graph, 1))
-        share = loading.parts(trips, range(PARTS), size)
-        loads.append(loading.unpack(trips, [share], size))
-    there, here = loads
-    assert here.flows.shape == (-(-len(trips.origins) // size), graph.arc_count)
-    assert np.abs(host_array(here.flows) - there.flows).max() < 1e-12 * trips.trips.sum()
-    assert here.cost == pytest.approx(there.cost, rel=1e-12)
-
-
-def test_rows_reach_the_flows_of_the_cpu() -> None:
-    graph = random_graph(30, 160, 7, 20)
-    times = BPR(graph.weights + 1.0, np.full(160, 40.0))
-    trips = (*np.random.default_rng(4).integers(0, 30, (2, 60)), np.full(60, 6.3))
-    here, there = (
-        assign(graph, trips, times=times, method="dsd", gap=1e-8, device=device)
-        for device in ("cuda", "cpu")
-    )
-    assert here.is_converged
-    assert here.objective == pytest.approx(there.objective, rel=1e-8)
-    assert np.allclose(here.volumes, there.volumes, rtol=1e-3, atol=1e-2)
-
-
 def test_too_many_levels(monkeypatch: pytest.MonkeyPatch) -> None:
     from groute_py.device.cuda.assignment import loading
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from support.command import run_command
-from support.extracts import grid
 
 import groute_py
 from groute_py.graph.units import _unit_in
@@ -107,6 +106,8 @@ def test_commands_write_what_readers_take(
 @pytest.fixture(scope="module")
 def town(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("osmium")
+    from support.extracts import grid  # where osmium is
+
     return grid(5).write(tmp_path_factory.mktemp("town") / "town.osm.pbf")
 
 

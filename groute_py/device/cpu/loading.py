@@ -58,41 +58,19 @@ class CpuLoading:
         customization.customize(hierarchy.rows, self._triangles, lengths)
         self._lengths = SlotLengths(own, lightest, lengths)
 
-    def parts(self, trips: Origins, numbers: Sequence[int], size: int = 0) -> NDArray[np.float64]:
+    def parts(self, trips: Origins, numbers: Sequence[int]) -> NDArray[np.float64]:
         """Load the trips of some parts.
 
         Returns float64, shape (k, 2 a + 2): the flow of each slot, then the sum of trips times
-        their distance, and the trips without a path. With a size (·, m + 2): by row, of arcs.
+        their distance, and the trips without a path.
         """
-        if size:
-            return self._rows(trips, numbers, size)
         sums = np.zeros((len(numbers), 2 * self._hierarchy.arc_count + 2))
 
         def sweep(place: slice) -> None:
             own = sums[place.start]
-            for some, block, ends, _ in self._blocks(trips, numbers[place.start]):
+            for some, block, ends in self._blocks(trips, numbers[place.start]):
                 state = trips.trips[some], self._arcs, self._lengths.lengths
-                own[-2:] += loading.load_trips(block, ends, *state, LANES, own[np.newaxis, :-2])
-
-        in_slices(len(numbers), 1, sweep)
-        return sums
-
-    def _rows(self, trips: Origins, numbers: Sequence[int], size: int) -> NDArray[np.float64]:
-        """Load the trips of some parts, and hand the flows of each row to the arcs."""
-        count, arcs = len(trips.origins), len(self._hierarchy.slots)
-        places, rows = _row_numbers(count, numbers, size), -(-count // size)
-        own = np.zeros(rows, np.int64)
-        own[places] = np.arange(len(places))
-        sums = np.zeros((len(places), arcs + 2))
-
-        def sweep(place: slice) -> None:
-            for some, block, ends, first in self._blocks(trips, numbers[place.start]):
-                by_slot = np.zeros((-(-len(block) // size), 2 * self._hierarchy.arc_count))
-                state = trips.trips[some], self._arcs, self._lengths.lengths
-                row = own[first // size]
-                sums[row, arcs:] = loading.load_trips(block, ends, *state, size, by_slot)
-                for number, flows in enumerate(by_slot):
-                    sums[row + number, :arcs] = self._arc_flows(flows)
+                own[-2:] += loading.load_trips(block, ends, *state, own[:-2])
 
         in_slices(len(numbers), 1, sweep)
         return sums
@@ -110,7 +88,7 @@ class CpuLoading:
         sums = np.zeros((len(values), len(pairs.destinations)))
 
         def sweep(place: slice) -> None:
-            for some, block, ends, _ in self._blocks(pairs, numbers[place.start]):
+            for some, block, ends in self._blocks(pairs, numbers[place.start]):
                 part = np.empty((len(values), len(ends[1])))
                 loading.sum_values(block, ends, self._arcs, lengths.lengths, own, part)
                 sums[:, some] = part
@@ -118,48 +96,24 @@ class CpuLoading:
         in_slices(len(numbers), 1, sweep)
         return sums
 
-    def unpack(self, trips: Origins, shares: Sequence[NDArray[np.float64]], size: int = 0) -> Load:
+    def unpack(self, trips: Origins, shares: Sequence[NDArray[np.float64]]) -> Load:
         """Add all parts in their order, and hand their flows to the arcs of the graph."""
-        if size:
-            return self._unpacked_rows(trips, shares, size)
-        width = 2 * self._hierarchy.arc_count + 2
+        lengths, width = self._lengths, 2 * self._hierarchy.arc_count + 2
         parts = np.empty((PARTS, width))
         for rank, share in enumerate(shares):
             parts[rank :: len(shares)] = share.reshape(-1, width)
         sums = parts.sum(axis=0)
-        return Load(self._arc_flows(sums[:-2]), float(sums[-2]), float(sums[-1]))
-
-    def _unpacked_rows(
-        self, trips: Origins, shares: Sequence[NDArray[np.float64]], size: int
-    ) -> Load:
-        """Sort the rows of all ranks."""
-        count, width = len(trips.origins), len(self._hierarchy.slots) + 2
-        rows = np.empty((-(-count // size), width))
-        for rank, share in enumerate(shares):
-            places = _row_numbers(count, range(rank, PARTS, len(shares)), size)
-            rows[places] = share.reshape(-1, width)
-        cost, lost = rows[:, -2:].sum(axis=0).tolist()
-        return Load(rows[:, :-2], cost, lost)
-
-    def _arc_flows(self, by_slot: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Flows of the graph's arcs from those of slots, which change."""
-        lengths, flows = self._lengths, np.zeros(len(self._hierarchy.slots))
+        by_slot, flows = sums[:-2], np.zeros(len(self._hierarchy.slots))
         loading.hand_down(self._lower, lengths.own, lengths.lengths, by_slot)
         slots = np.flatnonzero(by_slot)
         flows[lengths.lightest[slots]] = by_slot[slots]
-        return flows
+        return Load(flows, float(sums[-2]), float(sums[-1]))
 
     def _blocks(self, trips: Origins, number: int) -> Iterator[tuple[Any, ...]]:
-        """Yield the pairs, origins, starts and destinations, and place of a part's blocks."""
+        """Yield the places, origins, and starts and destinations of the blocks of a part."""
         origins = self._hierarchy.numbers[trips.origins]
         for begin in range(number * LANES, len(origins), PARTS * LANES):
             starts = trips.starts[begin : min(begin + LANES, len(origins)) + 1]
             some = slice(starts[0], starts[-1])
             ends = self._hierarchy.numbers[trips.destinations[some]]
-            yield some, origins[begin : begin + LANES], (starts - starts[0], ends), begin
-
-
-def _row_numbers(count: int, numbers: Sequence[int], size: int) -> NDArray[np.int64]:
-    """The rows of ``size`` origins each that belong to some parts, ascending."""
-    rows = np.arange(-(-count // size))
-    return rows[np.isin(rows * size // LANES % PARTS, numbers)]
+            yield some, origins[begin : begin + LANES], (starts - starts[0], ends)

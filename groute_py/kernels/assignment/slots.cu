@@ -57,11 +57,10 @@ __device__ __forceinline__ void legs_of(u32 slot, u32 t, const u32* first, const
 }
 
 // Hands the flow of each slot to those that it bridges, from the roots; `bounds` are of the arcs of a level. What an
-// arc of the graph serves stays. The grid has a row for each row of flows.
+// arc of the graph serves stays.
 extern "C" __global__ void __launch_bounds__(LEVEL_BLOCK)
     hand_down(const u32* bounds, u32 first_level, u32 last_level, const u32* first, const u32* second,
-              const u32* bridges, u32 slots, u64* flows) {
-    flows += (u64)blockIdx.y * slots;
+              const u32* bridges, u64* flows) {
     each_level<true>(bounds, first_level, last_level, [&](u32, u32 begin, u32 end) {
         for (u32 slot = 2 * begin + grid_thread(); slot < 2 * end; slot += grid_threads()) {
             const u64 flow = load_l2(flows + slot);
@@ -75,11 +74,8 @@ extern "C" __global__ void __launch_bounds__(LEVEL_BLOCK)
     });
 }
 
-// Takes what is left on slots, and writes it by arc of the graph. The grid has a row for each row of flows.
-extern "C" __global__ void take_flows(const int* slots, u32 arcs, const u32* lightest, u32 slot_count, u64* flows,
-                                      u64* by_arc) {
-    flows += (u64)blockIdx.y * slot_count;
-    by_arc += (u64)blockIdx.y * arcs;
+// Takes what is left on slots, and writes it by arc of the graph.
+extern "C" __global__ void take_flows(const int* slots, u32 arcs, const u32* lightest, u64* flows, u64* by_arc) {
     for (u32 arc = grid_thread(); arc < arcs; arc += grid_threads()) {
         const int slot = slots[arc];
         const bool is_own = slot >= 0 && lightest[slot] == arc;

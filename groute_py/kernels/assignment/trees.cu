@@ -24,8 +24,7 @@ struct Origins {
     const u32* destinations;  // numbers
     const u64* trips;         // by destination
     const u32* places;        // by origin, where its sums belong
-    const u32* rows;          // by origin, the row of its flows
-    u32 count, levels, vertices, slots;
+    u32 count, levels, vertices;
 };
 
 // Trees: by pack, vertex and lane.
@@ -37,10 +36,6 @@ struct Trees {
 
 __device__ __forceinline__ u64 ancestor_place(const Origins& o, u32 origin, u32 depth) {
     return ((u64)(origin / PACK) * o.levels + depth) * PACK + origin % PACK;
-}
-
-__device__ __forceinline__ u64* flows_of_row(const Origins& o, u32 row, u64* flows) {
-    return flows + (u64)row * o.slots;
 }
 
 __device__ __forceinline__ u64 vertex_place(const Origins& o, u32 origin, u32 vertex) {
@@ -206,15 +201,12 @@ extern "C" __global__ void __launch_bounds__(LEVEL_BLOCK)
 extern "C" __global__ void tally(const __grid_constant__ Origins o, const __grid_constant__ Trees trees, u64* flows) {
     const u32 low = grid_thread() / 32;
     if (low >= o.vertices) return;
-    const u32 origin = blockIdx.y * PACK + lane(), own_row = origin < o.count ? o.rows[origin] : 0;
-    const u64 place = vertex_place(o, origin, low), load = trees.loads[place];
+    const u64 place = vertex_place(o, blockIdx.y * PACK + lane(), low), load = trees.loads[place];
     const u32 last = load ? trees.last_arcs[place] : 0;
     for (u32 waiting = __ballot_sync(~0u, last > 0); waiting;) {
-        const u32 first = __ffs(waiting) - 1;
-        const u32 arc = __shfl_sync(~0u, last, first), row = __shfl_sync(~0u, own_row, first);
-        const bool is_alike = arc == last && row == own_row;
-        warp_add_to(flows_of_row(o, row, flows) + 2 * (u64)(arc - 1) + 1, is_alike ? load : 0);
-        waiting &= ~__ballot_sync(~0u, is_alike);
+        const u32 arc = __shfl_sync(~0u, last, __ffs(waiting) - 1);
+        warp_add_to(flows + 2 * (u64)(arc - 1) + 1, arc == last ? load : 0);
+        waiting &= ~__ballot_sync(~0u, arc == last);
     }
 }
 
@@ -223,7 +215,6 @@ extern "C" __global__ void descend(const __grid_constant__ Origins o, const __gr
     DYNAMIC_SHARED(u64, loads);
     u32* tails = (u32*)(loads + o.levels);
     const u32 origin = blockIdx.x, own = o.depths[origin];
-    u64* const own_flows = flows_of_row(o, o.rows[origin], flows);
     for (u32 depth = lane(); depth <= own; depth += 32) {
         const u64 rise = ancestor_place(o, origin, depth), place = vertex_place(o, origin, o.chains[rise]);
         loads[depth] = trees.last_arcs[place] ? 0 : trees.loads[place];
@@ -235,7 +226,7 @@ extern "C" __global__ void descend(const __grid_constant__ Origins o, const __gr
             if (loads[depth]) loads[tails[depth]] += loads[depth];
     __syncwarp();
     for (u32 depth = lane(); depth < own; depth += 32)
-        if (loads[depth]) atomicAdd(own_flows + 2 * (u64)o.last_arcs[ancestor_place(o, origin, depth)], loads[depth]);
+        if (loads[depth]) atomicAdd(flows + 2 * (u64)o.last_arcs[ancestor_place(o, origin, depth)], loads[depth]);
 }
 
 // Sums of values of slots from an origin to its ancestors, by ways that only go up. A warp, and block, takes an origin.

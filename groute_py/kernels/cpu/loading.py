@@ -32,11 +32,9 @@ def fold_costs(slots: Any, costs: Any, lengths: Any, lightest: Any) -> None:
 
 @kernel
 def load_trips(
-    origins: Any, ends: Any, trips: Any, arcs: Any, lengths: Any, size: int, flows: Any
+    origins: Any, ends: Any, trips: Any, arcs: Any, lengths: Any, flows: Any
 ) -> tuple[float, float]:
-    """Add trips of k origins, each a lane, to flows (·, 2 a) of the slots on their shortest paths.
-
-    The flows have a row for each ``size`` lanes.
+    """Add trips of k origins, each a lane, to flows (2 a,) of the slots on their shortest paths.
 
     The ``ends`` are where the destinations of each origin begin (int64, (k + 1,)), and these; all
     are numbers, and no trip is negative. The ``arcs`` are offsets, heads and tails of the
@@ -60,11 +58,11 @@ def load_trips(
         for lane in range(lanes):
             slot = via[low, lane]
             if load[low, lane] > 0 and slot >= 0 and slot % 2:
-                flows[lane // size, slot] += load[low, lane]
+                flows[slot] += load[low, lane]
                 load[heads[slot // 2], lane] += load[low, lane]
                 load[low, lane] = 0
     for lane in range(lanes):
-        _descend(origins[lane], lane, arcs, rises, load, flows[lane // size])
+        _descend(origins[lane], lane, arcs, rises, load, flows)
     return cost, lost
 
 

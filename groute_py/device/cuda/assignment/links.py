@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from groute_py.device.cuda.hierarchy.repeated import Repeated
 from groute_py.device.cuda.runtime.compile import kernels_of
 from groute_py.device.cuda.runtime.structs import NUMBER, POINTER, pointed
-from groute_py.device.cuda.runtime.transfer import to_device
 from groute_py.kernels.source import LINKS
 
 BLOCK, MOST_BLOCKS = 256, 1024
@@ -30,21 +29,6 @@ TRIALS_AT_ONCE = 10
 TIMES = np.dtype([("coefficients", POINTER), ("formula", NUMBER), ("links", NUMBER)], align=True)
 CLASSES = np.dtype([("fixed", POINTER), ("cars", POINTER), ("count", NUMBER)], align=True)
 SUMS = np.dtype([("parts", POINTER), ("arrivals", POINTER), ("totals", POINTER)])
-ROW_POINTS = ("first", "second", "third")
-ROWS = np.dtype(
-    [
-        *(
-            (name, POINTER)
-            for name in (
-                *("flows", *ROW_POINTS, "owners", "cars", "costs", "slopes"),
-                *("products", "shares", "moves", "gains", "added", "way", "step"),
-            )
-        ),
-        ("rows", NUMBER),
-        ("links", NUMBER),
-    ],
-    align=True,
-)
 SEARCH = ("low", "high", "step", "fixed", "is_over")
 
 
@@ -84,7 +68,6 @@ class CudaLinks:
         }
         self._sums = pointed(SUMS, self._words, {})
         self._way = cp.empty(links), cp.empty(links)
-        self._last = cp.empty(0), cp.empty(0)
         self._accuracy, self._rounds = accuracy, -(-trials // TRIALS_AT_ONCE)
         self._try = Repeated(self._launch_trials)
 
@@ -94,12 +77,11 @@ class CudaLinks:
 
     def stack(self, rows: Sequence[Any]) -> Any:
         """See `groute_py.assignment.links.Links`."""
-        return cp.vstack([cp.asarray(row) for row in rows])
+        return cp.stack([cp.asarray(row) for row in rows])
 
     def costs(self, flows: Any) -> Any:
         """See `groute_py.assignment.links.Links`."""
         costs = cp.empty(flows.shape, np.float64)
-        self._last = flows, costs
         self._run("evaluate", self._times, self._classes, flows, costs, self._sums)
         return costs
 
@@ -117,42 +99,6 @@ class CudaLinks:
         products[upper] = self._totals.get()
         products.T[upper] = products[upper]
         return products[: len(points), : len(points)]
-
-    def targets(
-        self, owners: NDArray[np.int64], flows: Any, points: Sequence[Any], sweeps: int, turns: int
-    ) -> tuple[Any, Any]:
-        """See `groute_py.assignment.links.Links`."""
-        own, costs = self._last
-        count, links = flows.shape
-        slopes = cp.empty(links)
-        self._run("fill_slopes", self._times, self._classes, own, slopes)
-        arrays = {
-            "flows": flows,
-            **dict(zip(ROW_POINTS, points, strict=True)),
-            "owners": to_device(owners, np.uint32),
-            "cars": self._arrays[2],
-            "costs": costs,
-            "slopes": slopes,
-            "products": cp.empty(POINTS * POINTS * count),
-            "shares": cp.zeros((count, POINTS)),
-            "moves": cp.empty(POINTS * count),
-            "gains": cp.empty(count),
-            "added": cp.zeros(links),
-            "way": cp.empty(links),
-            "step": cp.zeros(1),
-        }
-        rows = pointed(ROWS, arrays, {"rows": count, "links": links})
-        if count:
-            self._kernels["multiply_ways"]((count,), (BLOCK,), (rows,))
-        for turn in [*range(min(turns, count))] * sweeps:
-            own = rows, np.uint32(turn), np.uint32(turns)
-            self._kernels["choose_moves"]((len(range(turn, count, turns)),), (BLOCK,), own)
-            self._run("combine_moves", *own, self._sums)
-            self._run("advance_shares", *own)
-        target, reached = cp.empty(flows.shape), cp.empty(flows.shape)
-        if count:
-            self._kernels["blend"]((self._blocks, count), (BLOCK,), (rows, target, reached))
-        return target, reached
 
     def least(self, flows: Any, target: Any) -> float:
         """See `groute_py.assignment.links.Links`."""

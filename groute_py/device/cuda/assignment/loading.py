@@ -42,9 +42,6 @@ USUAL_SHARED_BYTES = 48 << 10
 SHARE_OF_ROOM = 0.8
 """Share of free memory that trees take at most."""
 
-ROW_COPIES = 10
-"""Arrays of flows by row and arc that are on the GPU at once."""
-
 PAIR_BYTES = 12
 """Bytes of the trips of a pair."""
 
@@ -58,7 +55,7 @@ class CudaLoading:
     def __init__(self, hierarchy: CustomizableHierarchy, rank: int) -> None:
         self.gpu, self.hierarchy = GpuContext(local_rank(rank)), hierarchy
         slots, self._arc_count = 2 * hierarchy.arc_count, len(hierarchy.slots)
-        takes = Arcs.bytes_of(hierarchy) + 28 * slots
+        takes = Arcs.bytes_of(hierarchy) + 36 * slots
         refuse_large(takes, "a customizable hierarchy", self.gpu)
         self._kernels = Kernels(kernels_of(LOADING, np.dtype(np.float64), 0), BLOCK)
         self._arcs, self._most = Arcs(hierarchy, self._kernels), self.gpu.processors * 16 * BLOCK
@@ -67,6 +64,7 @@ class CudaLoading:
         self._costs = cp.empty(self._arc_count, np.float64)
         self._own, self.lengths = (cp.empty(max(slots, 1), np.uint64) for _ in range(2))
         self._lightest, self._bridges = (cp.empty(max(slots, 1), np.uint32) for _ in range(2))
+        self._flows = cp.zeros(max(slots, 1), np.uint64)
         self._relax = self._arcs.relaxation(self._kernels)
         levels, bounds = self._arcs.levels, hierarchy.offsets[hierarchy.levels].tolist()
         self._sweep, self._sweep_sums, self._lift = (
@@ -78,7 +76,7 @@ class CudaLoading:
             for name, downward in (("hand_down", True), ("lift_values", False))
         )
         self._customize = Repeated(self._launch_customization)
-        self._trees, self._trips = CudaTrees(0, 0), dict[tuple[int, int], CudaTrips]()
+        self._trees, self._trips = CudaTrees(0, 0), dict[int, CudaTrips]()
 
     def customize(self, costs: Any) -> None:
         """See `groute_py.device.loading.Loading`."""
@@ -86,23 +84,21 @@ class CudaLoading:
         self._costs[:] = to_device(costs, np.float64)
         self._customize()
 
-    def parts(self, trips: Origins, numbers: Sequence[int], size: int = 0) -> Any:
+    def parts(self, trips: Origins, numbers: Sequence[int]) -> Any:
         """Load the trips of some parts.
 
-        Returns int64 on the GPU: flows of arcs, (m,) for each row, and by origin the bits of the
-        sum of trips times distance, (k,), and the trips without a path, (k,); 0 for other parts.
+        Returns int64 on the GPU: flows of arcs, (m,), and by origin the bits of the sum of trips
+        times distance, (k,), and the trips without a path, (k,); 0 for origins of other parts.
         """
         self.gpu.use()
-        return self._trips_of(trips, numbers, size).load(trips.trips)
+        return self._trips_of(trips, numbers).load(trips.trips)
 
-    def unpack(self, trips: Origins, shares: Sequence[Any], size: int = 0) -> Load:
+    def unpack(self, trips: Origins, shares: Sequence[Any]) -> Load:
         """See `groute_py.device.loading.Loading`."""
         whole = shares[0] if len(shares) == 1 else np.sum(shares, axis=0)
-        own = self._trips[id(trips.destinations), size]
-        end, power = own.rows * self._arc_count, -own.power
-        flows, (costs, lost) = whole[:end], host_array(whole[end:]).reshape(2, -1)
-        if size:
-            flows = flows.reshape(own.rows, -1)
+        flows, sums = whole[: self._arc_count], host_array(whole[self._arc_count :])
+        costs, lost = sums.reshape(2, -1)
+        power = -self._trips[id(trips.destinations)].power
         return Load(
             cp.ldexp(cp.asarray(flows).astype(np.float64), power),
             math.ldexp(float(costs.view(np.float64).sum()), power),
@@ -136,25 +132,21 @@ class CudaLoading:
         words = arcs.offsets, arcs.heads, lengths, trees.struct
         self._sweep(origin, *words, rows=origins.packs)
 
-    def launch_loads(
-        self, origins: CudaOrigins, trees: CudaTrees, flows: Any, costs: Any, lost: Any
-    ) -> None:
-        """Add the trips of a batch to flows of slots, and fill the sums of its origins."""
-        both = origins.struct, trees.struct
+    def launch_loads(self, origins: CudaOrigins, trees: CudaTrees, costs: Any, lost: Any) -> None:
+        """Add the trips of a batch to the flows of slots, and fill the sums of its origins."""
+        both, flows = (origins.struct, trees.struct), self._flows
         self._kernels.run("seed", 32 * origins.count, *both, costs, lost)
         self._lift(origins.struct, self._arcs.heads, trees.struct, rows=origins.packs)
         grid = -(-32 * self.hierarchy.vertex_count // BLOCK), origins.packs
         self._kernels["tally"](grid, (BLOCK,), (*both, flows))
         self._per_origin("descend", origins, trees.struct, flows)
 
-    def launch_flows(self, flows: Any, by_arc: Any) -> None:
-        """Take the flows of rows, (R, 2 a), from slots to arcs of the graph."""
-        (first, second, _), (rows, slots) = self._arcs.triangles, flows.shape
-        words = np.uint32(slots), flows
-        self._hand_down(first, second, self._bridges, *words, rows=rows)
-        if self._arc_count:
-            own = self._arcs.slots, np.uint32(self._arc_count), self._lightest, *words, by_arc
-            self._kernels["take_flows"]((-(-self._arc_count // BLOCK), rows), (BLOCK,), own)
+    def launch_flows(self, by_arc: Any) -> None:
+        """Take the flows from slots to arcs of the graph."""
+        first, second, _ = self._arcs.triangles
+        self._hand_down(first, second, self._bridges, self._flows)
+        words = np.uint32(self._arc_count), self._lightest, self._flows, by_arc
+        self._run("take_flows", self._arc_count, self._arcs.slots, *words)
 
     def launch_sums(
         self, origins: CudaOrigins, trees: CudaTrees, values: Any, by_pair: Any
@@ -170,16 +162,16 @@ class CudaLoading:
     def _values(self, by_arc: NDArray[np.float64]) -> Any:
         """Values of slots from those of arcs."""
         first, second, _ = self._arcs.triangles
-        values, slots = cp.empty(self.lengths.size, np.float64), 2 * self.hierarchy.arc_count
+        values, slots = cp.empty(self._flows.size, np.float64), 2 * self.hierarchy.arc_count
         arcs = to_device(np.append(by_arc, 0.0), np.float64)
         self._run("begin_values", slots, np.uint32(slots), self._lightest, arcs, values)
         self._lift_values(first, second, self._bridges, values)
         return values
 
-    def _trips_of(self, trips: Origins, numbers: Sequence[int], size: int = 0) -> CudaTrips:
-        key = id(trips.destinations), size
+    def _trips_of(self, trips: Origins, numbers: Sequence[int]) -> CudaTrips:
+        key = id(trips.destinations)
         if key not in self._trips:
-            self._trips[key] = CudaTrips(self, trips, numbers, size)
+            self._trips[key] = CudaTrips(self, trips, numbers)
         return self._trips[key]
 
     def _launch_customization(self) -> None:
@@ -220,9 +212,7 @@ class CudaTrips:
     A trip is 2 ** ``power`` units, the same on all ranks: loads may have fewer than ``trips``.
     """
 
-    def __init__(
-        self, loading: CudaLoading, trips: Origins, numbers: Sequence[int], size: int
-    ) -> None:
+    def __init__(self, loading: CudaLoading, trips: Origins, numbers: Sequence[int]) -> None:
         self._loading, self._of = loading, trips  # whose arrays keep their addresses
         self.power = TOTAL_BITS - math.frexp(float(trips.trips.sum()))[1]
         self._amounts = np.empty(0)
@@ -232,13 +222,8 @@ class CudaTrips:
         self._trees = loading.trees_for(-(-len(places) // LANES), len(trips.destinations))
         step = max(self._trees.packs, 1) * LANES
         some = [places[first : first + step] for first in range(0, len(places), step)]
-        self._batches = [CudaOrigins(loading.hierarchy, trips, part, size) for part in some]
-        self.rows, slots = -(-count // size) if size else 1, 2 * loading.hierarchy.arc_count
-        arcs = self.rows * len(loading.hierarchy.slots)
-        refuse_large(
-            8 * (self.rows * slots + ROW_COPIES * arcs), f"flows of {self.rows:,} rows", loading.gpu
-        )
-        self._flows = cp.zeros((self.rows, slots), np.uint64)
+        self._batches = [CudaOrigins(loading.hierarchy, trips, part) for part in some]
+        arcs = len(loading.hierarchy.slots)
         self._answer = cp.zeros(arcs + 2 * count, np.int64)
         self._sums = self._answer[arcs : arcs + count], self._answer[arcs + count :]
         self._load = Repeated(self._launch)
@@ -267,5 +252,5 @@ class CudaTrips:
     def _launch(self) -> None:
         for batch in self._batches:
             self._loading.launch_trees(batch, self._trees)
-            self._loading.launch_loads(batch, self._trees, self._flows, *self._sums)
-        self._loading.launch_flows(self._flows, self._answer)
+            self._loading.launch_loads(batch, self._trees, *self._sums)
+        self._loading.launch_flows(self._answer)

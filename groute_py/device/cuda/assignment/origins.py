@@ -20,7 +20,7 @@ NO_VERTEX = np.uint32(0xFFFFFFFF)
 
 TREES = np.dtype([(name, POINTER) for name in ("distances", "last_arcs", "loads")])
 
-SIZES = ("count", "levels", "vertices", "slots")
+SIZES = ("count", "levels", "vertices")
 
 ORIGINS = np.dtype(
     [
@@ -28,7 +28,7 @@ ORIGINS = np.dtype(
             (name, POINTER)
             for name in (
                 *("depths", "chains", "rises", "last_arcs", "tails"),
-                *("starts", "destinations", "trips", "places", "rows"),
+                *("starts", "destinations", "trips", "places"),
             )
         ),
         *((name, NUMBER) for name in SIZES),
@@ -40,8 +40,6 @@ ORIGINS = np.dtype(
 class CudaOrigins:
     """Some of the origins of trips, at their places, with their ancestors and trips.
 
-    With a ``size`` so many origins have a row of flows together, otherwise all.
-
     Attributes:
         count, packs: of origins.
         places: of ancestors, in all packs.
@@ -49,11 +47,7 @@ class CudaOrigins:
     """
 
     def __init__(
-        self,
-        hierarchy: CustomizableHierarchy,
-        trips: Origins,
-        places: NDArray[np.int64],
-        size: int,
+        self, hierarchy: CustomizableHierarchy, trips: Origins, places: NDArray[np.int64]
     ) -> None:
         self.count, self.packs = len(places), -(-len(places) // LANES)
         numbers, levels = hierarchy.numbers, hierarchy.level_count
@@ -72,9 +66,8 @@ class CudaOrigins:
             "destinations": to_device(numbers[trips.destinations[some]], np.uint32),
             "trips": cp.empty(len(some), np.uint64),
             "places": to_device(places, np.uint32),
-            "rows": to_device(places // size if size else 0 * places, np.uint32),
         }
-        sizes = [self.count, levels, hierarchy.vertex_count, 2 * hierarchy.arc_count]
+        sizes = [self.count, levels, hierarchy.vertex_count]
         self.struct = pointed(ORIGINS, self._arrays, dict(zip(SIZES, sizes, strict=True)))
 
     @staticmethod
