@@ -114,10 +114,12 @@ __all__ = sorted(_HOMES.keys() - {"open"})
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used, so that importing the package costs nothing."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
+    if name in ("centrality", "csgraph"):
+        return import_module(f"groute_py.{name}")
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name]), name)
     if name in ("PreparedGraph", "read_graph"):
         import_module("groute_py.engine.preparing")  # by which a prepared graph is contracted anew

@@ -84,7 +84,8 @@ def number_of(text: str, unit: str | None, graph: str = "") -> int | float:
         )
     scales = SECONDS if own in SECONDS else METRES
     if unit is not None and unit not in scales:
-        raise InputError(f"{quote(text)}: the weights of {quoted(graph)} are in {unit}")
+        minutes = "; minutes are min" if own == "m" else ""
+        raise InputError(f"{quote(text)}: the weights of {quoted(graph)} are in {unit}{minutes}")
     number = Fraction(words[1]) * (scales[own] / scales[unit or own])
     return int(number) if number.denominator == 1 else float(number)
 

@@ -18,6 +18,7 @@ from groute_py.graph.turns.expanded import layout_of
 from groute_py.io.pairs import read_sources
 from groute_py.io.text.lines import whole_lines
 from groute_py.system.memory_limits import check_room
+from groute_py.system.paths import is_file_there
 
 Locator = Callable[[Graph], NDArray[np.int64]]
 """Finds the positions of vertices in a graph."""
@@ -60,7 +61,12 @@ def sources_of(
         raise InputError(
             f"{quote(text)} names no {role}; give all, random:N, a .ss file, @FILE or ID,ID,…"
         )
-    return numbering.indices_of(ids, role, graph)
+    try:
+        return numbering.indices_of(ids, role, graph)
+    except InputError as problem:
+        if not is_file_there(text):
+            raise
+        raise InputError(f"{problem}; for the ids in the file {text} write @{text}") from None
 
 
 def indices_in(graph: Graph, values: Vertices, role: str = "source") -> NDArray[np.int64]:
@@ -94,9 +100,8 @@ def checked(
 ) -> NDArray[np.int64]:
     """The same sources, or what else their role is, all of them vertices; from 0."""
     if sources.ndim != 1 or len(sources) == 0:
-        raise InputError(
-            f"{plural(role)} must be a list of at least one vertex, not {sources.shape}"
-        )
+        given = f"one alone; write [{role}]" if sources.ndim == 0 else f"{sources.shape}"
+        raise InputError(f"{plural(role)} must be a list of at least one vertex, not {given}")
     wrong = (sources < 0) | (sources >= count)
     if wrong.any():
         first = int(sources[wrong.argmax()])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -42,6 +42,10 @@ class Flows(Protocol):
     history: Sequence[Any]
 
 
+USUAL_UNIT = "units of weight"
+"""The unit in a legend where none is known."""
+
+
 @dataclass(frozen=True)
 class Wish:
     """The way to draw something; the attributes are arguments of `plot`."""
@@ -51,7 +55,7 @@ class Wish:
     paths: Sequence[int | str] = ()
     parts: int | None = None
     partition: str = "arcs"
-    unit: str = "units of weight"
+    unit: str = USUAL_UNIT
     size: int = LONGEST
     planar: bool = False
 
@@ -84,7 +88,7 @@ def plot(
     paths: Sequence[int | str] = (),
     parts: int | None = None,
     partition: str = "arcs",
-    unit: str = "units of weight",
+    unit: str = USUAL_UNIT,
     size: int = LONGEST,
     planar: bool = False,
 ) -> None:
@@ -109,7 +113,7 @@ def plot(
         parts: draw a graph in so many parts.
         partition: what the parts have equally many of: ``"arcs"`` or ``"vertices"``; or
             ``"first"``.
-        unit: of the weights, for the legend.
+        unit: of the weights, for the legend; by default that of the answer, if it is known.
         size: pixels of the longer side of a map, or the width of a chart; 200 to 20000.
         planar: whether coordinates are x and y on a plane; else whole numbers are millionths of a
             degree and others degrees, as far as they are in the range.
@@ -155,6 +159,8 @@ def draw(subject: Any, source: Any, wish: Wish, path: Path) -> None:
 
 def _of_result(result: Result, wish: Wish) -> tuple[str, Any]:
     wish.refuse("a result", "parts")
+    if wish.unit == USUAL_UNIT:
+        wish = replace(wish, unit=result.units.get("", USUAL_UNIT))
     if not len(result.distances):
         raise InputError("a result without vertices cannot be drawn")
     if wish.coordinates is None:

@@ -116,10 +116,10 @@ def _from_npy(path: Path) -> Result | None:
 def _from_csv(path: Path) -> Result:
     try:
         with open(path, newline="", encoding="utf-8") as file:
-            rows = list(csv.reader(file))[1:]
+            (_, title, *_), *rows = csv.reader(file)
         columns = list(zip(*rows, strict=True)) if rows else [(), (), ()]
         names, lengths, parents = columns[:3]  # behind them coordinates, and whom to name
-        return _answer(path, _numbers(lengths), list(names), list(parents))
+        return _answer(path, _numbers(lengths), list(names), list(parents), title)
     except (ValueError, KeyError, csv.Error) as problem:
         if isinstance(problem, InputError):
             raise
@@ -136,7 +136,7 @@ def _from_parquet(path: Path) -> Result | None:
         return [nothing if value is None else str(value) for value in table[title].to_pylist()]
 
     parents = texts("predecessor") if "predecessor" in table.column_names else None
-    return _answer(path, _numbers(texts(lengths[0], "inf")), texts("vertex"), parents)
+    return _answer(path, _numbers(texts(lengths[0], "inf")), texts("vertex"), parents, lengths[0])
 
 
 def _numbers(texts: Any) -> NDArray[Any]:
@@ -148,7 +148,11 @@ def _numbers(texts: Any) -> NDArray[Any]:
 
 
 def _answer(
-    path: Path, distances: NDArray[Any], names: list[str] | None, parents: list[str] | None
+    path: Path,
+    distances: NDArray[Any],
+    names: list[str] | None,
+    parents: list[str] | None,
+    title: str = "",
 ) -> Result:
     """An answer whose source is the one vertex at distance 0 that nothing precedes."""
     ids = None if names is None else np.array(names)
@@ -161,7 +165,9 @@ def _answer(
     is_source = distances == 0 if tree is None else (distances == 0) & (tree < 0)
     if np.count_nonzero(is_source) != 1:
         raise InputError(f"{path}: which vertex is the source is not in it; save it as .npz")
-    return Result(int(is_source.argmax()), distances, tree, {}, 0, ids)
+    unit = title.partition("_")[2]
+    units = {"": unit} if unit else {}
+    return Result(int(is_source.argmax()), distances, tree, {}, 0, ids, units=units)
 
 
 def _read_telemetry(path: Path) -> TimeLine:

@@ -20,7 +20,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import InputError, check_choice, printable, quote
+from groute_py.errors import InputError, check_choice, file_path, printable, quote
 from groute_py.graph.geography import Units
 from groute_py.graph.ids import Numbering
 from groute_py.graph.units import amount
@@ -305,6 +305,18 @@ class Tabular:
             SetupError: the library is not installed.
         """
         return table_of(self.lines(slice(None)), library, getattr(self, "attribution", ""))
+
+    def save(self, path: str | Path) -> None:
+        """Write the table as ``.csv``, ``.json`` or ``.parquet``; the file is complete or absent.
+
+        Raises:
+            InputError: unknown suffix, or no file can be written there.
+            RunError: the disk is full, or fails.
+            SetupError: the form needs a library that is not installed.
+        """
+        target = file_path("path", path)
+        check_table(target)
+        write_table(target, [self.lines(slice(None))], getattr(self, "attribution", ""))
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """The table for libraries that read Arrow, such as DuckDB."""

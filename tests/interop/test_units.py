@@ -82,6 +82,25 @@ def test_titles_stay_apart() -> None:
     assert frame.loc[0, ["distance_min", "carried_distance_min"]].tolist() == [7, 3]
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".json", ".parquet"])
+def test_any_answer_is_saved_as_its_table(tmp_path: Path, suffix: str) -> None:
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    read = {".csv": pd.read_csv, ".json": pd.read_json, ".parquet": pd.read_parquet}[suffix]
+    with groute_py.open(ROADS, **ON_CPU) as graph:
+        answers = graph.matrix(["a"], ["b", "c"]), graph.apsp(), graph.closeness()
+    reach = groute_py.accessibility(ROADS, ["a", "b"], ["b", "c"], **ON_CPU)
+    for answer in (*answers, reach):
+        answer.save(tmp_path / f"out{suffix}")
+        pd.testing.assert_frame_equal(
+            read(tmp_path / f"out{suffix}"), answer.to_frame(), check_dtype=False
+        )
+    with pytest.raises(groute_py.InputError, match=r"unknown suffix '.xlsx'"):
+        reach.save(tmp_path / "out.xlsx")
+    with pytest.raises(groute_py.InputError, match=r"not one alone; write \[source\]"):
+        groute_py.matrix(ROADS, "a", ["b"], **ON_CPU)
+
+
 @pytest.mark.parametrize("suffix", ["csv", "csr"])
 def test_commands_write_what_readers_take(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
@@ -128,3 +147,24 @@ def test_roads_of_openstreetmap(town: Path) -> None:
 def test_units_are_read_from_the_titles_of_answers() -> None:
     for unit in ("ms", "s", "min", "h", "m", "km", "mi"):
         assert _unit_in(f"distance_{unit}") == unit
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".csv", ".parquet"])
+def test_legends_of_saved_answers(tmp_path: Path, suffix: str) -> None:
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("pyarrow")
+    groute_py.sssp(ROADS, "a", **ON_CPU).save(tmp_path / f"out{suffix}")
+    for unit, words in (({}, "distance in min"), ({"unit": "blocks"}, "distance in blocks")):
+        groute_py.plot(tmp_path / f"out{suffix}", tmp_path / "out.svg", **unit)
+        assert words in (tmp_path / "out.svg").read_text()
+
+
+def test_a_file_of_ids_without_its_sign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("roads.csv").write_text("from,to,time_s\na,b,3\n")
+    Path("homes").write_text("a\n")
+    words = ("matrix", "roads.csv", "--from", "homes", "--to", "b", "-o", "out.csv")
+    with pytest.raises(groute_py.InputError, match="for the ids in the file homes write @homes"):
+        run_command(*words)
+    with pytest.raises(groute_py.InputError, match="are in s; minutes are min"):
+        run_command(*words[:3], "a", *words[4:], "--cutoff", "5m")

@@ -96,6 +96,11 @@ def test_every_name_is_there_and_documented(name: str) -> None:
         assert value is getattr(import_module(value.__module__), name)
 
 
+def test_public_modules_need_no_import_of_their_own() -> None:
+    code = "import groute_py as g; print(g.centrality.closeness.__name__, g.csgraph.__name__)"
+    assert run_python(code).stdout == "closeness groute_py.csgraph\n"
+
+
 def test_an_unknown_name() -> None:
     with pytest.raises(AttributeError, match="module 'groute_py' has no attribute 'dfs'"):
         groute_py.dfs  # noqa: B018
