@@ -30,7 +30,7 @@ from groute_py.comm.base import Channel
 SETS = {"cuda": ["road:100x100/400"], "cpu": ["road:30x30/100"]}
 """The cases without ``--case``, by device."""
 
-METHODS, GAP, LIMIT_S, SEED = ("cfw", "bfw"), 1e-6, 300, 7
+METHODS, GAP, LIMIT_S, SEED = ("bfw", "tfw"), 1e-6, 300, 7
 
 
 @dataclass(frozen=True)

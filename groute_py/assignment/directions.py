@@ -1,4 +1,4 @@
-"""Directions in which flows move in an iteration: Frank–Wolfe, conjugate and bi-conjugate.
+"""Directions in which flows move in an iteration: Frank–Wolfe, and conjugate to those before.
 
 Flows are float64, shape (c, m), by class and link. A direction leads from the flows to a *target*,
 a mean of loadings. Each class here takes the loading for the costs of now, and returns the target.
@@ -10,7 +10,8 @@ applications to traffic assignment", Transportation Science 47(2), 2013.)
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from itertools import combinations, product
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 Flows = NDArray[np.float64]
 
 Products = Callable[[Sequence[Flows]], NDArray[np.float64]]
-"""The products of the ways from the flows to k points, (k, k).
+"""The products of the ways from the flows to k points, (k, k), at most three.
 
 Between two ways stand the second derivatives of the objective.
 """
@@ -105,15 +106,68 @@ class Biconjugate:
         return (loading + first * last + second * before) / whole
 
 
+class Triconjugate:
+    """Move in a direction that is conjugate to the last three, as far as shares allow it.
+
+    The target is a mean of the loading and the last targets. The shares of the ways to them make a
+    quadratic model of the objective least, whose slope is taken to be 0 along all ways but that to
+    the loading. So the direction is conjugate to each of the others that has a share; none is
+    negative.
+    """
+
+    def __init__(self) -> None:
+        self._targets: list[Flows] = []
+
+    def target(self, loading: Flows, products: Products) -> Flows:
+        """See `TargetRule`."""
+        points = [loading, *self._targets]
+        shares = _shares(_products_of_all(points, products)) if self._targets else [1.0]
+        target: Flows = sum(share * point for share, point in zip(shares, points, strict=True))
+        self._targets = [target, *self._targets][:3]
+        return target
+
+    def moved(self, step: float) -> None:
+        """See `TargetRule`."""
+        if step >= 1:
+            self._targets = []  # the last has been reached, and no direction leads there
+
+
+def _products_of_all(points: Sequence[Flows], products: Products) -> NDArray[np.float64]:
+    """Return the products of any number of ways, of which `Products` takes three at once."""
+    whole = np.zeros((len(points),) * 2)
+    for some in combinations(range(len(points)), min(3, len(points))):
+        whole[np.ix_(some, some)] = products([points[i] for i in some])
+    return whole
+
+
+def _shares(products: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the shares of the points in the target, of which the first is the loading."""
+    count = len(products)
+    best: NDArray[np.float64] = np.eye(count)[0]
+    most = 0.0
+    for chosen in product([True, False], repeat=count - 1):
+        some = np.flatnonzero([True, *chosen])
+        try:
+            weights = np.linalg.solve(products[np.ix_(some, some)], np.eye(len(some))[0])
+        except np.linalg.LinAlgError:  # two ways are one
+            continue
+        if (weights >= 0).all() and weights[0] > most:
+            most = weights[0]
+            best = np.zeros(count)
+            best[some] = weights / weights.sum()
+    return best
+
+
 def _ratio(over: float, under: float) -> float:
     """Return the quotient, or 0 where there is none."""
     return over / under if under else 0.0
 
 
-METHODS: dict[str, Any] = {
+METHODS: dict[str, Callable[[], TargetRule]] = {
+    "tfw": Triconjugate,
     "bfw": Biconjugate,
     "cfw": Conjugate,
     "fw": FrankWolfe,
     "msa": FrankWolfe,
 }
-"""By name: bi-conjugate and conjugate Frank–Wolfe, Frank–Wolfe, and successive averages."""
+"""By name; ``msa`` is the method of successive averages, whose steps have fixed lengths."""

@@ -43,10 +43,10 @@ T = TypeVar("T")
 @format_option
 @click.option(
     "--method",
-    type=click.Choice(["bfw", "cfw", "fw", "msa"]),
+    type=click.Choice(["tfw", "bfw", "cfw", "fw", "msa"]),
     default="bfw",
     show_default=True,
-    help="Bi-conjugate or conjugate Frank–Wolfe, Frank–Wolfe, or successive averages.",
+    help="Frank–Wolfe conjugate to 3, 2 or 1 directions, Frank–Wolfe, or successive averages.",
 )
 @click.option(
     "--gap", type=float, default=1e-4, show_default=True, help="End at this relative gap."

@@ -153,7 +153,7 @@ def test_sums_over_links(kind: str) -> None:
         assert 0 <= step <= 1
 
 
-@pytest.mark.parametrize("method", ["bfw", "cfw", "fw", "msa"])
+@pytest.mark.parametrize("method", ["tfw", "bfw", "cfw", "fw", "msa"])
 def test_an_assignment_is_that_of_the_cpu(method: str) -> None:
     graph = random_graph(30, 160, 7, 20)
     times = BPR(graph.weights + 1.0, np.full(160, 40.0))

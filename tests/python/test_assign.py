@@ -134,7 +134,7 @@ def test_an_open_graph() -> None:
         backward.assign(trips, times=TIMES)
 
 
-@pytest.mark.parametrize("method", ["bfw", "cfw", "fw", "msa"])
+@pytest.mark.parametrize("method", ["tfw", "bfw", "cfw", "fw", "msa"])
 def test_methods_reach_the_same_flows(method: str) -> None:
     graph = random_graph(30, 160, 7, 20)
     times = BPR(graph.weights + 1.0, np.full(160, 40.0))

@@ -34,7 +34,7 @@ pytest.importorskip("pymetis")
         (7, {}, "trips are a file, three lists"),
         ({}, {}, "no class of travellers"),
         ({"all": UserClass(([0], [1], [1.0]), pce=0)}, {}, "pce must be positive"),
-        (([0], [1], [1.0]), {"method": "best"}, "choose one of bfw, cfw, fw, msa"),
+        (([0], [1], [1.0]), {"method": "best"}, "choose one of tfw, bfw, cfw, fw, msa"),
         (([0], [1], [1.0]), {"device": "gpu"}, "choose one of auto, cpu, cuda"),
         (([0, 0], [1, 2], [1e308, 1e308]), {}, "trips add up to more than a number can be"),
         (([0], [1], [1.0]), {"gap": -1.0}, "gap must not be negative"),

@@ -21,7 +21,7 @@ def test_cases(run: Bench) -> None:
     for method, curve in record["curves"].items():
         assert len(curve) == record[f"{method}_iterations"]
         assert curve[-1][1] <= 1e-6
-    assert set(record["curves"]) == {"cfw", "bfw"}
+    assert set(record["curves"]) == {"bfw", "tfw"}
 
 
 def test_a_wrong_gap(run: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
