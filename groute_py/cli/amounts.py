@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import re
 
+import click
+
 from groute_py.errors import InputError, quote
 from groute_py.system.settings import nbytes_of
+
+
+class Integer(click.IntRange):
+    """Integers of a range, by a name that people know."""
+
+    name = "integer"
 
 
 def number(text: str) -> int | float:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from groute_py.cli import records, show
+from groute_py.cli.amounts import Integer
 from groute_py.cli.options import (
     arc_weights_option,
     format_option,
@@ -50,7 +51,7 @@ WITHOUT = {
 )
 @click.option("--unweighted", is_flag=True, help="Count arcs instead of adding weights.")
 @click.option("--normalized", is_flag=True, help="Scale values to be compared between graphs.")
-@click.option("--top", type=click.IntRange(min=0), help="Print so many.  [10]")
+@click.option("--top", type=Integer(min=0), help="Print so many.  [10]")
 @options_from(
     "centrality",
     reverse={"help": "Take distances to a vertex, not those from it."},

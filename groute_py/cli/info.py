@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from groute_py.cli import show
+from groute_py.cli.amounts import Integer
 from groute_py.cli.options import (
     arc_weights_option,
     graph_argument,
@@ -28,7 +29,7 @@ MOST_PARTS = 1 << 16
 @graph_argument
 @click.option(
     "--parts",
-    type=click.IntRange(1, MOST_PARTS),
+    type=Integer(1, MOST_PARTS),
     help="Show how many arcs a cut into so many parts crosses, and how even the parts are.",
 )
 @arc_weights_option

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from groute_py.cli import show
+from groute_py.cli.amounts import Integer
 from groute_py.cli.ranks import alike
 from groute_py.errors import InputError, SetupError, quote, quoted
 from groute_py.system.environment import refuse_inside_a_job
@@ -19,7 +20,7 @@ from groute_py.system.environment import refuse_inside_a_job
 HOST = re.compile(r"[\w.:%@+\[\]-]+")
 """Also an IPv6 address in brackets, with its zone, a user in front, and `+n0` of Open MPI."""
 
-_positive = click.IntRange(min=1)
+_positive = Integer(min=1)
 _command = click.argument("argv", nargs=-1, required=True, type=click.UNPROCESSED)
 
 
@@ -75,7 +76,7 @@ def mpirun(
 @click.option("--nodes", type=_positive, default=1, show_default=True, help="The number of nodes.")
 @click.option(
     "--gpus-per-node",
-    type=click.IntRange(min=0),
+    type=Integer(min=0),
     default=4,
     show_default=True,
     help="One rank a GPU; 0 for the CPU.",

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
-from groute_py.cli.amounts import limit, number
+from groute_py.cli.amounts import Integer, limit, number
 from groute_py.cli.records import trace_option
 from groute_py.engine.option import Option, options_of
 from groute_py.engine.options import Options
@@ -227,7 +227,7 @@ def _limit_threads(context: click.Context, parameter: click.Parameter, value: An
 
 threads_option = click.option(
     "--threads",
-    type=click.IntRange(min=1),
+    type=Integer(min=1),
     metavar="N",
     callback=_limit_threads,
     expose_value=False,
@@ -273,9 +273,7 @@ ANSWERS = (
     click.option(
         "--verify", "check", is_flag=True, help="Check the answer by the optimality certificate."
     ),
-    click.option(
-        "-n", "--trials", type=click.IntRange(min=1), default=1, help="Solve so many times."
-    ),
+    click.option("-n", "--trials", type=Integer(min=1), default=1, help="Solve so many times."),
     click.option(
         "--telemetry", metavar="FILE", help="Sample the use of the GPUs into FILE (.csv)."
     ),

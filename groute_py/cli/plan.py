@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from groute_py.cli import show
+from groute_py.cli.amounts import Integer
 from groute_py.cli.options import graph_argument, json_option, source_options
 from groute_py.cli.ranks import on_rank_0
 from groute_py.errors import InputError, SetupError
@@ -33,7 +34,7 @@ WORDS = {
 @click.command()
 @graph_argument
 @click.option(
-    "--gpus", type=click.IntRange(min=1), default=1, show_default=True, help="The number of GPUs."
+    "--gpus", type=Integer(min=1), default=1, show_default=True, help="The number of GPUs."
 )
 @click.option(
     "--gpu-memory",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from groute_py.cli import show
+from groute_py.cli.amounts import Integer
 from groute_py.cli.options import source_options
 from groute_py.cli.outputs import check_outputs_apart
 from groute_py.cli.ranks import on_rank_0, read_graph
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     multiple=True,
     help="The shortest path to ID; may be repeated.",
 )
-@click.option("--parts", type=click.IntRange(min=1), help="GRAPH, cut into so many parts.")
+@click.option("--parts", type=Integer(min=1), help="GRAPH, cut into so many parts.")
 @click.option(
     "--partition",
     metavar="[arcs|vertices|first]",
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     "--unit", default="units of weight", show_default=True, help="Of the weights, for the legend."
 )
 @click.option(
-    "--size", type=click.IntRange(200, 20_000), default=1600, show_default=True, help="In pixels."
+    "--size", type=Integer(200, 20_000), default=1600, show_default=True, help="In pixels."
 )
 @click.option("-o", "--output", required=True, help="The picture: .png .svg.")
 @source_options

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from groute_py.cli import records, show
-from groute_py.cli.amounts import number
+from groute_py.cli.amounts import Integer, number
 from groute_py.cli.options import (
     arc_weights_option,
     graph_argument,
@@ -50,7 +50,7 @@ def sssp(graph: str, **arguments: Any) -> None:
 @click.command()
 @graph_argument
 @no_turns
-@solve_options("bfs", cutoff={"type": click.IntRange(0, 2**62), "metavar": "ARCS"})
+@solve_options("bfs", cutoff={"type": Integer(0, 2**62), "metavar": "ARCS"})
 def bfs(graph: str, **arguments: Any) -> None:
     """Breadth-first search: the least number of arcs from one source to every vertex of GRAPH.
 

@@ -94,14 +94,9 @@ def _check_turns(turns: Any) -> None:
     check_turns(turns)
 
 
-def _check_memory_limit(nbytes: Any) -> None:
-    check_whole_number("memory limit", nbytes)
-    check_positive("the memory limit", nbytes)
-
-
-def _check_threads(count: Any) -> None:
-    check_whole_number("threads", count)
-    check_positive("threads", count)
+def _check_count(what: str, value: Any) -> None:
+    check_whole_number(what, value)
+    check_positive(what, value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,7 +149,7 @@ class Options:
         in_python="The answer is the same with any number",
         unset="``OMP_NUM_THREADS`` or ``NUMBA_NUM_THREADS``, else one for each core",
         per_rank=True,
-        check=_check_threads,
+        check=partial(_check_count, "threads"),
         of=(*REACH_TOO, *MEASURES_TOO),
         terminal=False,  # there it is one of those for reading a graph
     )
@@ -298,7 +293,7 @@ class Options:
         of=MEASURES_TOO,
         unset="all that is free",
         metavar="SIZE",
-        check=_check_memory_limit,
+        check=partial(_check_count, "memory limit"),
     )
 
     def __post_init__(self) -> None:

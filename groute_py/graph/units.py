@@ -84,8 +84,9 @@ def number_of(text: str, unit: str | None, graph: str = "") -> int | float:
         )
     scales = SECONDS if own in SECONDS else METRES
     if unit is not None and unit not in scales:
-        minutes = "; minutes are min" if own == "m" else ""
-        raise InputError(f"{quote(text)}: the weights of {quoted(graph)} are in {unit}{minutes}")
+        units = " ".join(SECONDS if unit in SECONDS else METRES)
+        hint = "minutes are min" if own == "m" else f"write one of {units}"
+        raise InputError(f"{quote(text)}: the weights of {quoted(graph)} are in {unit}; {hint}")
     number = Fraction(words[1]) * (scales[own] / scales[unit or own])
     return int(number) if number.denominator == 1 else float(number)
 

@@ -212,6 +212,6 @@ class Routes(Tabular):
 
 
 def check_routes_file(path: Path, tiles: str | None = None, *, planar: bool = False) -> None:
-    """Raise an error now if routes could not be written there later."""
+    """Raise `InputError` if routes cannot be written there."""
     check_table(path, MAPS)
     check_tiles(path, tiles, planar=planar)

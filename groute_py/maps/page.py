@@ -76,7 +76,7 @@ def ground_layer(tiles: str | None, *, planar: bool = False) -> Any:
     name = USUAL_TILES if tiles is None else tiles
     # servers of OpenStreetMap refuse requests that do not say which site they are for
     how = {"overlay": True, "referrer_policy": "strict-origin-when-cross-origin"}
-    if "{z}" in name:
+    if all(place in name for place in ("{z}", "{x}", "{y}")):
         host = html.escape(urlsplit(name).netloc)
         return folium.TileLayer(name, attr=host or "tiles", name=host or "tiles", **how)
     providers = library("xyzservices", DRAWING, "maps").providers
@@ -96,7 +96,7 @@ def ground_layer(tiles: str | None, *, planar: bool = False) -> Any:
 
 
 def check_tiles(path: Path, tiles: str | None, *, planar: bool = False) -> None:
-    """Raise an error now if a file could not be a map above such tiles later."""
+    """Raise `InputError` if a file cannot be a map above such tiles."""
     if path.suffix == PAGE:
         ground_layer(tiles, planar=planar)
     elif tiles is not None:

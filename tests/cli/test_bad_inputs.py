@@ -82,6 +82,7 @@ TABLE = {
     "NaN cutoff": Bad("sssp @good.gr --cutoff nan", 2, "cutoff must be a number"),
     "cutoff below all": Bad("sssp @good.gr --cutoff -1e30", 2, "cutoff must not be negative"),
     "no trials": Bad("sssp @good.gr --trials 0", 2, "0 is not in the range x>=1"),
+    "threads in words": Bad("sssp @good.gr --threads x", 2, "'x' is not a valid integer."),
     "no time": Bad("sssp @good.gr --time-limit 0", 2, "the time limit must be more than 0"),
     "endless time": Bad("sssp @good.gr --time-limit inf", 2, "the time limit must be"),
     "too little time": Bad("sssp road:300x300 -s 45150 --time-limit 0.001", 1, "the time limit"),

@@ -216,7 +216,8 @@ class TestUnits:
         town.write_text("from,to,minutes\na,b,4\nb,c,3\nc,a,9\n")
         rows = as_json(run_command("sssp", town, "-s", "a", "--cutoff", "6min", "--json"))
         assert rows["reached"] == 2
-        with pytest.raises(InputError, match="'6 miles': the weights of town are in min"):
+        problem = "'6 miles': the weights of town are in min; write one of ms s min h"
+        with pytest.raises(InputError, match=problem):
             run_command("sssp", town, "--cutoff", "6 miles")
 
     @pytest.mark.parametrize(

@@ -192,6 +192,7 @@ def test_a_page_is_complete_or_absent(tmp_path: Path, monkeypatch: pytest.Monkey
         ("OpenStreetMapp", r"'OpenStreetMapp' are not known; .*such as OpenStreetMap\."),
         ("?", r"'\?' are not known; take none, a URL .* OpenStreetMap"),
         ("", r"tiles '' are not known"),
+        ("https://tiles.example.org/{z}", r"{z}' are not known; take none, a URL with {z}, {x}"),
         ("CartoDB.Positron", "need a token; give a URL that has it"),
     ],
 )
