@@ -58,7 +58,8 @@ def _unit_in(title: str) -> str:
     """
     *words, last = words_in(title) or ("",)
     unit = _known(last)
-    if (not words and last in SHORT) or (unit in METRES and not TIMES.isdisjoint(words)):
+    is_unclear = (not words and last in SHORT) or "per" in words
+    if is_unclear or (unit in METRES and not TIMES.isdisjoint(words)):
         return ""
     return unit
 

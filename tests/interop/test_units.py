@@ -168,3 +168,7 @@ def test_a_file_of_ids_without_its_sign(tmp_path: Path, monkeypatch: pytest.Monk
         run_command(*words)
     with pytest.raises(groute_py.InputError, match="are in s; minutes are min"):
         run_command(*words[:3], "a", *words[4:], "--cutoff", "5m")
+
+
+def test_rates_are_in_no_unit_of_distances() -> None:
+    assert [_unit_in(title) for title in ("cost_per_km", "Cost per minute")] == ["", ""]
