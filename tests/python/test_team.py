@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -173,6 +174,22 @@ def test_no_thread_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(threading.Thread, "start", refuse)
     with pytest.raises(SetupError, match="3 threads cannot be started"):
+        by_threads(monkeypatch, 3, graph, 5)
+
+
+def test_an_error_ends_all_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The caller would wait in a kernel, where no signal ends it."""
+    graph = generate("road:30x30")
+    by_threads(monkeypatch, 2, graph, 5)  # compiles
+    kernel = team.team.relax
+
+    def relax(*arguments: Any) -> Any:
+        if arguments[-2] == 1:
+            raise MemoryError
+        return kernel(*arguments)
+
+    monkeypatch.setattr(team.team, "relax", relax)
+    with pytest.raises(MemoryError):
         by_threads(monkeypatch, 3, graph, 5)
 
 

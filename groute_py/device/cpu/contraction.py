@@ -128,11 +128,7 @@ class _Contraction:
 
         def work(number: int) -> None:
             if 0 < number <= size:
-                try:
-                    kernel(team, *state, self._spaces[number - 1])
-                except BaseException:
-                    stop()  # others wait for this thread
-                    raise
+                kernel(team, *state, self._spaces[number - 1])
 
         self._threads.run(work, stop)
         return words

@@ -60,12 +60,20 @@ class Threads:
     def run(self, work: Callable[[int], Any], stop: Callable[[], None] = lambda: None) -> list[Any]:
         """Let each do ``work`` of its number; return the results.
 
-        At the end, or if the caller is interrupted, ``stop`` ends the work of the others.
+        At the end, or if one fails or the caller is interrupted, ``stop`` ends the others' work.
         """
+
+        def stopping(number: int) -> Any:
+            try:
+                return work(number)
+            except BaseException:
+                stop()  # others wait for this thread
+                raise
+
         self.wait()
         try:
             for number in range(1, self.size):
-                self._others.append(self._submit(work, number))
+                self._others.append(self._submit(stopping, number))
             return [work(0), *(other.result() for other in self._others)]
         finally:
             stop()
