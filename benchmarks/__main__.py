@@ -10,6 +10,7 @@
     python -m benchmarks --device cuda --many
     python -m benchmarks --device cuda --centrality
     python -m benchmarks --device cuda --jobs
+    python -m benchmarks --device cuda --beside
     python -m benchmarks --device cuda --customize
     python -m benchmarks --device cuda --assign
     python -m benchmarks --documents --quick
@@ -31,6 +32,7 @@ from typing import Any
 import click
 
 from benchmarks.assign import PROGRAM as ASSIGN
+from benchmarks.beside import PROGRAM as BESIDE
 from benchmarks.cases import READING, SETS, Case, Shelf, SkippedError, methods
 from benchmarks.centrality import PROGRAM as CENTRALITY
 from benchmarks.customize import PROGRAM as CUSTOMIZE
@@ -51,7 +53,7 @@ from groute_py.partition.order import ORDERS
 from groute_py.source.whole import GraphSupply
 from groute_py.system.environment import place
 
-MORE: tuple[Program[Any], ...] = (MANY, CENTRALITY, JOBS, CUSTOMIZE, ASSIGN)
+MORE: tuple[Program[Any], ...] = (MANY, CENTRALITY, JOBS, BESIDE, CUSTOMIZE, ASSIGN)
 PROGRAMS = {program.name: program for program in MORE}
 """What an option measures in the place of single solves, by its name."""
 
@@ -64,6 +66,7 @@ RESULTS = Path(__file__).parent / "results"
 @click.option("--many", is_flag=True, help="All pairs and many sources; see benchmarks/many.py.")
 @click.option("--centrality", is_flag=True, help="Centralities; see benchmarks/centrality.py.")
 @click.option("--jobs", is_flag=True, help="Matrices, routes and the like; see benchmarks/jobs.py.")
+@click.option("--beside", is_flag=True, help="Jobs and other programs; see benchmarks/beside.py.")
 @click.option("--customize", is_flag=True, help="New weights; see benchmarks/customize.py.")
 @click.option("--assign", is_flag=True, help="Traffic assignment; see benchmarks/assign.py.")
 @click.option("--documents", is_flag=True, help="The source documents' tables.")
@@ -90,6 +93,7 @@ def main(
     many: bool,
     centrality: bool,
     jobs: bool,
+    beside: bool,
     customize: bool,
     assign: bool,
     documents: bool,
@@ -114,7 +118,7 @@ def main(
     device's default cases run.
     """
     given = {"many": many, "centrality": centrality, "jobs": jobs, "customize": customize}
-    given |= {"assign": assign, "start": start}
+    given |= {"beside": beside, "assign": assign, "start": start}
     trees = {"without": (False,), "both": (True, False)}.get(series or "", (True,))
     plan = Plan(device, repeat, trees, delta, mode, order, prepare, scipy_up_to)
     try:

@@ -203,12 +203,22 @@ def _networkit(graph: Graph, count: int, weighted: bool) -> Callable[[], Any] | 
         import networkit
     except ImportError:
         return None
-    networkit.setNumberOfThreads(len(os.sched_getaffinity(0)))
-    tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets)).astype(np.uint64)
-    ends = tails, graph.heads.astype(np.uint64)
-    arcs = (graph.weights.astype(float), ends) if weighted else ends
-    theirs = networkit.GraphFromCoo(arcs, n=graph.vertex_count, weighted=weighted, directed=True)
+    theirs = networkit_graph(graph, weighted=weighted)
     return lambda: networkit.centrality.EstimateBetweenness(theirs, count, False, True).run()
+
+
+def networkit_graph(graph: Graph, *, weighted: bool) -> Any:
+    """A graph of NetworKit, which is to use all cores.
+
+    Raises:
+        ImportError: it is not installed.
+    """
+    import networkit
+
+    networkit.setNumberOfThreads(len(os.sched_getaffinity(0)))
+    ends = graph.tails().astype(np.uint64), graph.heads.astype(np.uint64)
+    arcs = (graph.weights.astype(float), ends) if weighted else ends
+    return networkit.GraphFromCoo(arcs, n=graph.vertex_count, weighted=weighted, directed=True)
 
 
 def _shown(record: dict[str, Any]) -> str:

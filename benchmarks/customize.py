@@ -192,13 +192,11 @@ def _routingkit(
     graph: Graph, town: Customized, weights: NDArray[Any], ends: NDArray[Any], repeat: int
 ) -> Record | None:
     """RoutingKit's seconds on one core, and that its answers are ours; None if not installed."""
+    begun = time.perf_counter()
     try:
-        import routingkit_cch as routingkit
+        routingkit, cch = routingkit_cch(graph, town)
     except ImportError:
         return None
-    order = np.argsort(-town.hierarchy.numbers).tolist()
-    begun = time.perf_counter()
-    cch = routingkit.CCH(order, graph.tails().tolist(), graph.heads.tolist(), False)
     order_s = time.perf_counter() - begun
     given = weights.tolist()
     metric = routingkit.CCHMetric(cch, given)
@@ -210,6 +208,18 @@ def _routingkit(
         raise VerificationError("distances of pairs differ from RoutingKit's")
     few_s = clock(lambda: [query.run(*pair).distance for pair in pairs])
     return {"order_s": order_s, "customize_s": customize_s, "few_s": few_s}
+
+
+def routingkit_cch(graph: Graph, town: Customized) -> tuple[Any, Any]:
+    """The module, and its hierarchy without weights in the order of another one.
+
+    Raises:
+        ImportError: it is not installed.
+    """
+    import routingkit_cch as routingkit
+
+    order = np.argsort(-town.hierarchy.numbers).tolist()
+    return routingkit, routingkit.CCH(order, graph.tails().tolist(), graph.heads.tolist(), False)
 
 
 def _shown(record: Record) -> str:

@@ -56,11 +56,11 @@ def scipy_dijkstra(graph: Graph, source: int, plan: Plan) -> tuple[Solve, Distan
     if graph.arc_count > plan.scipy_up_to:
         raise SkippedError(f"more than {plan.scipy_up_to / 1e6:.0f} M arcs; see --scipy-up-to")
     shape = (graph.vertex_count, graph.vertex_count)
-    matrix = csr_array(_lightest(graph), shape=shape)
+    matrix = csr_array(lightest(graph), shape=shape)
     return lambda: dijkstra(matrix, indices=source), lambda found: found
 
 
-def _lightest(graph: Graph) -> tuple[Any, tuple[Any, Any]]:
+def lightest(graph: Graph) -> tuple[Any, tuple[Any, Any]]:
     """Weights and ends of arcs, with only the lightest of parallel arcs: SciPy would add them."""
     count = np.int64(graph.vertex_count)
     tails = np.repeat(np.arange(count), np.diff(graph.offsets))

@@ -1,0 +1,354 @@
+"""``python -m benchmarks --beside``: jobs on an open solver, and other programs in the same run.
+
+    python -m benchmarks --beside --device cuda
+    python -m benchmarks --beside --device cpu --case pairs:NY/200 --case nearest:NY/100/k5
+
+A case is ``JOB:GRAPH/N[/kK][/unweighted]``, on one rank. The graph is opened by ``groute_py.open``
+with ``prepare``, and the time is that of a public call to the complete answer in host memory:
+
+* ``pairs``: N random pairs; ``matrix``: N random sources by N random targets.
+* ``nearest``: the nearest of N random facilities, or the K nearest, for each vertex.
+* ``within``: a call of `sssp` from each of N sources, with a cutoff that `WITHIN` of the vertices
+  of a tree are within; ``isochrones``: the same by one call.
+* ``isochrone``: from one source with N limits, the last of which `WIDE` of the vertices are within.
+* ``rows``: from N sources to all vertices; ``tree``: distances and predecessors, a call for each.
+* ``closeness``, ``betweenness``: of, or from, N random sources.
+
+``first_s`` is the first call. ``phases`` are the seconds of one more call by what it did, and one
+phase may lie within another. Of trees on a GPU ``held_s`` and ``held_solve_s`` are the seconds of a
+call that leaves its answer there, and of its solve.
+
+``peers`` has for each program of `benchmarks.job_peers` its seconds, its cores, and ``part``: the
+rows of our answer that it had time for; or why it was skipped. Our distances are equal to
+theirs, and to those of `right_distances` from one source.
+"""
+
+from __future__ import annotations
+
+import re
+import statistics
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import groute_py
+from benchmarks.attempts import Record
+from benchmarks.cases import KINDS, SkippedError
+from benchmarks.job_peers import CORES, JOB_PEERS, Held, Question
+from benchmarks.program import Program, phases, timed
+from benchmarks.reference import right_distances
+from groute_py import UNREACHED, Graph, InputError, Solver, VerificationError
+from groute_py.comm.base import Channel, SoloChannel
+
+SETS = {
+    "cuda": [
+        "pairs:NY/10000",
+        "within:NY/100",
+        "isochrones:NY/100",
+        "nearest:NY/100",
+        "nearest:NY/100/k5",
+        "isochrone:NY/2",
+        "rows:NY/64",
+        "matrix:NY/1000",
+        "matrix:NY/10000",
+        "tree:NY/1",
+        "betweenness:NY/20",
+        "nearest:road:4900x4900/1000",
+        "isochrone:road:4900x4900/3",
+        "matrix:road:4900x4900/10000",
+        "tree:road:4900x4900/1",
+        "closeness:road:4900x4900/4096",
+        "betweenness:rmat:20/200/unweighted",
+        "betweenness:rmat:20/1000/unweighted",
+        "closeness:rmat:20/200/unweighted",
+    ],
+    "cpu": ["pairs:NY/200", "nearest:NY/100", "within:NY/100", "rows:NY/64", "matrix:NY/1000"],
+}
+"""The cases without ``--case``, by device."""
+
+WITHIN, WIDE = 0.01, 0.5
+"""Shares of the vertices of a tree."""
+
+SEED, ENOUGH_S = 7, 2.0
+"""Of what is drawn; a program whose first run takes longer is not run again."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One case to measure.
+
+    Attributes:
+        name: its text.
+        job: one of `JOBS`.
+        graph: ``NY`` or the spec of a generated graph.
+        count: N.
+        k: facilities of each vertex.
+        weighted: whether weights are added.
+    """
+
+    name: str
+    job: str
+    graph: str
+    count: int
+    k: int
+    weighted: bool
+
+    @classmethod
+    def parse(cls, text: str) -> Case:
+        """Parse the text of a case.
+
+        Raises:
+            InputError: there is no such case.
+        """
+        found = re.fullmatch(r"(\w+):(([A-Za-z]+)[^/]*)/(\d+)(?:/k(\d+))?(/unweighted)?", text)
+        if not found or found[1] not in JOBS or found[3] not in KINDS or not int(found[4]):
+            raise InputError(f"case {text!r} is unknown; a case is JOB:GRAPH/N[/kK][/unweighted]")
+        return cls(text, found[1], found[2], int(found[4]), int(found[5] or 1), not found[6])
+
+
+class Job(NamedTuple):
+    """A job of this project.
+
+    Attributes:
+        run: the public calls, on a solver.
+        answer: of what they returned: a row for each source, pair, or vertex; distances are
+            float64, infinite where unreached.
+        right: the first rows of that from a row of right distances from the first source.
+        options: of `groute_py.open`, beside those that all have.
+    """
+
+    run: Callable[[Solver, Question], Any]
+    answer: Callable[[Any, Question], NDArray[Any]]
+    right: Callable[[NDArray[Any], Question], Any] | None
+    options: Callable[[Question], Record] = lambda asked: {"predecessors": False}
+
+
+def _distances(found: Any, asked: Question) -> NDArray[Any]:
+    return _public(found.distances)
+
+
+def _public(distances: NDArray[Any]) -> NDArray[np.float64]:
+    """Distances as other programs have them."""
+    values = np.asarray(distances)
+    return np.where(values == UNREACHED, np.inf, values).astype(np.float64)
+
+
+def _each(solver: Solver, asked: Question) -> list[Any]:
+    return [solver.sssp(source) for source in asked.sources.tolist()]
+
+
+def _stacked(found: list[Any], asked: Question) -> NDArray[Any]:
+    return np.stack([_public(tree.distances) for tree in found])
+
+
+def _of_reaches(found: Any, asked: Question) -> NDArray[Any]:
+    rows = np.full((len(found.reaches), asked.held.graph.vertex_count), np.inf)
+    for row, reach in zip(rows, found.reaches, strict=True):
+        row[reach.vertices] = reach.distances
+    return rows
+
+
+def _near(row: NDArray[Any], asked: Question) -> Any:
+    return [np.where(row <= asked.limits[-1], row, np.inf)]
+
+
+def _isochrones(solver: Solver, asked: Question) -> Any:
+    return solver.isochrone(asked.sources, asked.limits, each=True)
+
+
+def _scores(found: Any, asked: Question) -> NDArray[Any]:
+    return np.asarray(found.values)
+
+
+def _dependencies(found: Any, asked: Question) -> NDArray[Any]:
+    """Sums over the sources, of which betweenness is an estimate that leaves out a vertex's own."""
+    others = np.full(len(found.values), len(asked.sources), float)
+    others[asked.sources] -= 1
+    sums: NDArray[np.float64] = np.asarray(found.values) * others / (len(others) - 1)
+    return sums
+
+
+def _closeness(row: NDArray[Any], asked: Question) -> Any:
+    there = row[np.isfinite(row)]
+    return [(len(there) - 1) / there.sum() if there.any() else 0.0]
+
+
+JOBS: dict[str, Job] = {
+    "pairs": Job(
+        lambda solver, asked: solver.route(np.stack((asked.sources, asked.targets), axis=1)),
+        _distances,
+        lambda row, asked: [row[asked.targets[0]]],
+    ),
+    "nearest": Job(
+        lambda solver, asked: _in_host_memory(solver.nearest(asked.sources, k=asked.k)),
+        lambda found, asked: _public(found[1]).reshape(-1, asked.k),
+        None,
+    ),
+    "within": Job(
+        _each,
+        _stacked,
+        _near,
+        lambda asked: {"predecessors": False, "cutoff": asked.limits[-1]},
+    ),
+    "isochrones": Job(_isochrones, _of_reaches, _near),
+    "isochrone": Job(_isochrones, _of_reaches, _near),
+    "rows": Job(
+        lambda solver, asked: solver.apsp(asked.sources), _distances, lambda row, asked: [row]
+    ),
+    "matrix": Job(
+        lambda solver, asked: solver.matrix(asked.sources, asked.targets),
+        _distances,
+        lambda row, asked: [row[asked.targets]],
+    ),
+    "tree": Job(_each, _stacked, lambda row, asked: [row], lambda asked: {}),
+    "closeness": Job(lambda solver, asked: solver.closeness(asked.sources), _scores, _closeness),
+    "betweenness": Job(
+        lambda solver, asked: solver.betweenness(asked.sources), _dependencies, None
+    ),
+}
+"""The jobs by name."""
+
+
+def _in_host_memory(found: Any) -> tuple[Any, ...]:
+    return found.facilities, found.distances, found.next
+
+
+def _measure(channel: Channel, case: Case, device: str, repeat: int) -> Record:
+    if channel.size > 1:
+        raise InputError(f"{case.name}: other programs run beside one rank")
+    held = _held(case.graph)
+    asked = _question(case, held)
+    job = JOBS[case.job]
+    options: Record = {"device": device, "prepare": True} | job.options(asked)
+    if not case.weighted:
+        options["hops"] = True
+    begun = time.perf_counter()
+    with groute_py.open(held.graph, **options) as solver:
+        opened_s = time.perf_counter() - begun
+        run = lambda: job.run(solver, asked)  # noqa: E731
+        first_s, found = _seconds(run)
+        ours = job.answer(found, asked)
+        del found
+        _verify(case, job, asked, ours)
+        walls, spent = timed(channel, run, repeat)
+        record: Record = {
+            "vertices": held.graph.vertex_count,
+            "arcs": held.graph.arc_count,
+            "count": case.count,
+            "open_s": opened_s,
+            "first_s": first_s,
+            "seconds": walls,
+            "processor_seconds": spent,
+            "median_s": statistics.median(walls),
+            "phases": {name: part[0] for name, part in phases(SoloChannel(), run).items()},
+        }
+    if case.job == "tree" and device == "cuda":
+        record |= _left_on_gpu(held.graph, asked, repeat)
+    record["peers"] = {
+        name: _peer(case, asked, ours, name, repeat) for name in JOB_PEERS.get(case.job, {})
+    }
+    return record
+
+
+@lru_cache(maxsize=1)
+def _held(name: str) -> Held:
+    """The last graph stays, since the next case may have it too."""
+    file = KINDS[name.partition(":")[0]].load(name)
+    return Held(Graph(file.offsets, file.heads, file.weights, name=file.name))  # ids from 0
+
+
+def _question(case: Case, held: Held) -> Question:
+    drawn, n = np.random.default_rng(SEED), held.graph.vertex_count
+    one_source = case.job == "isochrone"
+    count = min(1 if one_source else case.count, n)
+    sources, targets = (drawn.choice(n, count, replace=False) for _ in range(2))
+    limits: tuple[int, ...] = ()
+    if case.job in ("within", "isochrones", "isochrone"):
+        row = right_distances(held.graph, int(sources[0]))
+        parts = np.linspace(0, WIDE, case.count + 1)[1:] if one_source else WITHIN
+        found = np.quantile(row[row < UNREACHED], parts, method="lower")
+        limits = tuple(np.unique(np.maximum(found.astype(np.int64), 1)).tolist())
+    return Question(held, sources, targets, case.k, limits, case.weighted)
+
+
+def _seconds(run: Callable[[], Any]) -> tuple[float, Any]:
+    begun = time.perf_counter()
+    found = run()
+    return time.perf_counter() - begun, found
+
+
+def _verify(case: Case, job: Job, asked: Question, ours: NDArray[Any]) -> None:
+    """Raise `VerificationError` if the answer is wrong for one source, or for one vertex."""
+    graph = asked.held.graph
+    if case.job == "nearest":
+        vertex = int(asked.targets[0])
+        row = _public(right_distances(graph.reversed(), vertex))
+        _same(case, "Dijkstra", ours[vertex], np.sort(row[asked.sources])[: asked.k])
+    elif job.right is not None:
+        graph = graph if case.weighted else graph.with_weights(np.ones_like(graph.weights))
+        right = job.right(_public(right_distances(graph, int(asked.sources[0]))), asked)
+        _same(case, "Dijkstra", ours[: len(right)], right)
+
+
+def _same(case: Case, program: str, ours: Any, theirs: Any) -> None:
+    if np.shape(ours) != np.shape(theirs) or not np.allclose(ours, theirs, rtol=1e-9, atol=0):
+        raise VerificationError(f"{case.name}: the answer differs from that of {program}")
+
+
+def _left_on_gpu(graph: Graph, asked: Question, repeat: int) -> Record:
+    """Seconds of a tree that stays on the GPU, and of its solve."""
+    walls, solves = [], []
+    with groute_py.open(graph, prepare=True, device="cuda", download=False) as solver:
+        for _ in range(repeat + 1):
+            wall, found = _seconds(lambda: solver.sssp(int(asked.sources[0])))
+            walls.append(wall)
+            spent = found.statistics["seconds"]
+            solves.append(spent["solve"] + spent.get("predecessors", 0.0))
+    return {
+        "held_s": statistics.median(walls[1:]),
+        "held_solve_s": statistics.median(solves[1:]),
+    }
+
+
+def _peer(case: Case, asked: Question, ours: NDArray[Any], name: str, repeat: int) -> Record:
+    """The seconds of another program whose answer is ours, or why it was skipped."""
+    try:
+        peer = JOB_PEERS[case.job][name](asked)
+    except ImportError:
+        return {"skipped": "not installed"}
+    except SkippedError as reason:
+        return {"skipped": str(reason)}
+    with warnings.catch_warnings(action="ignore"):  # pandana's, of unreached targets
+        first_s, found = _seconds(peer.run)
+        theirs = peer.answer(found)
+        del found
+        if theirs is not None:
+            _same(case, name, ours[: peer.part], theirs)
+        walls = [first_s] if first_s > ENOUGH_S else timed(SoloChannel(), peer.run, repeat)[0]
+    record: Record = {"median_s": statistics.median(walls), "seconds": walls}
+    record |= {"cores": CORES.get(name, 1), "compared": theirs is not None}
+    if peer.part is not None and peer.part < len(ours):
+        record["part"] = peer.part
+    return record
+
+
+def _shown(record: Record) -> str:
+    parts = [f"{1e3 * record['median_s']:.2f} ms"]
+    if "held_s" in record:
+        parts.append(f"left on the GPU {1e3 * record['held_s']:.2f} ms")
+    for name, peer in record["peers"].items():
+        if "skipped" in peer:
+            parts.append(f"{name}: {peer['skipped']}")
+        else:
+            some = f" for {peer['part']} of {record['count']:,}" if "part" in peer else ""
+            parts.append(f"{name} {1e3 * peer['median_s']:.1f} ms{some}")
+    return ", ".join(parts)
+
+
+PROGRAM: Program[Case] = Program("beside", Case.parse, SETS, _measure, _shown)
