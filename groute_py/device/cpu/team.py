@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -73,27 +74,38 @@ class Threads:
         self.wait()
         try:
             for number in range(1, self.size):
-                self._others.append(self._submit(stopping, number))
+                self._others.append(self._pool.submit(stopping, number))
             return [work(0), *(other.result() for other in self._others)]
         finally:
             stop()
             self.wait()
-
-    def _submit(self, work: Callable[[int], Any], number: int) -> Future[Any]:
-        try:
-            return self._pool.submit(work, number)
-        except RuntimeError as problem:
-            threads = f"{self.size} threads cannot be started ({problem})"
-            raise SetupError(f"{threads}; allow fewer, by --threads or threads=") from None
 
     def wait(self) -> None:
         """Wait for those who are at work; a child process, to which none came along, has others."""
         if self._process == os.getpid():
             wait(self._others)
         else:
+            self._pool = self._started()
             self._process = os.getpid()
-            self._pool = ThreadPoolExecutor(max(self.size - 1, 1), "groute-py-team")
         self._others = []
+
+    def _started(self) -> ThreadPoolExecutor:
+        """Return a pool whose threads all run.
+
+        A pool starts a thread when it counts none as idle, and may count a busy one (CPython 3.12);
+        those of a team would wait for one that was never started.
+        """
+        pool, go = ThreadPoolExecutor(max(self.size - 1, 1), "groute-py-team"), Event()
+        try:
+            for _ in range(1, self.size):
+                pool.submit(go.wait)
+        except RuntimeError as problem:
+            pool.shutdown(wait=False, cancel_futures=True)
+            threads = f"{self.size} threads cannot be started ({problem})"
+            raise SetupError(f"{threads}; allow fewer, by --threads or threads=") from None
+        finally:
+            go.set()
+        return pool
 
 
 class TeamNearFar(NearFar):
@@ -111,7 +123,6 @@ class TeamNearFar(NearFar):
         self._pool = team.Pool(words, *each, *pool, spins, FEWEST, LEAST_WORK)
 
     def start(self, source: int | None, buckets: Buckets) -> None:
-        self._threads.wait()
         super().start(None, buckets)
         fits = within(buckets.widest, self._buffers.type) != self._buffers.unreached
         self._growth, self._most = 1, int(buckets.widest // buckets.first) if fits else 1
@@ -190,11 +201,12 @@ class TeamMethod(CpuMethod):
 
     def __init__(self, share: Share, terms: Terms, size: int | None = None) -> None:
         super().__init__(share, terms)
-        threads = Threads(team_size(terms) if size is None else size)
-        self.near_far = TeamNearFar(self.buffers, threads)
-        self.predecessors = TeamPredecessors(self.buffers, threads)
+        self._threads = Threads(team_size(terms) if size is None else size)
+        self.near_far = TeamNearFar(self.buffers, self._threads)
+        self.predecessors = TeamPredecessors(self.buffers, self._threads)
 
     def start(self, source: int | None, buckets: Buckets, cutoff: float, *, record: bool) -> None:
+        self._threads.wait()  # before their distances are others
         super().start(source, buckets, cutoff, record=False)
 
 
