@@ -222,7 +222,7 @@ def _in_host_memory(found: Any) -> tuple[Any, ...]:
 def _measure(channel: Channel, case: Case, device: str, repeat: int) -> Record:
     if channel.size > 1:
         raise InputError(f"{case.name}: other programs run beside one rank")
-    held = _held(case.graph)
+    held = _held(case.graph, device)
     asked = _question(case, held)
     job = JOBS[case.job]
     options: Record = {"device": device, "prepare": True} | job.options(asked)
@@ -257,10 +257,10 @@ def _measure(channel: Channel, case: Case, device: str, repeat: int) -> Record:
 
 
 @lru_cache(maxsize=1)
-def _held(name: str) -> Held:
+def _held(name: str, device: str) -> Held:
     """The last graph stays, since the next case may have it too."""
     file = KINDS[name.partition(":")[0]].load(name)
-    return Held(Graph(file.offsets, file.heads, file.weights, name=file.name))  # ids from 0
+    return Held(Graph(file.offsets, file.heads, file.weights, name=file.name), device)  # ids from 0
 
 
 def _question(case: Case, held: Held) -> Question:

@@ -1,4 +1,4 @@
-"""Charts of what solves cost: throughput by batch size, time by phase, and a roofline."""
+"""Charts of what answers cost: throughput by batch size, time by phase, a roofline, and gaps."""
 
 from __future__ import annotations
 
@@ -122,6 +122,24 @@ def draw_roofline(content: Record) -> Figure:
     panel.set_xticks((0.05, 0.07, 0.1, 0.15), ("0.05", "0.07", "0.1", "0.15"))
     panel.minorticks_off()
     panel.legend(frameon=False, loc="lower right")
+    return figure
+
+
+CURVES = {"bfw": ("groute-py", BLUE), "AequilibraE 1.7.2 bfw": ("AequilibraE 1.7.2", ORANGE)}
+"""The name and the colour of each curve of gaps."""
+
+
+def draw_gaps(content: Record) -> Figure:
+    """The relative gap of a traffic assignment over seconds; both axes are logarithmic."""
+    figure = Figure(figsize=(WIDTH_IN, 2.6), layout="constrained")
+    panel = figure.subplots()
+    for curve, (label, color) in CURVES.items():
+        panel.loglog(*zip(*content["curves"][curve], strict=True), color=color, label=label)
+    panel.set_xlabel("seconds")
+    panel.set_ylabel("relative gap")
+    panel.grid(color=GRID, linewidth=0.8)
+    panel.minorticks_off()
+    panel.legend(frameon=False)
     return figure
 
 

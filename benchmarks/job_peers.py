@@ -25,8 +25,11 @@ from groute_py import Graph, customize
 FEW, SOME = 8, 64
 """Rows of a large answer that a program on one core, or on all, computes in its place."""
 
-SCIPY_UP_TO, IGRAPH_UP_TO = 30_000_000, 20_000_000
-"""Arcs of the graphs that SciPy searches; arcs times sources of a betweenness by igraph."""
+SCIPY_UP_TO = 30_000_000
+"""Arcs of the graphs that SciPy searches."""
+
+IGRAPH_UP_TO, NETWORKIT_UP_TO = 20_000_000, 10_000_000_000
+"""Arcs times sources of a betweenness."""
 
 FARTHEST = 4_000_000
 """The greatest distance of pandana, which multiplies by 1,000 in 32 bits."""
@@ -35,12 +38,16 @@ FARTHEST = 4_000_000
 class Held:
     """A graph in the forms of other programs, each made when it is first asked for.
 
+    Args:
+        graph: with vertices from 0.
+        device: that finds the order for RoutingKit.
+
     Raises:
         ImportError: of an attribute: the program is not installed.
     """
 
-    def __init__(self, graph: Graph) -> None:
-        self.graph = graph
+    def __init__(self, graph: Graph, device: str) -> None:
+        self.graph, self._device = graph, device
 
     @cached_property
     def scipy(self) -> Any:
@@ -80,7 +87,7 @@ class Held:
     @cached_property
     def routingkit(self) -> tuple[Any, Any]:
         """The module, and the metric of the weights in this project's order."""
-        town = customize(self.graph, device="cpu")
+        town = customize(self.graph, device=self._device)
         routingkit, cch = routingkit_cch(self.graph, town)
         return routingkit, routingkit.CCHMetric(cch, self.graph.weights.tolist())
 
@@ -273,9 +280,8 @@ def networkit_betweenness(asked: Question) -> Peer:
     """An estimate from as many sources of its own."""
     import networkit
 
-    network = asked.held.networkit
-    if not asked.weighted:
-        network = networkit_graph(asked.held.graph, weighted=False)
+    _refuse_longer(asked, NETWORKIT_UP_TO)
+    network = networkit_graph(asked.held.graph, weighted=asked.weighted)
     count = len(asked.sources)
     estimate = networkit.centrality.EstimateBetweenness
     return Peer(lambda: estimate(network, count, False, True).run(), lambda found: None)
@@ -298,11 +304,15 @@ def _igraph(asked: Question, targets: list[int] | None) -> Peer:
 
 def igraph_betweenness(asked: Question) -> Peer:
     """`igraph.Graph.betweenness` of paths from the sources."""
-    if asked.held.graph.arc_count * len(asked.sources) > IGRAPH_UP_TO:
-        raise SkippedError("takes minutes")
+    _refuse_longer(asked, IGRAPH_UP_TO)
     network, sources = asked.held.igraph, asked.sources.tolist()
     weights = "weight" if asked.weighted else None
     return Peer(lambda: network.betweenness(sources=sources, weights=weights), np.asarray)
+
+
+def _refuse_longer(asked: Question, most: int) -> None:
+    if asked.held.graph.arc_count * len(asked.sources) > most:
+        raise SkippedError("takes minutes")
 
 
 Programs = Mapping[str, Callable[[Question], Peer]]

@@ -1,11 +1,12 @@
-"""Draw the charts of ``docs/performance.md`` from the raw numbers in ``benchmarks/results``.
+"""Draw the charts of the documents from the raw numbers in ``benchmarks/results``.
 
     python -m benchmarks.plots
     python -m benchmarks.plots --output docs/images
 
 ``peers.svg`` compares programs on three graphs, ``scaling.svg`` compares one, two and four GPUs,
-``batches.svg`` has the throughput of many sources, ``phases.svg`` the time by phase, and
-``roofline.svg`` the solves beside what the memory's bandwidth allows.
+``batches.svg`` has the throughput of many sources, ``phases.svg`` the time by phase,
+``roofline.svg`` the solves beside what the memory's bandwidth allows, and ``gaps.svg``, of
+``docs/explanation/assignment.md``, the gap of traffic assignments over seconds.
 The same raw numbers give the same files: they hold neither a date nor a random identifier.
 """
 
@@ -22,7 +23,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from benchmarks.cost_plots import draw_batches, draw_phases, draw_roofline
+from benchmarks.cost_plots import draw_batches, draw_gaps, draw_phases, draw_roofline
 from benchmarks.plot_style import (
     BLUE,
     GRAY,
@@ -41,6 +42,7 @@ IMAGES = Path(__file__).parents[1] / "docs" / "images"
 
 PEERS = "peers-h200-2026-11-29.json"
 COSTS = "many-costs-h100.jsonl"
+GAPS = "assign-cpu-2026-11-29.json"
 SCALING = "cuda-1+2+4-2026-11-26-824c247.json"
 
 OURS, PREPARED = "groute-py", "groute-py, prepared"
@@ -239,6 +241,7 @@ CHARTS: dict[str, tuple[list[str], Callable[..., Figure]]] = {
     "batches.svg": ([COSTS], draw_batches),
     "phases.svg": ([SCALING], draw_phases),
     "roofline.svg": ([SCALING], draw_roofline),
+    "gaps.svg": ([GAPS], draw_gaps),
 }
 """The file of each chart, the raw numbers it is drawn from, and the function that draws it."""
 

@@ -54,6 +54,8 @@ def draw(plots: Any, folder: Path, peers: Any, scaled: Any) -> Result:
     (folder / plots.SCALING).write_text(json.dumps(scaled))
     row = {"graph": "road:300x300", "method": "batch", "count": 8, "s": 0.5}
     (folder / plots.COSTS).write_text(f"{json.dumps(row)}\n{json.dumps(row)}\n")
+    curves = {"bfw": [[0.1, 0.5], [0.2, 0.1]], "AequilibraE 1.7.2 bfw": [[1, 0.5], [2, 0.1]]}
+    (folder / plots.GAPS).write_text(json.dumps({"curves": curves}))
     words = ["--results", str(folder), "--output", str(folder / "out")]
     return CliRunner().invoke(plots.main, words)
 
@@ -79,6 +81,7 @@ def test_charts_show_the_values(plots: Any, tmp_path: Path) -> None:
     assert {"road:300x300", "batch"} <= set(texts(tmp_path / "out" / "batches.svg"))
     phases = texts(tmp_path / "out" / "phases.svg")
     assert phases.count("4,000 ms") == 4  # 1 + 2.25 + 0.75 s
+    assert {"groute-py", "relative gap"} <= set(texts(tmp_path / "out" / "gaps.svg"))
     assert {"NY", "all relaxations"} <= set(texts(tmp_path / "out" / "roofline.svg"))
 
 
