@@ -13,7 +13,7 @@ import io
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, repeat
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -167,26 +167,23 @@ def of_reached(part: TableColumns) -> TableColumns:
 def write_table(path: Path, parts: Iterable[TableColumns], attribution: str = "") -> None:
     """Write a table of at least one part, atomically; its suffix is one of `SUFFIXES`.
 
-    An attribution goes into the first line of a column of a ``.csv``, into each object of a
-    ``.json``, and into the metadata of a ``.parquet``.
+    An attribution goes into each line of a ``.csv``, into each object of a ``.json``, and into the
+    metadata of a ``.parquet``.
     """
     with translating_errors(path), replacing(path) as file:
         _WRITERS[path.suffix](file, parts, attribution)
 
 
 def write_csv(file: IO[bytes], parts: Iterable[TableColumns], attribution: str) -> None:
-    """Write parts as text; the attribution stands in the first line of its column."""
+    """Write parts as text, each line with the attribution."""
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
     lines = csv.writer(text, lineterminator="\n")
-    attributions = chain([attribution], repeat(""))
     for number, part in enumerate(parts):
         if number == 0:
             lines.writerow([*part, *(["attribution"] if attribution else [])])
         rows: Iterator[tuple[Any, ...]]
         rows = zip(*(column.shown for column in part.values()), strict=True)
-        if attribution:
-            rows = ((*row, next(attributions)) for row in rows)
-        lines.writerows(rows)
+        lines.writerows(((*row, attribution) for row in rows) if attribution else rows)
     text.flush()
     text.detach()
 
