@@ -237,7 +237,7 @@ class TestResults:
         assert read_result(tmp_path / "r.npz").attribution == NAMED
         lines = (tmp_path / "r.csv").read_text().splitlines()
         assert lines[0] == "vertex,distance,predecessor,x,y,attribution"
-        assert lines[1:3] == [f"1,0,,8.5,47.25,{NAMED}", "2,1,1,8.6,47.5,"]
+        assert lines[1:3] == [f"1,0,,8.5,47.25,{NAMED}", f"2,1,1,8.6,47.5,{NAMED}"]
         table = pd.read_parquet(tmp_path / "r.parquet")
         assert table[["x", "y"]].to_numpy().tolist() == frame[["x", "y"]].to_numpy().tolist()
 
