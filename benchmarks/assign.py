@@ -54,9 +54,9 @@ class Case:
         Raises:
             InputError: there is no such case.
         """
-        found = re.fullmatch(r"(([a-z]+):[\dx,]+)/(\d+)", text)
-        if found and found[2] in KINDS:
-            return cls(text, found[1], int(found[3]))
+        words = re.fullmatch(r"(([a-z]+):[\dx,]+)/(\d+)", text)
+        if words and words[2] in KINDS:
+            return cls(text, words[1], int(words[3]))
         if not _files(text, "net"):
             raise InputError(f"case {text!r} is unknown; a case is GRAPH/ZONES or PATH/NAME")
         return cls(text, text)

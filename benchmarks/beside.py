@@ -76,7 +76,7 @@ WITHIN, WIDE = 0.01, 0.5
 """Shares of the vertices of a tree."""
 
 SEED, ENOUGH_S = 7, 2.0
-"""Of what is drawn; a program whose first run takes longer is not run again."""
+"""Seed of what is drawn; seconds of a first run beyond which a program is not run again."""
 
 
 @dataclass(frozen=True)
@@ -106,10 +106,10 @@ class Case:
         Raises:
             InputError: there is no such case.
         """
-        found = re.fullmatch(r"(\w+):(([A-Za-z]+)[^/]*)/(\d+)(?:/k(\d+))?(/unweighted)?", text)
-        if not found or found[1] not in JOBS or found[3] not in KINDS or not int(found[4]):
+        words = re.fullmatch(r"(\w+):(([A-Za-z]+)[^/]*)/(\d+)(?:/k(\d+))?(/unweighted)?", text)
+        if not words or words[1] not in JOBS or words[3] not in KINDS or not int(words[4]):
             raise InputError(f"case {text!r} is unknown; a case is JOB:GRAPH/N[/kK][/unweighted]")
-        return cls(text, found[1], found[2], int(found[4]), int(found[5] or 1), not found[6])
+        return cls(text, words[1], words[2], int(words[4]), int(words[5] or 1), not words[6])
 
 
 class Job(NamedTuple):
@@ -129,8 +129,8 @@ class Job(NamedTuple):
     options: Callable[[Question], Record] = lambda asked: {"predecessors": False}
 
 
-def _distances(found: Any, asked: Question) -> NDArray[Any]:
-    return _public(found.distances)
+def _distances(answer: Any, asked: Question) -> NDArray[Any]:
+    return _public(answer.distances)
 
 
 def _public(distances: NDArray[Any]) -> NDArray[np.float64]:
@@ -143,13 +143,13 @@ def _each(solver: Solver, asked: Question) -> list[Any]:
     return [solver.sssp(source) for source in asked.sources.tolist()]
 
 
-def _stacked(found: list[Any], asked: Question) -> NDArray[Any]:
-    return np.stack([_public(tree.distances) for tree in found])
+def _stacked(answer: list[Any], asked: Question) -> NDArray[Any]:
+    return np.stack([_public(tree.distances) for tree in answer])
 
 
-def _of_reaches(found: Any, asked: Question) -> NDArray[Any]:
-    rows = np.full((len(found.reaches), asked.held.graph.vertex_count), np.inf)
-    for row, reach in zip(rows, found.reaches, strict=True):
+def _of_reaches(answer: Any, asked: Question) -> NDArray[Any]:
+    rows = np.full((len(answer.reaches), asked.held.graph.vertex_count), np.inf)
+    for row, reach in zip(rows, answer.reaches, strict=True):
         row[reach.vertices] = reach.distances
     return rows
 
@@ -162,15 +162,15 @@ def _isochrones(solver: Solver, asked: Question) -> Any:
     return solver.isochrone(asked.sources, asked.limits, each=True)
 
 
-def _scores(found: Any, asked: Question) -> NDArray[Any]:
-    return np.asarray(found.values)
+def _scores(answer: Any, asked: Question) -> NDArray[Any]:
+    return np.asarray(answer.values)
 
 
-def _dependencies(found: Any, asked: Question) -> NDArray[Any]:
+def _dependencies(answer: Any, asked: Question) -> NDArray[Any]:
     """Sums over the sources, of which betweenness is an estimate that leaves out a vertex's own."""
-    others = np.full(len(found.values), len(asked.sources), float)
+    others = np.full(len(answer.values), len(asked.sources), float)
     others[asked.sources] -= 1
-    sums: NDArray[np.float64] = np.asarray(found.values) * others / (len(others) - 1)
+    sums: NDArray[np.float64] = np.asarray(answer.values) * others / (len(others) - 1)
     return sums
 
 
@@ -187,7 +187,7 @@ JOBS: dict[str, Job] = {
     ),
     "nearest": Job(
         lambda solver, asked: _in_host_memory(solver.nearest(asked.sources, k=asked.k)),
-        lambda found, asked: _public(found[1]).reshape(-1, asked.k),
+        lambda answer, asked: _public(answer[1]).reshape(-1, asked.k),
         None,
     ),
     "within": Job(
@@ -215,8 +215,8 @@ JOBS: dict[str, Job] = {
 """The jobs by name."""
 
 
-def _in_host_memory(found: Any) -> tuple[Any, ...]:
-    return found.facilities, found.distances, found.next
+def _in_host_memory(answer: Any) -> tuple[Any, ...]:
+    return answer.facilities, answer.distances, answer.next
 
 
 def _measure(channel: Channel, case: Case, device: str, repeat: int) -> Record:
@@ -232,9 +232,9 @@ def _measure(channel: Channel, case: Case, device: str, repeat: int) -> Record:
     with groute_py.open(held.graph, **options) as solver:
         opened_s = time.perf_counter() - begun
         run = lambda: job.run(solver, asked)  # noqa: E731
-        first_s, found = _seconds(run)
-        ours = job.answer(found, asked)
-        del found
+        first_s, result = _seconds(run)
+        ours = job.answer(result, asked)
+        del result
         _verify(case, job, asked, ours)
         walls, spent = timed(channel, run, repeat)
         record: Record = {
@@ -272,15 +272,15 @@ def _question(case: Case, held: Held) -> Question:
     if case.job in ("within", "isochrones", "isochrone"):
         row = right_distances(held.graph, int(sources[0]))
         parts = np.linspace(0, WIDE, case.count + 1)[1:] if one_source else WITHIN
-        found = np.quantile(row[row < UNREACHED], parts, method="lower")
-        limits = tuple(np.unique(np.maximum(found.astype(np.int64), 1)).tolist())
+        amounts = np.quantile(row[row < UNREACHED], parts, method="lower")
+        limits = tuple(np.unique(np.maximum(amounts.astype(np.int64), 1)).tolist())
     return Question(held, sources, targets, case.k, limits, case.weighted)
 
 
 def _seconds(run: Callable[[], Any]) -> tuple[float, Any]:
     begun = time.perf_counter()
-    found = run()
-    return time.perf_counter() - begun, found
+    result = run()
+    return time.perf_counter() - begun, result
 
 
 def _verify(case: Case, job: Job, asked: Question, ours: NDArray[Any]) -> None:
@@ -306,9 +306,9 @@ def _left_on_gpu(graph: Graph, asked: Question, repeat: int) -> Record:
     walls, solves = [], []
     with groute_py.open(graph, prepare=True, device="cuda", download=False) as solver:
         for _ in range(repeat + 1):
-            wall, found = _seconds(lambda: solver.sssp(int(asked.sources[0])))
+            wall, result = _seconds(lambda: solver.sssp(int(asked.sources[0])))
             walls.append(wall)
-            spent = found.statistics["seconds"]
+            spent = result.statistics["seconds"]
             solves.append(spent["solve"] + spent.get("predecessors", 0.0))
     return {
         "held_s": statistics.median(walls[1:]),
@@ -325,9 +325,9 @@ def _peer(case: Case, asked: Question, ours: NDArray[Any], name: str, repeat: in
     except SkippedError as reason:
         return {"skipped": str(reason)}
     with warnings.catch_warnings(action="ignore"):  # pandana's, of unreached targets
-        first_s, found = _seconds(peer.run)
-        theirs = peer.answer(found)
-        del found
+        first_s, result = _seconds(peer.run)
+        theirs = peer.answer(result)
+        del result
         if theirs is not None:
             _same(case, name, ours[: peer.part], theirs)
         walls = [first_s] if first_s > ENOUGH_S else timed(SoloChannel(), peer.run, repeat)[0]

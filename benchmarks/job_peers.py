@@ -339,4 +339,4 @@ JOB_PEERS: Mapping[str, Programs] = {
 """Programs by job and name; a job that is not here has none."""
 
 CORES = {"pandana": len(os.sched_getaffinity(0)), "NetworKit": len(os.sched_getaffinity(0))}
-"""Those of programs that use more than one."""
+"""Cores of the programs that use more than one."""

@@ -217,13 +217,13 @@ class Sheet:
         """Mark places, and name each where there is room: in the map, upon no place or name."""
         half = HALF_DOT * self._point
         dots = [self._axes.transData.transform(mark.spot) for mark in marks]
-        taken = [drawing("transforms").Bbox([dot - half, dot + half]) for dot in dots]
+        boxes = [drawing("transforms").Bbox([dot - half, dot + half]) for dot in dots]
         for spot, text, color, shape in marks:
             how = {"color": color, "markersize": 7, "markeredgecolor": "white"}
             self._axes.plot(*spot, shape, clip_on=False, **how)
-            taken.append(self._name(spot, text, color, taken))
+            boxes.append(self._name(spot, text, color, boxes))
 
-    def _name(self, spot: NDArray[np.float64], text: str, color: str, taken: list[Any]) -> Any:
+    def _name(self, spot: NDArray[np.float64], text: str, color: str, boxes: list[Any]) -> Any:
         """Name a place, outside of some boxes as far as possible; returns the box of its name."""
         edge = [drawing("patheffects").withStroke(linewidth=3, foreground="white")]
         how = {"fontsize": 9, "color": color, "path_effects": edge}
@@ -237,7 +237,7 @@ class Sheet:
 
         def hidden(side: tuple[int, tuple[str, str]]) -> float:
             box = put(side)
-            return _area(box) - _shared(box, frame) + sum(_shared(box, one) for one in taken)
+            return _area(box) - _shared(box, frame) + sum(_shared(box, one) for one in boxes)
 
         best = min(product(DISTANCES, product(ACROSS, UP)), key=hidden)
         box = put(best)

@@ -177,7 +177,7 @@ def test_names_do_not_touch_the_title(x: int, size: int) -> None:
 
 
 def test_names_lie_apart() -> None:
-    """Of nine places in a square of which each is as near to the next as names are high."""
+    """Draw nine places in a square, each as near to the next as names are high."""
     frame = Frame.around(np.array([[0.0, 0.0], [900, 900]]), 900)
     sheet = Sheet(frame, "9 shortest paths", "")
     spots = [np.array([880.0 - 12 * x, 20.0 + 12 * y]) for x in range(3) for y in range(3)]

@@ -44,7 +44,7 @@ def test_every_distance(name: str, core: int) -> None:
 
 @pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
 def test_few_and_many_reached_vertices(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that find room in a list are copied alone; the host's arrays are the same."""
+    """Copy only vertices that find room in a list; the host's arrays are the same."""
     from groute_py.device.cuda.sssp import answer
 
     for name in ("FEWEST_NEAR", "MOST_NEAR"):

@@ -89,11 +89,11 @@ def test_copies_are_whole(count: int) -> None:
 
     from groute_py.device.cuda.runtime.transfer import to_host
 
-    kept = list[tuple[NDArray[Any], NDArray[Any]]]()
+    answers = list[tuple[NDArray[Any], NDArray[Any]]]()
     for value in range(6):
-        wanted = np.arange(count) + value
-        answer = to_host(cp.asarray(wanted))
-        np.testing.assert_array_equal(answer, wanted)
-        kept = [*kept[-1:], (answer, wanted)]  # the memory of one before is used again
-        for answer, wanted in kept:
-            np.testing.assert_array_equal(answer, wanted)
+        expected = np.arange(count) + value
+        answer = to_host(cp.asarray(expected))
+        np.testing.assert_array_equal(answer, expected)
+        answers = [*answers[-1:], (answer, expected)]  # the memory of one before is used again
+        for answer, expected in answers:
+            np.testing.assert_array_equal(answer, expected)

@@ -125,7 +125,7 @@ def test_orders_of_other_graphs_and_versions(
 
 @pytest.mark.usefixtures("eager")
 def test_sums_along_their_paths() -> None:
-    """Of equally long paths the sums are of those that are shown."""
+    """Sums belong to the paths that are shown, also where others are as long."""
     road = generate("road:9x9")
     road = road.changed(columns={"toll": np.arange(road.arc_count)})
     pairs = np.random.default_rng(2).integers(0, 81, (20, 2))

@@ -45,7 +45,7 @@ def reach(graph: Graph, sources: Any, *limits: float, **options: Any) -> Isochro
 
 
 def shown_in(feature: dict[str, Any]) -> dict[str, str]:
-    """What the tooltip of a feature says."""
+    """Return the text of the tooltip of a feature."""
     return {name: text for name, text in feature["properties"].items() if name != "style"}
 
 
