@@ -45,6 +45,11 @@ class GraphFile:
         self._copy_columns = self._format.copy_columns(columns)
 
     @property
+    def state(self) -> Source:
+        """The size and time of the file when it was opened."""
+        return self._head.source
+
+    @property
     def is_mapped(self) -> bool:
         """Return True if the file itself is mapped, and so nobody may write to it meanwhile."""
         return self._format in MAPPED

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import pickle
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from threading import RLock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
@@ -35,6 +37,8 @@ from groute_py.jobs.routes import Routes
 from groute_py.jobs.rows import apsp_job
 from groute_py.jobs.tree import TreeJob
 from groute_py.many.opened import Opened, open_for
+from groute_py.many.parts import About
+from groute_py.many.recipe import Recipe
 from groute_py.many.rows import SourceRows
 from groute_py.many.sources import Vertex, Vertices
 from groute_py.results.result import Result
@@ -85,6 +89,11 @@ def open(
 class Solver:
     """A graph that stays loaded on all ranks, as `groute_py.open` returns it.
 
+    One on a single rank is pickled as its recipe: the path of its file, whose size and time are
+    compared, and the options. A graph in memory goes to a temporary file, which goes when this
+    process ends. Another process opens the graph once, when a copy is first used, and its copies
+    share it until it is closed.
+
     With several ranks all of them open it, call its methods and close it together: it and they are
     collective, and the calls must come in the same order. With one rank several threads may share
     it; they solve one after another. As a context manager it is closed at the end of the block. A
@@ -96,8 +105,28 @@ class Solver:
         InputError, SetupError: the same one on every rank.
     """
 
+    _opened: Opened
+    _about: About
+    _recipe: bytes | None = None
+
     def __init__(self, opened: Opened) -> None:
         self._opened, self._about = opened, opened.about()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._recipe is None:
+            self._recipe = pickle.dumps(Recipe.of(self._opened))
+        return _reopened, (self._recipe,)
+
+    def __getattr__(self, name: str) -> Any:
+        """Open the graph of a recipe when it is first used."""
+        if name not in ("_opened", "_about") or self._recipe is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        with _OPENING:
+            if name not in vars(self):
+                recipe: Recipe = pickle.loads(self._recipe)
+                with limited_to(recipe.options.threads):
+                    self.__init__(recipe.open())  # type: ignore[misc]
+            return vars(self)[name]
 
     @property
     def facts(self) -> Facts:
@@ -331,6 +360,7 @@ class Solver:
             refuse_difference(opened.channel, {"function": "update"})
             on_root(opened.channel, lambda: opened.options.refuse_turns("update"))
             self._about = self._about._replace(facts=opened.update(weights, arcs))
+            self._recipe = None
 
     def assign(self, demand: Any, *, progress: Any = None, **choices: Any) -> Assignment | None:
         """Flows at which no traveller has a cheaper way; see `groute_py.assign`.
@@ -397,3 +427,20 @@ class Solver:
         if isinstance(graph, PreparedGraph):
             return graph.with_weights(weights, device=self._opened.options.device)
         return graph.with_weights(weights)
+
+
+_OPENING = RLock()
+
+_reopened_here: dict[tuple[int, bytes], Solver] = {}
+"""The solvers of recipes, by the process, which may be a fork of another."""
+
+
+def _reopened(recipe: bytes) -> Solver:
+    """Return this process's solver of a recipe, which is opened when it is first used."""
+    with _OPENING:
+        key = os.getpid(), recipe
+        solver = _reopened_here.get(key)
+        if solver is None or ("_opened" in vars(solver) and solver._opened.is_closed):
+            solver = _reopened_here[key] = object.__new__(Solver)
+            solver._recipe = recipe
+        return solver

@@ -86,7 +86,7 @@ class Opened(Parts):
     def __init__(self, source: GraphSource, channel: Channel, options: Options) -> None:
         super().__init__(source, channel, options)
         self._why_released = ""  # on rank 0
-        self._lock, self._thread, self._closed = threading.Lock(), 0, False
+        self._lock, self._thread, self.is_closed = threading.Lock(), 0, False
 
     @property
     def change_error(self) -> RunError | None:
@@ -108,7 +108,7 @@ class Opened(Parts):
         The block uses as many threads as the options say.
         """
         with self._locked(), limited_to(self.options.threads):
-            if self._closed:
+            if self.is_closed:
                 raise everywhere(RunError("this solver is closed; open the graph again"))
             self._check_file()
             yield
@@ -214,7 +214,7 @@ class Opened(Parts):
     def close(self) -> None:
         """Free the devices when no other thread works any more; nothing is answered afterwards."""
         with self._locked():
-            self._closed = True
+            self.is_closed = True
             self.drop()
             self._file = None
             if self._source_solver is not None:

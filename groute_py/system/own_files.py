@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
+import atexit
 import errno
 import os
 import re
 import secrets
+import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import BinaryIO
+
+
+def scratch_folder() -> Path:
+    """Return the folder of this process's temporary files, which goes when the process ends."""
+    return _scratch_folder(os.getpid())
+
+
+@cache
+def _scratch_folder(process: int) -> Path:
+    folder = Path(mkdtemp(prefix="groute-py-"))
+
+    def remove() -> None:
+        if os.getpid() == process:  # and not a fork of it
+            shutil.rmtree(folder, ignore_errors=True)
+
+    atexit.register(remove)
+    return folder
 
 
 def open_believed(path: Path) -> BinaryIO:

@@ -12,8 +12,12 @@ digests                                           of all before
 
 from __future__ import annotations
 
+import copyreg
 import hashlib
+import platform
 import re
+import secrets
+from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -34,7 +38,7 @@ from groute_py.io.formats import graph_arrays
 from groute_py.io.formats.graph_arrays import Contents, map_contents
 from groute_py.io.text.lines import Progress
 from groute_py.system.atomic_file import replacing
-from groute_py.system.own_files import open_believed, open_plain
+from groute_py.system.own_files import open_believed, open_plain, scratch_folder
 
 SUFFIX = ".prepared"
 
@@ -170,3 +174,28 @@ def _hierarchy_of(arrays: dict[str, NDArray[Any]]) -> Hierarchy:
         raise ValueError(f"the levels have type {levels.dtype}")
     members: dict[str, Any] = {name: arrays.get(STORED[name], arrays["down"]) for name in ARRAYS}
     return Hierarchy(tuple(levels.tolist()), **members)
+
+
+def _recipe(graph: PreparedGraph) -> tuple[Any, ...]:
+    """Pickle a graph as its file, which is a temporary one of this process if it has none."""
+    if graph.file is None:
+        path = scratch_folder() / f"{secrets.token_hex(8)}{SUFFIX}"
+        write(graph, path)
+        vars(graph)["file"] = PreparedFile(path.resolve(), _content_of(map_file(path)), False)
+    return _reopened, (graph.file,)
+
+
+@cache
+def _reopened(file: PreparedFile) -> PreparedGraph:
+    """The graph of a recipe, which a process maps once."""
+    try:
+        return compared_graph(file, map_again(file, 0, 1))
+    except (OSError, FormatError) as problem:
+        what = problem.strerror if isinstance(problem, OSError) else problem
+        raise InputError(
+            f"{file.path}: cannot be read as when the graph was pickled ({what}; seen from "
+            f"{platform.node()}); write the graph where every process sees it, and read that"
+        ) from problem
+
+
+copyreg.pickle(PreparedGraph, _recipe)

@@ -1,0 +1,90 @@
+"""A solver's recipe: the file, the columns and the options by which another process opens it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import secrets
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from groute_py.comm.base import SoloChannel
+from groute_py.engine.options import Options
+from groute_py.errors import FormatError, InputError
+from groute_py.graph.csr import Graph
+from groute_py.graph.direction import Direction
+from groute_py.graph.hierarchy.prepared import PreparedGraph, file_of_prepared
+from groute_py.io.file_head import Source
+from groute_py.io.formats import native, prepared
+from groute_py.io.registry import write_graph
+from groute_py.io.tables.columns import BY_TITLE, Columns
+from groute_py.many.opened import Opened, source_of
+from groute_py.system.own_files import scratch_folder
+
+
+class Recipe(NamedTuple):
+    """A way to open a graph again; one in memory is in a temporary file of its process."""
+
+    path: Path
+    state: Source  # of the file
+    columns: Columns
+    options: Options
+
+    @classmethod
+    def of(cls, opened: Opened) -> Recipe:
+        """The recipe of a graph that is open on one rank; several are an `InputError`."""
+        if (ranks := opened.channel.size) > 1:
+            raise InputError(
+                f"a solver of {ranks} ranks cannot be pickled, as another process is none of "
+                "them; open it on each rank by itself, with comm=MPI.COMM_SELF"
+            )
+        with opened.alone():
+            options, file = opened.options, opened.source.file
+            if file is None:
+                options = options.with_coordinates(opened.origin.what)
+                path, columns = _file_of(_forward(opened)), BY_TITLE
+                state = Source.of(path)
+            else:
+                path, state, columns = file.path, file.state, opened.source.columns
+            names = {name: _absolute(getattr(options, name)) for name in ("turns", "coordinates")}
+            return cls(path.absolute(), state, columns, replace(options, **names))
+
+    def open(self) -> Opened:
+        """Open the graph on this process alone; `InputError` if the file is another, or gone."""
+        try:
+            problem = "was changed" if Source.of(self.path) != self.state else None
+        except FormatError as error:
+            problem = str(error).removeprefix(f"{self.path}: ")
+        if problem is not None:
+            raise InputError(
+                f"{self.path}: {problem} (seen from {platform.node()}) since the solver was "
+                "pickled; put the graph where every process sees it, and open it again"
+            )
+        source = source_of(self.path, self.options, self.columns)
+        return Opened(source, SoloChannel(), self.options)
+
+
+def _forward(opened: Opened) -> Graph:
+    """The graph as it was given, without turns."""
+    if opened.options.turns is None and opened.supply_direction is Direction.FORWARD:
+        return opened.forward()
+    graph = replace(opened.source, turns=None, direction=Direction.FORWARD).graph()
+    if graph.arc_ids is not None:
+        raise InputError("turns between arcs need the file of the graph; write it, and open that")
+    return graph
+
+
+def _file_of(graph: Graph) -> Path:
+    """A file that has the graph."""
+    if (file := file_of_prepared(graph)) is not None:
+        return file.path
+    suffix = prepared.SUFFIX if isinstance(graph, PreparedGraph) else native.SUFFIX
+    path = scratch_folder() / f"{secrets.token_hex(8)}{suffix}"
+    write_graph(graph.to_host(), path)
+    return path
+
+
+def _absolute(value: Any) -> Any:
+    """A path wherever the process is; anything else as it is."""
+    return Path(value).absolute() if isinstance(value, str | os.PathLike) else value
