@@ -21,6 +21,10 @@ from groute_py.many.sources import Vertices
 T = TypeVar("T")
 
 
+PER = "per "
+"""Begins the unit of a number that is divided by distances."""
+
+
 @dataclass(frozen=True)
 class Measure(Generic[T]):
     """A measure, and its answer from the sums that it is made of, normalized or not."""
@@ -30,8 +34,8 @@ class Measure(Generic[T]):
     of_paths: bool = False  # of all shortest paths, not of distances
 
 
-CLOSENESS = Measure("closeness", lambda rows, norm: row_scores(rows, rows.closeness(norm)))
-HARMONIC = Measure("harmonic", lambda rows, norm: row_scores(rows, rows.harmonic(norm)))
+CLOSENESS = Measure("closeness", lambda rows, norm: row_scores(rows, rows.closeness(norm), PER))
+HARMONIC = Measure("harmonic", lambda rows, norm: row_scores(rows, rows.harmonic(norm), PER))
 ECCENTRICITY = Measure("eccentricity", lambda rows, _: row_scores(rows, rows.rows.greatest))
 DIAMETER = Measure[Any]("diameter", lambda rows, _: rows.rows.greatest[rows.farthest].item())
 RADIUS = Measure[Any]("radius", lambda rows, _: rows.rows.greatest[rows.most_central].item())

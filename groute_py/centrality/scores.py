@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 
 from groute_py.centrality.dependencies import Accumulated
 from groute_py.centrality.distances import Reduced
+from groute_py.graph.geography import Units
 from groute_py.graph.ids import Numbering
 from groute_py.io.npz import save_arrays
-from groute_py.results.tables import Column, TableColumns, Tabular, write_table
+from groute_py.results.tables import Column, TableColumns, Tabular, with_units, write_table
 from groute_py.system.atomic_file import replacing, translating_errors
 from groute_py.system.threads import in_slices
-
-Columns = dict[str, Any]
 
 ROWS_AT_ONCE = 1 << 16
 
@@ -36,6 +35,7 @@ class Scores(Tabular):
         errors: float64, shape (k,), standard errors of estimates; None if the values are exact.
         statistics: how they were computed, such as ``algorithm`` and ``device``.
         numbering: between positions and the graph's own ids.
+        units: of the values by "", such as ``min`` or ``per min``, where it is known.
     """
 
     vertices: NDArray[np.int64]
@@ -43,14 +43,16 @@ class Scores(Tabular):
     errors: NDArray[np.float64] | None = None
     statistics: dict[str, Any] = field(default_factory=dict)
     numbering: Numbering = field(default_factory=lambda: Numbering(0))
+    units: Units = field(default_factory=dict)
 
     def part(self, some: slice) -> TableColumns:
         """See `Tabular.part`."""
-        return {title: Column(column[some]) for title, column in self.columns().items()}
+        return {title: column.at(some) for title, column in self.columns().items()}
 
-    def columns(self, title: str = "value") -> Columns:
-        """Return arrays of one length by title: ids, the values, and standard errors."""
-        return {"vertex": self.numbering.ids_of(self.vertices), **_values_of(self, title)}
+    def columns(self, title: str = "value") -> TableColumns:
+        """Return columns of one length by title: ids, the values, and standard errors."""
+        ids = Column(self.numbering.ids_of(self.vertices))
+        return {"vertex": ids, title: Column(self.values, sums=""), **_errors_of(self)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,18 +76,20 @@ class ArcScores(Tabular):
 
     def part(self, some: slice) -> TableColumns:
         """See `Tabular.part`."""
-        return {title: Column(column[some]) for title, column in self.columns().items()}
+        return {title: column.at(some) for title, column in self.columns().items()}
 
-    def columns(self, title: str = "value") -> Columns:
-        """Return arrays of one length by title, as those of `Scores`."""
-        ends = self.numbering.ids_of(self.tails), self.numbering.ids_of(self.heads)
-        return {"tail": ends[0], "head": ends[1], **_values_of(self, title)}
+    def columns(self, title: str = "value") -> TableColumns:
+        """Return columns of one length by title, as those of `Scores`."""
+        tails, heads = map(Column, map(self.numbering.ids_of, (self.tails, self.heads)))
+        return {"tail": tails, "head": heads, title: Column(self.values), **_errors_of(self)}
 
 
-def row_scores(result: Reduced, values: NDArray[Any]) -> Scores:
-    """The scores of the sources, from a value for each row."""
+def row_scores(result: Reduced, values: NDArray[Any], per: str = "") -> Scores:
+    """The scores of the sources, from values of rows, in the unit of distances or ``per`` it."""
     statistics = result.job.statistics(result.label) | {"complete": result.complete}
-    return Scores(result.sources, values, None, statistics, result.job.row_graph.numbering)
+    graph = result.job.row_graph
+    units = {"": per + graph.units[""]} if "" in graph.units else {}
+    return Scores(result.sources, values, None, statistics, graph.numbering, units)
 
 
 def vertex_scores(result: Accumulated, normalized: bool) -> Scores:
@@ -148,22 +152,22 @@ def _spread(totals: Any, squares: Any, drawn: int) -> Any:
     return np.maximum((squares - totals**2 / drawn) / (drawn - 1), 0)
 
 
-def _values_of(scores: Scores | ArcScores, title: str) -> Columns:
-    values = {title: scores.values}
-    return values if scores.errors is None else values | {"standard_error": scores.errors}
+def _errors_of(scores: Scores | ArcScores) -> TableColumns:
+    return {} if scores.errors is None else {"standard_error": Column(scores.errors)}
 
 
-def save_columns(columns: Columns, path: Path, attribution: str = "") -> None:
+def save_columns(columns: TableColumns, path: Path, units: Units, attribution: str = "") -> None:
     """Write them, atomically: ``.npz``, or a table of a suffix of `groute_py.results.tables`."""
     if path.suffix != ".npz":
-        write_table(path, _parts(columns), attribution)
+        write_table(path, _parts(columns, units), attribution)
         return
-    arrays = columns | ({"attribution": np.array(attribution)} if attribution else {})
+    arrays = {title: column.values for title, column in columns.items()}
+    arrays |= {"attribution": np.array(attribution)} if attribution else {}
     with translating_errors(path), replacing(path) as file:
         save_arrays(file, arrays)
 
 
-def _parts(columns: Columns) -> Iterator[TableColumns]:
-    for first in range(0, len(next(iter(columns.values()))), ROWS_AT_ONCE):
+def _parts(columns: TableColumns, units: Units) -> Iterator[TableColumns]:
+    for first in range(0, len(next(iter(columns.values())).values), ROWS_AT_ONCE):
         rows = slice(first, first + ROWS_AT_ONCE)
-        yield {title: Column(column[rows]) for title, column in columns.items()}
+        yield with_units({title: column.at(rows) for title, column in columns.items()}, units)

@@ -23,6 +23,8 @@ from groute_py.system.paths import is_stdout
 
 if TYPE_CHECKING:
     from groute_py.centrality.distances import Reduced
+    from groute_py.graph.geography import Units
+    from groute_py.results.tables import TableColumns
 
 COUNTED = ("betweenness", "edge-betweenness")
 NUMBERS = ("diameter", "radius", "mean")
@@ -132,34 +134,41 @@ def _values(
     """Return what the answer says of the values, which are saved."""
     import numpy as np
 
+    from groute_py.graph.units import shown
+    from groute_py.results.tables import Column, records, with_units
+
     if measure in NUMBERS:
-        answer = _number(result, measure, whole)
-        columns = {name: np.array([answer[name]]) for name in SAVED if name in answer}
-        _save(run, columns, whole.attribution)
-        return _finite(answer)
+        answer, units = _number(result, measure, whole), result.job.row_graph.units
+        sums = dict.fromkeys((*NUMBERS, "standard_error"), "")
+        columns = {
+            name: Column(np.array([answer[name]]), sums=sums.get(name))
+            for name in SAVED
+            if name in answer
+        }
+        _save(run, columns, units, whole.attribution)
+        answer |= {name: shown(answer[name], units.get("", "")) for name in sums if name in answer}
+        return show.unit(units.get("", "")) | _finite(answer)
     from groute_py.centrality.measures import MEASURES as FUNCTIONS
 
     scores: Any = FUNCTIONS[measure].answer(result, normalized)
-    columns = scores.columns(measure)
+    columns, units = scores.columns(measure), getattr(scores, "units", {})
     answer = {}
     if measure.replace("_", "-") in COUNTED:
         answer |= {name: result.statistics[name] for name in ("most_paths", "exact_counts")}
     else:
         answer["reaches_all"] = result.complete
-    _save(run, columns, whole.attribution)
+    _save(run, columns, units, whole.attribution)
     best = (-scores.values).argsort(kind="stable")[:top]
-    answer["top"] = [
-        dict(zip(columns, row, strict=True))
-        for row in zip(*(column[best].tolist() for column in columns.values()), strict=True)
-    ]
-    return answer
+    rows = with_units({title: column.at(best) for title, column in columns.items()}, units)
+    answer["top"] = list(records(rows))
+    return show.unit(units.get("", "")) | answer
 
 
-def _save(run: Runner, columns: dict[str, Any], attribution: str) -> None:
+def _save(run: Runner, columns: TableColumns, units: Units, attribution: str) -> None:
     from groute_py.centrality.scores import save_columns
 
     if run.output is not None:
-        save_columns(columns, run.file, attribution)
+        save_columns(columns, run.file, units, attribution)
 
 
 def _number(result: Reduced, measure: str, whole: Any) -> dict[str, Any]:

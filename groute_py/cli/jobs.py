@@ -100,6 +100,8 @@ def nearest(
     answer = run.answer(job, lambda answer: answer.save(run.file), unit, "facilities")
 
     def rows() -> dict[str, Any]:
+        from groute_py.graph.units import shown
+
         nearest = answer.reached if answer.reached.ndim == 1 else answer.reached[:, 0]
         distances = answer.distances[answer.reached]
         figures = {
@@ -107,7 +109,9 @@ def nearest(
             **({"answers": len(nearest)} if some is not None else {}),
             "to_facility": answer.to_facility,
             "reached": int(nearest.sum()),
-            "greatest_distance": distances.max().item() if len(distances) else None,
+            "greatest_distance": shown(
+                distances.max().item() if len(distances) else None, answer.units.get("", "")
+            ),
         }
         return _rows(run, answer, answer.numbering.count, figures)
 
@@ -262,13 +266,13 @@ def isochrone(
     answer = run.answer(job, save, unit, "isochrones, by sources")
 
     def rows() -> dict[str, Any]:
-        from groute_py.graph.units import amount
+        from groute_py.graph.units import amount, shown
 
-        shown = partial(amount, unit=answer.graph.unit)
+        in_unit = partial(shown if run.as_json else amount, unit=answer.graph.unit)
         figures = {
             "sources": len(answer.sources),
             "each": each,
-            "limits": list(answer.limits if run.as_json else map(shown, answer.limits)),
+            "limits": list(map(in_unit, answer.limits)),
             "reached": answer.counts,
         }
         return _rows(run, answer, answer.graph.vertex_count, figures)

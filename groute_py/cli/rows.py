@@ -212,8 +212,10 @@ def _reduce(
     what: str, channel: Channel, job: ManySources, progress: Progress | None
 ) -> dict[str, Any]:
     from groute_py.device.summary import Wanted
+    from groute_py.graph.units import shown
     from groute_py.many.reduce import reduce
 
+    unit = job.row_graph.units.get("", "")
     request = Wanted(sums=what == "sum", histogram=what == "histogram")
     result = reduce(channel, job, request, progress=progress)
     if result is None:
@@ -221,19 +223,22 @@ def _reduce(
     reduction, label = result
     rows: dict[str, Any] = {"on": label, "reached_pairs": int(reduction.reached.sum())}
     if what == "sum":
-        rows["sum_of_distances"] = show.finite(sum(reduction.sums.tolist()))
+        rows["sum_of_distances"] = show.finite(shown(sum(reduction.sums.tolist()), unit))
     if what == "max":
-        rows |= _farthest(job, reduction)
+        rows |= _farthest(job, reduction, unit)
     if what == "histogram":
-        rows["histogram"] = [list(bin) for bin in reduction.histogram]
+        bins = reduction.histogram
+        rows["histogram"] = [[shown(a, unit), shown(b, unit), count] for a, b, count in bins]
     return rows
 
 
-def _farthest(job: ManySources, reduction: Reduction) -> dict[str, Any]:
+def _farthest(job: ManySources, reduction: Reduction, unit: str) -> dict[str, Any]:
+    from groute_py.graph.units import shown
+
     row = int(reduction.greatest.argmax())
     numbering = job.graph.numbering
     return {
-        "greatest_distance": reduction.greatest[row].item(),
+        "greatest_distance": shown(reduction.greatest[row].item(), unit),
         "from": numbering.id_of(int(job.sources[row])),
         "to": numbering.id_of(int(reduction.farthest[row])),
     }

@@ -70,8 +70,10 @@ def attribution(text: str) -> dict[str, str]:
 
 
 def unit(name: str) -> dict[str, str]:
-    """Return the row of the unit of distances, if it is known."""
-    return {"unit": name} if name else {}
+    """Return the row of the unit in which distances are shown, if it is known."""
+    from groute_py.graph.units import shown_unit
+
+    return {"unit": shown_unit(name)} if name else {}
 
 
 def hierarchy(hierarchy: Hierarchy) -> dict[str, int]:

@@ -242,28 +242,37 @@ def _finish(
 
 def _path(graph: str, result: Result, target: str) -> dict[str, Any]:
     from groute_py.graph.ids import Positions
+    from groute_py.graph.units import shown, titled
 
     numbering = result.numbering
     end = Positions(numbering.index_of(target, "target", graph))
     (name,) = numbering.ids_of(end.values.reshape(1)).tolist()
-    sums = {name: of[end.values].item() for name, of in result.carried.items()}
-    answer = {"target": name, "distance": result.distance_to(end), "path": result.path_to(end)}
+    units = {"": "", **dict.fromkeys(result.carried, ""), **result.units}
+    sums = {
+        titled(name, units[name]): shown(of[end.values].item(), units[name])
+        for name, of in result.carried.items()
+    }
+    distance = shown(result.distance_to(end), units[""])
+    answer = {"target": name, "distance": distance, "path": result.path_to(end)}
     return answer | ({"carried": sums} if sums and answer["path"] else {})
 
 
 def _rows(facts: Facts, result: Result, times: list[float]) -> dict[str, Any]:
     """Return the answer by name, as JSON shows it; times are seconds of each solve."""
+    from groute_py.graph.units import shown
     from groute_py.results.distances import figures_of
 
+    unit = result.units.get("", "")
     figures = figures_of(result.distances)
     rows = {
         "graph": facts.name,
         "vertices": facts.vertex_count,
         "arcs": facts.arc_count,
+        **show.unit(unit),
         "source": result.numbering.id_of(result.source),
         "reached": figures.reached,
-        "greatest_distance": figures.greatest,
-        "sum_of_distances": show.finite(figures.total),
+        "greatest_distance": shown(figures.greatest, unit),
+        "sum_of_distances": show.finite(shown(figures.total, unit)),
         "statistics": {k: v for k, v in result.statistics.items() if k != "seconds"},
     }
     if result.reverse:
@@ -310,13 +319,14 @@ def _show(
     show.timed_answer(rows, seconds, as_json=False, verbose=verbose, aside=aside)
     word = "from" if "reverse" in rows else "to"
     for path in paths:
-        for line in _path_text(path, word):
+        for line in _path_text(path, word, rows.get("unit", "")):
             click.echo(printable(line), err=aside)
 
 
-def _path_text(path: dict[str, Any], word: str) -> list[str]:
+def _path_text(path: dict[str, Any], word: str, unit: str) -> list[str]:
     if path["distance"] is None:
         return [f"no path {word} {path['target']}"]
     steps = " → ".join(map(str, path["path"]))
     sums = "".join(f"; sum of {name} {value}" for name, value in path.get("carried", {}).items())
-    return [f"path {word} {path['target']}, length {path['distance']}{sums}:", f"  {steps}"]
+    length = f"{path['distance']} {unit}".rstrip()
+    return [f"path {word} {path['target']}, length {length}{sums}:", f"  {steps}"]

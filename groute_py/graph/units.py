@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 from groute_py.errors import InputError, quote, quoted
 from groute_py.graph.geography import OPENSTREETMAP, Units
+
+SHOWN = {"ms": ("s", Fraction(1, 1000)), "per ms": ("per s", Fraction(1000))}
+"""Units that people are not shown, with those in their place, and what one is in it."""
 
 SECONDS = {"ms": Fraction(1, 1000), "s": Fraction(1), "min": Fraction(60), "h": Fraction(3600)}
 METRES = {"m": Fraction(1), "km": Fraction(1000), "mi": Fraction(1609344, 1000)}
@@ -90,6 +94,32 @@ def number_of(text: str, unit: str | None, graph: str = "") -> int | float:
         raise InputError(f"{quote(text)}: the weights of {quoted(graph)} are in {unit}; {hint}")
     number = Fraction(words[1]) * (scales[own] / scales[unit or own])
     return int(number) if number.denominator == 1 else float(number)
+
+
+def shown_unit(unit: str) -> str:
+    """Return the unit in which people are shown numbers of a unit."""
+    return SHOWN[unit][0] if unit in SHOWN else unit
+
+
+def titled(title: str, unit: str) -> str:
+    """Return a title with the unit in which its numbers are shown, if there is one.
+
+    >>> titled("distance", "ms"), titled("closeness", "per ms"), titled("time", "")
+    ('distance_s', 'closeness_per_s', 'time')
+    """
+    return "_".join([title, *shown_unit(unit).split()])
+
+
+def shown(values: Any, unit: str) -> Any:
+    """Return a number, an array of numbers, or None, in `shown_unit`: floats if that is another.
+
+    >>> shown(90_061, "ms"), shown(7, "min")
+    (90.061, 7)
+    """
+    if values is None or unit not in SHOWN:
+        return values
+    size = SHOWN[unit][1]
+    return values * size.numerator / size.denominator
 
 
 def amount(number: float, unit: str, digits: int = 12) -> str:

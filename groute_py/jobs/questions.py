@@ -15,7 +15,8 @@ says how many have changed: parallel arcs all do. Without ``arcs`` all change, i
 graph. The one before may ask for ``arcs`` and ``areas``
 too, in an answer of bounded size.
 Vertices are the graph's own ids, or points ``[lon, lat]``. Where no path leads, a distance is null.
-If the graph names somebody, such as OpenStreetMap, an answer has a member ``attribution``.
+If the graph names somebody, such as OpenStreetMap, an answer has a member ``attribution``. A member
+``unit`` has the unit of distances and limits, if it is known: ``s`` where weights are milliseconds.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ from numpy.typing import NDArray
 
 from groute_py.errors import GrouteError, InputError, quote, quoted, too_late
 from groute_py.graph.csr import Graph
+from groute_py.graph.geography import Units
 from groute_py.graph.ids import Positions
+from groute_py.graph.units import shown, shown_unit
 from groute_py.io.untrusted import json_object
 from groute_py.jobs.isochrones import Isochrones
 from groute_py.jobs.solver import Solver
@@ -124,8 +127,10 @@ class Questions:
             return self._matrix(question["sources"], question["targets"])
         if "target" in question:
             result = self._routes([(question["source"], question["target"])], paths=paths)
-            one = {"distance": result["distances"][0]}
-            return one | ({"path": result["paths"][0]} if paths else {})
+            (result["distance"],) = result.pop("distances")
+            if paths:
+                (result["path"],) = result.pop("paths")
+            return result
         if "pairs" in question:
             return self._routes(_pairs_in("pairs", question["pairs"]), paths=paths)
         ends = _list_in("targets", question["targets"])
@@ -164,10 +169,10 @@ class Questions:
         ends = self._ends(sources, "source"), self._ends(targets, "target")
         routes = self._solver.route(ends, paths=paths)
         assert routes is not None
-        result: dict[str, Any] = {"distances": _json_values(routes.distances)}
+        result: dict[str, Any] = {"distances": _json_values(routes.distances, routes.units)}
         if routes.paths is not None:
             result["paths"] = [self._numbering.ids_of(path).tolist() for path in routes.paths]
-        return result
+        return result | _unit_of(routes.units)
 
     def _matrix(self, sources: Any, targets: Any) -> dict[str, Any]:
         ends = (
@@ -176,7 +181,8 @@ class Questions:
         )
         matrix = self._solver.matrix(*ends)
         assert matrix is not None
-        return {"distances": [_json_values(row) for row in matrix.distances]}
+        rows = [_json_values(row, matrix.units) for row in matrix.distances]
+        return {"distances": rows, **_unit_of(matrix.units)}
 
     def _reach(self, sources: Any, limits: Any, asks: set[str]) -> dict[str, Any]:
         ends = self._ends(_list_in("sources", sources), "source")
@@ -185,7 +191,7 @@ class Questions:
         deadline = deadline_in(self._time_limit_s)
         result = self._solver.isochrone(ends, limits)
         assert result is not None
-        return members_of(result, asks, deadline)
+        return members_of(result, asks, deadline) | _unit_of(result.units)
 
     def _ends(self, ends: Any, role: str) -> Locator:
         """Return what finds the vertices of ids and points, of which lists are points."""
@@ -243,9 +249,13 @@ def _pairs_in(name: str, value: Any) -> list[tuple[Any, Any]]:
     return [(source, target) for source, target in pairs]
 
 
-def _json_values(distances: NDArray[Any]) -> list[Any]:
-    """Return distances as JSON has them: null where no path leads."""
-    values: list[Any] = distances.tolist()
+def _unit_of(units: Units) -> dict[str, str]:
+    return {"unit": shown_unit(units[""])} if "" in units else {}
+
+
+def _json_values(distances: NDArray[Any], units: Units) -> list[Any]:
+    """Return distances as JSON has them, in `shown_unit`: null where no path leads."""
+    values: list[Any] = shown(distances, units.get("", "")).tolist()
     for number in np.flatnonzero(~reached_in(distances)).tolist():
         values[number] = None
     return values
@@ -257,7 +267,7 @@ def members_of(result: Isochrones, asks: Collection[str], deadline: float) -> di
     entries = _add_or_refuse(0, len(reach.vertices))
     members: dict[str, Any] = {
         "vertices": result.graph.numbering.ids_of(reach.vertices).tolist(),
-        "distances": reach.distances.tolist(),
+        "distances": _json_values(reach.distances, result.units),
     }
     if not asks:
         return members
@@ -287,11 +297,11 @@ def _pieces(result: Isochrones, reach: Reach, entries: int | None, deadline: flo
 
 def _arcs(result: Isochrones, pieces: Pieces) -> list[dict[str, Any]]:
     """The parts of arcs within each limit and not within the one before."""
-    numbering = result.graph.numbering
+    numbering, limits = result.graph.numbering, _limits(result)
     columns = zip(
         numbering.ids_of(pieces.tails).tolist(),
         numbering.ids_of(pieces.heads).tolist(),
-        [result.limits[band] for band in pieces.bands.tolist()],
+        [limits[band] for band in pieces.bands.tolist()],
         pieces.begins.tolist(),
         pieces.ends.tolist(),
         strict=True,
@@ -317,8 +327,12 @@ def _areas(
     ]
     return [
         {"limit": limit, "type": "MultiPolygon", "coordinates": shape}
-        for limit, shape in zip(result.limits, shapes, strict=True)
+        for limit, shape in zip(_limits(result), shapes, strict=True)
     ]
+
+
+def _limits(result: Isochrones) -> list[float]:
+    return [shown(limit, result.units.get("", "")) for limit in result.limits]
 
 
 def _refuse_late(deadline: float) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from groute_py.errors import InputError, quote
-from groute_py.graph.units import amount
+from groute_py.graph.units import amount, shown, titled
 from groute_py.io.optional_libraries import library
 from groute_py.maps.areas import check_areas
 from groute_py.maps.geojson import SUFFIX, Feature, collection, coordinates_in, write_features
@@ -181,7 +181,10 @@ def _bands(view: ReachView, reach: Reach, margin: float | None) -> Iterator[Feat
         ]
         of_limit: dict[str, Any] = {"limit": limit}
         if view.unit:
-            of_limit = {f"limit_{view.unit}": limit, "label": amount(limit, view.unit)}
+            of_limit = {
+                titled("limit", view.unit): shown(limit, view.unit),
+                "label": amount(limit, view.unit),
+            }
         yield "MultiPolygon", shape, {**source, **of_limit}
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from groute_py.errors import InputError, check_choice, check_truth, check_whole_number, file_path
 from groute_py.graph.csr import Graph
+from groute_py.graph.units import shown_unit
 from groute_py.maps.charts import TITLES, draw_convergence, draw_histogram, draw_time_line
 from groute_py.maps.drawings import (
     draw_distances,
@@ -26,6 +27,7 @@ from groute_py.maps.places import layout_in, layout_of
 from groute_py.maps.saved import TimeLine, saved_in
 from groute_py.maps.sheet import LONGEST, add_attribution, styled
 from groute_py.partition.share import partitioners
+from groute_py.results.distances import shown_distances
 from groute_py.results.result import Result
 from groute_py.source.graph_source import GraphSource
 
@@ -159,8 +161,10 @@ def draw(subject: Any, source: Any, wish: Wish, path: Path) -> None:
 
 def _of_result(result: Result, wish: Wish) -> tuple[str, Any]:
     wish.refuse("a result", "parts")
-    if wish.unit == USUAL_UNIT:
-        wish = replace(wish, unit=result.units.get("", USUAL_UNIT))
+    own = result.units.get("", "")
+    if wish.unit == USUAL_UNIT and own:
+        wish = replace(wish, unit=shown_unit(own))
+        result = replace(result, distances=shown_distances(result.distances, own))
     if not len(result.distances):
         raise InputError("a result without vertices cannot be drawn")
     if wish.coordinates is None:

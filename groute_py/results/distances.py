@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.graph.arrays import on_device
+from groute_py.graph.units import SHOWN, shown
 from groute_py.system.memory_limits import ANSWERS
 from groute_py.system.threads import in_slices, thread_count
 
@@ -62,6 +63,17 @@ def reached_in(distances: NDArray[Any]) -> NDArray[np.bool_]:
     if distances.dtype.kind == "f":
         return np.asarray(np.isfinite(distances))
     return np.asarray(distances != UNREACHED)
+
+
+def shown_distances(distances: NDArray[Any], unit: str) -> NDArray[Any]:
+    """Return distances in public types as `shown`, infinite where no path leads.
+
+    >>> shown_distances(np.array([1500, UNREACHED]), "ms").tolist()
+    [1.5, inf]
+    """
+    if unit not in SHOWN:
+        return distances
+    return np.where(reached_in(distances), shown(distances, unit), np.inf)
 
 
 AT_ONCE = 1 << 20

@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from groute_py.errors import InputError, check_choice, file_path, printable, quote
 from groute_py.graph.geography import Units
 from groute_py.graph.ids import Numbering
-from groute_py.graph.units import amount
+from groute_py.graph.units import amount, titled
 from groute_py.io.optional_libraries import library
-from groute_py.results.distances import reached_in
+from groute_py.results.distances import reached_in, shown_distances
 from groute_py.system.atomic_file import check_writable, replacing, translating_errors
 
 DIGITS = 4
@@ -133,15 +133,18 @@ def with_sums(part: TableColumns, sums: Mapping[str, NDArray[Any]], some: slice)
 
 
 def with_units(part: TableColumns, units: Units) -> TableColumns:
-    """Put units behind the titles, as those of tables are read: ``distance_min``, ``length_m``."""
-    titled: TableColumns = {}
+    """Put units behind the titles, as those of tables are read: ``distance_min``, ``length_m``.
+
+    Milliseconds become seconds.
+    """
+    shown: TableColumns = {}
     for title, column in part.items():
         unit = "" if column.sums is None else units.get(column.sums, "")
-        title = f"{title}_{unit}" if unit else title
-        while title in titled:
+        title = titled(title, unit)
+        while title in shown:
             title = f"{CARRIED}{title}"
-        titled[title] = column
-    return titled
+        shown[title] = column._replace(values=shown_distances(column.values, unit))
+    return shown
 
 
 def in_words(part: TableColumns, units: Units) -> TableColumns:

@@ -25,7 +25,7 @@ from groute_py.jobs import questions
 from groute_py.jobs.questions import Questions
 from groute_py.maps import areas as maps_areas
 
-TOWN = "from,to,km\nhome,work,5\nwork,pub,2\npub,home,1\nzoo,home,4\n"
+TOWN = "from,to,weight\nhome,work,5\nwork,pub,2\npub,home,1\nzoo,home,4\n"
 
 
 @pytest.fixture
@@ -228,7 +228,7 @@ def test_a_limit_per_question(tmp_path: Path) -> None:
 
 
 def test_a_negative_cycle_is_an_answer(tmp_path: Path) -> None:
-    (tmp_path / "loop.csv").write_text("from,to,km\na,b,3\nb,c,-5\nc,b,1\nd,e,2\n")
+    (tmp_path / "loop.csv").write_text("from,to,weight\na,b,3\nb,c,-5\nc,b,1\nd,e,2\n")
     first, second = ask(
         tmp_path / "loop.csv",
         '{"source": "a", "target": "b"}\n{"source": "d", "target": "e"}\n',

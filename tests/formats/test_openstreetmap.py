@@ -185,7 +185,7 @@ def test_a_profile_of_any_command_and_function(tmp_path: Path, run: Run) -> None
     assert wanted.distances.tolist() == answer.distances.tolist()
     words = ("--from", "1011", "--to", "3021", "--device", "cpu", "--profile", "foot")
     rows = run("matrix", source, *words, "--format", "json").stdout
-    assert json.loads(rows)[0]["distance_ms"] == int(answer.distances[0, 0])
+    assert json.loads(rows)[0]["distance_s"] == int(answer.distances[0, 0]) / 1000
     with pytest.raises(InputError, match="profile"):
         groute_py.matrix(source, *ends, profile="boat", device="cpu")
     with pytest.raises(InputError, match="is no extract of OpenStreetMap"):

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import pickle
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.command import run_command
+from support.command import as_json, run_command
 
 import groute_py
+from groute_py import centrality
 from groute_py.graph.units import _unit_in
+from groute_py.jobs.questions import Questions
 
 ROADS = {"from": ["a", "b", "c"], "to": ["b", "c", "a"], "travel_time_min": [4, 3, 2]}
 ON_CPU: Any = {"device": "cpu"}
@@ -134,14 +137,99 @@ def test_roads_of_openstreetmap(town: Path) -> None:
     graph = groute_py.read_graph(town)
     how: Any = {"carry": ["length", "time"], **ON_CPU}
     matrix = groute_py.matrix(graph, groute_py.Positions([0]), groute_py.Positions([7]), **how)
-    assert titles(matrix)[2:] == ["distance_ms", "length_m", "time_ms"]
+    assert titles(matrix)[2:] == ["distance_s", "length_m", "time_s"]
     how["weight"], how["carry"] = "length", None
     routes = groute_py.route(graph, groute_py.Positions([(0, 7)]), paths=True, **how)
     (line,) = routes.__geo_interface__["features"]
     assert [*line["properties"]] == ["source", "target", "distance_m"]
     within = groute_py.isochrone(graph, groute_py.Positions([0]), ["2min"], **ON_CPU)
     bands = json.loads(json.dumps(within.__geo_interface__))["features"]
-    assert [band["properties"] for band in bands] == [{"limit_ms": 120_000, "label": "2 min"}]
+    assert [band["properties"] for band in bands] == [{"limit_s": 120.0, "label": "2 min"}]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".json", ".parquet"])
+def test_milliseconds_are_saved_as_seconds(town: Path, tmp_path: Path, suffix: str) -> None:
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    read = {".csv": pd.read_csv, ".json": pd.read_json, ".parquet": pd.read_parquet}[suffix]
+    graph, file = groute_py.read_graph(town), tmp_path / f"out{suffix}"
+    ends = groute_py.Positions([0, 3]), groute_py.Positions([7, 9])
+    whole: Any = groute_py.matrix(graph, *ends, **ON_CPU)
+    assert whole.distances.dtype.kind == "i"
+    seconds = [ms / 1000 for ms in whole.distances.reshape(-1).tolist()]
+    assert whole.to_frame()["distance_s"].tolist() == seconds
+    whole.save(file)
+    assert read(file)["distance_s"].tolist() == seconds
+    words = ("--from", "11,1031", "--to", "1001,2001", "--device", "cpu")
+    run_command("matrix", str(town), *words, "-o", str(file))
+    own = groute_py.matrix(graph, [11, 1031], [1001, 2001], **ON_CPU).distances.reshape(-1)
+    assert read(file)["distance_s"].tolist() == [ms / 1000 for ms in own.tolist()]
+
+
+def test_where_no_path_leads(tmp_path: Path) -> None:
+    roads: Any = {"from": [1, 3], "to": [2, 4], "time_ms": [1500, 7]}
+    tree = groute_py.sssp(roads, 1, **ON_CPU)
+    frame = tree.to_frame(library="polars")
+    assert frame["distance_s"].to_list() == [0, 1.5, None, None]
+    assert tree.to_frame()["distance_s"].tolist() == [0, 1.5, math.inf, math.inf]
+    tree.save(tmp_path / "out.npz")  # arrays stay in the unit of the weights
+    saved = groute_py.read_result(tmp_path / "out.npz")
+    assert (saved.distances == tree.distances).all()
+    assert saved.to_frame()["distance_s"].tolist() == tree.to_frame()["distance_s"].tolist()
+    eccentric: Any = centrality.eccentricity(roads, **ON_CPU)
+    assert eccentric.to_frame()["value_s"].tolist() == [1.5, 0, 0.007, 0]
+    assert centrality.closeness(roads, **ON_CPU).to_frame()["value_per_s"][0] == pytest.approx(
+        1 / 1.5
+    )
+    assert "value" in centrality.betweenness(roads, **ON_CPU).to_frame()
+
+
+def rows_of(*words: str) -> dict[str, Any]:
+    return as_json(run_command(*words, "--device", "cpu", "--json"))
+
+
+def test_commands_show_seconds(town: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    graph, file = groute_py.read_graph(town), str(town)
+    tree: Any = groute_py.sssp(graph, 11, **ON_CPU)
+    far = tree.distances[tree.reached].max() / 1000
+    rows = rows_of("sssp", file, "-s", "11", "-o", "tree.npz")
+    assert as_json(run_command("verify", file, "tree.npz", "--json"))["verified"]
+    assert (rows["unit"], rows["greatest_distance"]) == ("s", far)
+    assert rows["sum_of_distances"] == tree.distances[tree.reached].sum() / 1000
+    (path,) = rows_of("sssp", file, "-s", "11", "-t", "1001", "--with", "time")["paths"]
+    assert path["distance"] == tree.distance_to(1001) / 1000 == path["carried"]["time_s"]
+    rows = rows_of("apsp", file, "--sources", "11", "--reduce", "max")
+    assert (rows["unit"], rows["greatest_distance"]) == ("s", far)
+    rows = rows_of("apsp", file, "--sources", "11", "--reduce", "histogram")
+    assert rows["histogram"][-1][0] <= far <= rows["histogram"][-1][1]
+    rows = rows_of("nearest", file, "--facilities", "11", "-o", "near.csv")
+    assert (rows["unit"], rows["greatest_distance"]) == ("s", far)
+    rows = rows_of("isochrone", file, "--from", "11", "--limits", "1min,1500", "-o", "near.csv")
+    assert (rows["unit"], rows["limits"]) == ("s", [1.5, 60])
+    for measure, more in (("eccentricity", {}), ("diameter", {"diameter": far})):
+        rows = rows_of("centrality", measure, file, "--sources", "11", "-o", "out.csv")
+        assert {"unit": "s", **more}.items() <= rows.items()
+        assert f"{measure}_s" in Path("out.csv").read_text()
+    assert rows_of("centrality", "closeness", file)["unit"] == "per s"
+
+
+def test_questions_are_answered_in_seconds(town: Path) -> None:
+    graph = groute_py.read_graph(town)
+    distances = groute_py.sssp(graph, 11, **ON_CPU).distances
+    far = int(distances[graph.numbering.index_of(1001)])
+    asks = (
+        {"source": 11, "target": 1001},
+        {"sources": [11], "targets": [1001]},
+        {"sources": [11], "limits": [far], "arcs": True},
+    )
+    with groute_py.open(graph, **ON_CPU) as solver:
+        questions = Questions(solver)
+        one, rows, within = (questions.answer(json.dumps(ask).encode()) for ask in asks)
+        assert questions.answer(b'{"source": 11, "target": 77}').keys() == {"error", "kind"}
+    assert {one["unit"], rows["unit"], within["unit"]} == {"s"}
+    assert one["distance"] == far / 1000 == rows["distances"][0][0]
+    assert max(within["distances"]) == far / 1000 == within["arcs"][0]["limit"]
 
 
 def test_units_are_read_from_the_titles_of_answers() -> None:
