@@ -119,11 +119,13 @@ class Peer(NamedTuple):
         answer: of what that returned: float64, infinite where unreached; None for values that
             cannot be compared.
         part: the rows of our answer that it has, None for all.
+        rounding: the greatest relative error of its distances.
     """
 
     run: Callable[[], Any]
     answer: Callable[[Any], NDArray[Any] | None]
     part: int | None = None
+    rounding: float = 1e-9
 
 
 def _pandana(graph: Graph, *ends: NDArray[Any]) -> Any:
@@ -226,7 +228,7 @@ def pandana_nearest(asked: Question) -> Peer:
     places = Series(asked.sources.astype(float)), Series(np.zeros(len(asked.sources)))
     network.set_pois("facility", FARTHEST, asked.k, *places)
     run = lambda: network.nearest_pois(FARTHEST, "facility", num_pois=asked.k)  # noqa: E731
-    return Peer(run, lambda found: _of_pandana(found.to_numpy()))
+    return Peer(run, lambda found: _of_pandana(found.to_numpy()), rounding=1e-6)  # of 32-bit floats
 
 
 def pandana_within(asked: Question) -> Peer:

@@ -4,13 +4,12 @@
 
 The solve begins at the root, an extra vertex with an arc of weight 0 to each facility. The owner of
 a vertex, its nearest facility, follows from the distances alone: see
-`groute_py.kernels.cpu.owners`. A prepared graph on one GPU is swept from all facilities, without a
-root: see `sweep_from`.
+`groute_py.kernels.cpu.owners`. On one rank a prepared graph is swept from all facilities, without a
+root: see `groute_py.jobs.nearest_sweep`.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
@@ -20,23 +19,19 @@ from numpy.typing import NDArray
 
 from groute_py.comm.agree import at_root
 from groute_py.device.base import unreached
-from groute_py.device.registry import kind_of
 from groute_py.engine.keywords import NearestKeywords
 from groute_py.engine.memory.host import bytes_of, refuse_beyond
 from groute_py.engine.option import takes
 from groute_py.engine.options import Options
-from groute_py.engine.preparing import BEFORE
-from groute_py.engine.solver import Mirrored, SourceSolver
-from groute_py.engine.statistics import Statistics, Stopwatch
-from groute_py.errors import InputError, NegativeCycleError, RunError, check_whole_number, too_late
+from groute_py.engine.solver import SourceSolver
+from groute_py.errors import InputError, NegativeCycleError, RunError, check_whole_number
 from groute_py.graph.csr import Graph, GraphLike
 from groute_py.graph.direction import Direction
 from groute_py.graph.facts import Size
-from groute_py.graph.hierarchy.prepared import hierarchy_of, without_hierarchy
+from groute_py.graph.hierarchy.prepared import without_hierarchy
 from groute_py.graph.turns.expanded import layout_of
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.facilities import (
-    DeviceNearest,
     NearestFacilities,
     at_vertices,
     by_id,
@@ -44,23 +39,17 @@ from groute_py.jobs.facilities import (
     to_gpu,
 )
 from groute_py.jobs.k_nearest import k_nearest
+from groute_py.jobs.nearest_sweep import MOST_ROOTED_BY_HIERARCHY, sweep_from
 from groute_py.many.carry import Carrier, Sums, with_sums
-from groute_py.many.choose import with_device
 from groute_py.many.johnson import origins_of, rooted
 from groute_py.many.opened import Opened, Work, open_for
 from groute_py.many.sources import Vertices, vertices_in
 from groute_py.results.result import Result
 from groute_py.results.tables import attributes_of
-from groute_py.system.environment import local_rank
 
 if TYPE_CHECKING:
     from mpi4py import MPI
 
-    from groute_py.device.cuda.hierarchy.nearest import CudaNearest
-
-MOST_ROOTED_BY_HIERARCHY = 10_000
-"""Facilities up to which the solve from a root is by the hierarchy of a prepared graph. Its search
-upward, which one block of a GPU does, visits all that lies above them."""
 
 MOST_K = 2**31 - 1
 """Facilities of a vertex; their numbers have 32 bits."""
@@ -316,74 +305,3 @@ def _needs_tree(graph: Graph) -> bool:
     round, so that a vertex may have no tight arc.
     """
     return graph.weights.dtype.kind == "f" and bool((graph.weights < 0).any())
-
-
-def sweep_from(
-    opened: Opened, facilities: NDArray[np.int64], *, to_facility: bool
-) -> NearestFacilities | None:
-    """Answer `groute_py.nearest` by a sweep; None where the graph or its distances do not suit.
-
-    One rank has the graph on a GPU, prepared, for 32-bit distances. The arrays of the sweep stay
-    there for the next call.
-    """
-    graph, options = opened.graph(opened.supply_direction), opened.options
-    if options.cutoff is not None or layout_of(graph).is_expanded or hierarchy_of(graph) is None:
-        return None
-    if kind_of(with_device(graph, options).device) != "cuda" or not _is_narrow(graph):
-        return None
-    if options.download:
-        what = f"the facilities of {graph.vertex_count:,} vertices"
-        needed = bytes_of("nearest by sweep", Size.of(graph))
-        refuse_beyond(needed, what, "give the job more memory")
-    deadline, watch = opened.deadline(), Stopwatch()
-    with watch.phase("upload"):
-        on_gpu = opened.memo("nearest", lambda: _on_gpu(opened, graph))
-    if time.monotonic() > deadline:
-        raise too_late()
-    with watch.phase("solve"):
-        is_reversed = Direction(to_facility) is not opened.supply_direction
-        arrays: Any = on_gpu.solve(by_id(graph, facilities), turned=is_reversed)
-    if arrays is None:
-        return None
-    with watch.phase("download"):
-        kind: Any = DeviceNearest
-        if options.download:
-            kind, arrays = NearestFacilities, [Mirrored(one).on_host for one in arrays]
-        answer: NearestFacilities = kind(
-            *arrays,
-            to_facility=to_facility,
-            statistics=_statistics(on_gpu, watch),
-            numbering=graph.numbering,
-            attribution=graph.attribution,
-            units=graph.units,
-        )
-        return answer
-
-
-def _on_gpu(opened: Opened, graph: Graph) -> CudaNearest:
-    from groute_py.device.cuda.hierarchy.nearest import CudaNearest
-
-    local = local_rank(opened.channel.rank)
-    return CudaNearest(graph, local, opened.device(opened.supply_direction))
-
-
-def _is_narrow(graph: Graph) -> bool:
-    """Return whether the weights, none of which is negative, fit in 32 bits with one to spare."""
-    return not graph.arc_count or int(graph.weights.max()) < np.iinfo(np.int32).max
-
-
-def _statistics(on_gpu: CudaNearest, watch: Stopwatch) -> dict[str, Any]:
-    return Statistics(
-        algorithm="contraction",
-        reason=BEFORE,
-        delta=float("inf"),
-        distance_type="int32",
-        mode="alone",
-        mode_reason="one rank",
-        devices=[f"cuda: {on_gpu.label}"],
-        order="none",
-        seconds=watch.seconds,
-        relaxations=on_gpu.arc_count,
-        steps=on_gpu.level_count,
-        bytes_sent=[[0]],
-    ).as_dict()

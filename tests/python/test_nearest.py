@@ -31,6 +31,25 @@ def test_ties_go_to_the_lower_id(
     check_nearest(graph, facilities, result, to_facility=to_facility)
 
 
+@settings(max_examples=60)
+@given(graph=graphs(greatest=3), data=st.data())
+def test_sweeps_of_a_prepared_graph_in_both_directions(graph: Graph, data: st.DataObject) -> None:
+    vertices = st.lists(st.integers(0, graph.vertex_count - 1), min_size=1, max_size=8)
+    with groute_py.open(graph, prepare=True, device="cpu") as solver:
+        for to_facility in (False, True, False):
+            facilities = data.draw(vertices)
+            result = solver.nearest(facilities, to_facility=to_facility)
+            check_nearest(graph, facilities, result, to_facility=to_facility)
+            assert result.statistics["algorithm"] == "contraction"
+
+
+def test_distances_beyond_32_bits_are_not_swept() -> None:
+    path = ([0, 1, 2, 2], [1, 2], [2**31 - 3, 2**31 - 3])
+    with groute_py.open(path, prepare=True, device="cpu") as solver:
+        assert solver.nearest([0]).distances.tolist() == [0, 2**31 - 3, 2**32 - 6]
+        assert solver.nearest([1]).distances.tolist()[1:] == [0, 2**31 - 3]
+
+
 @settings(max_examples=30)
 @given(graph=graphs(greatest=0))
 def test_arcs_of_weight_zero_only(device: str, graph: Graph) -> None:

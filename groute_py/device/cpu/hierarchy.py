@@ -104,14 +104,17 @@ class Climb:
         self._places, self._heap = np.zeros(core, np.uint32), np.empty(core, np.uint32)
         self.relaxations, self.overflowed = 0, False
 
-    def search(self, source: int) -> NDArray[np.uint32]:
-        """Find distances upward from a vertex, and in the core; return the places on the way up."""
+    def search(self, sources: int | NDArray[np.int64]) -> NDArray[np.uint32]:
+        """Find distances upward from the nearest source, and in the core; return places on the way.
+
+        There is one vertex or several.
+        """
         one = self._hierarchy
         at = np.zeros(near_far.CURSORS, np.int64)
         arcs = (one.offsets, one.heads, one.up)
-        start = int(one.places[source])
         climbed = np.zeros(1, np.int64)
-        count = sweep.climb(arcs, start, one.nothing, self.distances, self._found, climbed)
+        starts = np.atleast_1d(one.places[sources])
+        count = sweep.climb(arcs, starts, one.nothing, self.distances, self._found, climbed)
         places = self._found[:count]
         core = self.distances[: one.core_count]
         at[near_far.NEAR_COUNT] = sweep.open_core(

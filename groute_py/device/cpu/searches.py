@@ -105,10 +105,11 @@ class UpSearch:
         touched = self._ahead.search(source)
         distances = np.empty(len(targets), one.type)
         try:
-            for number, place in enumerate(one.places[targets].tolist()):
+            places = one.places[targets]
+            for number in range(len(places)):
                 if time.monotonic() > deadline:
                     raise too_late()
-                distances[number] = self._length(place)
+                distances[number] = self._length(places[number : number + 1])
         finally:
             self._ahead.clear(touched)
         return distances
@@ -116,11 +117,11 @@ class UpSearch:
     def path(self, target: int) -> NDArray[np.int64]:
         raise NotImplementedError("a hierarchy keeps no middle vertices of its shortcuts")
 
-    def _length(self, place: int) -> Any:
-        """The length of a shortest path to a place from the source of the search."""
+    def _length(self, end: NDArray[np.uint32]) -> Any:
+        """The length of a shortest path to one place from the source of the search."""
         one, back = self._hierarchy, self._back
         arcs = one.offsets, one.heads, one.down
-        count = sweep.climb(arcs, place, one.nothing, back, self._touched, self._counts)
+        count = sweep.climb(arcs, end, one.nothing, back, self._touched, self._counts)
         return searches.meet(self._ahead.distances, back, self._touched[:count], one.nothing)
 
 

@@ -23,15 +23,18 @@ from groute_py.kernels.cpu.kernel import kernel
 
 
 @kernel
-def climb(arcs: Any, start: int, nothing: Any, distances: Any, space: Any, at: Any) -> int:
-    """Search upward from a place; return how many places are found.
+def climb(arcs: Any, starts: Any, nothing: Any, distances: Any, space: Any, at: Any) -> int:
+    """Search upward from the nearest of some places (uint32); return how many places are found.
 
     Arcs lead to lower places only, so the highest place that is left has its distance along paths
     upward. It is relaxed once. Fills ``space`` (uint32, (n,)); adds relaxed arcs to ``at[0]``.
     """
     offsets, heads, up = arcs
-    distances[start] = 0
-    highest_first: list[Any] = [-start]
+    highest_first: list[Any] = [np.int64(0) for _ in range(0)]
+    for start in starts:
+        if distances[start] == nothing:
+            distances[start] = 0
+            heappush(highest_first, -np.int64(start))
     count = 0
     while len(highest_first) > 0:
         tail = -heappop(highest_first)

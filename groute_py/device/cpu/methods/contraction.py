@@ -67,7 +67,11 @@ class Descent:
 
 
 class Contraction(SerialMethod):
-    """A sweep by one core over a hierarchy, or within a small cutoff a descent."""
+    """A sweep by one core over a hierarchy, or within a small cutoff a descent.
+
+    Attributes:
+        levels: the hierarchy; None if its weights do not fit in the distance type.
+    """
 
     def __init__(self, share: Share, terms: Terms) -> None:
         super().__init__(share, terms)
@@ -76,11 +80,11 @@ class Contraction(SerialMethod):
             WARMED_UP.add(("contract", buffers.type))
             warm_up(buffers.type)
         hierarchy = share.hierarchy or _contracted(buffers)
-        self._hierarchy = None
+        self.levels: CpuHierarchy | None = None
         if hierarchy is not None and hierarchy.type.itemsize <= buffers.type.itemsize:
-            self._hierarchy = CpuHierarchy(hierarchy, buffers.type)
-            self._climb = Climb(self._hierarchy)
-            self._descent = Descent(self._hierarchy, self._climb)
+            self.levels = CpuHierarchy(hierarchy, buffers.type)
+            self._climb = Climb(self.levels)
+            self._descent = Descent(self.levels, self._climb)
             self._is_clear = True
 
     def step(self, b: SolveBuffers, limit: float) -> Any:
@@ -88,11 +92,11 @@ class Contraction(SerialMethod):
             return b.unreached
         b.at[near_far.NEAR_COUNT] = 0
         b.at[near_far.BUCKETS] = 1
-        if self._hierarchy is None:
+        if self.levels is None:
             b.at[near_far.OVERFLOWED] = 1
             b.distances[b.source] = b.unreached  # nothing is solved, nor final
         else:
-            self._solve(b, self._hierarchy)
+            self._solve(b, self.levels)
         return b.unreached
 
     def _solve(self, buffers: SolveBuffers, one: CpuHierarchy) -> None:
