@@ -150,8 +150,10 @@ def _check(run: Runner, what: str) -> None:
         raise InputError("--reduce keeps no rows to save; drop it, or --output")
     if output is None and options.predecessors:
         raise InputError("--paths saves predecessors beside the rows; name an --output, or drop it")
-    if options.turns is not None and (output is None or what != "none"):
-        raise InputError("with --turns rows are saved, not reduced or counted; name an --output")
+    for name in ("turns", "cutoff"):
+        if getattr(options, name) is not None and (output is None or what != "none"):
+            problem = "rows are saved, not reduced or counted; name an --output"
+            raise InputError(f"with --{name} {problem}")
     if output is not None:
         check_output(run.file, predecessors=options.predecessors)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -27,6 +28,7 @@ class RowBlock:
     distances: NDArray[Any]  # (r, n), or (r, t) of targets; `unreached` where no path leads
     predecessors: NDArray[np.int32] | None  # int32, of the same shape, −1 for none
     carried: Mapping[str, NDArray[Any]] = field(default_factory=dict)  # sums, of the same shape
+    cutoff: float = math.inf  # nothing beyond it is reached
 
     @property
     def count(self) -> int:
@@ -35,7 +37,10 @@ class RowBlock:
 
 
 class RowSolver(Protocol):
-    """A method on a device (``label``), with the graph in place."""
+    """A method on a device (``label``), with the graph in place.
+
+    One whose searches end at a cutoff has it as ``cutoff``.
+    """
 
     label: str
 

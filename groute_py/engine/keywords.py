@@ -80,6 +80,7 @@ class ApspKeywords(TypedDict, total=False):
     predecessors: bool
     reverse: bool
     turns: Any
+    cutoff: float | str | None
     profile: str | None
     prepare: bool
     memory_limit: int | None

@@ -49,12 +49,12 @@ def _reach_at_once(
     from groute_py.device.cuda.sssp.device import CudaDevice
 
     assert isinstance(solver.device, CudaDevice)
-    where = local_rank(opened.channel.rank), options.memory_limit
+    where = local_rank(opened.channel.rank), options.memory_limit, limit
     rows = rows_on(solver.device, solved_graph(graph), batch_delta(solver.facts), *where)
     if rows is None:
         return
     statistics = {"algorithm": "batch", "reason": "many sources", "devices": [rows.label]}
-    for part in rows.reaches(layout_of(graph).begins(sources), limit):
+    for part in rows.reaches(layout_of(graph).begins(sources)):
         splits = np.cumsum(part.counts)[:-1]
         columns = np.split(part.vertices, splits), np.split(part.distances, splits)
         for states, distances in zip(*columns, strict=True):

@@ -101,8 +101,6 @@ class RowsJob(Generic[T]):
         return {"function": self.name, **how}
 
     def check(self, options: Options) -> None:
-        if self.targets is None:
-            options.refuse_cutoff(self.name)
         self._options(options).check(self.name)
 
     def run(self, opened: Opened, work: Work) -> T:

@@ -128,7 +128,7 @@ class ManySources:
         """Return what is wanted of a block: sums along paths, and nothing beyond a cutoff."""
         if self.options.carry:
             block = self._with_sums(block)
-        if (cutoff := self.options.bound) is None:
+        if (cutoff := self.options.bound) is None or block.cutoff <= cutoff:
             return block
         near = block.distances <= bound_within(cutoff, block.distances.dtype)
 
@@ -138,7 +138,7 @@ class ManySources:
         parents = block.predecessors
         parents = None if parents is None else np.where(near, parents, np.int32(-1))
         carried = {name: cut(sums) for name, sums in block.carried.items()}
-        return RowBlock(block.first, cut(block.distances), parents, carried)
+        return RowBlock(block.first, cut(block.distances), parents, carried, cutoff)
 
     def _with_sums(self, block: RowBlock) -> RowBlock:
         carrier, targets = self.row_graph.carrier(self.options.carry), self.targets
@@ -149,7 +149,7 @@ class ManySources:
         sums = [carrier.along_tree(*tree, targets) for tree in trees]
         carried = {name: np.stack([row[name] for row in sums]) for name in self.options.carry}
         rows = block.distances[:, targets], block.predecessors[:, targets]
-        return RowBlock(block.first, *rows, carried)
+        return RowBlock(block.first, *rows, carried, block.cutoff)
 
     def part(self, numbers: NDArray[np.int64], rank: int, ranks: int) -> NDArray[np.int64]:
         """Return those of some numbers whose sources a rank solves for.
@@ -225,7 +225,8 @@ def prepare(
 
     many = ManySources(whole, options, *on_root(channel, plan))
     choice, count, targets = many.choice, len(many.sources), many.targets
-    if not options.predecessors and (targets is not None or destination in ("memory", "file")):
+    is_whole = destination in ("memory", "file") and options.bound is None
+    if not options.predecessors and (targets is not None or is_whole):
         request = ("rows", count) if targets is None else ("matrix", count * len(targets))
         choice = whole.labels.prefer(channel, whole.graph, whole.facts, options, choice, request)
     if why and choice.algorithm != LABELS:

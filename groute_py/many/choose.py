@@ -73,6 +73,7 @@ def choose(
         predecessors=trees,
         prepared=prepared,
         resident=stays,
+        cutoff=options.bound,
     )
     figures = ", ".join(f"{name} {s:.2g} s" for name, s in seconds.items())
     reason = f"estimates: {figures}" + (f" ({stays} is in place)" if stays else "")
@@ -92,7 +93,7 @@ def _device(options: Options, facts: Facts, count: int, ranks: int, resident: Ch
         return "cpu"
     if options.algorithm == "single" or (resident is not None and resident.device == "cuda"):
         return "cuda"
-    seconds = estimates(facts, count, None)
+    seconds = estimates(facts, count, None, cutoff=options.bound)
     on_cpu = seconds.get(options.algorithm, min(seconds.values()))
     return "cpu" if ranks == 1 and on_cpu < READY_S else "cuda"
 

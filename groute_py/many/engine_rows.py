@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from queue import SimpleQueue
@@ -25,9 +26,9 @@ from groute_py.system.threads import core_count, limited_to
 class EngineRows:
     """See `groute_py.device.rows.RowSolver`: a solver for each core, with the whole graph."""
 
-    def __init__(self, graph: Graph, *, predecessors: bool) -> None:
-        self._graph = graph
-        self._options = Options(device="cpu", predecessors=predecessors)
+    def __init__(self, graph: Graph, *, predecessors: bool, cutoff: float = math.inf) -> None:
+        self._graph, self.cutoff = graph, cutoff
+        self._options = Options(device="cpu", predecessors=predecessors, cutoff=cutoff)
         self._threads = core_count()
         self._free: SimpleQueue[SourceSolver] = SimpleQueue()
         self._opened = 0
@@ -83,9 +84,9 @@ class EngineRows:
 class SingleRows:
     """See `groute_py.device.rows.RowSolver`: all of the GPU works on each source."""
 
-    def __init__(self, graph: Graph, *, predecessors: bool) -> None:
-        self._graph = graph
-        self._options = Options(device="cuda", predecessors=predecessors)
+    def __init__(self, graph: Graph, *, predecessors: bool, cutoff: float = math.inf) -> None:
+        self._graph, self.cutoff = graph, cutoff
+        self._options = Options(device="cuda", predecessors=predecessors, cutoff=cutoff)
         self.label = "cuda: one source at a time"
 
     def blocks(

@@ -8,7 +8,7 @@ these graphs the estimate of the method that is chosen is within a factor of two
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from groute_py.device.cuda.hierarchy.memory_plan import contraction_bytes
 from groute_py.device.rows import MOST_LEVELS
@@ -111,15 +111,16 @@ def estimates(
     predecessors: bool = False,
     prepared: bool = False,
     resident: str | None = None,
+    cutoff: float | None = None,
 ) -> dict[str, float]:
-    """Seconds by method, on all ranks together."""
-    share = math.ceil(count / ranks)
+    """Seconds by method, on all ranks together; searches look at what is within the cutoff."""
+    share, near = math.ceil(count / ranks), _within(facts, cutoff)
     device = "cpu" if gpu is None else "cuda"
     if gpu is None:
-        solving = _on_cpu(facts, share)
+        solving = _on_cpu(near, share)
     else:
-        solving = {"heap": _heap(facts, share, gpu), "batch": _batch(facts, share, gpu)}
-        solving["single"] = _single(facts, share)
+        solving = {"heap": _heap(facts, share, gpu), "batch": _batch(near, share, gpu)}
+        solving["single"] = _single(near, share)
         if destination == "sums" and may_have_few_levels(facts):
             solving["batch"] = OPEN_S + (UPLOAD_S + share * LEVEL_S) * facts.arc_count
     is_open = resident == "sweep"
@@ -128,7 +129,8 @@ def estimates(
     ):
         solving["sweep"] = _sweep(facts, share, device, prepared=prepared)
     if resident is not None:
-        solving[resident] -= _opening(resident, facts, device, prepared=prepared)
+        opened = facts if is_open else near
+        solving[resident] -= _opening(resident, opened, device, prepared=prepared)
     solving["floyd"] = _floyd(facts, device) / ranks
     entry_bytes = (4 if facts.weight_type.name == "float32" else 8) + 4 * predecessors
     delivery = count * facts.vertex_count * entry_bytes / DELIVERY_RATE[destination]
@@ -162,6 +164,17 @@ def label_seconds(facts: Facts, device: str, kind: str, count: int, ranks: int =
         climbing = PAIR_CLIMB_S * count / ranks
         seconds = min(climbing, FILL_S * facts.vertex_count + seconds)
     return seconds / core_count()
+
+
+def _within(facts: Facts, cutoff: float | None) -> Facts:
+    """Estimate the facts of what lies within a cutoff of a source: of a mesh, a square of it."""
+    is_mesh = facts.mean_degree < MESH_DEGREE and facts.least >= 0 < facts.mean
+    if cutoff is None or not is_mesh:
+        return facts
+    hops = min(cutoff / facts.mean, facts.vertex_count)
+    part = min(2 * hops**2 / facts.vertex_count, 1.0)
+    vertices, arcs = (int(part * n) for n in (facts.vertex_count, facts.arc_count))
+    return replace(facts, vertex_count=max(vertices, 1), arc_count=arcs)
 
 
 def _floyd(facts: Facts, device: str) -> float:

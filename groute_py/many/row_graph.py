@@ -130,4 +130,4 @@ class RowGraph:
 
 def _likeness(options: Options) -> tuple[Any, ...]:
     """Return the options that a solver depends on."""
-    return options.algorithm, options.predecessors, options.memory_limit
+    return options.algorithm, options.predecessors, options.memory_limit, options.bound

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
@@ -70,6 +71,8 @@ class Solving:
         # the engine would take a graph's hierarchy, whatever method was asked for
         self._graph = without_hierarchy(graph) if height is None else reweighted(graph, height)
         self._height, self._options, self._choice = height, options, choice
+        bound = None if height is not None else options.bound  # else of other distances
+        self._cutoff = math.inf if bound is None else bound
         self._hierarchy = hierarchy_of(graph) if height is None else None
         self._channel = channel
         self._facts = facts_of(self._graph)
@@ -106,10 +109,9 @@ class Solving:
 
         def ask(solver: RowSolver, some: NDArray[np.int64]) -> Iterator[RowBlock]:
             stay = getattr(solver, "blocks_on_gpu", None) if on_gpu else None
-            if stay is None or self._height is not None:
-                return solver.blocks(some, targets)
-            rows: Iterator[RowBlock] = stay(some)
-            return rows
+            stays = stay is not None and self._height is None
+            for rows in stay(some) if stays else solver.blocks(some, targets):
+                yield replace(rows, cutoff=getattr(solver, "cutoff", math.inf))
 
         for block in self._complete(sources, ask):
             yield self._lifted(block, sources, targets)
@@ -236,14 +238,14 @@ class Solving:
         The last resort: others refuse every row in which a sum did not fit in 64 bits.
         """
         arcs = CpuGraph(self._graph, self._types[-1])
-        return CpuHeaps(arcs, predecessors=self._options.predecessors)
+        return CpuHeaps(arcs, predecessors=self._options.predecessors, cutoff=self._cutoff)
 
     def opened(self, distance_type: np.dtype[Any]) -> RowSolver:
         """The method with the graph in place, which weighs nothing below zero."""
         if self._choice.device == "cuda":
             return self._opened_on_gpu(distance_type)
-        graph, predecessors = self._graph, self._options.predecessors
-        batch = partial(EngineRows, graph, predecessors=predecessors)
+        graph, predecessors, cutoff = self._graph, self._options.predecessors, self._cutoff
+        batch = partial(EngineRows, graph, predecessors=predecessors, cutoff=cutoff)
         if self._choice.algorithm == "batch":
             return batch()
         arcs = CpuGraph(graph, distance_type)
@@ -251,7 +253,7 @@ class Solving:
             sweeps = partial(CpuSweeps, arcs, self._hierarchy, predecessors=predecessors)
             return self._sweeps(sweeps, batch)
         if self._choice.algorithm == "heap":
-            return CpuHeaps(arcs, predecessors=predecessors)
+            return CpuHeaps(arcs, predecessors=predecessors, cutoff=cutoff)
         return CpuFloyd(graph, arcs, predecessors=predecessors)
 
     def _sweeps(self, sweeps: Callable[[], RowSolver], batch: Callable[[], RowSolver]) -> RowSolver:
@@ -272,13 +274,15 @@ class Solving:
 
         limit, predecessors = self._options.memory_limit, self._options.predecessors
         if self._choice.algorithm == "single":
-            return SingleRows(self._graph, predecessors=predecessors)
+            return SingleRows(self._graph, predecessors=predecessors, cutoff=self._cutoff)
         graph = CudaGraph(self._graph, distance_type, local_rank(self._channel.rank), limit)
         if self._choice.algorithm == "floyd":
             return self._opened_matrix(graph)
 
         def rows(method: Any) -> RowSolver:
-            return CudaRows(graph, method, batch_delta(self._facts), predecessors=predecessors)
+            delta = batch_delta(self._facts)
+            how: Any = {"predecessors": predecessors, "cutoff": self._cutoff}
+            return CudaRows(graph, method, delta, **how)
 
         if self._choice.algorithm == "sweep":
             sweeps = partial(CudaSweeps, graph, self._hierarchy, predecessors=predecessors)

@@ -65,7 +65,7 @@ def random_graph(count: int, arcs: int, seed: int, greatest: int, dtype: str = "
     return Graph(offsets.astype(np.int64), heads, weights)
 
 
-def scipy_distances(graph: Graph, source: int) -> Any:
+def scipy_distances(graph: Graph, source: int, **limit: float) -> Any:
     """Distances by SciPy, in our conventions; parallel arcs are reduced to the lightest first."""
     tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets))
     order = np.lexsort((graph.weights, graph.heads, tails))
@@ -77,7 +77,7 @@ def scipy_distances(graph: Graph, source: int) -> Any:
     shape = (graph.vertex_count, graph.vertex_count)
     matrix = sparse.csr_array((values, (rows, columns)), shape=shape)
     method = csgraph.bellman_ford if len(values) and values.min() < 0 else csgraph.dijkstra
-    distances = method(matrix, indices=source)
+    distances = method(matrix, indices=source, **limit)
     if graph.weights.dtype.kind == "f":
         return distances
     whole = np.full(graph.vertex_count, UNREACHED, dtype=np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import platform
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.device.base import unreached
+from groute_py.device.base import bound_within, unreached
 from groute_py.device.overflow import leads_beyond
 from groute_py.device.rows import NarrowError, RowBlock
 from groute_py.device.summary import Summary, Wanted, summarize
@@ -72,9 +73,10 @@ class CpuGraph:
 class CpuHeaps:
     """See `groute_py.device.rows.RowSolver`: Dijkstra with a heap, a source for each thread."""
 
-    def __init__(self, graph: CpuGraph, *, predecessors: bool) -> None:
+    def __init__(self, graph: CpuGraph, *, predecessors: bool, cutoff: float = math.inf) -> None:
         self._graph, self._predecessors = graph, predecessors
-        self.label = graph.label
+        self.label, self.cutoff = graph.label, cutoff
+        self._bound = bound_within(cutoff, graph.type)
 
     def blocks(
         self, sources: NDArray[np.int64], targets: NDArray[np.int64] | None = None
@@ -91,7 +93,7 @@ class CpuHeaps:
         at = np.zeros(near_far.CURSORS, np.int64)
         distances[source], places[source], open_ones[0] = 0, 1, source
         at[near_far.NEAR_COUNT] = 1
-        bounds = (np.inf, nothing, nothing, np.uint64(len(self._graph.arcs[1]) + 1))
+        bounds = (np.inf, self._bound, nothing, np.uint64(len(self._graph.arcs[1]) + 1))
         serial.heap_dijkstra(self._graph.arcs, distances, places, open_ones, at, bounds)
         if at[near_far.OVERFLOWED]:
             self._graph.refuse_lost(distances)

@@ -88,7 +88,12 @@ def heap_method(graph: CudaGraph) -> Method:
 
 
 def rows_on(
-    device: CudaDevice, graph: Graph, delta: float, local_rank: int, memory_limit: int | None
+    device: CudaDevice,
+    graph: Graph,
+    delta: float,
+    local_rank: int,
+    memory_limit: int | None,
+    cutoff: float,
 ) -> CudaRows | None:
     """Return batches on the arcs that a device has loaded; None if they do not suit or fit."""
     loaded = device.parts.graph
@@ -97,7 +102,8 @@ def rows_on(
     arcs = loaded.arrays["offsets"], loaded.arrays["arcs"]
     on_gpu = CudaGraph(graph, loaded.type, local_rank, memory_limit, arcs)
     try:
-        return CudaRows(on_gpu, batch_method(on_gpu), delta, predecessors=False)
+        method = batch_method(on_gpu)
+        return CudaRows(on_gpu, method, delta, predecessors=False, cutoff=cutoff)
     except InputError:
         return None
 
@@ -113,8 +119,9 @@ class CudaRows:
         *,
         predecessors: bool,
         beside: int = 0,
+        cutoff: float = math.inf,
     ) -> None:
-        self._beside = beside
+        self._beside, self.cutoff = beside, cutoff if method.kernel == "batch" else math.inf
         self._graph, self._method, self._predecessors = graph, method, predecessors
         self._delta = within(delta, graph.type)
         self._kernel = graph.kernels[method.kernel]
@@ -167,8 +174,8 @@ class CudaRows:
 
         yield from self.solved(sources, then, drained)
 
-    def reaches(self, sources: NDArray[np.int64], cutoff: float) -> Iterator[RowReaches]:
-        """Yield the vertices within a distance of some sources, a lane's at a time, in order.
+    def reaches(self, sources: NDArray[np.int64]) -> Iterator[RowReaches]:
+        """Yield the vertices within the cutoff of some sources, a lane's at a time, in order.
 
         For `batch_method`. `NarrowError` if every distance is wanted and one does not fit.
         """
@@ -184,25 +191,21 @@ class CudaRows:
                 reaches = counted[lane].on_host()
             yield reaches
 
-        yield from self.solved(sources, then, drained, cutoff)
+        yield from self.solved(sources, then, drained)
 
     def solved(
         self,
         sources: NDArray[np.int64],
         then: Callable[[Lane], None],
         drained: Callable[[Lane, int], Iterator[T]],
-        cutoff: float = math.inf,
     ) -> Iterator[T]:
-        """Solve in lanes: ``then`` enqueues work behind a lane's solves, ``drained`` ends it.
-
-        Of `batch_method` alone, ``cutoff`` leaves vertices beyond it unreached.
-        """
+        """Solve in lanes: ``then`` enqueues work behind a lane's solves, ``drained`` ends it."""
         if len(sources) == 0:
             return
         rows = self._chunk_rows(len(sources))
         starts = range(0, len(sources), rows)
         slots = -(-min(self.slots, rows) // self._method.together) * self._method.together
-        bound = bound_within(cutoff, self._graph.type)
+        bound = bound_within(self.cutoff, self._graph.type)
         lanes = [Lane(self._graph, self._method, slots, rows, bound) for _ in starts[: self._lanes]]
         self._graph.gpu.synchronize()
         try:
