@@ -257,8 +257,11 @@ class Device(Protocol):
     def arcs_reached(self) -> int:
         """The number of out-arcs of reached vertices."""
 
-    def held(self, *, predecessors: bool) -> tuple[Any, Any]:
-        """Copies of distances and (or None) predecessors as `Result` has them, in device memory."""
+    def detach(self, *, predecessors: bool) -> tuple[Any, Any]:
+        """Return distances and (or None) predecessors as `Result` has them, in device memory.
+
+        Later solves do not change them.
+        """
 
     def near(self, *, predecessors: bool) -> NearVertices | None:
         """The reached owned vertices, where they are few and the device lists them fast."""

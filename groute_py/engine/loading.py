@@ -95,6 +95,8 @@ class LoadedGraph:
     def own_of(self, vertices: Sequence[int]) -> list[int | None]:
         """Return local numbers of vertices, None for those of other ranks. Collective."""
         order, share = self.cut.order, self.cut.share
+        if self.channel.size == 1 and order.numbers is None:
+            return list(vertices)
         numbers = on_root(self.channel, lambda: order.in_order(np.array(vertices, np.int64)))
         owners: NDArray[Any] = self.cut.partition.owner(numbers)
         return [

@@ -179,7 +179,7 @@ in the result, and the predecessor as it comes, and in the result."""
 def answer_of(graph: LoadedGraph, *, predecessors: bool) -> tuple[Any, Any] | None:
     """Return distances and predecessors of a solve on rank 0, None elsewhere; collective."""
     if not graph.plan.options.download:
-        return graph.device.held(predecessors=predecessors)
+        return graph.device.detach(predecessors=predecessors)
     _check_room(graph, predecessors=predecessors)
     return collect(graph.channel, graph.device, graph.cut.order, predecessors=predecessors)
 

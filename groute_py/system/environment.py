@@ -102,6 +102,20 @@ def local_rank(rank: int) -> int:
     return rank if local is None else local
 
 
+LOCAL_SIZES = (
+    *("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE"),
+    "JSM_NAMESPACE_LOCAL_SIZE",
+)
+"""The variables in which launchers say how many ranks a host has."""
+
+
+def local_size() -> int:
+    """Return the ranks on this host, or of the job where the launcher does not say."""
+    named = (int(os.environ[name]) for name in LOCAL_SIZES if os.environ.get(name, "").isdecimal())
+    size = place().size
+    return max(min(next(named, size), size), 1)
+
+
 def named_threads() -> int | None:
     """Return the threads of a process that ``OMP_NUM_THREADS`` names, or ``NUMBA_NUM_THREADS``.
 

@@ -38,7 +38,7 @@ SELECTED = {
     "cli/test_assign_command.py": ("equilibrium or goes_on", 2),
     "python/test_customize.py": ("", 56),
     "gpu/test_cutoff.py": ("", 18),
-    "gpu/test_locked_memory.py": ("", 5),
+    "gpu/test_locked_memory.py": ("", 10),
     "gpu/test_first_run.py": ("warmed_up or compiled", 16),
     "gpu/test_kernels_asked.py": ("", 9),
     "gpu/test_kernels_ahead.py": ("its_own", 1),

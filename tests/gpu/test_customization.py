@@ -84,6 +84,10 @@ def test_memory_is_asked_for() -> None:
         memory.size = memory.taken + 5_000
         with pytest.raises(GraphError, match=r"a customizable hierarchy would take .* bytes"):
             customize(graph, device="cuda")
+        memory.size = whole
+        town.rows([0])
+        memory.size = memory.taken + 20_000  # the sweeps, which stay, take 51,200
+        assert town.rows([399])[0, 399] == 0
     finally:
         memory.size = whole
     assert len(town.pairs([0], [1])) == 1

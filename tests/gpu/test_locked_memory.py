@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import warnings
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -81,6 +84,91 @@ def test_memory_that_cannot_be_locked(pool: MemoryPool, monkeypatch: pytest.Monk
     monkeypatch.setattr(runtime, "hostRegister", refused)
     pool.empty(LEAST_BYTES, np.uint8)
     assert not lock_reused(pool.empty(LEAST_BYTES, np.uint8))
+
+
+def test_the_ranks_of_a_host_share_what_may_be_locked(
+    locks: Locks, pool: MemoryPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from groute_py.device.cuda.runtime.pinned import lock_reused
+
+    for name, value in (("SIZE", "6"), ("RANK", "0"), ("LOCAL_SIZE", "2")):
+        monkeypatch.setenv(f"OMPI_COMM_WORLD_{name}", value)
+    arrays = [pool.empty(LEAST_BYTES, np.uint8) for _ in range(3)]
+    arrays.clear()
+    arrays += [pool.empty(LEAST_BYTES, np.uint8) for _ in range(3)]
+    assert [lock_reused(array) for array in arrays] == [True, True, False]
+
+
+def test_a_child_disowns_what_its_parent_has_locked(locks: Locks, pool: MemoryPool) -> None:
+    from groute_py.device.cuda.runtime import pinned
+
+    pool.empty(LEAST_BYTES, np.uint8)
+    array = pool.empty(LEAST_BYTES, np.uint8)
+    assert pinned.lock_reused(array)
+    with warnings.catch_warnings(action="ignore"):  # of threads
+        child = os.fork()
+    if child == 0:
+        place = array.ctypes.data
+        del array
+        pool.clear()
+        os._exit(len(pinned._locked) + len(locks.unlocked) + (place not in locks.locked))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert pinned.lock_reused(array)
+    assert not locks.unlocked
+
+
+def test_an_interrupt_leaves_nothing_locked(
+    locks: Locks, pool: MemoryPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from cupy.cuda import runtime
+
+    from groute_py.device.cuda.runtime.pinned import lock_reused
+
+    def interrupted(at: int, *_: Any) -> None:
+        locks.locked.append(at)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(runtime, "hostRegister", interrupted)
+    pool.empty(LEAST_BYTES, np.uint8)
+    array = pool.empty(LEAST_BYTES, np.uint8)
+    with pytest.raises(KeyboardInterrupt):
+        lock_reused(array)
+    del array
+    pool.clear()
+    assert len(locks.locked) == 1
+    assert locks.unlocked == locks.locked
+
+
+def test_an_interrupted_copy_ends_before_its_memory_is_free(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import cupy as cp
+
+    from groute_py.device.cuda.runtime import transfer
+
+    done = list[str]()
+
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    stream = SimpleNamespace(synchronize=lambda: done.append("synchronized"))
+    monkeypatch.setattr(transfer, "lock_reused", lambda _: True)
+    monkeypatch.setattr(transfer, "begin_copy", interrupted)
+    monkeypatch.setattr(transfer.cp.cuda, "get_current_stream", lambda: stream)
+    values = cp.zeros(9, np.int64)
+    with pytest.raises(KeyboardInterrupt):
+        transfer.put_on_host(np.empty(9, np.int64), values, np.copyto)
+    assert done == ["synchronized"]
+
+
+def test_every_other_value_of_an_array_that_is_copied_in_pieces() -> None:
+    import cupy as cp
+
+    from groute_py.engine.solver import Mirrored
+
+    count = 3 * (4 << 20) // 8 + 5
+    some = Mirrored(cp.asarray(np.arange(2 * count))[::2])
+    np.testing.assert_array_equal(some.on_host, np.arange(0, 2 * count, 2))
 
 
 @pytest.mark.parametrize("count", [LEAST_BYTES // 8, LEAST_BYTES])

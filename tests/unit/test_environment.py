@@ -7,7 +7,7 @@ import pwd
 import pytest
 
 from groute_py.errors import InputError
-from groute_py.system.environment import JobPlace, hiding, place
+from groute_py.system.environment import JobPlace, hiding, local_size, place
 from groute_py.system.settings import settings
 
 # The batch step of a Slurm job: the script itself, before any srun.
@@ -92,6 +92,10 @@ def test_place_reads_the_process_environment(monkeypatch: pytest.MonkeyPatch) ->
     for name, value in OPENMPI.items():
         monkeypatch.setenv(name, value)
     assert place() == JobPlace("Open MPI", 4, 3, 1)
+    assert local_size() == 4
+    for named, size in (("2", 2), ("0", 1), ("9", 4), ("two", 4)):
+        monkeypatch.setenv("OMPI_COMM_WORLD_LOCAL_SIZE", named)
+        assert local_size() == size
 
 
 @pytest.mark.parametrize(

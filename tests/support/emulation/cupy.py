@@ -345,6 +345,7 @@ def install(gpus: int, blocks: int = 1) -> None:
         hostRegister=lambda *_: None,
         hostUnregister=lambda *_: None,
         memset=ctypes.memset,
+        memsetAsync=lambda place, value, nbytes, _: ctypes.memset(place, value, nbytes),
         streamQuery=lambda _: 0,
         deviceSynchronize=lambda: None,
         free=MEMORY.free,

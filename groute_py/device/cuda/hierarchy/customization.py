@@ -103,7 +103,8 @@ class CudaCustomization:
         packs = min(1 << max(-(-len(begins) // SOURCES) - 1, 0).bit_length(), MOST_PACKS)
         stays, step = on_device(sources), SOURCES * packs
         at_once = len(begins) if stays else min(step, len(begins))
-        each = SOURCES * self.kind.type.itemsize * packs
+        has_sweeps = (self.kind.type, packs) in self._sweeps
+        each = 0 if has_sweeps else SOURCES * self.kind.type.itemsize * packs
         refuse_large((each + 8 * at_once) * count, "rows of distances", self._gpu)
         sweeps = self._swept(packs)
         answer = (cp if stays else ANSWERS).empty((len(begins), count), np.int64)

@@ -14,6 +14,7 @@ from cupy.cuda import runtime
 from numpy.typing import DTypeLike, NDArray
 
 from groute_py.device.cuda.runtime.short_memory import NO_MEMORY
+from groute_py.system.environment import local_size
 from groute_py.system.memory_limits import ANSWERS
 from groute_py.system.memory_pool import reused_memory
 
@@ -22,6 +23,8 @@ PORTABLE = 1
 
 _locked: dict[int, int] = {}
 """Bytes of the memory of answers that is page-locked, by its address."""
+
+os.register_at_fork(after_in_child=_locked.clear)  # a child's copy of the memory is not locked
 
 
 def empty_pinned(shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
@@ -54,21 +57,24 @@ def lock_reused(array: NDArray[Any]) -> bool:
     """Page-lock the memory of an answer if an earlier one had it; return whether it is locked.
 
     It stays so until it is freed. A copy then takes the whole bandwidth of the link, and no thread.
-    To lock memory takes longer than to copy it once.
+    To lock memory takes longer than to copy it once. The ranks of a host share what may be locked.
     """
     if (memory := reused_memory(array)) is None:
         return False
     address, size = memory.ctypes.data, memory.nbytes
     if address in _locked:
         return True
-    if sum(list(_locked.values())) + size > ANSWERS.most:
+    if sum(list(_locked.values())) + size > ANSWERS.most // local_size():
         return False
+    # first, since Ctrl-C may come behind any line
+    unlock = finalize(memory, _unlock, address, cp.cuda.Device().id, os.getpid())
+    unlock.atexit = False
     try:
         runtime.hostRegister(address, size, PORTABLE)
     except runtime.CUDARuntimeError:  # a page of it is locked with other memory, or none can be
+        unlock.detach()
         return False
     _locked[address] = size
-    finalize(memory, _unlock, address, cp.cuda.Device().id, os.getpid()).atexit = False
     return True
 
 

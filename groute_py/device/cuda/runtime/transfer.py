@@ -78,6 +78,7 @@ def filled_on_device(count: int, dtype: np.dtype[Any], fill: Fill) -> Any:
 
 def to_host(values: Any) -> NDArray[Any]:
     """A copy in pageable host memory of an array on the current GPU, shape (k,)."""
+    values = values if values.flags.c_contiguous else values.copy()  # as a user may have put it
     array = ANSWERS.empty(values.shape, values.dtype)
     if values.nbytes <= SMALL_BYTES and not lock_reused(array):
         values.get(out=array)
@@ -100,8 +101,10 @@ def put_on_host(array: NDArray[Any], values: Any, put: Put) -> None:
     """Put an array on the current GPU into one in host memory; both have the shape (k,)."""
     if put is np.copyto and values.dtype == array.dtype and lock_reused(array):
         stream = cp.cuda.get_current_stream()
-        begin_copy(array, values, stream)
-        stream.synchronize()
+        try:
+            begin_copy(array, values, stream)
+        finally:  # Ctrl-C must not free what is copied to
+            stream.synchronize()
         return
     step = PIECE_BYTES // values.itemsize
 

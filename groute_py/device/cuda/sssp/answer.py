@@ -6,7 +6,7 @@ from typing import Any
 
 import cupy as cp
 import numpy as np
-from cupy.cuda import driver
+from cupy.cuda import driver, runtime
 from numpy.typing import NDArray
 
 from groute_py.device.base import NearVertices, bound_within
@@ -84,14 +84,16 @@ class Answer:
             self._stream.synchronize()
         return int(self._arcs_on_host[0])
 
-    def held(self, *, predecessors: bool) -> tuple[Any, Any]:
+    def detach(self, *, predecessors: bool) -> tuple[Any, Any]:
+        moves = predecessors and self._order is None and self._graph.terms.mode == "alone"
         with self._stream:
             distances = cp.empty(self._graph.share.own_count, self._public)
-            given = self._given_parents() if predecessors else None
-            parents = cp.empty(len(distances), np.int64) if predecessors and given is None else None
+            parents = cp.empty(len(distances), np.int64) if predecessors and not moves else None
             self._leave(distances, parents)
+            if moves:
+                parents = self._replaced_parents()
         self._stream.synchronize()
-        return distances, parents if given is None else given
+        return distances, parents
 
     def replace(self, distances: NDArray[Any], parents: NDArray[np.int64]) -> None:
         # in the share's numbers: with negative weights there are no others
@@ -140,20 +142,17 @@ class Answer:
         owned = self._buffers.arrays[name][: self._graph.share.own_count]
         return owned if self._order is None else self._order.by_vertex(self._graph, name, owned)
 
-    def _given_parents(self) -> Any:
-        """Return the predecessors, in whose place others come; None if they are to be copied."""
-        if self._order is not None or self._graph.terms.mode != "alone":
-            return None
+    def _replaced_parents(self) -> Any:
+        """Return the predecessors; the next solve has an array of its own."""
         parents, words = self._buffers.arrays["parent"], self._buffers.work
-        if (others := if_it_fits(lambda: cp.empty(len(parents), np.int64))) is None:
-            return None
+        others = cp.empty(len(parents), np.int64)
         self._buffers.arrays["parent"], words["parent"] = others, others.data.ptr
         words["record"] = others.data.ptr if words["record"][0] else 0
         return parents
 
     def _leave(self, distances: Any, parents: Any) -> None:
         """Fill what is not None, and count arcs, in the stream; the count comes to the host."""
-        self._arcs.fill(0)
+        runtime.memsetAsync(self._arcs.data.ptr, 0, self._arcs.nbytes, self._stream.ptr)
         self._leaving.launch(
             self._stream,
             share=self._graph.struct,

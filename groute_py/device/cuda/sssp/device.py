@@ -179,10 +179,10 @@ class CudaDevice:
     def arcs_reached(self) -> int:
         return self.parts.answer.arcs_reached()
 
-    def held(self, *, predecessors: bool) -> tuple[Any, Any]:
+    def detach(self, *, predecessors: bool) -> tuple[Any, Any]:
         remedy = "leave out download=False"
         with within_memory("a second copy of the answer", self.label, remedy):
-            return self.parts.answer.held(predecessors=predecessors)
+            return self.parts.answer.detach(predecessors=predecessors)
 
     def near(self, *, predecessors: bool) -> NearVertices | None:
         return self.parts.answer.near(predecessors=predecessors)
