@@ -8,8 +8,8 @@ with ``prepare``, and the time is that of a public call to the complete answer i
 
 * ``pairs``: N random pairs; ``matrix``: N random sources by N random targets.
 * ``nearest``: the nearest of N random facilities, or the K nearest, for each vertex.
-* ``within``: a call of `sssp` from each of N sources, with a cutoff that `WITHIN` of the vertices
-  of a tree are within; ``isochrones``: the same by one call.
+* ``within``: rows from N sources, with a cutoff that `WITHIN` of the vertices of a tree are within;
+  ``near``: the same by a call of `sssp` for each; ``isochrones``: by one call of `isochrone`.
 * ``isochrone``: from one source with N limits, the last of which `WIDE` of the vertices are within.
 * ``rows``: from N sources to all vertices; ``tree``: distances and predecessors, a call for each.
 * ``closeness``, ``betweenness``: of, or from, N random sources.
@@ -51,6 +51,7 @@ SETS = {
     "cuda": [
         "pairs:NY/10000",
         "within:NY/100",
+        "near:NY/100",
         "isochrones:NY/100",
         "nearest:NY/100",
         "nearest:NY/100/k5",
@@ -162,6 +163,14 @@ def _near(row: NDArray[Any], asked: Question) -> Any:
     return [np.where(row <= asked.limits[-1], row, np.inf)]
 
 
+def _rows(solver: Solver, asked: Question) -> Any:
+    return solver.apsp(asked.sources)
+
+
+def _cutoff(asked: Question) -> Record:
+    return {"predecessors": False, "cutoff": asked.limits[-1]}
+
+
 def _isochrones(solver: Solver, asked: Question) -> Any:
     return solver.isochrone(asked.sources, asked.limits, each=True)
 
@@ -194,17 +203,11 @@ JOBS: dict[str, Job] = {
         lambda answer, asked: _public(answer[1]).reshape(-1, asked.k),
         None,
     ),
-    "within": Job(
-        _each,
-        _stacked,
-        _near,
-        lambda asked: {"predecessors": False, "cutoff": asked.limits[-1]},
-    ),
+    "within": Job(_rows, _distances, _near, _cutoff),
+    "near": Job(_each, _stacked, _near, _cutoff),
     "isochrones": Job(_isochrones, _of_reaches, _near),
     "isochrone": Job(_isochrones, _of_reaches, _near),
-    "rows": Job(
-        lambda solver, asked: solver.apsp(asked.sources), _distances, lambda row, asked: [row]
-    ),
+    "rows": Job(_rows, _distances, lambda row, asked: [row]),
     "matrix": Job(
         lambda solver, asked: solver.matrix(asked.sources, asked.targets),
         _distances,
@@ -274,7 +277,7 @@ def _question(case: Case, held: Held) -> Question:
     count = min(1 if one_source else case.count, n)
     sources, targets = (drawn.choice(n, count, replace=False) for _ in range(2))
     limits: tuple[int, ...] = ()
-    if case.job in ("within", "isochrones", "isochrone"):
+    if case.job in ("within", "near", "isochrones", "isochrone"):
         row = right_distances(held.graph, int(sources[0]))
         parts = np.linspace(0, WIDE, case.count + 1)[1:] if one_source else WITHIN
         amounts = np.quantile(row[row < UNREACHED], parts, method="lower")

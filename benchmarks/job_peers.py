@@ -325,6 +325,7 @@ JOB_PEERS: Mapping[str, Programs] = {
     "pairs": {"SciPy": scipy_pairs, "RoutingKit": routingkit_pairs, "pandana": pandana_pairs},
     "nearest": {"SciPy": scipy_nearest, "pandana": pandana_nearest},
     "within": _WITHIN,
+    "near": _WITHIN,
     "isochrones": _WITHIN,
     "isochrone": {"SciPy": scipy_within},
     "rows": {"SciPy": scipy_rows, "NetworKit": networkit_rows, "igraph": igraph_rows},

@@ -13,6 +13,7 @@ CASES = (
     "nearest:rmat:5/4",
     "nearest:road:9x9/5/k3",
     "within:road:9x9/3",
+    "near:road:9x9/3",
     "isochrones:road:9x9/3",
     "isochrone:road:9x9/2",
     "rows:rmat:5/10",
@@ -34,8 +35,8 @@ def test_cases(run: Bench) -> None:
     assert done.exit_code == 0, done.output
     assert [record["case"] for record in records] == list(CASES)
     assert all(record["median_s"] > 0 < record["phases"]["run"] for record in records)
-    assert all(record["peers"]["SciPy"]["compared"] for record in records[:9])
-    assert [record["peers"]["SciPy"].get("part") for record in records[6:8]] == [None, 8]
+    assert all(record["peers"]["SciPy"]["compared"] for record in records[:10])
+    assert [record["peers"]["SciPy"].get("part") for record in records[7:9]] == [None, 8]
     peers = [peer for record in records for peer in record["peers"].values()]
     assert all("median_s" in peer or peer["skipped"] == "not installed" for peer in peers)
 
