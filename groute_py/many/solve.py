@@ -108,9 +108,9 @@ class Solving:
         """
 
         def ask(solver: RowSolver, some: NDArray[np.int64]) -> Iterator[RowBlock]:
-            stay = getattr(solver, "blocks_on_gpu", None) if on_gpu else None
-            stays = stay is not None and self._height is None
-            for rows in stay(some) if stays else solver.blocks(some, targets):
+            stays = on_gpu and self._height is None
+            stay = getattr(solver, "blocks_on_gpu", None) if stays else None
+            for rows in solver.blocks(some, targets) if stay is None else stay(some):
                 yield replace(rows, cutoff=getattr(solver, "cutoff", math.inf))
 
         for block in self._complete(sources, ask):
