@@ -29,7 +29,7 @@ from groute_py.graph.turns.expanded import Layout
 from groute_py.many.carry import with_sums
 from groute_py.many.choose import Choice, choose
 from groute_py.many.labels import LABELS, LabelRows
-from groute_py.many.put_rows import put_rows_by_threads
+from groute_py.many.put_rows import bring_rows
 from groute_py.many.row_graph import RowGraph
 from groute_py.many.rows import SourceRows
 from groute_py.many.solve import Solving
@@ -252,6 +252,7 @@ def collect(
 ) -> SourceRows | None:
     """Return all rows in rank 0's memory, where they have to fit; None elsewhere. Collective."""
     on_root(channel, lambda: _refuse_memory(job))
+    job = replace(job, on_gpu=channel.size == 1 and job.columns is None)
     sink = Collected(job) if channel.rank == 0 else None
     label = deliver(channel, job, np.arange(len(job.sources)), sink, progress)
     if sink is None:
@@ -273,12 +274,12 @@ class Collected:
 
     def take(self, numbers: NDArray[np.int64], block: RowBlock) -> None:
         if self._are_lent or block.count < len(self.distances):
-            put_rows_by_threads(put_public, self.distances, numbers, block.distances)
+            bring_rows(put_public, self.distances, numbers, block.distances)
         else:
             self.distances = block.distances
         if self.parents is not None:
             assert block.predecessors is not None
-            put_rows_by_threads(np.copyto, self.parents, numbers, block.predecessors)
+            bring_rows(np.copyto, self.parents, numbers, block.predecessors)
         for name, sums in block.carried.items():
             self.carried.setdefault(name, np.empty(self._shape, sums.dtype))[numbers] = sums
 

@@ -9,11 +9,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.results.distances import WIDENED_AT_ONCE
+from groute_py.graph.arrays import on_device
+from groute_py.results.distances import WIDENED_AT_ONCE, public_distances, put_public
 from groute_py.system.threads import in_slices
+
+WIDENED_ON_GPU = 1 << 24
+"""Distances that a GPU widens in one go, about."""
 
 Put = Callable[[NDArray[Any], NDArray[Any]], object]
 """Writes to the first array the second one, of the same shape, perhaps in another type."""
+
+
+def bring_rows(put: Put, content: NDArray[Any], numbers: NDArray[np.int64], rows: Any) -> None:
+    """Put rows at positions of an array.
+
+    Rows on a GPU are widened there; their positions follow one another.
+    """
+    if not on_device(rows):
+        put_rows_by_threads(put, content, numbers, rows)
+        return
+    from groute_py.device.cuda.runtime.transfer import put_on_host
+
+    step = max(WIDENED_ON_GPU // rows.shape[1], 1)
+    for first in range(0, len(rows), step):
+        some, part = numbers[first : first + step], rows[first : first + step]
+        wide = public_distances(part) if put is put_public else part
+        put_on_host(content[some[0] : some[-1] + 1].reshape(-1), wide.ravel(), np.copyto)
 
 
 def put_rows_by_threads(

@@ -59,6 +59,12 @@ def test_exactly_at_a_distance(device: str, method: str, dtype: str) -> None:
         check(graph, groute_py.apsp(graph, cutoff=cutoff, **how), cutoff)
 
 
+def test_rows_come_in_pieces(device: str, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("groute_py.many.put_rows.WIDENED_ON_GPU", 900)
+    rows = groute_py.apsp(ROAD, algorithm=method, device=device, predecessors=True, cutoff=9000)
+    check(ROAD, rows, 9000)
+
+
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 @pytest.mark.parametrize("reverse", [False, True])
 def test_on_ranks(device: str, ranks: int, reverse: bool) -> None:
