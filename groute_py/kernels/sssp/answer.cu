@@ -26,53 +26,19 @@ __device__ __forceinline__ u64 degree_of(const Share& share, u32 number) {
     return share.degrees ? share.degrees[number] : share.offsets[number + 1] - share.offsets[number];
 }
 
-__device__ __forceinline__ Public as_public(Distance distance) {
-    return distance == UNREACHED ? PUBLIC_UNREACHED : (Public)distance;
-}
+#define AT_ONCE 4  // vertices that a thread has in flight
 
-// Neighbours, in one load or store.
-template <class Word>
-struct alignas(2 * sizeof(Word)) Pair {
-    Word each[2];
-};
-
-#define AT_ONCE 4  // vertices, or pairs of them, that a thread has in flight
-
-// Adds the out-arcs of reached owned vertices to `arcs`; with peers also those that lie on other ranks, else all but
-// those of unreached ones, which are few. distances, parents: are filled by vertex unless they are null.
+// Counts the out-arcs of reached owned vertices; with peers also those that lie on other ranks. distances, parents: are
+// filled by vertex unless they are null.
 extern "C" __global__ void leave_answer(const __grid_constant__ Share share, const __grid_constant__ Work work,
                                         const __grid_constant__ Numbers by, Public* distances, i64* parents,
                                         u64* arcs) {
     __shared__ u64 sum;
     if (threadIdx.x == 0) sum = 0;
     __syncthreads();
-    const bool counts_reached = share.degrees;
-    u64 mine = 0, begin = 0;
-    const u32 stride = gridDim.x * blockDim.x, thread = blockIdx.x * blockDim.x + threadIdx.x;
-    if (!by.numbers && distances && !parents) {
-        const u32 pairs = share.own / 2;
-        begin = 2 * pairs;
-        for (u64 first = thread; first < pairs; first += (u64)AT_ONCE * stride) {
-            Pair<Distance> pair[AT_ONCE];
-#pragma unroll
-            for (u32 k = 0; k < AT_ONCE; k++) {
-                const u64 p = first + (u64)k * stride;
-                if (p < pairs) pair[k] = ((const Pair<Distance>*)work.distance)[p];
-            }
-#pragma unroll
-            for (u32 k = 0; k < AT_ONCE; k++) {
-                const u64 p = first + (u64)k * stride;
-                if (p >= pairs) continue;
-                Pair<Public> wide;
-                for (u32 side = 0; side < 2; side++) {
-                    wide.each[side] = as_public(pair[k].each[side]);
-                    if ((pair[k].each[side] != UNREACHED) == counts_reached) mine += degree_of(share, 2 * p + side);
-                }
-                ((Pair<Public>*)distances)[p] = wide;
-            }
-        }
-    }
-    for (u64 first = begin + thread; first < share.own; first += (u64)AT_ONCE * stride) {
+    u64 mine = 0;
+    const u32 stride = gridDim.x * blockDim.x;
+    for (u64 first = blockIdx.x * blockDim.x + threadIdx.x; first < share.own; first += (u64)AT_ONCE * stride) {
         u32 number[AT_ONCE];
         Distance distance[AT_ONCE];
 #pragma unroll
@@ -83,21 +49,18 @@ extern "C" __global__ void leave_answer(const __grid_constant__ Share share, con
         }
 #pragma unroll
         for (u32 k = 0; k < AT_ONCE; k++)
-            if (first + (u64)k * stride < share.own && (distance[k] != UNREACHED) == counts_reached)
-                mine += degree_of(share, number[k]);
+            if (distance[k] != UNREACHED) mine += degree_of(share, number[k]);
 #pragma unroll
         for (u32 k = 0; k < AT_ONCE; k++) {
             const u64 v = first + (u64)k * stride;
             if (v >= share.own) continue;
-            if (distances) distances[v] = as_public(distance[k]);
+            if (distances) distances[v] = distance[k] == UNREACHED ? PUBLIC_UNREACHED : (Public)distance[k];
             if (parents) parents[v] = parent_of(work, by, number[k]);
         }
     }
     warp_add_to(&sum, mine);
     __syncthreads();
-    if (threadIdx.x != 0) return;
-    if (!counts_reached) sum = (blockIdx.x == 0 ? share.offsets[share.own] - share.offsets[0] : 0) - sum;
-    if (sum) atomicAdd(arcs, sum);
+    if (threadIdx.x == 0 && sum) atomicAdd(arcs, sum);
 }
 
 // A reached vertex.
