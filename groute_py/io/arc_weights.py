@@ -1,13 +1,14 @@
 """Weights of all arcs of a graph in a file beside it: ``.npy``, or a column of a table.
 
-A table (``.csv``, ``.tsv``, compressed or not, or ``.parquet``) has a line of titles. Its weights
-are the one column whose title says so, or the only column.
+A table (``.csv``, ``.tsv``, compressed or not, or ``.parquet``) has a line of titles, or one column
+of numbers alone. Its weights are the one column whose title says so, or the only column.
 """
 
 from __future__ import annotations
 
 import math
 import re
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,8 @@ from groute_py.system.memory_limits import check_room
 SUFFIX = re.compile(r"\.([ct]sv(\.\w+)?|parquet|npy)$")
 
 WHOLE = re.compile(r"[+-]?\d{1,400}")
+
+NUMBER = re.compile(r"[+-]?(\d{1,400}\.?\d{0,400}|\.\d{1,400})([eE][+-]?\d{1,3})?")
 
 ROW_BYTES = 100
 """Bytes of a weight of a table in memory, at least."""
@@ -88,7 +91,10 @@ def _of_table(path: Path) -> tuple[NDArray[Any], list[int]]:
             values = file.read(columns=[title]).column(0).to_pylist()
         return _numbers(path, values, lines := list(range(1, len(values) + 1))), lines
     rows = csv_rows(path, "weights", ROW_BYTES, DELIMITERS)
-    titles = [title.strip() for title in next(rows, (1, [""]))[1]]
+    first = next(rows, (1, [""]))
+    titles = [title.strip() for title in first[1]]
+    if len(titles) == 1 and NUMBER.fullmatch(titles[0]):
+        titles, rows = ["weight"], chain([first], rows)
     column, values, lines = _column(path, titles), [], []
     for line, fields in rows:
         if not fields:

@@ -13,7 +13,7 @@ from groute_py.graph.arrays import as_int64, as_weights, host_array
 from groute_py.graph.csr import Graph
 from groute_py.graph.hierarchy.separators.lengths import WIDE
 from groute_py.graph.ids import integers
-from groute_py.io.text.arc_reader import ROUNDED, first_rounded
+from groute_py.io.text.arc_reader import EXACT, ROUNDED, first_rounded
 
 FLOAT = np.finfo(np.float64)
 
@@ -59,6 +59,7 @@ def with_other_weights(graph: Graph, weights: Any, arcs: Any = None) -> Graph:
 
     The type becomes wider if need be; see `groute_py.many.customized.Customized.update`.
     """
+    _refuse_rounded(weights)
     values = as_weights(host_array(weights))
     if arcs is None:
         return graph.with_weights(values)
@@ -77,6 +78,14 @@ def with_other_weights(graph: Graph, weights: Any, arcs: Any = None) -> Graph:
     changed = graph.weights.astype(kind)
     changed[some] = values
     return graph.with_weights(changed)
+
+
+def _refuse_rounded(weights: Any) -> None:
+    """Raise `GraphError` for a list with decimals and an integer that float64 may not hold."""
+    if isinstance(weights, list) and any(isinstance(weight, float) for weight in weights):
+        for weight in weights:
+            if isinstance(weight, int) and abs(weight) > EXACT:
+                raise GraphError(ROUNDED.format(weight))
 
 
 def arcs_in(arcs: Any, graph: Graph) -> NDArray[np.int64]:

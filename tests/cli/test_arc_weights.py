@@ -104,7 +104,20 @@ def table(*values: object) -> str:
     return "\n".join(["weight", *map(str, values), ""])
 
 
+@pytest.mark.usefixtures("town")
+@pytest.mark.parametrize("shift", [0, 0.5, 2**54])
+def test_a_column_without_titles(shift: float) -> None:
+    weights = OTHER + shift
+    Path("w.csv").write_text("\n".join(map(str, weights.tolist())))
+    run("sssp", "town.gr", "--source", "7", "-o", "one.npz", "--arc-weights", "w.csv")
+    np.save("w.npy", weights)
+    run("sssp", "town.gr", "--source", "7", "-o", "other.npz", "--arc-weights", "w.npy")
+    with np.load("one.npz") as one, np.load("other.npz") as other:
+        assert one["distances"].tolist() == other["distances"].tolist()
+
+
 REFUSED = {
+    "two columns without titles": ("1,2\n3,4\n", "expected one column of weights, got 1, 2"),
     "one too few": (OTHER[1:], r"has .* weights of shape .* arcs; give one for each"),
     "two rows": (OTHER.reshape(1, -1), "give one for each"),
     "not a number": (np.where(OTHER[5] == OTHER, np.nan, OTHER), "the weight of arc 5 is nan"),

@@ -407,6 +407,8 @@ def test_other_weights(town: Path) -> None:
         ({"weights": ["a", 1, 1, 1]}, "weights must be numbers"),
         ({"weights": [True, 1, 1, 1]}, "weights must be numbers"),
         ({"weights": [1, 1, 1, 10**30]}, "weight"),
+        ({"weights": [2**53 + 1, 0.5, 1, 1]}, "weight 9007199254740993 stands beside decimals"),
+        ({"arcs": [["home", "work"], ["work", "pub"]], "weights": [0.5, 2**60]}, "beside decimals"),
         ({"arcs": [["home", "work"]], "weights": [10**30]}, "array of numbers"),
         ({"arcs": True, "weights": [1]}, "arcs must be a list of at least one pair"),
         ({"arcs": [["home", "zoo"]], "weights": [1]}, "no arc of town leads from"),
