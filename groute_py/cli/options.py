@@ -34,7 +34,7 @@ MEMORY = (
 )
 """Says what is other than in Python: a unit may follow the number of bytes."""
 
-NAMED = "all, ID,ID,…, @FILE, FILE.ss, random:N, or points FILE.csv"
+NAMED = "all, ID,ID,…, @FILE, FILE.ss, random:N, or points FILE.csv, .geojson"
 """Values of an option of vertices."""
 
 BOTH_CACHES = "--cache FOLDER and --no-cache: give one of them"

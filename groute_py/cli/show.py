@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 NARROWEST = 40
 """Columns of a terminal that a table is made for, however few it says it has."""
 
+IDS = frozenset(("source", "from", "to"))
+"""Rows whose numbers are ids of vertices."""
+
 Progress = Callable[[int, int], None]
 
 
@@ -37,7 +40,8 @@ def answer(rows: dict[str, Any], *, as_json: bool, aside: bool = False) -> None:
     lines = [json.dumps(rows)]
     if not as_json:
         width = max(len(key) for key in rows)
-        lines = [f"  {key.replace('_', ' '):<{width}}  {text_of(rows[key])}" for key in rows]
+        texts = {k: printable(v) if k in IDS else text_of(v) for k, v in rows.items()}
+        lines = [f"  {key.replace('_', ' '):<{width}}  {texts[key]}" for key in rows]
     with free_terminal():
         for line in lines:
             click.echo(line, err=aside)

@@ -91,7 +91,10 @@ def number_of(text: str, unit: str | None, graph: str = "") -> int | float:
     if unit is not None and unit not in scales:
         units = " ".join(SECONDS if unit in SECONDS else METRES)
         hint = "minutes are min" if own == "m" else f"write one of {units}"
-        raise InputError(f"{quote(text)}: the weights of {quoted(graph)} are in {unit}; {hint}")
+        raise InputError(
+            f"{quote(text)}: the weights of {quoted(graph)} are in {unit}; {hint}, or name a "
+            "column by --weight (weight= in Python)"
+        )
     number = Fraction(words[1]) * (scales[own] / scales[unit or own])
     return int(number) if number.denominator == 1 else float(number)
 

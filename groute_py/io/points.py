@@ -1,14 +1,15 @@
-"""Points from ``.csv`` and ``.tsv``: a line of titles, then a point, or a pair of points, a line.
+"""Points from ``.geojson``; or from ``.csv`` and ``.tsv``, a point or a pair of points a line.
 
 name,lon,lat                   source_lon,source_lat,target_lon,target_lat
 depot,-73.99,40.73             -73.99,40.73,-73.95,40.78
 
 The titles of coordinates are those of `groute_py.io.tables.titles.places_in`; other columns, such
-as ``name``, are attributes of the points.
+as ``name``, are attributes of the points, as are properties of GeoJSON's features.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Iterator
@@ -20,15 +21,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import FormatError, InputError, quote
+from groute_py.io.compression import refuse_pipes
 from groute_py.io.tables.titles import PlaceTitles, ends_in, places_in
 from groute_py.io.text.lines import DELIMITERS, csv_rows
+from groute_py.io.untrusted import json_object
+from groute_py.system.memory_limits import check_room
 
-SUFFIX = re.compile(r"[^@,][^,]*\.[ct]sv(\.\w+)?")  # of files of points, which may be compressed
+SUFFIX = re.compile(r"[^@,][^,]*\.([ct]sv(\.\w+)?|geojson)")  # .csv may be compressed
 
 PLACE = r"[+-]?\d+\.\d*,[+-]?\d+(\.\d*)?|[+-]?\d+,[+-]?\d+\.\d*"  # no ids: it has a decimal point
 PLACES = re.compile(f"({PLACE})(;({PLACE}))*")
 
 POINT_BYTES = 200  # of a point in memory, at least
+
+JSON_BYTES = 8  # of a byte of JSON in memory
+
+GREAT = 1e300  # no coordinate is
 
 
 class FilePoints(NamedTuple):
@@ -76,16 +84,76 @@ def points_in(text: str) -> FilePoints | None:
 
 def read_points(path: Path) -> FilePoints:
     """Read a file of points."""
+    if path.suffix == ".geojson":
+        return _of_features(path)
     lines = _Lines(path)
     places = places_in(lines.titles)
     places = [place for place in places if not place.of] or places
     if len(places) != 1:
         lines.fail(f"expected the titles lon,lat or x,y, got {lines.shown_titles}", line=1)
     columns = [lines.column(title) for title in (places[0].x, places[0].y)]
-    points, attributes = lines.table(columns)
+    return _named(*lines.table(columns), _titles(places[0]))
+
+
+def _named(
+    points: NDArray[np.float64],
+    attributes: dict[str, NDArray[Any]],
+    titles: tuple[str, str] | None,
+) -> FilePoints:
     if "name" not in attributes:
         attributes = {"name": np.arange(1, len(points) + 1), **attributes}
-    return FilePoints(points, _titles(places[0]), attributes)
+    return FilePoints(points, titles, attributes)
+
+
+def _of_features(path: Path) -> FilePoints:
+    """Read the points of a ``FeatureCollection`` (RFC 7946), and their properties."""
+    refuse_pipes(path)
+    try:
+        check_room(JSON_BYTES * path.stat().st_size, f"{path}: its points")
+        features = json_object(path.read_bytes()).get("features")
+    except OSError as error:
+        raise FormatError(path, f"cannot be read: {error.strerror or error}") from error
+    except ValueError as problem:
+        raise FormatError(path, f"is no GeoJSON: {problem}") from problem
+    if not isinstance(features, list):
+        raise FormatError(path, "expected a FeatureCollection of points")
+    if not features:
+        raise InputError(f"{path}: has no points")
+    points = [_point_of(path, *item) for item in enumerate(features, 1)]
+    rows = [feature.get("properties") for feature in features]
+    rows = [row if isinstance(row, dict) else {} for row in rows]
+    titles = dict.fromkeys(title for row in rows for title in row)
+    attributes = {_utf_8(title): _scalars([row.get(title) for row in rows]) for title in titles}
+    return _named(np.array(points, np.float64), attributes, None)
+
+
+def _point_of(path: Path, number: int, feature: Any) -> tuple[float, float]:
+    """The coordinates of a feature, of which a height is left out."""
+    geometry = feature.get("geometry") if isinstance(feature, dict) else None
+    if isinstance(geometry, dict) and geometry.get("type") == "Point":
+        place = geometry.get("coordinates")
+        if isinstance(place, list) and len(place) in (2, 3) and all(map(_is_place, place)):
+            return float(place[0]), float(place[1])
+    raise FormatError(path, f"feature {number} is no Point of two numbers")
+
+
+def _is_place(value: Any) -> bool:
+    return type(value) in (int, float) and abs(value) < GREAT
+
+
+def _scalars(values: list[Any]) -> NDArray[Any]:
+    """Values of a property: numbers, if all are; else text, and None for null."""
+    if all(type(value) in (int, float) for value in values):
+        kind = np.int64 if all(type(value) is int for value in values) else np.float64
+        if kind is np.float64 or all(abs(value) < 2**63 for value in values):
+            return np.array(values, kind)
+    texts = [v if v is None or isinstance(v, str) else json.dumps(v) for v in values]
+    return np.array([None if text is None else _utf_8(text) for text in texts], object)
+
+
+def _utf_8(text: str) -> str:
+    """A text without halves of characters, which JSON can have."""
+    return text.encode(errors="replace").decode()
 
 
 def read_point_pairs(path: Path) -> PointPairs | None:

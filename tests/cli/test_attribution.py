@@ -161,3 +161,12 @@ def test_arrays_in_memory() -> None:
     block = groute_py.matrix(graph, [0, 1], [2], device="cpu")
     assert block is not None
     assert block.attribution == OPENSTREETMAP
+
+
+def test_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The row of the answer says it, and no column of its table."""
+    monkeypatch.setattr("groute_py.cli.outputs.is_terminal", lambda: True)
+    table, _, rows = run_command(*words_of("matrix")).output.partition("graph ")
+    assert "attribution" in rows
+    assert "attribution" not in table
+    assert "distance" in table

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from groute_py import FormatError
+from groute_py import FormatError, InputError
 from groute_py.graph.ids import Numbering
 from groute_py.io.pairs import read_pairs_in
 from groute_py.io.points import is_points_file, read_point_pairs, read_points
@@ -42,7 +44,55 @@ def test_points(tmp_path: Path, text: str, titles: tuple[str, str] | None) -> No
         assert points.names == ["a"]
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.csv.gz", "a.tsv.zst"])
+def features(*places: Any, **properties: list[Any]) -> str:
+    columns = zip(*properties.values(), strict=True)
+    rows = [dict(zip(properties, row, strict=True)) for row in columns]
+    listed = [
+        {"type": "Feature", "geometry": {"type": "Point", "coordinates": place}, "properties": row}
+        for place, row in zip(places, rows or [None] * len(places), strict=True)
+    ]
+    return json.dumps({"type": "FeatureCollection", "features": listed})
+
+
+def test_points_of_geojson(tmp_path: Path) -> None:
+    path = tmp_path / "homes.geojson"
+    path.write_text(
+        features([7, 43.5], [8, 44, 120.0], name=["a", None], people=[3, 4], is_in=[True, 0])
+    )
+    points = read_points(path)
+    assert points.coordinates.tolist() == [[7, 43.5], [8, 44]]
+    assert points.titles is None
+    assert points.attributes["name"].tolist() == ["a", None]
+    assert points.attributes["people"].dtype == np.int64
+    assert points.attributes["is_in"].tolist() == ["true", "0"]
+    path.write_text(features([7, 43.5], [8, 44]))
+    assert read_points(path).names == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("name,lon,lat", "is no GeoJSON"),
+        ("[]", "is no GeoJSON: expected a JSON object, got list"),
+        ("{}", "expected a FeatureCollection of points"),
+        (features(), "has no points"),
+        (features([7]), "feature 1 is no Point of two numbers"),
+        (features([7, 43], [7, None]), "feature 2 is no Point"),
+        (features([7, 10**400]), "is no GeoJSON|feature 1 is no Point"),
+        ('{"features": [3]}', "feature 1 is no Point"),
+        (features([7, 43]).replace("Point", "LineString"), "feature 1 is no Point"),
+    ],
+)
+def test_what_is_no_geojson_of_points(tmp_path: Path, text: str, says: str) -> None:
+    path = tmp_path / "homes.geojson"
+    path.write_text(text)
+    with pytest.raises(InputError, match=rf"homes\.geojson: .*({says})"):
+        read_points(path)
+    with pytest.raises(FormatError, match="cannot be read"):
+        read_points(tmp_path / "none.geojson")
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.csv.gz", "a.tsv.zst", "a.geojson"])
 def test_names_of_files_of_points(name: str) -> None:
     assert is_points_file(name)
 
