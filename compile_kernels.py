@@ -83,6 +83,7 @@ def run_commands() -> None:
         with contextlib.redirect_stdout(io.StringIO()):
             commands.main([*words, "--device", "cpu", "--no-cache"], standalone_mode=False)
     answer_by_labels()
+    assign_trips()
 
 
 def answer_by_labels() -> None:
@@ -97,6 +98,15 @@ def answer_by_labels() -> None:
     town.update([1, 2], arcs=[0, 1])
     town.paths(ends, ends)
     town.rows(ends)
+
+
+def assign_trips() -> None:
+    """Assign trips, with skims, on a forest, whose order needs no METIS."""
+    from groute_py import BPR, assign, generate
+
+    graph = generate("road:1x300")
+    times = BPR(graph.weights + 1.0, 9)
+    assign(graph, ([0], [1], [1.0]), times=times, iterations=2, skims=["cost"], device="cpu")
 
 
 def _reverse_arcs(path: Path) -> None:

@@ -129,8 +129,9 @@ class Equilibrium:
             self._direction = type(self._direction)()  # that way leads up: begin anew
             target = self._target(loading)
             step = self._links.least(self.flows, target)
-        self.flows = self.flows + step * (target - self.flows)
-        self._direction.moved(step)
+        self.flows = self._links.mean((1 - step, step), (self.flows, target))
+        self._direction.moved(target, step)
 
     def _target(self, loading: Flows) -> Flows:
-        return self._direction.target(loading, partial(self._links.products, self.flows))
+        shares, points = self._direction.mean(loading, partial(self._links.products, self.flows))
+        return self._links.mean(shares, points) if len(points) > 1 else loading

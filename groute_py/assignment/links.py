@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.assignment.directions import Flows
+from groute_py.assignment.directions import Flows, Shares
 from groute_py.assignment.link_costs import BPR, Conical
 from groute_py.assignment.network import TrafficNetwork
 from groute_py.device.registry import of_module
@@ -41,6 +41,9 @@ class Links(Protocol):
 
         Between two ways stand the second derivatives of the objective at the flows.
         """
+
+    def mean(self, shares: Shares, points: Sequence[Flows]) -> Flows:
+        """Return the mean of points, whose shares add up to 1."""
 
     def least(self, flows: Flows, target: Flows) -> float:
         """Return the part of the way to a target, 0 to 1, where the objective is least."""
@@ -82,6 +85,13 @@ class CpuLinks:
         volumes = self._volumes(flows)
         ways = np.stack([self._volumes(point) for point in points]) - volumes
         return np.asarray((ways * self._times.slopes(volumes)) @ ways.T)
+
+    def mean(self, shares: Shares, points: Sequence[Flows]) -> Flows:
+        """See `Links`."""
+        mean = shares[0] * points[0]
+        for share, point in zip(shares[1:], points[1:], strict=True):
+            mean += share * point
+        return mean
 
     @np.errstate(over="ignore", invalid="ignore")
     def least(self, flows: Flows, target: Flows) -> float:

@@ -10,13 +10,22 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterator
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from groute_py.kernels.source import CERTIFICATE, MODES, PROGRAMS, SOLVE, Program, options
+from groute_py.kernels.source import (
+    CERTIFICATE,
+    LINKS,
+    LOADING,
+    MODES,
+    PROGRAMS,
+    SOLVE,
+    Program,
+    options,
+)
 
 FOLDER = Path(__file__).parent / "compiled"
 """Has the files of the build; there is none in a checkout."""
@@ -30,6 +39,9 @@ USUAL_TARGETS = TARGETS[1:]
 LINKING = ("alone", "fused")
 """The modes that ``auto`` takes on the GPUs of one host."""
 
+OF_OWN_TYPES = (SOLVE, CERTIFICATE, LOADING, LINKS)
+"""Programs whose types are not those of the weights, and the solver."""
+
 
 class Variant(NamedTuple):
     """A program, compiled with some options."""
@@ -41,14 +53,15 @@ class Variant(NamedTuple):
 def usual_variants() -> list[Variant]:
     """Variants that ``auto`` takes on one host for weights of 32 bits and up to 2³¹ arcs."""
     solves = _variants(("int32", "float32"), (False,), LINKING, (False,))
-    return [*solves, *_certificates("int64", "float32")]
+    return [*solves, *_alone(CERTIFICATE, "int64", "float32"), *_assignments()]
 
 
 def all_variants() -> list[Variant]:
     """Variants that any options take."""
     types = ("int32", "int64", "float32", "float64")
     solves = _variants(types, (False, True), tuple(MODES), (False, True))
-    return [*solves, *_certificates("int64", "float32", "float64")]
+    certificates = _alone(CERTIFICATE, "int64", "float32", "float64")
+    return [*solves, *certificates, *_assignments()]
 
 
 def file_name(text: str, choices: tuple[str, ...], target: str) -> str:
@@ -80,12 +93,14 @@ def _variants(
         for mode, pulled in product(modes, pulls):
             yield Variant(SOLVE, options(kind, wide_offsets=is_wide, mode=mode, pulls=pulled))
         alone = options(kind, wide_offsets=is_wide, mode="alone")
-        others = (program for program in PROGRAMS if program not in (SOLVE, CERTIFICATE))
-        yield from (Variant(program, alone) for program in others)
+        yield from (Variant(program, alone) for program in PROGRAMS if program not in OF_OWN_TYPES)
 
 
-def _certificates(*types: str) -> Iterator[Variant]:
-    """Programs for distances as users get them."""
+def _assignments() -> Iterator[Variant]:
+    return chain(_alone(LOADING, "float64"), _alone(LINKS, "float64"))
+
+
+def _alone(program: Program, *types: str) -> Iterator[Variant]:
+    """Yield a program for one GPU, for some types of distances."""
     for name in types:
-        alone = options(np.dtype(name), wide_offsets=False, mode="alone")
-        yield Variant(CERTIFICATE, alone)
+        yield Variant(program, options(np.dtype(name), wide_offsets=False, mode="alone"))

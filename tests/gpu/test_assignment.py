@@ -140,13 +140,18 @@ def test_sums_over_links(kind: str) -> None:
     network = network_of(graph, demand, TIMES[kind](generator.random(700) * 9), None)
     here, there = links_of(network, "cuda"), links_of(network, "cpu")
     assert not isinstance(here, CpuLinks)
-    flows, target, other = generator.random((3, 2, 700)) * 20
-    own = [here.own(some) for some in (flows, target, other)]
+    flows, target, other, *more = generator.random((5, 2, 700)) * 20
+    points = [target, other, *more]
+    own = [here.own(some) for some in (flows, *points)]
     assert np.allclose(host_array(here.costs(own[0])), there.costs(flows), rtol=1e-13)
     assert np.allclose(here.sums(), there.sums(), rtol=1e-13)
-    for count in (1, 2):
+    for count in (1, 2, 3, 4):
         products = here.products(own[0], own[1 : count + 1])
-        assert np.allclose(products, there.products(flows, [target, other][:count]), rtol=1e-11)
+        assert np.allclose(products, there.products(flows, points[:count]), rtol=1e-11)
+        shares = np.arange(1, count + 1) / sum(range(count + 1))
+        mean = host_array(here.mean(shares, own[1 : count + 1]))
+        assert np.allclose(mean, np.tensordot(shares, points[:count], 1), rtol=1e-14)
+        assert np.allclose(mean, there.mean(shares, points[:count]), rtol=1e-14)
     for end in (target, other, 0 * flows, flows):
         step = here.least(own[0], here.own(end))
         assert step == pytest.approx(there.least(flows, end), abs=1e-10)
@@ -159,7 +164,7 @@ def test_an_assignment_is_that_of_the_cpu(method: str) -> None:
     times = BPR(graph.weights + 1.0, np.full(160, 40.0))
     trips = (*np.random.default_rng(4).integers(0, 30, (2, 60)), np.full(60, 6.3))
     here, there = (
-        assign(graph, trips, times=times, method=method, gap=0, iterations=12, device=device)
+        assign(graph, trips, times=times, method=method, gap=0, iterations=9, device=device)
         for device in ("cuda", "cpu")
     )
     assert np.allclose(here.volumes, there.volumes, rtol=1e-7, atol=1e-7)

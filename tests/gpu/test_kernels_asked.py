@@ -12,7 +12,7 @@ from support.skips import EMULATED, needs_gpu
 from support.solving import source_solver
 
 import groute_py
-from groute_py import Graph, centrality
+from groute_py import BPR, Graph, assign, centrality
 from groute_py.engine.options import METHODS
 from groute_py.kernels import ahead, source
 
@@ -74,11 +74,18 @@ def measured(graph: Graph) -> None:
         measure(graph, sources=FEW, device="cuda")
 
 
+def assigned(graph: Graph) -> None:
+    pytest.importorskip("pymetis")
+    trips, times = ([0], [5], [3.0]), BPR(graph.weights + 1.0, 9)
+    assign(graph, trips, times=times, iterations=3, device="cuda")
+
+
 JOBS: list[tuple[Callable[[Graph], None], set[source.Program]]] = [
     (solved, {source.SOLVE, source.BREADTH_FIRST}),
     (prepared, {source.CONTRACTION, source.SWEEP}),
     (rows, {source.ALL_PAIRS, source.SOLVE}),
     (measured, {source.SUMMARY, source.DEPENDENCIES}),
+    (assigned, {source.LOADING, source.LINKS}),
 ]
 """Jobs, and some of the programs that each needs."""
 

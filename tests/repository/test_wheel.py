@@ -100,6 +100,9 @@ if find_spec("pymetis"):
     town.paths([3, 5], [7, 9])
     town.matrix(range(400), range(400))
     town.rows([3, 5])
+    graph = groute_py.generate("road:20x20")
+    times, table = groute_py.BPR(graph.weights + 1.0, 9), [[0, 2.0], [1.0, 0]]
+    groute_py.assign(graph, table, times=times, skims=["time"], device="cpu")
     assert forms() == saved, forms() - saved
 """
 """The kernels that take arcs in order, and in another one, those of trees within a cutoff, and of

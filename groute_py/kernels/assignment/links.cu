@@ -6,7 +6,7 @@
 #include "primitives/warp.cuh"
 
 #define SUM_BLOCK 256
-#define POINTS 3  // whose products are taken
+#define POINTS 4  // whose products are taken, or whose mean
 
 // Times of links; assignment/link_costs.py has the formulas and their coefficients.
 struct Times {
@@ -131,21 +131,41 @@ extern "C" __global__ void __launch_bounds__(SUM_BLOCK)
     grid_add<2>(sums, mine);
 }
 
-// Totals: the products, with the slopes at some flows between them, of the ways from there to three points; those of
-// the first with each, of the second with the last two, and of the third.
+// Flows by class and link.
+struct Points {
+    const double* flows[POINTS];
+};
+
+// Totals: the products, with the slopes at some flows between them, of the ways from there to the points; those of the
+// first with each, of the second with each but the first, and so on.
 extern "C" __global__ void __launch_bounds__(SUM_BLOCK)
     multiply(const __grid_constant__ Times t, const __grid_constant__ Classes classes, const double* flows,
-             const double* first, const double* second, const double* third, const __grid_constant__ Sums sums) {
-    double mine[6] = {0, 0, 0, 0, 0, 0};
+             const __grid_constant__ Points points, const __grid_constant__ Sums sums) {
+    constexpr u32 PRODUCTS = POINTS * (POINTS + 1) / 2;
+    double mine[PRODUCTS] = {};
     for (u32 link = grid_thread(); link < t.links; link += grid_threads()) {
         const double volume = volume_of(t, classes, flows, link), slope = slope_of(t, link, volume);
-        const double* points[POINTS] = {first, second, third};
         double ways[POINTS];
-        for (u32 i = 0; i < POINTS; i++) ways[i] = volume_of(t, classes, points[i], link) - volume;
+        for (u32 i = 0; i < POINTS; i++) ways[i] = volume_of(t, classes, points.flows[i], link) - volume;
         for (u32 i = 0, pair = 0; i < POINTS; i++)
             for (u32 j = i; j < POINTS; j++) mine[pair++] += slope * ways[i] * ways[j];
     }
-    grid_add<6>(sums, mine);
+    grid_add<PRODUCTS>(sums, mine);
+}
+
+// The shares of points in a mean.
+struct Shares {
+    double of[POINTS];
+};
+
+// Fills the mean of points, which has so many values.
+extern "C" __global__ void __launch_bounds__(SUM_BLOCK)
+    mix(u32 values, const __grid_constant__ Points points, const __grid_constant__ Shares shares, double* mean) {
+    for (u32 place = grid_thread(); place < values; place += grid_threads()) {
+        double value = 0;
+        for (u32 i = 0; i < POINTS; i++) value += shares.of[i] * points.flows[i][place];
+        mean[place] = value;
+    }
 }
 
 // A search along a way: where the derivative of the objective, which rises, is 0.

@@ -20,8 +20,12 @@ BLOCK, MOST_BLOCKS = 256, 1024
 FORMULAS = ("bpr", "conical")
 """By their numbers in the kernels."""
 
-POINTS, PRODUCTS = 3, 6
-"""Points whose products are taken, and how many these are."""
+POINTS = 4
+"""Points whose products or mean are taken, at most."""
+
+UPPER = np.triu_indices(POINTS)
+PRODUCTS = len(UPPER[0])
+"""Places of products in their matrix, in the order of the kernel, and how many these are."""
 
 TRIALS_AT_ONCE = 10
 """Trials of a line search before the host looks whether it is over."""
@@ -29,6 +33,7 @@ TRIALS_AT_ONCE = 10
 TIMES = np.dtype([("coefficients", POINTER), ("formula", NUMBER), ("links", NUMBER)], align=True)
 CLASSES = np.dtype([("fixed", POINTER), ("cars", POINTER), ("count", NUMBER)], align=True)
 SUMS = np.dtype([("parts", POINTER), ("arrivals", POINTER), ("totals", POINTER)])
+FLOWS, WEIGHTS = np.dtype([("flows", POINTER, POINTS)]), np.dtype([("of", np.float64, POINTS)])
 SEARCH = ("low", "high", "step", "fixed", "is_over")
 
 
@@ -77,7 +82,8 @@ class CudaLinks:
 
     def stack(self, rows: Sequence[Any]) -> Any:
         """See `groute_py.assignment.links.Links`."""
-        return cp.stack([cp.asarray(row) for row in rows])
+        own = [cp.asarray(row) for row in rows]
+        return cp.stack(own) if len(own) > 1 else own[0][None]
 
     def costs(self, flows: Any) -> Any:
         """See `groute_py.assignment.links.Links`."""
@@ -92,13 +98,19 @@ class CudaLinks:
 
     def products(self, flows: Any, points: Sequence[Any]) -> NDArray[np.float64]:
         """See `groute_py.assignment.links.Links`; at most `POINTS` points."""
-        three = [*points, *[flows] * (POINTS - len(points))]
-        self._run("multiply", self._times, self._classes, flows, *three, self._sums)
-        products = np.zeros((POINTS, POINTS))
-        upper = np.triu_indices(POINTS)
-        products[upper] = self._totals.get()
-        products.T[upper] = products[upper]
+        words = self._times, self._classes, flows, _pointers(points), self._sums
+        self._run("multiply", *words)
+        products = np.empty((POINTS, POINTS))
+        products[UPPER] = products.T[UPPER] = self._totals.get()
         return products[: len(points), : len(points)]
+
+    def mean(self, shares: Any, points: Sequence[Any]) -> Any:
+        """See `groute_py.assignment.links.Links`; at most `POINTS` points."""
+        mean, weights = cp.empty_like(points[0]), np.zeros(POINTS)
+        weights[: len(shares)] = shares
+        words = np.uint32(mean.size), _pointers(points), weights.view(WEIGHTS), mean
+        self._run("mix", *words)
+        return mean
 
     def least(self, flows: Any, target: Any) -> float:
         """See `groute_py.assignment.links.Links`."""
@@ -119,3 +131,8 @@ class CudaLinks:
 
     def _run(self, name: str, *words: Any) -> None:
         self._kernels[name]((self._blocks,), (BLOCK,), words)
+
+
+def _pointers(points: Sequence[Any]) -> Any:
+    """Return the struct of some points, of which the last stands for those that are missing."""
+    return pointed(FLOWS, {"flows": [*points, *[points[-1]] * (POINTS - len(points))]}, {})

@@ -100,7 +100,7 @@ class CudaLoading:
         costs, lost = sums.reshape(2, -1)
         power = -self._trips[id(trips.destinations)].power
         return Load(
-            cp.ldexp(cp.asarray(flows).astype(np.float64), power),
+            cp.asarray(flows) * math.ldexp(1.0, power),
             math.ldexp(float(costs.view(np.float64).sum()), power),
             math.ldexp(float(lost.sum()), power),
         )
