@@ -66,8 +66,18 @@ class Assignment:
         return self.history[-1].objective
 
     def summary(self) -> dict[str, Any]:
-        """Figures of the whole network, by name; times are in the unit of the links' times."""
-        last = self.history[-1]
+        """Figures of the whole network, by name; times and lengths are in the units of the links.
+
+        ``time_CLASS`` and ``length_CLASS`` add up what the travellers of a class need and drive.
+        """
+        last, columns = self.history[-1], self.graph.columns
+        sums = {"time": self.times, "length": columns.get("length")}
+        by_class = {
+            f"{title}_{name}": float(flows @ values)
+            for name, flows in zip(self.names, self.class_flows, strict=True)
+            for title, values in sums.items()
+            if values is not None
+        }
         return {
             "graph": self.graph.name,
             "links": self.graph.arc_count,
@@ -79,6 +89,7 @@ class Assignment:
             "average_excess_cost": last.excess,
             "objective": last.objective,
             "total_time": float(self.volumes @ self.times),
+            **by_class,
             "converged": self.is_converged,
         }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,11 +30,12 @@ def assign(
     gap: float = 1e-4,
     iterations: int = 1000,
     first_through: int | None = None,
-    start: NDArray[np.float64] | Assignment | None = None,
+    start: NDArray[np.float64] | Assignment | str | Path | None = None,
     skims: Sequence[str] = (),
     select: Mapping[str, Any] | None = None,
     time_limit_s: float | None = None,
     device: str = "auto",
+    increments: int = 1,
     progress: Callable[[Iteration], Any] | None = None,
     comm: MPI.Intracomm | None = None,
 ) -> Assignment | None:
@@ -56,10 +58,11 @@ def assign(
             conjugate; ``tfw``, conjugate to three directions, for gaps below 1e-4; ``fw``,
             Frank–Wolfe; or ``msa``, successive averages.
         gap: the relative gap at which to end.
-        iterations: at most so many; 1 with ``msa`` is an all-or-nothing assignment.
+        iterations: at most so many; 1 ends at the loadings, all or nothing or incremental.
         first_through: the id of the first vertex that is no zone: no path leads through those
             below. None for what the file says.
-        start: flows to begin at, shape (m,) or (c, m), of the same trips.
+        start: flows to begin at, of the same trips: an earlier answer, its table (``.csv``), or an
+            array, shape (m,) or (c, m).
         skims: names of matrices between zones, along the paths that travellers use: ``cost``,
             ``time``, and columns of the graph, such as ``length``.
         select: links by name of a selection, as pairs (tail, head) of ids; the answer has the
@@ -67,6 +70,7 @@ def assign(
         time_limit_s: then the flows of that time are the answer.
         device: ``auto``, ``cpu`` or ``cuda``; on a GPU trips of a class are rounded to at most
             2**-56 of their sum.
+        increments: load the trips in so many equal parts first, each for the costs of those before.
         progress: called after each iteration, on rank 0.
         comm: an MPI communicator; None for all ranks that the launcher started.
 
@@ -97,5 +101,6 @@ def assign(
         skims,
         select,
         device,
+        increments,
     )
     return job.run(GraphSource(graph), connect(comm), progress)

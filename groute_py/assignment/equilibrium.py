@@ -47,7 +47,8 @@ class Equilibrium:
         network: with its travellers.
         links: of the network.
         direction: how to move.
-        start: flows to begin at; None for a loading of the empty network.
+        start: flows to begin at; None for loadings from the empty network on.
+        increments: so many of them, each of an equal part of the trips for the costs of then.
         is_average: whether the k-th step goes 1 / (k + 1) of the way, as successive averages do;
             otherwise to the least objective.
 
@@ -65,12 +66,13 @@ class Equilibrium:
         links: Links,
         direction: TargetRule,
         start: Flows | None = None,
+        increments: int = 1,
         *,
         is_average: bool = False,
     ) -> None:
         self._classes, self._links = network.classes, links
         self._direction, self._is_average = direction, is_average
-        self._has_begun = start is not None
+        self._has_begun, self._increments = start is not None, increments
         self._begun = time.monotonic()
         self._trips = np.array([some.origins.trips.sum() for some in self._classes.trips])
         self.lost = np.zeros_like(self._trips)
@@ -88,7 +90,9 @@ class Equilibrium:
         Yields costs of links by class, shape (c, m), and is sent the loading for them.
         """
         if not self._has_begun:
-            self.flows = self._links.stack((yield self._links.costs(self.flows)).flows)
+            for _ in range(self._increments):
+                loading = self._links.stack((yield self._links.costs(self.flows)).flows)
+                self.flows = self._links.mix((1, 1 / self._increments), (self.flows, loading))
         while True:
             loads = yield self._links.costs(self.flows)
             self.lost, self.least = loads.lost, loads.least
@@ -129,9 +133,9 @@ class Equilibrium:
             self._direction = type(self._direction)()  # that way leads up: begin anew
             target = self._target(loading)
             step = self._links.least(self.flows, target)
-        self.flows = self._links.mean((1 - step, step), (self.flows, target))
+        self.flows = self._links.mix((1 - step, step), (self.flows, target))
         self._direction.moved(target, step)
 
     def _target(self, loading: Flows) -> Flows:
         shares, points = self._direction.mean(loading, partial(self._links.products, self.flows))
-        return self._links.mean(shares, points) if len(points) > 1 else loading
+        return self._links.mix(shares, points) if len(points) > 1 else loading

@@ -50,10 +50,20 @@ class AssignmentJob:
     skims: Sequence[str] = ()
     select: Mapping[str, Any] | None = None
     device: str = "auto"
+    increments: int = 1
 
     def alike(self) -> dict[str, Any]:
         """Return what has to be the same on every rank."""
-        names = ("method", "gap", "iterations", "first_through", "time_limit_s", "skims", "device")
+        names = (
+            "method",
+            "gap",
+            "iterations",
+            "first_through",
+            "time_limit_s",
+            "skims",
+            "device",
+            "increments",
+        )
         alike = {name: getattr(self, name) for name in names}
         return {"function": "assign", **alike, "select": self.selections}
 
@@ -69,9 +79,10 @@ class AssignmentJob:
         check_number("gap", self.gap)
         if not self.gap >= 0:
             raise InputError(f"gap must not be negative, as {self.gap} is")
-        check_kind("iterations", self.iterations, Integral, "an integer")
-        if not 1 <= self.iterations <= MOST_ITERATIONS:
-            raise InputError(f"iterations must be 1 to {MOST_ITERATIONS:,}, not {self.iterations}")
+        for name, count in (("iterations", self.iterations), ("increments", self.increments)):
+            check_kind(name, count, Integral, "an integer")
+            if not 1 <= count <= MOST_ITERATIONS:
+                raise InputError(f"{name} must be 1 to {MOST_ITERATIONS:,}, not {count}")
         if self.first_through is not None:
             check_kind("first_through", self.first_through, Integral, "the id of a vertex")
         if self.time_limit_s is not None:
@@ -128,7 +139,8 @@ class AssignmentJob:
         start = None if self.start is None else start_of(self.start, network)
         rule = METHODS[self.method]()
         links = links_of(network, kind)
-        return Equilibrium(network, links, rule, start, is_average=self.method == "msa")
+        is_average = self.method == "msa"
+        return Equilibrium(network, links, rule, start, self.increments, is_average=is_average)
 
     def _resume(
         self, channel: Channel, keep: Store, network: TrafficNetwork, equilibrium: Equilibrium
@@ -158,6 +170,7 @@ class AssignmentJob:
         }
         choices = {"job": "assign", "method": self.method, "iterations": self.iterations}
         choices |= {"skims": list(self.skims), "select": repr(self.selections)}
+        choices |= {"increments": self.increments}
         return run_of(network.through, whole, choices)
 
     def _answer(self, network: TrafficNetwork, equilibrium: Equilibrium) -> Assignment:

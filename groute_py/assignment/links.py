@@ -42,8 +42,8 @@ class Links(Protocol):
         Between two ways stand the second derivatives of the objective at the flows.
         """
 
-    def mean(self, shares: Shares, points: Sequence[Flows]) -> Flows:
-        """Return the mean of points, whose shares add up to 1."""
+    def mix(self, shares: Shares, points: Sequence[Flows]) -> Flows:
+        """Return the sum of points, each times its share."""
 
     def least(self, flows: Flows, target: Flows) -> float:
         """Return the part of the way to a target, 0 to 1, where the objective is least."""
@@ -86,12 +86,12 @@ class CpuLinks:
         ways = np.stack([self._volumes(point) for point in points]) - volumes
         return np.asarray((ways * self._times.slopes(volumes)) @ ways.T)
 
-    def mean(self, shares: Shares, points: Sequence[Flows]) -> Flows:
+    def mix(self, shares: Shares, points: Sequence[Flows]) -> Flows:
         """See `Links`."""
-        mean = shares[0] * points[0]
+        whole = shares[0] * points[0]
         for share, point in zip(shares[1:], points[1:], strict=True):
-            mean += share * point
-        return mean
+            whole += share * point
+        return whole
 
     @np.errstate(over="ignore", invalid="ignore")
     def least(self, flows: Flows, target: Flows) -> float:

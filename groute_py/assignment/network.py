@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.assignment.demand import Classes, Trips, UserClass, trips_of
+from groute_py.assignment.demand import ROW_BYTES, Classes, Trips, UserClass, trips_of
 from groute_py.assignment.link_costs import LinkTimes, bpr_of, checked_values
 from groute_py.device.loading import Origins
-from groute_py.errors import GraphError, InputError, quote, quoted
+from groute_py.errors import FormatError, GraphError, InputError, quote, quoted
 from groute_py.graph.csr import Graph
+from groute_py.io.text.lines import csv_rows
 
 BALANCE = 1e-6
 """Share of all trips by which flows to begin at may miss the trips at a vertex."""
@@ -122,13 +124,34 @@ def _ending_at(trips: Trips, zones: int, count: int) -> Trips:
     )
 
 
+def _saved(path: Path, network: TrafficNetwork) -> NDArray[np.float64]:
+    """Flows of a table that `Assignment.save` has written, shape (c, m)."""
+    rows = csv_rows(path, "flows", ROW_BYTES)
+    line, titles = next(rows, (1, []))
+    names, pce = network.names, network.classes.pce
+    own = [f"flow_{name}" for name in names] if len(names) > 1 else ["volume"]
+    if missing := [title for title in own if title not in titles]:
+        raise FormatError(path, f"there is no column {', '.join(map(quote, missing))}", line=line)
+    flows = []
+    for line, row in rows:
+        try:
+            flows.append([float(row[titles.index(title)]) for title in own])
+        except (IndexError, ValueError):
+            raise FormatError(
+                path, f"expected flows, got {quote(','.join(row))}", line=line
+            ) from None
+    return np.array(flows).reshape(-1, len(own)).T / (pce if len(names) == 1 else 1.0)
+
+
 def start_of(start: Any, network: TrafficNetwork) -> NDArray[np.float64]:
-    """Flows to begin at, shape (c, m), from such an array or an `Assignment`.
+    """Flows to begin at, shape (c, m), from such an array, an `Assignment`, or a table of one.
 
     Raises:
         InputError: they are not those of the trips.
     """
     graph, classes = network.graph, network.classes
+    if isinstance(start, str | Path):
+        start = _saved(Path(start), network)
     flows = np.asarray(getattr(start, "class_flows", start), np.float64)
     flows = np.atleast_2d(flows)
     if flows.shape != classes.fixed.shape:

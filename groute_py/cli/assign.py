@@ -55,6 +55,14 @@ T = TypeVar("T")
     "--iterations", type=int, default=1000, show_default=True, help="End after so many iterations."
 )
 @click.option(
+    "--increments",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Load trips in so many equal parts first, each for the costs of those before.",
+)
+@click.option("--start", metavar="FILE", help="Begin at the flows of an earlier --output (.csv).")
+@click.option(
     "--factor",
     "factors",
     multiple=True,
@@ -134,6 +142,7 @@ def assign(
         job.check()
         outputs = {"--output": target.name, "--matrices": matrices, "--plot": picture}
         inputs = {"GRAPH": graph, "TRIPS": trips, "--coordinates": coordinates}
+        inputs["--start"] = job.start
         check_outputs_apart(inputs, outputs)
         if picture is not None:
             check_picture(Path(picture))

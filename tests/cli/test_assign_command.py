@@ -84,6 +84,21 @@ def test_flows_go_to_standard_output(town: Path, words: tuple[str, ...]) -> None
     assert not list(town.glob("*.partial"))
 
 
+def test_a_start_at_saved_flows(town: Path) -> None:
+    first = assigned("--gap", 1e-8)
+    (town / "flows.csv").rename("first.csv")
+    again = assigned("--gap", 1e-8, "--start", "first.csv")
+    assert again["iterations"] == 1 < first["iterations"]
+    assert volumes(town / "flows.csv") == [5, 3, 5, 3]
+    with pytest.raises(InputError, match="is both"):
+        assigned("--start", "flows.csv")
+
+
+def test_increments(town: Path) -> None:
+    assigned("--increments", 8, "--iterations", 1)
+    assert volumes(town / "flows.csv") == [5, 3, 5, 3]
+
+
 def test_a_toll_keeps_people_away(town: Path) -> None:
     assigned("--gap", 1e-8, "--factor", "toll=2")
     assert volumes(town / "flows.csv") == [6, 2, 6, 2]

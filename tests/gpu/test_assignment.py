@@ -149,9 +149,9 @@ def test_sums_over_links(kind: str) -> None:
         products = here.products(own[0], own[1 : count + 1])
         assert np.allclose(products, there.products(flows, points[:count]), rtol=1e-11)
         shares = np.arange(1, count + 1) / sum(range(count + 1))
-        mean = host_array(here.mean(shares, own[1 : count + 1]))
-        assert np.allclose(mean, np.tensordot(shares, points[:count], 1), rtol=1e-14)
-        assert np.allclose(mean, there.mean(shares, points[:count]), rtol=1e-14)
+        whole = host_array(here.mix(shares, own[1 : count + 1]))
+        assert np.allclose(whole, np.tensordot(shares, points[:count], 1), rtol=1e-14)
+        assert np.allclose(whole, there.mix(shares, points[:count]), rtol=1e-14)
     for end in (target, other, 0 * flows, flows):
         step = here.least(own[0], here.own(end))
         assert step == pytest.approx(there.least(flows, end), abs=1e-10)

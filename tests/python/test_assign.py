@@ -149,6 +149,16 @@ def test_methods_reach_the_same_flows(method: str) -> None:
     assert missing(graph, answer.volumes, some) < 1e-8
 
 
+def test_increments(device: str) -> None:
+    """All or nothing is one, and the next halves go where it is cheap by then."""
+    two_roads = ([0, 2, 2], [1, 1], [1, 1])
+    times = BPR([10.0, 20.0], [2, 4], power=1, b=1)
+    for count, expected in ((1, [8, 0]), (2, [4, 4]), (4, [6, 2])):
+        choices: dict[str, Any] = {"increments": count, "iterations": 1, "device": device}
+        answer = assign(two_roads, ([0], [1], [8.0]), times=times, gap=0, **choices)
+        assert answer.volumes.tolist() == expected
+
+
 def test_derivatives_and_integrals() -> None:
     volumes = np.linspace(0.5, 30, 40)
     for times in (
@@ -204,9 +214,8 @@ def test_zones_are_not_driven_through(device: str) -> None:
 def test_classes_with_tolls(device: str) -> None:
     # the fast road has a toll, which one class feels and the other hardly does
     graph = Graph.from_arrays([0, 2, 2], [1, 1], [1, 1])
-    graph = Graph(
-        graph.offsets, graph.heads, graph.weights, columns={"toll": np.array([10.0, 0.0])}
-    )
+    columns = {"toll": np.array([10.0, 0.0]), "length": np.array([2.0, 7.0])}
+    graph = Graph(graph.offsets, graph.heads, graph.weights, columns=columns)
     times = BPR([10.0, 15.0], [1e6, 1e6])
     trips = ([0], [1], [3.0])
     demand = {"poor": UserClass(trips, {"toll": 1.0}), "rich": UserClass(trips, {"toll": 0.1}, 2.0)}
@@ -214,6 +223,9 @@ def test_classes_with_tolls(device: str) -> None:
     assert answer.class_flows.round(6).tolist() == [[0, 3], [3, 0]]
     assert answer.volumes.round(6).tolist() == [6, 3]
     assert answer.names == ["poor", "rich"]
+    rows = answer.summary()
+    assert (rows["time_poor"], rows["time_rich"]) == pytest.approx((3 * 15, 3 * 10))
+    assert (rows["length_poor"], rows["length_rich"]) == pytest.approx((3 * 7, 3 * 2))
 
 
 def test_a_warm_start(device: str) -> None:

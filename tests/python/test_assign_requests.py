@@ -50,6 +50,8 @@ pytest.importorskip("pymetis")
         (([0], [1], [1.0]), {"first_through": "x"}, "first_through must be the id of a vertex"),
         (([0], [1], [1.0]), {"iterations": 2.5}, "iterations must be an integer"),
         (([0], [1], [1.0]), {"iterations": 0}, "iterations must be 1 to 10,000,000, not 0"),
+        (([0], [1], [1.0]), {"increments": 0}, "increments must be 1 to 10,000,000, not 0"),
+        (([0], [1], [1.0]), {"start": "none.csv"}, "none.csv: cannot be read"),
         (([0], [1], [1.0]), {"iterations": 10**14}, "iterations must be 1 to 10,000,000"),
         (([0], [1], [1.0]), {"time_limit_s": "1"}, "time limit must be a number"),
         (([0], [1], [1.0]), {"time_limit_s": -1}, "time limit must not be negative"),
@@ -105,3 +107,19 @@ def test_wrong_tables_of_trips(text: str, line: int, tmp_path: Path) -> None:
     (tmp_path / "trips.csv").write_text(text)
     with pytest.raises(FormatError, match=rf"trips.csv:{line}: "):
         assign(BRAESS, tmp_path / "trips.csv", times=TIMES)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("tail,head\n0,1\n", "flows.csv:1: there is no column 'flow_a', 'flow_b'"),
+        ("flow_a,flow_b\n1,2\n1,x\n", "flows.csv:3: expected flows, got '1,x'"),
+        ("flow_a,flow_b\n1,2\n", r"start: flows have shape \(2, 1\), not \(2, 5\)"),
+    ],
+)
+def test_wrong_tables_of_flows(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "flows.csv"
+    path.write_text(text)
+    trips = ([0], [3], [6.0])
+    with pytest.raises(InputError, match=message):
+        assign(BRAESS, {"a": trips, "b": trips}, times=TIMES, start=path)

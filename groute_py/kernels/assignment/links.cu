@@ -6,7 +6,7 @@
 #include "primitives/warp.cuh"
 
 #define SUM_BLOCK 256
-#define POINTS 4  // whose products are taken, or whose mean
+#define POINTS 4  // whose products are taken, or whose sum
 
 // Times of links; assignment/link_costs.py has the formulas and their coefficients.
 struct Times {
@@ -153,18 +153,18 @@ extern "C" __global__ void __launch_bounds__(SUM_BLOCK)
     grid_add<PRODUCTS>(sums, mine);
 }
 
-// The shares of points in a mean.
+// The shares of points in a sum.
 struct Shares {
     double of[POINTS];
 };
 
-// Fills the mean of points, which has so many values.
+// Fills the sum of points, each times its share, of so many values.
 extern "C" __global__ void __launch_bounds__(SUM_BLOCK)
-    mix(u32 values, const __grid_constant__ Points points, const __grid_constant__ Shares shares, double* mean) {
+    mix(u32 values, const __grid_constant__ Points points, const __grid_constant__ Shares shares, double* whole) {
     for (u32 place = grid_thread(); place < values; place += grid_threads()) {
         double value = 0;
         for (u32 i = 0; i < POINTS; i++) value += shares.of[i] * points.flows[i][place];
-        mean[place] = value;
+        whole[place] = value;
     }
 }
 

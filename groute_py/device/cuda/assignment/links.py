@@ -21,7 +21,7 @@ FORMULAS = ("bpr", "conical")
 """By their numbers in the kernels."""
 
 POINTS = 4
-"""Points whose products or mean are taken, at most."""
+"""Points whose products or sum are taken, at most."""
 
 UPPER = np.triu_indices(POINTS)
 PRODUCTS = len(UPPER[0])
@@ -104,13 +104,13 @@ class CudaLinks:
         products[UPPER] = products.T[UPPER] = self._totals.get()
         return products[: len(points), : len(points)]
 
-    def mean(self, shares: Any, points: Sequence[Any]) -> Any:
+    def mix(self, shares: Any, points: Sequence[Any]) -> Any:
         """See `groute_py.assignment.links.Links`; at most `POINTS` points."""
-        mean, weights = cp.empty_like(points[0]), np.zeros(POINTS)
+        whole, weights = cp.empty_like(points[0]), np.zeros(POINTS)
         weights[: len(shares)] = shares
-        words = np.uint32(mean.size), _pointers(points), weights.view(WEIGHTS), mean
+        words = np.uint32(whole.size), _pointers(points), weights.view(WEIGHTS), whole
         self._run("mix", *words)
-        return mean
+        return whole
 
     def least(self, flows: Any, target: Any) -> float:
         """See `groute_py.assignment.links.Links`."""
