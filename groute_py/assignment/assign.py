@@ -55,8 +55,8 @@ def assign(
         times: of the links by their volume, `BPR` or `Conical`; None for the columns
             free_flow_time, capacity, b and power of the graph.
         method: ``bfw``, bi-conjugate Frank–Wolfe (Mitradjieva and Lindberg, 2013); ``cfw``,
-            conjugate; ``tfw``, conjugate to three directions, for gaps below 1e-4; ``fw``,
-            Frank–Wolfe; or ``msa``, successive averages.
+            conjugate; ``tfw``, an extension to three directions, for gaps below 1e-4 on congested
+            networks; ``fw``, Frank–Wolfe; or ``msa``, successive averages.
         gap: the relative gap at which to end.
         iterations: at most so many; 1 ends at the loadings, all or nothing or incremental.
         first_through: the id of the first vertex that is no zone: no path leads through those

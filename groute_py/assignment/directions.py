@@ -107,10 +107,10 @@ class Biconjugate(Conjugate):
 class Triconjugate(Conjugate):
     """Move in a direction that is conjugate to the last three, as far as shares allow it.
 
-    This carries the paper's idea on. The target is a mean of the loading and the last targets. The
-    shares of the ways to them make a quadratic model of the objective least, whose slope is taken
-    to be 0 along all ways but that to the loading. So the direction is conjugate to each of the
-    others that has a share; none is negative.
+    This extends the paper, which ends at two. The target is a mean of the loading and the last
+    targets. The shares of the ways to them make a quadratic model of the objective least, whose
+    slope is taken to be 0 along all ways but that to the loading. So the direction is conjugate to
+    each of the others that has a share; none is negative.
     """
 
     MOST = 3
