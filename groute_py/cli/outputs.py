@@ -14,7 +14,7 @@ from groute_py.system.paths import is_file_there, is_there, own_descriptor
 if TYPE_CHECKING:
     from groute_py.comm.base import Channel
     from groute_py.many.apsp import ManySources, Progress
-    from groute_py.many.storage.store import Store
+    from groute_py.many.storage.store import RunPart, Store
     from groute_py.results.tables import Attributes
 
 
@@ -92,6 +92,7 @@ def stored(
     resume: bool,
     choices: Mapping[str, Any] | None = None,
     keeps: bool = True,
+    part: RunPart | None = None,
 ) -> Iterator[Store]:
     """Store complete units of an answer, as `Store`, until the block has written it. Collective.
 
@@ -100,7 +101,7 @@ def stored(
     from groute_py.comm.agree import on_root
     from groute_py.many.storage.store import Store
 
-    store = Store(path, unit, resume=resume, choices=choices)
+    store = Store(path, unit, resume=resume, choices=choices, part=part)
     try:
         yield store
         on_root(channel, store.finish)
@@ -126,13 +127,15 @@ def save_rows(
     attributes: Attributes | None = None,
     *,
     keeps: bool = True,
+    part: RunPart | None = None,
 ) -> dict[str, Any]:
     """Let rows stream to a file, and return what the answer says of them. Collective."""
     from groute_py.many import to_file
 
-    with stored(channel, path, to_file.UNIT, resume=resume, keeps=keeps) as store:
+    with stored(channel, path, to_file.UNIT, resume=resume, keeps=keeps, part=part) as store:
         label = to_file.save_rows(channel, job, store, progress, attributes)
-    return {"on": label, "solved_now": len(store.missing)}
+        state = {"rows": store.state} if part is not None else {}
+    return {"on": label, "solved_now": len(store.missing)} | state
 
 
 STDOUT = "/dev/stdout"

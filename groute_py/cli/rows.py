@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from groute_py.many.apsp import ManySources, Progress
     from groute_py.many.reduce import Reduction
     from groute_py.many.sources import Vertices
+    from groute_py.many.storage.store import RunPart
 
 
 class RowsAnswer(NamedTuple):
@@ -28,6 +29,29 @@ class RowsAnswer(NamedTuple):
 
     job: ManySources
     outcome: dict[str, Any]
+
+
+def _part(
+    _context: click.Context, _parameter: click.Parameter, value: str | None
+) -> RunPart | None:
+    """Parse 3/10 as the third of ten parts."""
+    if value is None:
+        return None
+    from groute_py.many.storage.store import RunPart
+
+    number, _, of = value.partition("/")
+    if not (number.isdecimal() and of.isdecimal() and 0 < int(number) <= int(of)):
+        raise click.BadParameter(f"{value} is no part i/n, where i is 1 to n")
+    return RunPart(int(number), int(of))
+
+
+rows_option = click.option(
+    "--rows",
+    "part",
+    metavar="I/N",
+    callback=_part,
+    help="Solve for the I-th of N parts of the rows; other runs add theirs to the same .npy.",
+)
 
 
 @click.command()
@@ -49,6 +73,7 @@ class RowsAnswer(NamedTuple):
         metavar="COLUMN",
         help="What sum and decay add: a column of the points of --to.  [1 for each]",
     ),
+    rows_option,
     output="Save the answer: .npy .npz .zarr .parquet .csv .json; a sum, the last three.",
     memory_limit={"help": MEMORY},
 )
@@ -58,6 +83,7 @@ def matrix(
     targets: str,
     what: str | None,
     weights: str | None,
+    part: RunPart | None,
     **arguments: Any,
 ) -> None:
     """Distances in GRAPH from some sources to some targets, saved as a matrix or a table.
@@ -74,7 +100,7 @@ def matrix(
 
     options, how = run.options, run.options.of_rows()
     begins, ends = run.vertices("--from", "source"), run.vertices("--to", "target")
-    save = partial(_save, run, {"source": begins, "target": ends})
+    save = partial(_save, run, {"source": begins, "target": ends}, part)
     whole: MatrixJob | AccessibilityJob | None = None
     if what is not None:
         whole = AccessibilityJob(begins, ends, what, weights, **how)
@@ -82,9 +108,10 @@ def matrix(
         whole = MatrixJob(begins, ends, **how)
     if whole is not None:
         save = partial(_save_table, run, whole)
-    job = RowsJob("matrix", begins, _with_bar(save), ends, **how)
+    job = RowsJob("matrix", begins, _with_bar(save), ends, parts=parts_of(part), **how)
 
     def check() -> None:
+        _check_part(run, part)
         suffixes = tables.SUFFIXES if whole is not None else (*SUFFIXES, *tables.SUFFIXES)
         check_output(run.file, predecessors=options.predecessors, suffixes=suffixes)
         if what is None and weights is not None:
@@ -110,10 +137,11 @@ def matrix(
         show_default=True,
         help="Instead of rows: none, sum, max or histogram.",
     ),
+    rows_option,
     output="Save all rows: .npy .npz .zarr; - needs --format npy or npz.",
     memory_limit={"help": MEMORY},
 )
-def apsp(graph: str, sources: str, what: str, **arguments: Any) -> None:
+def apsp(graph: str, sources: str, what: str, part: RunPart | None, **arguments: Any) -> None:
     """Shortest paths from all vertices of GRAPH, or from many, to all.
 
     Rows are saved as they are found (--output), reduced to a few numbers (--reduce), or only
@@ -124,10 +152,11 @@ def apsp(graph: str, sources: str, what: str, **arguments: Any) -> None:
 
     begins = None if sources == "all" else run.vertices("--sources", "source")
     is_saved = run.output is not None and what == "none"
-    deliver = _with_bar(partial(_save, run, {}) if is_saved else partial(_reduce, what))
+    deliver = _with_bar(partial(_save, run, {}, part) if is_saved else partial(_reduce, what))
     destination = "sums" if run.output is None else "file"
-    job = RowsJob("apsp", begins, deliver, destination=destination, **run.options.of_rows())
-    run.begin(job, lambda: _check(run, what))
+    how = run.options.of_rows() | {"destination": destination, "parts": parts_of(part)}
+    job = RowsJob("apsp", begins, deliver, **how)
+    run.begin(job, lambda: _check(run, what, part))
     answer = run.plan(job)
 
     def rows() -> dict[str, Any]:
@@ -140,12 +169,23 @@ def apsp(graph: str, sources: str, what: str, **arguments: Any) -> None:
     run.show(rows)
 
 
-def _check(run: Runner, what: str) -> None:
+def parts_of(part: RunPart | None) -> int:
+    """Return how many runs share the rows."""
+    return 1 if part is None else part.of
+
+
+def _check_part(run: Runner, part: RunPart | None) -> None:
+    if part is not None and (run.file.suffix != ".npy" or not run.keeps):
+        raise InputError("--rows: several runs write one .npy; name it by --output")
+
+
+def _check(run: Runner, what: str, part: RunPart | None) -> None:
     from groute_py.many.reduce import REDUCTIONS
     from groute_py.many.to_file import check_output
 
     output, options = run.output, run.options
     check_choice("reduction", what, REDUCTIONS)
+    _check_part(run, part)
     if output is not None and what != "none":
         raise InputError("--reduce keeps no rows to save; drop it, or --output")
     if output is None and options.predecessors:
@@ -175,6 +215,7 @@ def _with_bar(
 def _save(
     run: Runner,
     ends: Mapping[str, Vertices],
+    part: RunPart | None,
     channel: Channel,
     job: ManySources,
     progress: Progress | None,
@@ -182,7 +223,8 @@ def _save(
     from groute_py.results.tables import attributes_of
 
     more = attributes_of(**ends)
-    saved = save_rows(channel, job, run.file, run.resumes, progress, more, keeps=run.keeps)
+    rows = channel, job, run.file, run.resumes, progress, more
+    saved = save_rows(*rows, keeps=run.keeps, part=part)
     return {"on": saved.pop("on"), "output": run.output, **saved}
 
 

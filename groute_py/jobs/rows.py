@@ -85,7 +85,7 @@ class RowsJob(Generic[T]):
     """Rows from sources, whole or of the columns of some targets.
 
     ``destination``, a key of `groute_py.many.estimates.DELIVERY_RATE`, says at which rate the
-    choice of a method expects whole rows to be delivered.
+    choice of a method expects whole rows to be delivered. The job is one of ``parts`` runs.
     """
 
     name: str
@@ -95,6 +95,7 @@ class RowsJob(Generic[T]):
     algorithm: str = "auto"
     predecessors: bool = False
     destination: str = "nowhere"
+    parts: int = 1
 
     def shared_arguments(self) -> dict[str, Any]:
         how = {"algorithm": self.algorithm, "predecessors": self.predecessors}
@@ -112,7 +113,7 @@ class RowsJob(Generic[T]):
                 sources = indices_in(graph, self.sources)
             if self.targets is not None:
                 targets = indices_in(graph, self.targets, "target")
-            return Ends(sources, targets)
+            return Ends(sources, targets, self.parts)
 
         deadline = opened.deadline()
         options = self._options(opened.options)

@@ -63,6 +63,7 @@ class Ends(NamedTuple):
 
     sources: NDArray[np.int64] | None
     targets: NDArray[np.int64] | None = None
+    parts: int = 1  # into which sources are split among runs, of which this is one
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,17 +215,21 @@ def prepare(
     no_matrix = whole.no_matrix(channel, options)
 
     def plan() -> tuple[Any, ...]:
-        sources, targets = _checked(whole, *ends())
+        all_sources, all_targets, parts = ends()
+        sources, targets = _checked(whole, all_sources, all_targets)
+        count = -(-len(sources) // parts)
         choice = choose(
-            *(options, whole.facts, len(sources), channel.size, no_matrix),
+            *(options, whole.facts, count, channel.size, no_matrix),
             prepared=hierarchy_of(whole.graph) is not None,
             resident=whole.resident(options),
             destination=destination,
         )
-        return sources, targets, choice, whole.heights(options, whole.layout.begins(sources))
+        height = whole.heights(options, whole.layout.begins(sources))
+        return count, sources, targets, choice, height
 
-    many = ManySources(whole, options, *on_root(channel, plan))
-    choice, count, targets = many.choice, len(many.sources), many.targets
+    count, *plans = on_root(channel, plan)
+    many = ManySources(whole, options, *plans)
+    choice, targets = many.choice, many.targets
     is_whole = destination in ("memory", "file") and options.bound is None
     if not options.predecessors and (targets is not None or is_whole):
         request = ("rows", count) if targets is None else ("matrix", count * len(targets))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from groute_py.comm.agree import collective, on_root
 from groute_py.comm.base import Channel
 from groute_py.device.rows import RowBlock
-from groute_py.errors import InputError, quote
+from groute_py.errors import InputError, RunError, quote
 from groute_py.io.npz import save_arrays
 from groute_py.io.optional_libraries import library
 from groute_py.many.apsp import ManySources, Progress, Spans, deliver, in_rounds
@@ -73,10 +73,15 @@ class StoredRows:
             return self._files.neighbour_places
 
     def finish(self) -> None:
-        """Make the output of the rows, and remove the folder."""
-        with self._store.writing():
-            self._files.close()  # some disks say only now that they are full; NFS keeps open files
-            write_output(self._files, self._job, self._attributes)
+        """Make the output of the rows, and remove the folder, if no row is missing."""
+        try:
+            with self._store.writing():
+                self._files.close()  # some disks are full only now; NFS keeps open files
+                if self._store.part is None or self._files.are_complete():
+                    write_output(self._files, self._job, self._attributes)
+        except RunError:
+            if self._store.part is None or self._store.is_there():
+                raise  # else the process of another part has made the output this moment
         self._store.finish()
 
 

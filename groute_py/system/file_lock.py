@@ -23,18 +23,19 @@ class LockedError(Exception):
 class FileLock:
     """Holds a file until `close`, or the end of the process; else raises `LockedError`.
 
-    On a file system without locks everybody holds it. The file is made where there is none; a link
-    is not followed. ``descriptor`` is open to read and write until `close`.
+    Several processes may hold it if it is ``shared`` by each, and on a file system without locks
+    everybody does. The file is made where there is none; a link is not followed. ``descriptor`` is
+    open to read and write until `close`.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, shared: bool = False) -> None:
         self._path = path
         with ExitStack() as unlocked:
             try:
                 flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
                 self.descriptor = os.open(path, flags, 0o666)
                 unlocked.callback(os.close, self.descriptor)
-                _lock(self.descriptor)
+                _lock(self.descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
                 if not os.path.samestat(os.fstat(self.descriptor), path.lstat()):
                     raise LockedError
             except FileNotFoundError:
@@ -51,9 +52,9 @@ class FileLock:
         self.close()
 
 
-def _lock(file: int) -> None:
+def _lock(file: int, kind: int) -> None:
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, kind | fcntl.LOCK_NB)
     except BlockingIOError:
         raise LockedError from None
     except OSError as problem:

@@ -151,6 +151,26 @@ def test_an_array_is_submitted(cluster: Cluster) -> None:
         np.testing.assert_array_equal(result.distances, scipy_distances(graph, source))
 
 
+def test_an_array_writes_one_matrix(cluster: Cluster) -> None:
+    """Each task its rows; one that is lost is repeated by hand."""
+    graph, folder, parts = generate(SPEC), cluster.folder, [f"{part}/4" for part in range(1, 5)]
+    (folder / "parts").write_text("\n".join([*parts[:2], parts[3]]))
+    plan = ("--gpus-per-node", "0", "--ntasks-per-node", "1", "--time", "00:10:00")
+    solve = ("apsp", SPEC, "--device", "cpu", "-o", "rows.npy", "--rows")
+    launch = [sys.executable, "-m", "groute_py", "launch", "slurm", *plan, "--each", "parts"]
+    how: Any = {"cwd": folder, "env": cluster.environ, "capture_output": True, "text": True}
+    done = subprocess.run([*launch, "--submit", "--", *solve, "{}"], **how, check=True)
+    for task in range(3):
+        number = f"{done.stdout.strip()}_{task}"
+        assert cluster.ended(number)["JobState"] == "COMPLETED", said(cluster, number)
+    assert not (folder / "rows.npy").exists()
+    lost = [sys.executable, "-m", "groute_py", *solve, parts[2], "--resume"]
+    subprocess.run(lost, **how, check=True)
+    rows = np.load(folder / "rows.npy")
+    for source in (0, 300, 600, 1023):
+        np.testing.assert_array_equal(rows[source], scipy_distances(graph, source))
+
+
 @pytest.mark.parametrize(
     "how", ["os._exit(7)", "os._exit(0)", "os.kill(os.getpid(), 9)", "raise ValueError"]
 )

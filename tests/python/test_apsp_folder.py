@@ -214,7 +214,7 @@ def test_a_run_that_fails_lets_go(
 def test_two_runs_that_begin_together_without_locks(
     tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(file_lock, "_lock", lambda _: None)
+    monkeypatch.setattr(file_lock, "_lock", lambda *_: None)
     path, other = tmp_path / "out.npy", random_graph(40, 120, seed=4, greatest=9)
     later, begin = list[Run | None](), RowFiles.open
 

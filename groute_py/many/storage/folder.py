@@ -11,8 +11,10 @@ import hashlib
 import json
 import os
 import re
+import secrets
 import shutil
 import stat
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -48,14 +50,14 @@ SIGNATURE = b"groute-py run\n"
 class RunFolder:
     """An open folder, and a run's claim on it."""
 
-    def __init__(self, path: Path, *, create: bool) -> None:
+    def __init__(self, path: Path, *, create: bool, shared: bool = False) -> None:
         self.path = path
         is_new = create and _make(path)
         self._descriptor = _open(path)
         try:
             if not is_new or _names(self._descriptor):
                 _check_own(path, self._descriptor)
-            self._lock = FileLock(self.file(LOCK))
+            self._lock = FileLock(self.file(LOCK), shared=shared)
             self._sign()
         except BaseException:
             if is_new and not _names(self._descriptor) and self.is_same():
@@ -125,11 +127,11 @@ def check_folder(output: Path) -> None:
         os.close(descriptor)
 
 
-def claim_folder(output: Path, *, resume: bool) -> RunFolder:
-    """The folder of an output, there and in nobody else's hands."""
+def claim_folder(output: Path, *, resume: bool, shared: bool = False) -> RunFolder:
+    """The folder of an output, there and in nobody else's hands but of those that share it."""
     path = folder_of(output)
     try:
-        return RunFolder(path, create=not resume)
+        return RunFolder(path, create=not resume, shared=shared)
     except LockedError:
         raise InputError(
             f"{path}: another run is working on {output}; wait for it, or name another --output"
@@ -191,8 +193,16 @@ def _names(folder: int) -> list[str]:
 _ADVICE = "it stays as it is: move it away, or name another --output"
 
 
+BEGINS_S, POLL_S = 1.0, 0.02
+"""Seconds that a run may take to sign the folder that it has made, and between looks."""
+
+
 def _check_own(path: Path, folder: int) -> None:
-    if not _is_signed(folder):
+    end = time.monotonic() + BEGINS_S
+    while not _is_signed(folder):
+        if not set(_names(folder)) - {LOCK} and time.monotonic() < end:
+            time.sleep(POLL_S)
+            continue
         raise InputError(f"{path}: is there already and is not of a run of groute-py; {_ADVICE}")
 
 
@@ -242,12 +252,24 @@ def digest_of(graph: Graph) -> str:
 
 
 def write_run(folder: RunFolder, run: dict[str, Any], token: str) -> None:
-    """Write the record of a run that begins."""
-    with open(folder.file(RUN), "xb") as file:
+    """Write the record of a run that begins, whole at once."""
+    draft = folder.file(f"next-{secrets.token_hex(8)}")
+    with open(draft, "xb") as file:
         file.write(f"{json.dumps(run | {FILES: token}, indent=1, allow_nan=False)}\n".encode())
+    draft.replace(folder.file(RUN))
 
 
-def token_of(folder: RunFolder, run: dict[str, Any]) -> str:
+def shared_token(folder: RunFolder, run: dict[str, Any]) -> str:
+    """The token of the files of a run that several processes begin, each of which may be first."""
+    if not folder.file(RUN).exists():
+        text = json.dumps(run, sort_keys=True, allow_nan=False)
+        write_run(folder, run, hashlib.sha256(text.encode()).hexdigest()[:16])
+    return token_of(folder, run, "remove it, or name another --output")
+
+
+def token_of(
+    folder: RunFolder, run: dict[str, Any], cure: str = "leave out --resume to begin anew"
+) -> str:
     """The token of the files of a run."""
     try:
         record = json_object(folder.file(RUN).read_bytes())
@@ -262,7 +284,6 @@ def token_of(folder: RunFolder, run: dict[str, Any]) -> str:
     names = sorted(run.keys() | record.keys())
     if changed := [name for name in names if record.get(name) != run.get(name)]:
         raise InputError(
-            f"{folder.path} belongs to a run in which {', '.join(changed)} differed; leave "
-            "out --resume to begin anew"
+            f"{folder.path} belongs to a run in which {', '.join(changed)} differed; {cure}"
         )
     return token

@@ -93,15 +93,20 @@ class RowFiles:
         return {name: np.load(self.path(name), mmap_mode="r") for name in self._types}
 
     def lay_out(self) -> None:
-        """Make the files, with room for all rows, of which none is complete."""
+        """Make the files, with room for all rows; what another process has laid out stays."""
         self._check_room()
         for name, kind in self._types.items():
-            with open(self.path(name), "xb") as file:
+            with open(open_file(self.path(name), os.O_CREAT), "r+b") as file:
                 head = {"descr": kind.str, "fortran_order": False, "shape": self._shape}
                 npy.write_array_header_1_0(file, head)
                 _reserve(file, self._shape[0] * self._shape[1] * kind.itemsize)
-        with open(self.marker, "xb") as file:
-            file.write(bytes(self._shape[0]))
+        with open(open_file(self.marker, os.O_CREAT), "r+b") as file:
+            file.truncate(self._shape[0])
+
+    def are_complete(self) -> bool:
+        """Return whether all rows are, by whichever process; the files are closed."""
+        self.complete[:] = np.fromfile(self.marker, np.uint8) == COMPLETE[0]
+        return bool(self.complete.all())
 
     def open(self) -> None:
         kinds = {name: (array.shape, array.dtype) for name, array in self.arrays().items()}
@@ -151,6 +156,8 @@ class RowFiles:
         row = sum(kind.itemsize for kind in self._types.values()) * self._shape[1]
         # once row by row, once in the form asked for
         needed = row * self._shape[0] * (1 if self.output.suffix == ".npy" else 2)
+        for path in map(self.path, self._types):
+            needed -= path.stat().st_blocks * BLOCK if path.exists() else 0
         free = shutil.disk_usage(self._folder.file(".")).free
         if needed > free:
             raise RunError(
@@ -312,9 +319,9 @@ def put_of(place: ArrayPlace) -> Put:
     return put_public if place.name == "distances" else np.copyto
 
 
-def open_file(path: Path) -> int:
+def open_file(path: Path, flags: int = 0) -> int:
     """A file's descriptor, for reading and writing; not through a link."""
-    return os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+    return os.open(path, flags | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
 
 
 def boot_id() -> str:

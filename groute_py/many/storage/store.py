@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, NamedTuple, Protocol
 
 import numpy as np
 from numpy.lib import format as npy
@@ -30,6 +30,7 @@ from groute_py.many.storage.folder import (
     beginning,
     claim_folder,
     folder_of,
+    shared_token,
     token_of,
     write_run,
 )
@@ -61,8 +62,27 @@ class Files(Protocol):
         """Let go of them; once more does nothing."""
 
 
+class RunPart(NamedTuple):
+    """The part of a run's units that one of several processes works on, from 1."""
+
+    number: int
+    of: int
+
+    def units(self, total: int) -> NDArray[np.int64]:
+        """The units, all but equally many in each part.
+
+        >>> RunPart(2, 3).units(7).tolist()
+        [3, 4]
+        """
+        return np.array_split(np.arange(total), self.of)[self.number - 1]
+
+
 class Store:
-    """The complete units of one output's work. Each rank has one; the folder is rank 0's."""
+    """The complete units of one output's work. Each rank has one; the folder is rank 0's.
+
+    With a ``part`` other processes work in the folder too, and whoever completes the last unit
+    makes the output.
+    """
 
     def __init__(
         self,
@@ -71,7 +91,9 @@ class Store:
         *,
         resume: bool = False,
         choices: Mapping[str, Any] | None = None,
+        part: RunPart | None = None,
     ) -> None:
+        self.part = part
         self.path, self._unit, self._resume = path, unit, resume
         self._choices, self._place = dict(choices or {}), folder_of(path)
         self.missing = np.empty(0, np.int64)
@@ -164,7 +186,7 @@ class Store:
 
     def finish(self) -> None:
         """Remove the folder, because the output is there. On rank 0; once more does nothing."""
-        if self._is_finished:
+        if self._is_finished or self.waits:
             return
         self._is_finished = True
         if self._is_own():
@@ -176,11 +198,20 @@ class Store:
         """Leave what is complete for --resume; once more does nothing."""
         if self._claim is None:
             return
-        is_empty = not (self._is_finished or self._files.complete.any())
+        is_empty = not (self._is_finished or self.part or self._files.complete.any())
         if self._is_going or (is_empty and self._is_own()):  # a signal came before it was gone
             self._folder.remove()
         self._claim.close()
         self._claim = None
+
+    @property
+    def waits(self) -> bool:
+        """Return whether the output waits for units that are other processes'."""
+        return self.part is not None and not self._files.complete.all()
+
+    def is_there(self) -> bool:
+        """Return whether the folder is, which another process may have made the output of."""
+        return self._is_own()
 
     @property
     def state(self) -> str:
@@ -189,14 +220,14 @@ class Store:
             return "nothing was written"
         if not self._is_root:
             return self._state_elsewhere
-        if self._is_finished:
+        if self._is_finished or (self.part is not None and not self._is_own()):
             return f"all {self._unit} are in {self.path}"
         complete = self._files.complete
         if not complete.any():
             return "nothing was written"
         return (
             f"{complete.sum():,} of {len(complete):,} {self._unit} are complete in {self._place}; "
-            "go on with --resume"
+            + ("go on with --resume" if self.part is None else "repeat lost parts by --resume")
         )
 
     @property
@@ -209,19 +240,27 @@ class Store:
 
     def _begin(self, run: dict[str, Any]) -> NDArray[np.int64]:
         with ExitStack() as claim:
-            self._folder = claim.enter_context(
-                closing(claim_folder(self.path, resume=self._resume))
-            )
-            token = token_of(self._folder, run) if self._resume else secrets.token_hex(8)
+            how = {"resume": self._resume, "shared": self.part is not None}
+            self._folder = claim.enter_context(closing(claim_folder(self.path, **how)))
+            if self.part is not None:
+                token = shared_token(self._folder, run)
+            else:
+                token = token_of(self._folder, run) if self._resume else secrets.token_hex(8)
             self._files.attach(self._folder, token)
-            if not self._resume:
+            if self.part is not None:
+                self._files.lay_out()
+            elif not self._resume:
                 with beginning(self._folder):
                     self._files.lay_out()
                     write_run(self._folder, run, token)
             claim.callback(self._files.close)
             self._open()
             self._claim = claim.pop_all()
-        return np.flatnonzero(~self._files.complete)
+        missing = ~self._files.complete
+        if self.part is None:
+            return np.flatnonzero(missing)
+        units = self.part.units(len(missing))
+        return units[missing[units]] if self._resume else units
 
     def _open(self) -> None:
         try:
