@@ -72,6 +72,7 @@ class Where(NamedTuple):
     planar: bool = False
     within: float | None = None
     snap: str = "vertex"
+    access: str | None = None
 
 
 def _set_where(context: click.Context, parameter: click.Parameter, value: Any) -> None:
@@ -176,15 +177,23 @@ place_options = together(
 )
 """Given to the command as one value ``where``."""
 
-snap_option = _option(
-    "--snap",
-    type=click.Choice(["vertex", "arc"]),
-    default="vertex",
-    show_default=True,
-    set_by=_set_where,
-    help="Paths begin and end at the vertex, or on the road, that is nearest to a point.",
+snap_options = together(
+    _option(
+        "--snap",
+        type=click.Choice(["vertex", "arc"]),
+        default="vertex",
+        show_default=True,
+        set_by=_set_where,
+        help="Paths begin and end at the vertex, or on the road, that is nearest to a point.",
+    ),
+    _option(
+        "--access",
+        metavar="SPEED",
+        set_by=_set_where,
+        help="With --snap arc count the way to the road too: 5km/h, or the weight of a metre.",
+    ),
 )
-"""An option of commands that read a graph for one answer."""
+"""Options of commands that read a graph for one answer."""
 
 
 def _refuse_turns(context: click.Context, parameter: click.Parameter, value: Any) -> None:
@@ -306,7 +315,7 @@ def job_options(
         changes: as for `options_from`.
     """
     saved = click.option("-o", "--output", help=f"{output}  - is standard output.")
-    shared = (place_options, snap_option, options_from(command, **changes), saved, format_option)
+    shared = (place_options, snap_options, options_from(command, **changes), saved, format_option)
     last = resume_option, arc_weights_option, reading_options
     return together(graph_argument, *own, *shared, *more, *last)
 

@@ -45,6 +45,12 @@ class NamedVertices:
         from groute_py.system.paths import is_file_there
 
         check_within(self._where.within)
+        if (access := self._access) is not None:
+            from groute_py.maps.feet import check_access
+
+            check_access(access)
+            if self._where.snap != "arc":
+                raise InputError("--access is the way to a road; give --snap arc too")
         for flag, text in named.items():
             if is_points_file(text):
                 self._read[flag] = read_points(Path(text))
@@ -79,15 +85,32 @@ class NamedVertices:
         """Return the graph with a vertex on the road that is nearest to each point."""
         import numpy as np
 
-        from groute_py.maps.feet import with_points
+        from groute_py.maps.feet import with_points, with_ways
         from groute_py.maps.places import Places
 
         sides = () if self._pairs is None else self._pairs[:2]
-        points = [points.coordinates for points in (*self._read.values(), *sides)]
-        graph = with_points(whole.to_host(), self.places(whole), np.concatenate(points))
+        every = (*self._read.values(), *sides)
+        points, planar = np.concatenate([each.coordinates for each in every]), self._where.planar
+        graph = with_points(whole.to_host(), self.places(whole), points)
         assert graph.coordinates is not None
-        self._places = Places(graph.coordinates, self._where.planar)
+        self._places = Places(graph.coordinates, planar)
+        if (access := self._access) is not None:
+            for each in every:
+                self._snaps(each, graph)  # which refuses what is far
+            graph = with_ways(graph, Places(points, planar), access)
+            assert graph.coordinates is not None
+            self._places = Places(graph.coordinates, planar)
         return graph
+
+    @property
+    def _access(self) -> float | str | None:
+        """The weight of a metre between points and roads, or a speed; None if it does not count."""
+        from groute_py.cli.amounts import number
+
+        try:
+            return None if self._where.access is None else number(self._where.access)
+        except ValueError:
+            return self._where.access
 
     def vertices(self, flag: str, text: str, role: str, whole: Graph) -> NDArray[Any]:
         """Return the vertices that an option names, int64, shape (k,)."""
@@ -144,15 +167,11 @@ class NamedVertices:
 
     def _snap(self, role: str, points: FilePoints, whole: Graph) -> NDArray[Any]:
         from groute_py.maps.places import Places
-        from groute_py.maps.snap import most_connected, nearest_vertices, passed_by
+        from groute_py.maps.snap import passed_by
 
         names = points.names
         spots = Places(points.coordinates, self._where.planar)
-        within = self._where.within
-        places = self.places(whole)
-        snaps = nearest_vertices(
-            places, spots, within, most_connected(whole), name_of=names.__getitem__
-        )
+        places, snaps = self.places(whole), self._snaps(points, whole)
         ids = whole.numbering.ids_of(snaps.vertices).tolist()
         if not spots.planar:
             self._note_roads(passed_by(whole, places, spots, snaps), names, ids, snaps)
@@ -161,6 +180,14 @@ class NamedVertices:
             for name, vertex, distance in zip(names, ids, snaps.distances.tolist(), strict=True)
         ]
         return snaps.vertices
+
+    def _snaps(self, points: FilePoints, whole: Graph) -> Snaps:
+        from groute_py.maps.places import Places
+        from groute_py.maps.snap import most_connected, nearest_vertices
+
+        spots, among = Places(points.coordinates, self._where.planar), most_connected(whole)
+        how: Any = {"name_of": points.names.__getitem__}
+        return nearest_vertices(self.places(whole), spots, self._where.within, among, **how)
 
     def _note_roads(
         self, passing: dict[int, float], names: list[str], ids: list[Any], snaps: Snaps

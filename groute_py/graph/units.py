@@ -33,6 +33,8 @@ AMOUNT = re.compile(r"(\d{1,300}(?:\.\d{0,300})?|\.\d{1,300}) ?([a-z]+)")
 """A number, in any unit one that float64 holds, and a word."""
 
 
+SPEED = re.compile(r"(\d{1,9}(?:\.\d{0,9})?) ?km/h")
+
 OF_ROADS = {"time": "ms", "length": "m"}
 """Units of the columns of OpenStreetMap's roads."""
 
@@ -97,6 +99,23 @@ def number_of(text: str, unit: str | None, graph: str = "") -> int | float:
         )
     number = Fraction(words[1]) * (scales[own] / scales[unit or own])
     return int(number) if number.denominator == 1 else float(number)
+
+
+def speed_of(text: str) -> float | None:
+    """Return the metres per second of a speed, None for other texts.
+
+    >>> speed_of("5km/h"), speed_of("5")
+    (1.3888888888888888, None)
+    """
+    words = SPEED.fullmatch(text.strip())
+    return float(words[1]) / 3.6 if words and float(words[1]) > 0 else None
+
+
+def per_metre(speed: float, unit: str) -> float | None:
+    """Return how much of a unit a metre is at some metres per second; None for other units."""
+    if unit in METRES:
+        return float(1 / METRES[unit])
+    return 1 / speed / float(SECONDS[unit]) if unit in SECONDS else None
 
 
 def shown_unit(unit: str) -> str:

@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import check_truth
+from groute_py.errors import InputError, check_number, check_truth, quote, quoted
 from groute_py.graph.csr import Graph, GraphLike, of_arcs
 from groute_py.graph.geography import Shapes
 from groute_py.graph.hierarchy.extension import extended
 from groute_py.graph.hierarchy.prepared import PreparedGraph
+from groute_py.graph.units import per_metre, speed_of
 from groute_py.io.optional_libraries import library
 from groute_py.kernels.cpu.build import csr_from_arcs
 from groute_py.maps.lines import Floats, Ground, Indices, Pieces, Segments, segments_of, whole_arcs
@@ -21,6 +22,9 @@ from groute_py.source.graph_source import GraphSource
 
 ONE_PLACE = 1e-6
 """Share of a road's length within which two feet are one, and one that near an end is the end."""
+
+GREAT = 2.0**62
+"""Weights of ways are less."""
 
 SLACK = 1.01
 """The factor of lengths, which a projection changes, by which more segments are compared."""
@@ -36,7 +40,12 @@ class Cuts(NamedTuple):
 
 
 def add_points(
-    graph: GraphLike, points: Any, coordinates: Coordinates = None, *, planar: bool = False
+    graph: GraphLike,
+    points: Any,
+    coordinates: Coordinates = None,
+    *,
+    planar: bool = False,
+    access: float | str | None = None,
 ) -> Graph:
     """Add a vertex to a graph wherever one of some points is nearest to an arc, and cut arcs there.
 
@@ -47,9 +56,14 @@ def add_points(
 
     Args:
         graph, points, coordinates, planar: as for `groute_py.snap`.
+        access: count the way from a point to its road, in a straight line: the weight of a metre
+            (on a plane of its unit), or a speed such as ``"5km/h"`` if the weights have a unit. The
+            added vertices are the points then, each with an arc to its road and one back. Columns
+            in metres or miles count their length, with a speed those of time the time, others 0.
 
     Returns:
-        A graph with coordinates, which is prepared if the graph was. The vertices that it had come
+        A graph with coordinates, which is prepared if the graph was, but not with ``access``. The
+        vertices that it had come
         first, with their ids; new ids are the integers above these (the least that are free if
         int64 has none above), or ``point 1`` and so on.
 
@@ -63,8 +77,80 @@ def add_points(
     """
     check_truth("planar", planar)
     whole = GraphSource(graph).graph().to_host()
-    places = places_of(whole, coordinates, planar=planar, beside=graph)
-    return with_points(whole, places, as_points(points))
+    places, spots = places_of(whole, coordinates, planar=planar, beside=graph), as_points(points)
+    if access is not None:
+        check_access(access)
+    cut = with_points(whole, places, spots)
+    if access is None:
+        return cut
+    assert cut.coordinates is not None
+    own, among = Places(cut.coordinates, planar), most_connected(cut)
+    nearest_vertices(own, Places(spots, planar), None, among, name_of=str)  # none is too far
+    return with_ways(cut, Places(spots, planar), access)
+
+
+def check_access(access: Any) -> None:
+    """Raise `InputError` for a value that is no weight of a metre, and no speed."""
+    if isinstance(access, str) and speed_of(access) is None:
+        raise InputError(f"access: {quote(access)} is no speed; write it as 5km/h")
+    if not isinstance(access, str):
+        check_number("access", access)
+        if not 0 <= access < np.inf:
+            raise InputError(f"access: the weight of a metre must be 0 or more, not {access}")
+
+
+def with_ways(graph: Graph, points: Places, access: float | str) -> Graph:
+    """Add a vertex at each point, with an arc to the nearest vertex and one back."""
+    assert graph.coordinates is not None
+    spots = Places(np.unique(points.coordinates, axis=0), points.planar)
+    own, most = Places(graph.coordinates, points.planar), np.finfo(float).max
+    feet, metres = nearest_vertices(own, spots, most, most_connected(graph), name_of=str)
+    apart = metres > 0
+    feet, metres, count = feet[apart], metres[apart], graph.vertex_count + int(apart.sum())
+    new = np.arange(graph.vertex_count, count)
+    tails = np.concatenate([graph.tails(), feet, new])
+    heads = np.concatenate([graph.heads, new, feet])
+    offsets, heads, order = csr_from_arcs(count, tails, heads, np.arange(len(tails)))
+
+    def more(values: NDArray[Any], rate: float) -> NDArray[Any]:
+        ways = np.tile(metres * rate, 2)
+        if not ways.max(initial=0) < GREAT:
+            raise InputError(f"access: a way of {metres.max():,.6g} would weigh {ways.max():.6g}")
+        kind = values.dtype
+        if kind.kind != "f":
+            ways = np.rint(ways)
+            kind = kind if ways.max(initial=0) <= np.iinfo(kind).max else np.dtype(np.int64)
+        return np.asarray(np.concatenate([values, ways.astype(kind)])[order])
+
+    rate, rates = _rates(graph, access)
+    weights = more(graph.weights, rate)
+    shapes = graph.shapes
+    if shapes is not None:
+        straight = np.full(2 * len(new), len(shapes.offsets) - 1, shapes.lines.dtype)
+        lines = np.concatenate([shapes.lines, straight])[order]
+        shapes = Shapes(lines, np.append(shapes.offsets, shapes.offsets[-1]), shapes.points)
+    return graph.changed(
+        **{"offsets": offsets, "heads": heads, "weights": weights, "shapes": shapes},
+        columns={
+            name: weights if column is graph.weights else more(column, rates[name])
+            for name, column in graph.columns.items()
+        },
+        coordinates=np.concatenate([graph.coordinates, spots.coordinates[apart]]),
+        ids=_ids(graph, len(new)),
+    )
+
+
+def _rates(graph: Graph, access: float | str) -> tuple[float, dict[str, float]]:
+    """The weight of a metre, and its number in each column."""
+    speed, units = speed_of(access) if isinstance(access, str) else None, graph.units
+    rates = {name: per_metre(speed or np.inf, units.get(name, "")) or 0.0 for name in graph.columns}
+    own = access if speed is None else per_metre(speed, graph.unit)
+    if own is None:
+        raise InputError(
+            f"access: the unit of the weights of {quoted(graph.name)} is not known; give the "
+            "weight of a metre in the place of a speed"
+        )
+    return float(own), rates
 
 
 def with_points(graph: Graph, places: Places, points: Floats) -> Graph:

@@ -286,3 +286,80 @@ def test_where_parallel_roads_cross_at_a_point_nothing_stays_prepared() -> None:
         cut = groute_py.add_points(prepared, [[at, 0]], planar=True)
         plain = groute_py.add_points(graph, [[at, 0]], planar=True)
         assert np.array_equal(all_rows(cut), all_rows(plain))
+
+
+@pytest.mark.parametrize("weights", [np.float64, np.int64, np.int32, np.float32])
+def test_the_way_to_a_road_counts_if_asked(weights: Any) -> None:
+    """It is longer by the ways of both points, which take turns as the ends of all paths."""
+    graph = city(60, one_way=0.4, weights=weights)
+    points = np.concatenate([POINTS, graph.coordinates[:2], POINTS[:1]])  # type: ignore[index]
+    rate, ends = 700.25, Points(points, planar=True)
+    cut = groute_py.add_points(graph, points, planar=True)
+    far = groute_py.add_points(graph, points, planar=True, access=rate)
+    assert far.weights.dtype == weights
+    plain = groute_py.matrix(cut, ends, ends, device="cpu")
+    counted = groute_py.matrix(far, ends, ends, carry="again", device="cpu")
+    assert plain is not None
+    assert counted is not None
+    metres = groute_py.snap(cut, points, planar=True).distances
+    ways = metres * rate if graph.weights.dtype.kind == "f" else np.rint(metres * rate)
+    apart = (points[:, np.newaxis] != points).any(axis=2)
+    expected = np.where(apart, plain.distances + ways[:, np.newaxis] + ways, 0)
+    bound = 1e-5 if weights == np.float32 else 1e-12
+    np.testing.assert_allclose(counted.distances, expected, rtol=bound)
+    assert groute_py.snap(far, points, planar=True).distances.max() == 0
+    np.testing.assert_allclose(all_rows(far)[:60, :60], all_rows(cut)[:60, :60], rtol=1e-5)
+
+
+def test_speeds_of_ways(bent: Path) -> None:
+    home = [(0.005, 0.003)]
+    how: Any = {"carry": ["time", "length"], "device": "cpu"}
+    for weight in ("time", "length"):
+        roads = groute_py.read_graph(bent / "bent.osm", weight=weight)
+        cut = groute_py.add_points(roads, home)
+        (metres,) = groute_py.snap(cut, home).distances
+        assert metres == pytest.approx(334, rel=0.01)
+        walked = groute_py.add_points(roads, home, access="3.6km/h")
+        counted, plain = (groute_py.matrix(g, Points(home), [1], **how) for g in (walked, cut))
+        assert counted is not None
+        assert plain is not None
+        for name, way in {"time": 1000 * metres, "length": metres}.items():
+            more = counted.carried[name] - plain.carried[name]
+            assert more[0, 0] == pytest.approx(way, abs=0.51 if name == "time" else 1e-6)
+        assert (counted.distances == counted.carried[weight]).all()
+        assert walked.shapes is not None
+        assert len(walked.shapes.of(walked.arc_count - 1)) == 0
+
+
+@pytest.mark.usefixtures("bent")
+def test_the_command_counts_ways() -> None:
+    words = ("matrix", "bent.osm", "--from", "0.005,0.003", "--to", "1", "--snap", "arc")
+    texts = []
+    for more in ((), ("--access", "3.6 km/h"), ("--access", "1000")):
+        run_command(*words, *more, "-o", "m.csv")
+        _, line = Path("m.csv").read_text().splitlines()
+        texts.append(float(line.split(",")[2]))
+    assert texts[1] == texts[2] == pytest.approx(texts[0] + 334, rel=0.01)
+
+
+@pytest.mark.usefixtures("bent")
+def test_wrong_access() -> None:
+    graph = city(20, one_way=0)
+    how: Any = {"planar": True}
+    for access, problem in (
+        ("5kmh", "'5kmh' is no speed; write it as 5km/h"),
+        ("0km/h", "is no speed"),
+        (-1, "must be 0 or more, not -1"),
+        (np.inf, "must be 0 or more"),
+        (True, "access"),
+        (1e300, "a way of .* would weigh"),
+        ("5km/h", "the unit of the weights of .* is not known"),
+    ):
+        with pytest.raises(InputError, match=problem):
+            groute_py.add_points(graph, [[1, 2]], access=access, **how)
+    words = ("matrix", "bent.osm", "--from", "mid.csv", "--to", "1")
+    with pytest.raises(InputError, match="give --snap arc too"):
+        run_command(*words, "--access", "5km/h")
+    far = ("--from", "0.005,2.0", "--snap", "arc", "--access", "5km/h")
+    with pytest.raises(InputError, match="from the nearest vertex, more than 1,000 m"):
+        run_command("matrix", "bent.osm", "--to", "1", *far)
