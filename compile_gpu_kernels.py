@@ -1,6 +1,6 @@
-"""Compile the CUDA kernels for the wheel: ``python compile_gpu_kernels.py FOLDER [usual|all]``.
+"""Compile CUDA kernels for the wheel: ``python compile_gpu_kernels.py FOLDER [usual|all [sm_90]]``.
 
-NVRTC compiles without a GPU. ``usual`` takes two minutes of one core, ``all`` half an hour.
+NVRTC compiles without a GPU. ``usual`` takes a minute of one core for each processor, ``all`` ten.
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ BUILDS = {
 }
 
 
-def main(folder: Path, which: str) -> None:
-    """Save the machine code of each variant for each processor."""
+def main(folder: Path, which: str, *chosen: str) -> None:
+    """Save the machine code of each variant for each processor, or for some of those there are."""
     variants, targets = BUILDS[which]
+    if chosen:
+        targets = tuple(target for target in ahead.TARGETS if target in chosen)
     work = [(*variant, target) for variant in variants() for target in targets]
     with ProcessPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         sizes = pool.map(_save, [folder] * len(work), *zip(*work, strict=True))
@@ -40,4 +42,4 @@ def _save(folder: Path, program: ahead.Program, choices: tuple[str, ...], target
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "usual")
+    main(Path(sys.argv[1]), *(sys.argv[2:] or ["usual"]))

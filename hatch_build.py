@@ -40,9 +40,10 @@ class KernelsHook(BuildHookInterface):
     """Compiles kernels for a wheel, so that the first run after installing it need not.
 
     Those for the CPU serve the version of Python and Numba, and the family of processors, of the
-    build; with others Numba compiles. Those for GPUs are compiled by NVRTC, which needs none;
-    ``GROUTE_PY_GPU_KERNELS`` is ``usual`` (the default), ``all`` or ``none`` of them.
-    ``HATCH_BUILD_NO_HOOKS=true`` leaves all out, which saves two minutes.
+    build; with others Numba compiles. Those for GPUs are compiled by NVRTC, which needs none.
+    ``GROUTE_PY_GPU_KERNELS`` is ``here`` (the default: usual ones for the GPUs of this machine),
+    ``usual``, ``all`` or ``none`` of them. ``HATCH_BUILD_NO_HOOKS=true`` leaves all out, which
+    saves a minute.
     """
 
     CPU_FOLDER = "groute_py/kernels/cpu/compiled"
@@ -51,18 +52,18 @@ class KernelsHook(BuildHookInterface):
     def dependencies(self) -> list[str]:
         """What the compilation needs in an isolated environment."""
         needed = ["numpy>=1.26", "numba>=0.60", "click>=8.2", "rich>=13"]
-        if _wanted_gpu_kernels() != "none" and sys.platform == "linux":
+        if _wanted_gpu_kernels() and sys.platform == "linux":
             needed += ["cuda-bindings>=13", "nvidia-cuda-nvrtc>=13"]
         return needed
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        which = _wanted_gpu_kernels()
+        gpu_kernels = _wanted_gpu_kernels()
         self._scratch = Path(tempfile.mkdtemp())
         if version != "standard":
             return
         self._compile("compile_kernels.py", self.CPU_FOLDER, build_data)
-        if which != "none":
-            self._compile("compile_gpu_kernels.py", self.GPU_FOLDER, build_data, which)
+        if gpu_kernels:
+            self._compile("compile_gpu_kernels.py", self.GPU_FOLDER, build_data, *gpu_kernels)
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         shutil.rmtree(self._scratch)
@@ -90,8 +91,22 @@ class KernelsHook(BuildHookInterface):
         return {**os.environ, "LD_LIBRARY_PATH": path} if path else {**os.environ}
 
 
-def _wanted_gpu_kernels() -> str:
-    which = os.environ.get("GROUTE_PY_GPU_KERNELS") or "usual"
-    if which not in ("usual", "all", "none"):
-        raise ValueError(f"GROUTE_PY_GPU_KERNELS={which}: expected usual, all or none")
-    return which
+def _wanted_gpu_kernels() -> list[str]:
+    """Which kernels, and for which processors if not for all usual ones; empty for none."""
+    which = os.environ.get("GROUTE_PY_GPU_KERNELS") or "here"
+    if which not in ("here", "usual", "all", "none"):
+        raise ValueError(f"GROUTE_PY_GPU_KERNELS={which}: expected here, usual, all or none")
+    if which == "here":
+        targets = _targets_here()
+        return ["usual", *targets] if targets else []
+    return [] if which == "none" else [which]
+
+
+def _targets_here() -> list[str]:
+    """The first processor of each major compute capability that this machine has, as ``sm_90``."""
+    command = ["nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"]
+    try:
+        shown = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return []
+    return sorted({f"sm_{major}0" for major in re.findall(r"^(\d+)\.\d+$", shown.stdout, re.M)})

@@ -30,10 +30,10 @@ from groute_py.kernels.source import (
 FOLDER = Path(__file__).parent / "compiled"
 """Has the files of the build; there is none in a checkout."""
 
-TARGETS = ("sm_80", "sm_90", "sm_100")
+TARGETS = ("sm_80", "sm_90", "sm_100", "sm_120")
 """The processors that are compiled for: the first of each major compute capability."""
 
-USUAL_TARGETS = TARGETS[1:]
+USUAL_TARGETS = ("sm_90", "sm_100")
 """Those of an everyday build."""
 
 LINKING = ("alone", "fused")

@@ -35,7 +35,10 @@ def hook(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 @pytest.mark.parametrize(
     ("wanted", "compiled"),
-    [("", ("compile_gpu_kernels.py", "usual")), ("all", ("compile_gpu_kernels.py", "all"))],
+    [
+        ("usual", ("compile_gpu_kernels.py", "usual")),
+        ("all", ("compile_gpu_kernels.py", "all")),
+    ],
 )
 def test_kernels(
     wanted: str, compiled: tuple[str, ...], hook: Any, monkeypatch: pytest.MonkeyPatch
@@ -46,8 +49,29 @@ def test_kernels(
     hook.finalize("standard", {}, "")
 
 
-def test_no_gpu_kernels(hook: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GROUTE_PY_GPU_KERNELS", "none")
+@pytest.mark.parametrize(
+    ("shown", "targets"),
+    [("9.0\n9.0\n12.0\n", ["sm_120", "sm_90"]), ("8.6\n", ["sm_80"]), ("No devices\n", [])],
+)
+def test_gpu_kernels_for_this_machine(
+    shown: str, targets: list[str], hook: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    tool = tmp_path / "nvidia-smi"
+    tool.write_text(f"#!/bin/sh\nprintf '{shown}'\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.delenv("GROUTE_PY_GPU_KERNELS", raising=False)
+    hook.initialize("standard", {})
+    kernels = [("compile_gpu_kernels.py", "usual", *targets)] if targets else []
+    assert hook.compiled == [("compile_kernels.py",), *kernels]
+    assert any("cuda" in name for name in hook.dependencies()) == bool(targets)
+    hook.finalize("standard", {}, "")
+
+
+@pytest.mark.parametrize("wanted", ["none", "here"])
+def test_no_gpu_kernels(wanted: str, hook: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")  # and no nvidia-smi
+    monkeypatch.setenv("GROUTE_PY_GPU_KERNELS", wanted)
     hook.initialize("standard", {})
     assert hook.compiled == [("compile_kernels.py",)]
     assert not any("cuda" in name for name in hook.dependencies())
@@ -59,7 +83,7 @@ def test_an_unknown_choice_is_refused_before_anything_is_compiled(
 ) -> None:
     monkeypatch.setenv("GROUTE_PY_GPU_KERNELS", "most")
     for begin in (hook.dependencies, lambda: hook.initialize("standard", {})):
-        with pytest.raises(ValueError, match="=most: expected usual, all or none"):
+        with pytest.raises(ValueError, match="=most: expected here, usual, all or none"):
             begin()
     assert hook.compiled == []
 
