@@ -43,7 +43,8 @@ IMAGES = Path(__file__).parents[1] / "docs" / "images"
 PEERS = "peers-h200-2026-11-29.json"
 COSTS = "many-costs-h100.jsonl"
 GAPS = "assign-cpu-2026-11-29.json"
-SCALING = "cuda-1+2+4-2026-11-26-824c247.json"
+SCALING = "several-h200-2026-11-29.json"
+PHASES = "cuda-1+2+4-2026-11-26-824c247.json"
 
 OURS, PREPARED = "groute-py", "groute-py, prepared"
 SCALED = ("rmat:25", "road:4900x4900")
@@ -239,8 +240,8 @@ CHARTS: dict[str, tuple[list[str], Callable[..., Figure]]] = {
     "peers.svg": ([PEERS], draw_peers),
     "scaling.svg": ([SCALING], draw_scaling),
     "batches.svg": ([COSTS], draw_batches),
-    "phases.svg": ([SCALING], draw_phases),
-    "roofline.svg": ([SCALING], draw_roofline),
+    "phases.svg": ([PHASES], draw_phases),
+    "roofline.svg": ([PHASES], draw_roofline),
     "gaps.svg": ([GAPS], draw_gaps),
 }
 """The file of each chart, the raw numbers it is drawn from, and the function that draws it."""

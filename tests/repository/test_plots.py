@@ -51,7 +51,8 @@ def scaling() -> dict[str, Any]:
 
 def draw(plots: Any, folder: Path, peers: Any, scaled: Any) -> Result:
     (folder / plots.PEERS).write_text(json.dumps(peers))
-    (folder / plots.SCALING).write_text(json.dumps(scaled))
+    for name in (plots.SCALING, plots.PHASES):
+        (folder / name).write_text(json.dumps(scaled))
     row = {"graph": "road:300x300", "method": "batch", "count": 8, "s": 0.5}
     (folder / plots.COSTS).write_text(f"{json.dumps(row)}\n{json.dumps(row)}\n")
     curves = {"bfw": [[0.1, 0.5], [0.2, 0.1]], "AequilibraE 1.7.2 bfw": [[1, 0.5], [2, 0.1]]}
