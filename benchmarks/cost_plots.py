@@ -125,16 +125,20 @@ def draw_roofline(content: Record) -> Figure:
     return figure
 
 
-CURVES = {"bfw": ("groute-py", BLUE), "AequilibraE 1.7.2 bfw": ("AequilibraE 1.7.2", ORANGE)}
-"""The name and the colour of each curve of gaps."""
+CURVES = {
+    "groute-py, H200": BLUE,
+    "groute-py, 16 cores": LIGHT_BLUE,
+    "AequilibraE 1.7.2, 16 cores": ORANGE,
+}
+"""The colour of each curve of gaps."""
 
 
 def draw_gaps(content: Record) -> Figure:
     """The relative gap of a traffic assignment over seconds; both axes are logarithmic."""
     figure = Figure(figsize=(WIDTH_IN, 2.6), layout="constrained")
     panel = figure.subplots()
-    for curve, (label, color) in CURVES.items():
-        panel.loglog(*zip(*content["curves"][curve], strict=True), color=color, label=label)
+    for curve, color in CURVES.items():
+        panel.loglog(*zip(*content["curves"][curve], strict=True), color=color, label=curve)
     panel.set_xlabel("seconds")
     panel.set_ylabel("relative gap")
     panel.grid(color=GRID, linewidth=0.8)

@@ -42,7 +42,7 @@ IMAGES = Path(__file__).parents[1] / "docs" / "images"
 
 PEERS = "peers-h200-2026-11-29.json"
 COSTS = "many-costs-h100.jsonl"
-GAPS = "assign-cpu-2026-11-29.json"
+GAPS = "assign-beside-h200-2026-11-29.json"
 SCALING = "several-h200-2026-11-29.json"
 PHASES = "cuda-1+2+4-2026-11-26-824c247.json"
 

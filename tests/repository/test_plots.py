@@ -55,7 +55,8 @@ def draw(plots: Any, folder: Path, peers: Any, scaled: Any) -> Result:
         (folder / name).write_text(json.dumps(scaled))
     row = {"graph": "road:300x300", "method": "batch", "count": 8, "s": 0.5}
     (folder / plots.COSTS).write_text(f"{json.dumps(row)}\n{json.dumps(row)}\n")
-    curves = {"bfw": [[0.1, 0.5], [0.2, 0.1]], "AequilibraE 1.7.2 bfw": [[1, 0.5], [2, 0.1]]}
+    names = ("groute-py, H200", "groute-py, 16 cores", "AequilibraE 1.7.2, 16 cores")
+    curves = {name: [[0.1, None], [0.2, 0.1]] for name in names}
     (folder / plots.GAPS).write_text(json.dumps({"curves": curves}))
     words = ["--results", str(folder), "--output", str(folder / "out")]
     return CliRunner().invoke(plots.main, words)
@@ -82,7 +83,7 @@ def test_charts_show_the_values(plots: Any, tmp_path: Path) -> None:
     assert {"road:300x300", "batch"} <= set(texts(tmp_path / "out" / "batches.svg"))
     phases = texts(tmp_path / "out" / "phases.svg")
     assert phases.count("4,000 ms") == 4  # 1 + 2.25 + 0.75 s
-    assert {"groute-py", "relative gap"} <= set(texts(tmp_path / "out" / "gaps.svg"))
+    assert {"groute-py, H200", "relative gap"} <= set(texts(tmp_path / "out" / "gaps.svg"))
     assert {"NY", "all relaxations"} <= set(texts(tmp_path / "out" / "roofline.svg"))
 
 
