@@ -10,8 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.graph.arrays import on_device
-from groute_py.results.distances import WIDENED_AT_ONCE, public_distances, put_public
+from groute_py.results.distances import public_distances, put_public
 from groute_py.system.threads import in_slices
+
+TILE = 1 << 17
+"""Distances that a thread puts in one go, so that they stay in its cache."""
 
 WIDENED_ON_GPU = 1 << 24
 """Distances that a GPU widens in one go, about."""
@@ -42,9 +45,9 @@ def put_rows_by_threads(
 ) -> None:
     """Put rows at positions of an array, by several threads; each takes what its cache holds."""
     count, width = rows.shape
-    height = max(WIDENED_AT_ONCE // max(width, 1), 1)
-    firsts = product(range(0, count, height), range(0, width, WIDENED_AT_ONCE))
-    tiles = [(slice(a, a + height), slice(b, b + WIDENED_AT_ONCE)) for a, b in firsts]
+    height = max(TILE // max(width, 1), 1)
+    firsts = product(range(0, count, height), range(0, width, TILE))
+    tiles = [(slice(a, a + height), slice(b, b + TILE)) for a, b in firsts]
 
     def put_tile(number: slice) -> None:
         some, columns = tiles[number.start]

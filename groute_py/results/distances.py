@@ -16,8 +16,9 @@ from groute_py.system.threads import in_slices, thread_count
 UNREACHED = np.iinfo(np.int64).max
 """The integer distance of a vertex that no path reaches; float distances use infinity."""
 
-WIDENED_AT_ONCE = 1 << 17
-"""Distances that a thread converts in one go, so that they stay in its cache."""
+WIDENED_AT_ONCE = 1 << 20
+"""Distances that a thread converts in one go. With fewer, threads on many cores spend most of the
+time on Python's lock, which each takes again after every operation of NumPy."""
 
 WIDENED_ALONE = 1 << 19
 """Up to this many distances one thread is faster than several."""
@@ -37,14 +38,18 @@ def public_distances(distances: NDArray[Any], *more: NDArray[Any]) -> NDArray[An
     narrow = [array.reshape(-1) for array in (distances, *more)]
     wide = ANSWERS.empty(sum(map(len, narrow)), np.int64)
     places = np.split(wide, np.cumsum([len(array) for array in narrow])[:-1])
-    for place, array in zip(places, narrow, strict=True):
-        step = WIDENED_AT_ONCE if len(wide) > WIDENED_ALONE else max(len(array), 1)
-        _put_by_threads(place, array, step)
+    pieces = [
+        (place[first : first + WIDENED_AT_ONCE], array[first : first + WIDENED_AT_ONCE])
+        for place, array in zip(places, narrow, strict=True)
+        for first in range(0, len(array), WIDENED_AT_ONCE)
+    ]
+
+    def put(some: slice) -> None:
+        for piece in pieces[some]:
+            put_public(*piece)
+
+    in_slices(len(pieces), 1 if len(wide) > WIDENED_ALONE else max(len(pieces), 1), put)
     return wide if more else wide.reshape(distances.shape)
-
-
-def _put_by_threads(wide: NDArray[Any], distances: NDArray[Any], step: int) -> None:
-    in_slices(len(distances), step, lambda some: put_public(wide[some], distances[some]))
 
 
 def put_public(wide: NDArray[Any], distances: NDArray[Any]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,22 @@ def test_public_distances_by_several_threads(monkeypatch: pytest.MonkeyPatch) ->
     parts = narrow[:3], narrow[3:3], narrow[3:]
     for wide in (alone, public_distances(narrow), public_distances(*parts)):
         assert wide.tolist() == [0, 1, UNREACHED, 3, 4, 5, UNREACHED]
+
+
+def test_parts_of_ranks_are_widened_by_one_pool_in_few_pieces(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    parts = [np.full(count, count, np.int32) for count in (2**20, 3, 2**20 + 1, 0)]
+    calls = []
+
+    def in_slices(count: int, length: int, work: Callable[[slice], object]) -> None:
+        calls.append((count, length))
+        for first in range(0, count, length):
+            work(slice(first, first + length))
+
+    monkeypatch.setattr("groute_py.results.distances.in_slices", in_slices)
+    assert np.array_equal(public_distances(*parts), np.concatenate(parts))
+    assert calls == [(4, 1)]
 
 
 def test_npz(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ POSITIONS = {
 def test_each_row_is_put_at_its_position(
     positions: NDArray[np.int64], width: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(put_rows, "WIDENED_AT_ONCE", 5)
+    monkeypatch.setattr(put_rows, "TILE", 5)
     rows = np.random.default_rng(1).integers(0, 3, (len(positions), width), np.int32)
     rows[rows == 2] = np.iinfo(np.int32).max
     content = np.full((20, width), -5)
