@@ -42,7 +42,7 @@ from groute_py.engine.options import Options
 from groute_py.errors import InputError, RunError, quoted
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Size
-from groute_py.kernels.cpu.fixed_point import floats
+from groute_py.kernels.cpu.fixed_point import add, floats
 from groute_py.many.apsp import Progress
 from groute_py.many.estimates import may_have_few_levels
 from groute_py.many.opened import NO_WORK, Opened, Work
@@ -271,16 +271,15 @@ class DependencySums:
     def gather(self, channel: Channel) -> tuple[NDArray[np.int64], dict[str, NDArray[Any]]]:
         assert self._of_solver is not None
         sums = self._of_solver
-        if self._closed is not None or channel.size > 1:
+        if self._closed is not None:
             sums = Dependencies.of(self._job.sum_count, self._job.accumulation)
-            for part in filter(None, (self._closed, self._of_solver)):
+            for part in (self._closed, self._of_solver):
                 sums.add(part)
-        counts = channel.gather(sums.most_paths)
-        totals, squares = (channel.collect(a.reshape(-1)) for a in (sums.totals, sums.squares))
+        most_paths = max(channel.gather(sums.most_paths))
+        totals, squares = (_summed(channel, array) for array in (sums.totals, sums.squares))
         if totals is None or squares is None:
             return np.empty(0, np.int64), {}
-        for total, square, most in list(zip(totals, squares, counts, strict=True))[1:]:
-            sums.add(Dependencies(total.reshape(-1, 2), square.reshape(-1, 2), most))
+        sums = Dependencies(totals, squares, most_paths)
         self.total = sums
         left = self.missing[self._done * channel.size :]  # each rank has taken as many
         return np.setdiff1d(np.arange(len(self._job.sources)), left), _arrays(sums)
@@ -306,6 +305,18 @@ class DependencySums:
         self._type, self._method = kind, method
         self._solver = _opened(self._job, kind, method, self._channel, len(self.own))
         self.label = self._solver.label
+
+
+def _summed(channel: Channel, sums: NDArray[np.uint64]) -> NDArray[np.uint64] | None:
+    """Sum the arrays of all ranks, of which each adds a part; on rank 0, else None. Collective."""
+    if channel.size == 1:
+        return sums
+    ends = 2 * (len(sums) * np.arange(1, channel.size) // channel.size)
+    own, *others = channel.exchange(np.split(sums.reshape(-1), ends))
+    for other in others:
+        add(own.reshape(-1, 2), other.reshape(-1, 2))
+    parts = channel.collect(own)
+    return None if parts is None else np.concatenate(parts).reshape(-1, 2)
 
 
 def _arrays(sums: Dependencies) -> dict[str, NDArray[Any]]:

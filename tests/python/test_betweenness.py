@@ -171,6 +171,24 @@ def test_the_same_bits_on_ranks(device: str, ranks: int) -> None:
             assert first.squares.tolist() == alone.squares.tolist()
 
 
+def test_each_rank_adds_a_part_of_the_sums() -> None:
+    """Rank 0 receives the sums of all vertices once, however many ranks there are."""
+    graph, lengths = random_graph(60, 240, seed=1, greatest=3).with_unit_weights(), []
+
+    def work(channel: Any) -> Accumulated | None:
+        collect = channel.collect
+
+        def collected(array: Any) -> Any:
+            lengths.append(len(array))
+            return collect(array)
+
+        channel.collect = collected
+        return sums(channel, graph, "cpu")
+
+    assert on_ranks(4, work)[0] is not None
+    assert max(lengths) == 2 * 60 // 4
+
+
 def test_long_rows(device: str) -> None:
     """Rows that a whole block takes, and more of them than it can queue."""
     hubs, leaves = 70, 300
