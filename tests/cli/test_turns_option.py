@@ -133,7 +133,7 @@ def test_query() -> None:
     question = '{"source": "home", "target": "station", "path": true}'
     words = ("query", "town.csv", "--turns", "turns.csv", "--device", "cpu")
     done = CliRunner().invoke(commands, words, question)
-    assert json.loads(done.stdout) == {"distance": 10, "path": AROUND}
+    assert json.loads(done.stdout) == {"unit": "min", "distance": 10, "path": AROUND}
 
 
 @pytest.mark.parametrize(
