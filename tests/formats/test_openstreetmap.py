@@ -70,6 +70,37 @@ def test_distances_of_a_town(tmp_path: Path, name: str) -> None:
                     assert not result.reached[result.numbering.index_of(vertex)]
 
 
+def test_random_points_and_pairs_of_a_town(tmp_path: Path) -> None:
+    """All points reach all others; times and lengths are those in the graph of all nodes."""
+    extract, random = grid(14), np.random.default_rng(61)
+    graph, network = roads(extract, tmp_path), network_of(extract)
+    assert graph.coordinates is not None
+    low, high = graph.coordinates.min(axis=0), graph.coordinates.max(axis=0)
+    points = groute_py.Points(random.uniform(low, high, (100, 2)))
+    matrix = groute_py.matrix(graph, points, points, carry="length", device="cpu")
+    assert matrix is not None
+    assert (matrix.distances != groute_py.UNREACHED).all()
+    libraries = ("pandas", "polars", "pyarrow")
+    for name in libraries:
+        pytest.importorskip(name)
+    seconds = [matrix.to_frame(library=name)["distance_s"].to_numpy() for name in libraries]
+    assert (seconds[0] == matrix.distances.reshape(-1) / 1000).all()
+    assert (seconds[0] == seconds[1]).all()
+    assert (seconds[0] == seconds[2]).all()
+    pairs = random.choice(graph.numbering.ids_of(np.arange(graph.vertex_count)), (3000, 2))
+    sources = np.unique(pairs[:, 0]).tolist()
+    for weight, within in (("time", 12), ("length", 0.05)):
+        routes = groute_py.route(graph, pairs, weight=weight, device="cpu")
+        assert routes is not None
+        search = nx.single_source_dijkstra_path_length
+        right = {source: search(network, source, weight=weight) for source in sources}
+        for (source, target), length, reached in zip(
+            pairs.tolist(), routes.distances.tolist(), routes.reached.tolist(), strict=True
+        ):
+            assert reached == (target in right[source])
+            assert not reached or length == pytest.approx(right[source][target], abs=within)
+
+
 def test_shapes_lead_along_the_ways(tmp_path: Path) -> None:
     """Each shape has the nodes between its ends, and is as long as its arc."""
     extract = grid(4)
