@@ -68,13 +68,17 @@ class Assignment:
     def summary(self) -> dict[str, Any]:
         """Figures of the whole network, by name; times and lengths are in the units of the links.
 
-        ``time_CLASS`` and ``length_CLASS`` add up what the travellers of a class need and drive.
+        ``total_time`` and, with such a column, ``total_length`` add up what all passenger cars need
+        and drive; with several classes, ``CLASS_time`` and ``CLASS_length`` what travellers do.
         """
         last, columns = self.history[-1], self.graph.columns
         sums = {"time": self.times, "length": columns.get("length")}
-        by_class = {
-            f"{title}_{name}": float(flows @ values)
-            for name, flows in zip(self.names, self.class_flows, strict=True)
+        flows = {"total": self.volumes}
+        if len(self.names) > 1:
+            flows |= dict(zip(self.names, self.class_flows, strict=True))
+        totals = {
+            f"{name}_{title}": float(own @ values)
+            for name, own in flows.items()
             for title, values in sums.items()
             if values is not None
         }
@@ -88,8 +92,7 @@ class Assignment:
             "relative_gap": last.gap,
             "average_excess_cost": last.excess,
             "objective": last.objective,
-            "total_time": float(self.volumes @ self.times),
-            **by_class,
+            **totals,
             "converged": self.is_converged,
         }
 

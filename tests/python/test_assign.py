@@ -30,6 +30,7 @@ from groute_py import (
 from groute_py.assignment.demand import trips_of
 from groute_py.device.cpu.loading import CpuLoading
 from groute_py.graph.hierarchy.separators.customizable import customizable
+from groute_py.io.formats.tntp import read_trips
 
 pytest.importorskip("pymetis")
 
@@ -224,8 +225,8 @@ def test_classes_with_tolls(device: str) -> None:
     assert answer.volumes.round(6).tolist() == [6, 3]
     assert answer.names == ["poor", "rich"]
     rows = answer.summary()
-    assert (rows["time_poor"], rows["time_rich"]) == pytest.approx((3 * 15, 3 * 10))
-    assert (rows["length_poor"], rows["length_rich"]) == pytest.approx((3 * 7, 3 * 2))
+    assert (rows["poor_time"], rows["rich_time"]) == pytest.approx((3 * 15, 3 * 10))
+    assert (rows["poor_length"], rows["rich_length"]) == pytest.approx((3 * 7, 3 * 2))
 
 
 def test_a_warm_start(device: str) -> None:
@@ -373,6 +374,11 @@ def test_published_equilibria(
     assert at_best.gap < 1e-12
     answer = assign(network, {"all": demand}, gap=3e-7, iterations=5000)
     assert answer.is_converged
+    table = read_trips(trips)
+    some = table.origins - 1, table.destinations - 1, table.flows
+    costs = answer.times + sum(factor * network.columns[name] for name, factor in factors.items())
+    zones = (network.reading.first_through or 1) - 1
+    assert gap_of(network, answer, some, costs, zones) == pytest.approx(answer.gap, abs=1e-9)
     best = objective or at_best.objective
     assert at_best.objective == pytest.approx(best, rel=1e-9)
     assert answer.objective == pytest.approx(best, rel=1e-6)

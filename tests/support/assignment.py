@@ -34,22 +34,31 @@ def loaded(device: str, graph: Graph, costs: NDArray[np.float64], trips: Origins
     return load._replace(flows=host_array(load.flows))
 
 
-def shortest(graph: Graph, costs: NDArray[np.float64], origin: int) -> NDArray[np.float64]:
-    """Distances by SciPy; no cost may be 0, and of parallel arcs the cheapest counts."""
-    matrix = np.full((graph.vertex_count,) * 2, np.inf)
-    np.minimum.at(matrix, (graph.tails(), graph.heads), costs)
+def shortest(
+    graph: Graph, costs: NDArray[np.float64], origin: Any, zones: int = 0
+) -> NDArray[np.float64]:
+    """Distances by SciPy, from one origin or several; of parallel arcs the cheapest counts.
+
+    Arcs to the first vertices, which are zones, end at further vertices behind all others.
+    """
+    count = graph.vertex_count
+    matrix = np.full((count + zones,) * 2, np.inf)
+    heads = np.where(graph.heads < zones, graph.heads.astype(np.int64) + count, graph.heads)
+    np.minimum.at(matrix, (graph.tails(), heads), costs)
     rows, columns = np.nonzero(np.isfinite(matrix))
     sparse = csr_array((matrix[rows, columns], (rows, columns)), shape=matrix.shape)
     return np.asarray(dijkstra(sparse, indices=origin))
 
 
-def gap_of(graph: Graph, answer: Assignment, trips: Any, costs: NDArray[np.float64]) -> float:
-    """The relative gap from first principles."""
-    origins, destinations, amounts = trips
-    least = 0.0
-    for origin in np.unique(origins):
-        some = origins == origin
-        least += float(amounts[some] @ shortest(graph, costs, origin)[destinations[some]])
+def gap_of(
+    graph: Graph, answer: Assignment, trips: Any, costs: NDArray[np.float64], zones: int = 0
+) -> float:
+    """The relative gap from first principles; no path leads through the first vertices, zones."""
+    is_loaded = trips[0] != trips[1]
+    origins, ends, amounts = (some[is_loaded] for some in trips)
+    ends = np.where(ends < zones, ends + graph.vertex_count, ends)
+    own, rows = np.unique(origins, return_inverse=True)
+    least = float(amounts @ shortest(graph, costs, own, zones)[rows, ends])
     cost = float(costs @ answer.class_flows[0])
     return (cost - least) / cost
 
