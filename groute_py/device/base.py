@@ -260,7 +260,7 @@ class Device(Protocol):
     def detach(self, *, predecessors: bool) -> tuple[Any, Any]:
         """Return distances and (or None) predecessors as `Result` has them, in device memory.
 
-        Later solves do not change them.
+        Later solves do not change them. They are complete once `arcs_reached` has returned.
         """
 
     def near(self, *, predecessors: bool) -> NearVertices | None:

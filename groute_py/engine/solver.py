@@ -204,7 +204,7 @@ def figures_of(
 
     ``bytes_sent`` are those by the channel to each rank during the solve, shape (ranks,).
     """
-    device = graph.device
+    device, statistics = graph.device, _statistics(graph, outcome)  # while the GPU ends its work
     by_kernels = device.counters.sent[: len(bytes_sent)]
     reports = graph.channel.gather(
         RankReport(
@@ -215,7 +215,10 @@ def figures_of(
             arcs_reached=device.arcs_reached(),
         )
     )
-    return _statistics(graph, outcome, reports) if graph.channel.rank == 0 else {}
+    if graph.channel.rank > 0:
+        return {}
+    statistics.add(reports)
+    return statistics.as_dict()
 
 
 def collect(
@@ -258,9 +261,10 @@ def _distances(channel: Channel, device: Device) -> NDArray[Any] | None:
     return None if parts is None else public_distances(*parts)
 
 
-def _statistics(graph: LoadedGraph, outcome: Outcome, reports: list[RankReport]) -> dict[str, Any]:
+def _statistics(graph: LoadedGraph, outcome: Outcome) -> Statistics:
+    """Return statistics without those of ranks."""
     plan = graph.plan
-    statistics = Statistics(
+    return Statistics(
         algorithm=plan.method.name,
         reason=plan.choice.reason,
         delta=plan.delta(graph.distance_type),
@@ -273,8 +277,6 @@ def _statistics(graph: LoadedGraph, outcome: Outcome, reports: list[RankReport])
         imbalance=graph.imbalance,
         bound=outcome.bound if math.isfinite(outcome.bound) else None,
     )
-    statistics.add(reports)
-    return statistics.as_dict()
 
 
 class Mirrored:

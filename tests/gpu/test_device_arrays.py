@@ -85,6 +85,19 @@ def test_answers_stay_until_they_are_asked_for(cupy: Any) -> None:
     assert first.path_to(farthest)[0] == 0
 
 
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
+def test_arcs_of_reached_vertices_are_counted_anew(dtype: str) -> None:
+    graph = random_graph(301, 420, 3, 20, dtype)
+    degrees, counts = np.diff(graph.offsets), set[int]()
+    with groute_py.open(graph, device="cuda", download=False) as solver:
+        for source in (0, 7, 0, 300):
+            reached = solver.sssp(source).reached
+            arcs = solver._opened.source_solver.device.arcs_reached()
+            assert arcs == degrees[reached].sum() < graph.arc_count
+            counts.add(arcs)
+    assert len(counts) > 1
+
+
 @pytest.mark.parametrize("method", ["delta-stepping", "csr-bellman-ford"])
 def test_what_a_cutoff_leaves_unreached_has_no_predecessor(method: str) -> None:
     """Though there is a sum of 2^31 − 1, which stands for that."""

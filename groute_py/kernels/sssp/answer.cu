@@ -1,6 +1,7 @@
 // The answer of a solve as users get it.
 
 #include "layout/worklists.cuh"
+#include "primitives/memory_order.cuh"
 #include "primitives/warp.cuh"
 
 #if DISTANCE < 2
@@ -28,14 +29,22 @@ __device__ __forceinline__ u64 degree_of(const Share& share, u32 number) {
 
 #define AT_ONCE 4  // vertices that a thread has in flight
 
-// Counts the out-arcs of reached owned vertices; with peers also those that lie on other ranks. distances, parents: are
-// filled by vertex unless they are null.
+// The out-arcs of reached owned vertices; with peers also those that lie on other ranks.
+struct ArcCount {
+    u64 sum;    // of blocks that have ended; 0 between launches, as `ended`
+    u64 ended;  // blocks
+};
+
+// Counts them: where no arc lies on another rank, all less those of unreached vertices, which are few. The last block
+// writes the count to `report`, in page-locked memory of the host. distances, parents: are filled by vertex unless they
+// are null.
 extern "C" __global__ void leave_answer(const __grid_constant__ Share share, const __grid_constant__ Work work,
                                         const __grid_constant__ Numbers by, Public* distances, i64* parents,
-                                        u64* arcs) {
+                                        ArcCount* arcs, u64* report) {
     __shared__ u64 sum;
     if (threadIdx.x == 0) sum = 0;
     __syncthreads();
+    const bool counts_reached = share.degrees;
     u64 mine = 0;
     const u32 stride = gridDim.x * blockDim.x;
     for (u64 first = blockIdx.x * blockDim.x + threadIdx.x; first < share.own; first += (u64)AT_ONCE * stride) {
@@ -49,7 +58,8 @@ extern "C" __global__ void leave_answer(const __grid_constant__ Share share, con
         }
 #pragma unroll
         for (u32 k = 0; k < AT_ONCE; k++)
-            if (distance[k] != UNREACHED) mine += degree_of(share, number[k]);
+            if (first + (u64)k * stride < share.own && (distance[k] != UNREACHED) == counts_reached)
+                mine += degree_of(share, number[k]);
 #pragma unroll
         for (u32 k = 0; k < AT_ONCE; k++) {
             const u64 v = first + (u64)k * stride;
@@ -60,7 +70,14 @@ extern "C" __global__ void leave_answer(const __grid_constant__ Share share, con
     }
     warp_add_to(&sum, mine);
     __syncthreads();
-    if (threadIdx.x == 0 && sum) atomicAdd(arcs, sum);
+    if (threadIdx.x != 0) return;
+    if (!counts_reached) sum = (blockIdx.x == 0 ? share.offsets[share.own] - share.offsets[0] : 0) - sum;
+    atomicAdd(&arcs->sum, sum);
+    fence_gpu();
+    if (atomicAdd(&arcs->ended, 1ull) + 1 < gridDim.x) return;
+    fence_gpu();
+    *report = load_l2(&arcs->sum);
+    *arcs = {0, 0};
 }
 
 // A reached vertex.

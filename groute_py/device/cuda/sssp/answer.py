@@ -6,7 +6,7 @@ from typing import Any
 
 import cupy as cp
 import numpy as np
-from cupy.cuda import driver, runtime
+from cupy.cuda import driver
 from numpy.typing import NDArray
 
 from groute_py.device.base import NearVertices, bound_within
@@ -29,7 +29,7 @@ REPORT = np.dtype([("arcs", np.uint64), ("count", NUMBER)], align=True)
 """Struct ``NearReport``; the list of vertices lies behind it."""
 
 STATE: dict[str, Any] = {"share": SHARE, "work": WORK, "by": NUMBERS}
-LEAVING = STATE | dict.fromkeys(("distances", "parents", "arcs"), POINTER)
+LEAVING = STATE | dict.fromkeys(("distances", "parents", "arcs", "report"), POINTER)
 LISTING = STATE | {"has_parents": NUMBER, "near": POINTER, "room": NUMBER, "report": POINTER}
 """Arguments of ``leave_answer`` and ``leave_near``."""
 
@@ -51,7 +51,9 @@ class Answer:
             self._by["numbers"] = order.numbers.data.ptr
             self._by["order"] = order.vertices.data.ptr
         self._leaving = self._call("leave_answer", LEAVING)
-        self._arcs, self._arcs_on_host = cp.zeros(1, np.uint64), empty_pinned(1, np.uint64)
+        self._arcs, self._arcs_on_host = cp.zeros(2, np.uint64), empty_pinned(1, np.uint64)
+        ends = {"arcs": self._arcs.data.ptr, "report": self._arcs_on_host.ctypes.data}
+        self._leaving.keep(by=self._by, **ends)
         self._arcs_are_known = False
         self._list: NearList | None = None
 
@@ -81,7 +83,7 @@ class Answer:
         if not self._arcs_are_known:
             with self._stream:
                 self._leave(None, None)
-            self._stream.synchronize()
+        self._stream.synchronize()
         return int(self._arcs_on_host[0])
 
     def detach(self, *, predecessors: bool) -> tuple[Any, Any]:
@@ -92,7 +94,6 @@ class Answer:
             self._leave(distances, parents)
             if moves:
                 parents = self._replaced_parents()
-        self._stream.synchronize()
         return distances, parents
 
     def replace(self, distances: NDArray[Any], parents: NDArray[np.int64]) -> None:
@@ -152,17 +153,13 @@ class Answer:
 
     def _leave(self, distances: Any, parents: Any) -> None:
         """Fill what is not None, and count arcs, in the stream; the count comes to the host."""
-        runtime.memsetAsync(self._arcs.data.ptr, 0, self._arcs.nbytes, self._stream.ptr)
         self._leaving.launch(
             self._stream,
             share=self._graph.struct,
             work=self._buffers.work,
-            by=self._by,
             distances=0 if distances is None else distances.data.ptr,
             parents=0 if parents is None else parents.data.ptr,
-            arcs=self._arcs.data.ptr,
         )
-        begin_copy(self._arcs_on_host, self._arcs, self._stream)
         self._arcs_are_known = True
 
     def _call(self, name: str, arguments: dict[str, Any]) -> Call:
