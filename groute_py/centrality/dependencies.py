@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from groute_py.centrality.simple import (
     CountableGraph,
     SimpleGraph,
+    refuse_repeats,
     refuse_zero_cycles,
     simple_part,
 )
@@ -164,7 +165,7 @@ def dependency_job(
         every = np.arange(graph.vertex_count)
         if sources is not None:
             every = vertices_in(graph, sources).astype(np.int64, copy=False)
-        _refuse_repeats(every, graph)
+        refuse_repeats(every, graph)
         if countable.facts.least == 0:
             refuse_zero_cycles(countable.simple.graph, every)
         squares = errors and len(every) != graph.vertex_count
@@ -172,14 +173,6 @@ def dependency_job(
 
     every, accumulation = on_root(channel, ends)
     return DependencyJob(countable, every, opened.options.hops, accumulation, opened.options)
-
-
-def _refuse_repeats(sources: NDArray[np.int64], graph: Graph) -> None:
-    """Refuse a source that is there twice, since its paths would count twice."""
-    some, times = np.unique(sources, return_counts=True)
-    if len(some) < len(sources):
-        source = quoted(graph.numbering.id_of(int(some[times.argmax()])))
-        raise InputError(f"source {source} is given {times.max()} times; give it once")
 
 
 def accumulate(
@@ -307,16 +300,25 @@ class DependencySums:
         self.label = self._solver.label
 
 
+SUMMED_AT_ONCE = 1 << 22
+"""Sums that ranks exchange at once: MPI counts at most 2³¹ bytes."""
+
+
 def _summed(channel: Channel, sums: NDArray[np.uint64]) -> NDArray[np.uint64] | None:
     """Sum the arrays of all ranks, of which each adds a part; on rank 0, else None. Collective."""
     if channel.size == 1:
         return sums
-    ends = 2 * (len(sums) * np.arange(1, channel.size) // channel.size)
-    own, *others = channel.exchange(np.split(sums.reshape(-1), ends))
-    for other in others:
-        add(own.reshape(-1, 2), other.reshape(-1, 2))
-    parts = channel.collect(own)
-    return None if parts is None else np.concatenate(parts).reshape(-1, 2)
+    total = np.empty_like(sums) if channel.rank == 0 else None
+    for first in range(0, len(sums), SUMMED_AT_ONCE):
+        some = sums[first : first + SUMMED_AT_ONCE]
+        ends = 2 * (len(some) * np.arange(1, channel.size) // channel.size)
+        own, *others = channel.exchange(np.split(some.reshape(-1), ends))
+        for other in others:
+            add(own.reshape(-1, 2), other.reshape(-1, 2))
+        parts = channel.collect(own)
+        if total is not None and parts is not None:
+            total[first : first + len(some)] = np.concatenate(parts).reshape(-1, 2)
+    return total
 
 
 def _arrays(sums: Dependencies) -> dict[str, NDArray[Any]]:

@@ -104,6 +104,14 @@ def simple_graph(graph: Graph) -> SimpleGraph:
     return SimpleGraph(simple, places, np.bincount(group[lightest], minlength=len(starts)))
 
 
+def refuse_repeats(sources: NDArray[np.int64], graph: Graph) -> None:
+    """Refuse a source that is there twice, since its paths would count twice."""
+    some, times = np.unique(sources, return_counts=True)
+    if len(some) < len(sources):
+        source = quoted(graph.numbering.id_of(int(some[times.argmax()])))
+        raise InputError(f"source {source} is given {times.max()} times; give it once")
+
+
 def refuse_zero_cycles(graph: Graph, sources: NDArray[np.int64]) -> None:
     """Refuse a cycle of weight 0 that a source reaches, in a graph without loops."""
     if not graph.arc_count or graph.weights.min() > 0:

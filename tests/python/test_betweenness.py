@@ -149,8 +149,9 @@ def sums(
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4])
-def test_the_same_bits_on_ranks(device: str, ranks: int) -> None:
+def test_the_same_bits_on_ranks(device: str, ranks: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of integer and of float weights, on each device, for vertices and for arcs."""
+    monkeypatch.setattr(dependencies, "SUMMED_AT_ONCE", 7)
     graph = random_graph(60, 240, seed=ranks, greatest=3)
     whole = Graph(graph.offsets, graph.heads, graph.weights + 1)
     floats = Graph(graph.offsets, graph.heads, (whole.weights * np.float32(0.1)))
