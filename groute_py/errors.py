@@ -310,6 +310,17 @@ def check_whole_number(what: str, value: Any) -> None:
         raise InputError(f"{what} must be an integer, not {quote(value)}")
 
 
+MOST_K = 2**31 - 1
+"""Nearest facilities or shortest paths; their numbers have 32 bits."""
+
+
+def check_k(k: Any) -> None:
+    """Raise `InputError` unless there can be so many of a kind."""
+    check_whole_number("k", k)
+    if not 0 < k <= MOST_K:
+        raise InputError(f"k must be at least 1 and at most {MOST_K:,}, not {k}")
+
+
 def check_cutoff(value: Any) -> None:
     """Raise `InputError` for what no distance can be compared with, or all are beyond."""
     check_number("cutoff", value)

@@ -89,7 +89,7 @@ def nearest(
             )
         check_table(run.file, (".npz",))
         if k == 1:
-            run.refuse_resume("-k")
+            run.refuse_resume("without -k the job is one solve")
 
     flag = "--from" if targets is None else "--to"
     some = None if sources is targets is None else run.vertices(flag, "vertex")
@@ -133,7 +133,14 @@ def nearest(
         *("--to", "targets"), metavar="WHICH", help="The targets, to each of them from each source."
     ),
     click.option("--paths", is_flag=True, help="Find the paths too."),
-    output="Save a line for each pair: .csv .json .parquet .geojson .html.",
+    click.option(
+        *("-k", "--k"),
+        default=1,
+        show_default=True,
+        metavar="COUNT",
+        help="Find the COUNT shortest paths of each pair, none of which passes a vertex twice.",
+    ),
+    output="Save a line for each path: .csv .json .parquet .geojson .html.",
     memory_limit={"help": MEMORY},
     more=(TILES, trace_option),
 )
@@ -143,12 +150,13 @@ def route(
     sources: str | None,
     targets: str | None,
     paths: bool,
+    k: int,
     tiles: str | None,
     **arguments: Any,
 ) -> None:
     """Shortest paths in GRAPH between many pairs of vertices: distances, and paths on request.
 
-    What is finished when a run ends early stays in OUTPUT.partial, for --resume.
+    What is finished when a run ends early stays in OUTPUT.partial, for --resume, but not with -k.
     """
     run = Runner("route", graph, arguments, {"--from": sources, "--to": targets}, pairs=pairs)
     from groute_py.io.pairs import check_pairs_file
@@ -164,6 +172,8 @@ def route(
         if [pairs is None] * 2 != [sources is not None, targets is not None]:
             raise InputError("give --pairs FILE, or both --from and --to")
         check_routes_file(output, tiles, planar=run.where.planar)
+        if k > 1:
+            run.refuse_resume("with -k the paths come at the end")
 
     def write(routes: Routes) -> None:
         if is_drawn:
@@ -173,17 +183,20 @@ def route(
 
     begins, ends = run.vertices("--from", "source"), run.vertices("--to", "target")
     named: Any = FilePairs(run.ends, Path(pairs)) if pairs is not None else EveryPair(begins, ends)
-    job = RouteJob(named, paths or is_drawn)
-    run.begin(job, check, keeps=True, draws=is_drawn)
+    job = RouteJob(named, paths or is_drawn, k)
+    run.begin(job, check, keeps=k == 1, draws=is_drawn)
     if is_drawn:  # of which an error comes before the work
         run.on_root(lambda: run.ends.places(run.opened.plain_graph()))
-    routes = run.answer(job, write, "sources", "routes, by sources")
+    unit = "sources" if k == 1 else ""
+    routes = run.answer(job, write, unit, "routes, by sources")
 
     def rows() -> dict[str, Any]:
+        reached = routes.reached.reshape(-1, k)
         figures = {
             "pairs": len(routes.pairs),
             "sources": routes.statistics["sources"],
-            "reached_pairs": int(routes.reached.sum()),
+            "reached_pairs": int(reached.any(axis=1).sum()),
+            **({"paths": int(reached.sum())} if k > 1 else {}),
         }
         return _rows(run, routes, routes.numbering.count, figures)
 
@@ -249,7 +262,7 @@ def isochrone(
         if margin is not None and output.suffix not in MAPS and listed != "bands":
             raise InputError(f"--margin is of areas, and {output} lists {listed}; leave it out")
         if not each:
-            run.refuse_resume("--each")
+            run.refuse_resume("without --each the job is one solve")
 
     def places(whole: Graph) -> Places | None:
         needed = needs_places(output) or where.planar

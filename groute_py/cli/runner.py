@@ -97,13 +97,10 @@ class Runner:
         """Return the finder of the vertices that an option names, once the graph is there."""
         return OptionVertices(self.ends, flag, self._named.get(flag, "all"), role)
 
-    def refuse_resume(self, without: str) -> None:
-        """Raise `InputError` for ``--resume`` without an option, by which the job is one solve."""
+    def refuse_resume(self, why: str) -> None:
+        """Raise `InputError` for ``--resume`` where nothing is kept."""
         if self.resumes:
-            raise InputError(
-                f"--resume: without {without} the job is one solve, of which nothing is kept; "
-                "leave it out to solve anew"
-            )
+            raise InputError(f"--resume: {why}, so nothing is kept; leave it out to solve anew")
 
     @property
     def keeps(self) -> bool:

@@ -109,6 +109,7 @@ class RouteKeywords(TypedDict, total=False):
     threads: int | None
     reverse: bool
     turns: Any
+    cutoff: float | str | None
     profile: str | None
     prepare: bool
     carry: Sequence[str]

@@ -204,7 +204,7 @@ class Options:
         metavar="DISTANCE",
         exact=True,
         check=_check_cutoff,
-        of=(*NEAREST_TOO, *ROWS),
+        of=(*NEAREST_TOO, *ROUTES_TOO),
     )
     time_limit_s: float | None = option(
         None,
@@ -353,7 +353,7 @@ class Options:
     def refuse_cutoff(self, job: str) -> None:
         """Raise `InputError` if a cutoff is given, which a job has no use for."""
         if self.cutoff is not None:
-            takers = "sssp, nearest, apsp and matrix"
+            takers = "sssp, nearest, apsp, matrix and route"
             raise InputError(f"cutoff: for {takers}, not for {job}; open without it")
 
     def refuse_turns(self, job: str) -> None:

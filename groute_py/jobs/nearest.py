@@ -24,7 +24,7 @@ from groute_py.engine.memory.host import bytes_of, refuse_beyond
 from groute_py.engine.option import takes
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.errors import InputError, NegativeCycleError, RunError, check_whole_number
+from groute_py.errors import InputError, NegativeCycleError, RunError, check_k
 from groute_py.graph.csr import Graph, GraphLike
 from groute_py.graph.direction import Direction
 from groute_py.graph.facts import Size
@@ -49,10 +49,6 @@ from groute_py.results.tables import attributes_of
 
 if TYPE_CHECKING:
     from mpi4py import MPI
-
-
-MOST_K = 2**31 - 1
-"""Facilities of a vertex; their numbers have 32 bits."""
 
 
 @takes(Options, "nearest")
@@ -129,9 +125,7 @@ class NearestJob:
         return {"function": "nearest", "to_facility": self.to_facility, "k": self.k}
 
     def check(self, options: Options) -> None:
-        check_whole_number("k", self.k)
-        if not 0 < self.k <= MOST_K:
-            raise InputError(f"k must be at least 1 and at most {MOST_K:,}, not {self.k}")
+        check_k(self.k)
 
     def run(self, opened: Opened, work: Work) -> NearestFacilities | None:
         opened.supply()  # collective; the graph can be read after it

@@ -9,18 +9,21 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.comm.agree import at_root, on_root
+from groute_py.comm.agree import at_root, collective, on_root
+from groute_py.device.base import bound_within, unreached
 from groute_py.engine.keywords import RouteKeywords
 from groute_py.engine.option import takes
 from groute_py.engine.options import Options
-from groute_py.errors import InputError
+from groute_py.errors import InputError, check_k
 from groute_py.graph.arrays import host_array
 from groute_py.graph.csr import Graph, GraphLike
 from groute_py.graph.direction import Direction
 from groute_py.graph.ids import Positions
 from groute_py.io.tables.columns import Columns
+from groute_py.jobs.k_routes import k_routes
 from groute_py.jobs.pairs import PairQuery
 from groute_py.jobs.routes import Routes
+from groute_py.many.carry import Carrier, Sums
 from groute_py.many.opened import Opened, Work, open_for
 from groute_py.many.sources import Locator, indices_in
 from groute_py.results.tables import Attributes, attributes_of
@@ -44,6 +47,7 @@ def route(
     pairs: Pairs,
     *,
     paths: bool = False,
+    k: int = 1,
     tail: Any = None,
     head: Any = None,
     weight: Any = None,
@@ -60,10 +64,19 @@ def route(
     does. If there is an order from separators, distances are looked up in labels. Under ``mpirun``
     every rank calls this function, and the ranks share the sources.
 
+    With ``k > 1`` these are the k shortest simple paths, which pass no vertex twice and differ in
+    their vertices: arcs that are parallel count as the lightest of them. They come from Yen's
+    algorithm (1971) as improved by Lawler (1972), on the cores of all ranks. Distances to each
+    target are solved for first, as `groute_py.apsp` does it. Paths of equal length have those
+    of fewer arcs first, of these the one whose first vertex that differs, seen from the source,
+    comes first in the graph; float lengths are equal to rounding.
+
     Args:
         graph: as for `groute_py.sssp`; every rank holds the whole graph.
         pairs: ids, shape (k, 2): a source and a target each.
         paths: whether to find the paths too.
+        k: how many paths of each pair. With more than one no weight may be negative, and turns are
+            an error.
         tail, head, weight, ignore_columns, comm: as for `groute_py.sssp`.
         **options: how to solve, see `groute_py.engine.options.Options`.
 
@@ -79,11 +92,13 @@ def route(
     >>> routes = route(([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]), [(0, 2), (1, 0)], paths=True)
     >>> routes.distances.tolist()[0], routes.reached.tolist(), routes.paths[0].tolist()
     (7, [True, False], [0, 1, 2])
+    >>> route(([0, 2, 2, 3], [1, 2, 1], [4, 3, 1]), [(0, 1)], k=3).distances[0, :2].tolist()
+    [4, 4]
     """
     with open_for(
         "route", graph, options, Columns(tail, head, weight, ignore=ignore_columns), comm
     ) as opened:
-        return opened.answer(RouteJob(pairs, paths))
+        return opened.answer(RouteJob(pairs, paths, k))
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,13 +107,16 @@ class RouteJob:
 
     pairs: Pairs
     paths: bool = False
+    k: int = 1
 
     def shared_arguments(self) -> dict[str, Any]:
-        return {"function": "route", "paths": self.paths}
+        return {"function": "route", "paths": self.paths, "k": self.k}
 
     def check(self, options: Options) -> None:
-        options.refuse_cutoff("route")
         options.check("route")
+        check_k(self.k)
+        if self.k > 1:
+            options.refuse_turns("route with k > 1")
 
     def run(self, opened: Opened, work: Work) -> Routes | None:
         channel = opened.channel
@@ -106,21 +124,53 @@ class RouteJob:
         pairs = on_root(
             channel, lambda: as_pairs(self.pairs, opened.plain_graph(opened.supply_direction))
         )
-        row_graph = opened.row_graph(contracts=not opened.may_wait())
-        query = opened.memo("route", lambda: PairQuery(channel, row_graph, opened.options))
         graph = opened.plain_graph() if channel.rank == 0 else None
         carrier = at_root(channel, lambda: opened.carrier(Direction.FORWARD))
-        paths = self.paths or bool(opened.options.carry)
-        routes = query.run(pairs, graph, paths=paths, deadline=opened.deadline(), work=work)
+        routes = self._routes(opened, pairs, graph, work)
 
         def delivered() -> Routes | None:
             if routes is None:
                 return None
-            sums = carrier.along_paths(routes.paths or ()) if carrier is not None else {}
+            cutoff = opened.options.bound
+            within = routes if cutoff is None or self.k > 1 else _within(routes, cutoff)
+            sums = {} if carrier is None else _sums(carrier, within)
             more: dict[str, Any] = {"attributes": _attributes(self.pairs), "carried": sums}
-            return replace(routes, paths=routes.paths if self.paths else None, **more)
+            return replace(within, paths=within.paths if self.paths else None, **more)
 
         return at_root(channel, delivered)
+
+    def _routes(
+        self, opened: Opened, pairs: NDArray[np.int64], graph: Graph | None, work: Work
+    ) -> Routes | None:
+        """Return the routes of pairs of a graph, which rank 0 has; perhaps beyond a cutoff."""
+        channel, deadline = opened.channel, opened.deadline()
+        if self.k > 1:
+            return k_routes(opened, pairs, graph, k=int(self.k), work=work)
+        row_graph = opened.row_graph(contracts=not opened.may_wait())
+        with collective(channel):
+            opened.options.check_against(row_graph.facts)
+        query = opened.memo("route", lambda: PairQuery(channel, row_graph, opened.options))
+        paths = self.paths or bool(opened.options.carry)
+        return query.run(pairs, graph, paths=paths, deadline=deadline, work=work)
+
+
+def _within(routes: Routes, cutoff: float) -> Routes:
+    """Return routes, of one path each, without those that are longer."""
+    distances, nothing = routes.distances, unreached(routes.distances.dtype)
+    is_near = distances <= bound_within(cutoff, distances.dtype)
+    paths = routes.paths and [
+        path if near else path[:0] for path, near in zip(routes.paths, is_near, strict=True)
+    ]
+    return replace(routes, distances=np.where(is_near, distances, nothing), paths=paths)
+
+
+def _sums(carrier: Carrier, routes: Routes) -> Sums:
+    """Return the sums along all paths, in the shape of the distances."""
+    sums = {}
+    for name, of_paths in carrier.along_paths(list(routes.all_paths())).items():
+        sums[name] = np.full(routes.distances.shape, unreached(of_paths.dtype))
+        sums[name][routes.reached] = of_paths
+    return sums
 
 
 def _attributes(pairs: Pairs) -> Attributes:

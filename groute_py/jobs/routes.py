@@ -52,13 +52,15 @@ PAIRS_AT_ONCE = 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class Routes(Tabular):
-    """Shortest paths between k pairs.
+    """Shortest paths between p pairs, or the k shortest paths of each.
 
     Attributes:
-        pairs: int64, shape (k, 2): a source and a target each, positions of vertices.
-        distances: shape (k,), in the types and units of `groute_py.Result`.
+        pairs: int64, shape (p, 2): a source and a target each, positions of vertices.
+        distances: shape (p,), in the types and units of `groute_py.Result`; with ``k > 1`` shape
+            (p, k), ascending, where no path is left unreached.
         paths: of each pair the positions of a shortest path, int64, both ends included; empty where
-            there is none. None if they were not asked for.
+            there is none. With ``k > 1`` a list of its paths, at most k. None if they were not
+            asked for.
         statistics: how they were computed: ``algorithm``, ``reason``, ``device``, ``sources`` (how
             many), ``seconds``.
         numbering: between vertices and the ids of the graph's file.
@@ -72,7 +74,7 @@ class Routes(Tabular):
 
     pairs: NDArray[np.int64]
     distances: NDArray[Any]
-    paths: list[NDArray[np.int64]] | None
+    paths: list[Any] | None
     statistics: dict[str, Any] = field(default_factory=dict)
     numbering: Numbering = field(default_factory=lambda: Numbering(0))
     graph: Graph | None = field(default=None, repr=False)
@@ -82,19 +84,30 @@ class Routes(Tabular):
 
     @property
     def reached(self) -> NDArray[np.bool_]:
-        """bool, shape (k,): which pairs have a path."""
+        """bool, shape of ``distances``: where there is a path."""
         return reached_in(self.distances)
 
-    def path(self, number: int) -> list[Any]:
+    def path(self, number: int, rank: int = 1) -> list[Any]:
         """The ids of the path of a pair by its number, both ends included; empty if there is none.
+
+        ``rank`` is from 1 to k.
 
         Raises:
             InputError: paths were not asked for.
         """
         if self.paths is None:
             raise InputError("there are no paths; solve with paths=True")
-        ids: list[Any] = self.numbering.ids_of(self.paths[number]).tolist()
+        of_pair = self.paths[number] if self.distances.ndim == 2 else [self.paths[number]]
+        path = of_pair[rank - 1] if 0 < rank <= len(of_pair) else np.empty(0, np.int64)
+        ids: list[Any] = self.numbering.ids_of(path).tolist()
         return ids
+
+    def all_paths(self, some: slice = slice(None), *, gaps: bool = False) -> Iterator[Any]:
+        """Yield the paths of some pairs; with ``gaps`` an empty one of a pair that has none."""
+        nothing = [np.empty(0, np.int64)] if gaps else []
+        for paths in self.paths[some] if self.paths is not None else ():
+            every = paths if self.distances.ndim == 2 else [paths] if len(paths) else []
+            yield from every or nothing
 
     @property
     def attribution(self) -> str:
@@ -117,8 +130,8 @@ class Routes(Tabular):
         """Write the routes, in the file's ids; the file is complete or absent.
 
         ``.csv`` and ``.parquet`` are tables with the columns ``source``, ``target``, ``distance``
-        and, if there are paths, ``path``: the ids of its vertices as a JSON list. ``.geojson`` has
-        the line of each path, with the properties ``source``, ``target`` and ``distance``; without
+        and, if there are paths, ``path``: the ids of its vertices as a JSON list. With ``k > 1``
+        each path has a line, with its ``rank`` from 1. ``.geojson`` has the line of each path, with the properties ``source``, ``target`` and ``distance``; without
         a path both distance and geometry are null. Lines follow the shapes of arcs if the graph has
         them and its own coordinates are taken, else they are straight between vertices. ``.html``
         has them on a map for a browser.
@@ -183,29 +196,35 @@ class Routes(Tabular):
         for start in range(0, len(self.pairs), PAIRS_AT_ONCE):
             some = slice(start, start + PAIRS_AT_ONCE)
             rows = records(shown(self._ends(some), self.units))
-            yield from zip(rows, self.paths[some], strict=True)
+            yield from zip(rows, self.all_paths(some, gaps=True), strict=True)
 
     def _parts(self) -> Iterator[TableColumns]:
         for start in range(0, len(self.pairs), PAIRS_AT_ONCE):
             yield self.lines(slice(start, start + PAIRS_AT_ONCE))
 
     def part(self, some: slice) -> TableColumns:
-        """See `Tabular.part`; a line for each pair."""
+        """See `Tabular.part`; a line for each path, and for each pair without one."""
         part = self._ends(some)
         if self.paths is not None:
-            texts = [self._json(path) for path in self.paths[some]]
+            texts = [self._json(path) for path in self.all_paths(some, gaps=True)]
             part["path"] = Column(np.array(texts, object))  # not all as long as the longest
         return part
 
     def _ends(self, some: slice) -> TableColumns:
-        rows = np.arange(len(self.pairs))[some]
+        distances = self.distances[some].reshape(-1, self.distances[:1].size)
+        has_line = reached_in(distances)
+        has_line[:, 0] = True
+        rows, ranks = np.nonzero(has_line)
+        rows = np.arange(len(self.pairs))[some][rows]
         part = {
-            "source": Column(self.numbering.ids_of(self.pairs[some, 0])),
-            "target": Column(self.numbering.ids_of(self.pairs[some, 1])),
-            "distance": of_distances(self.distances[some]),
+            "source": Column(self.numbering.ids_of(self.pairs[rows, 0])),
+            "target": Column(self.numbering.ids_of(self.pairs[rows, 1])),
+            **({"rank": Column(ranks + 1)} if self.distances.ndim == 2 else {}),
+            "distance": of_distances(distances[has_line]),
         }
         part |= beside(self.attributes, source=rows, target=rows, pair=rows)
-        return with_sums(part, self.carried, some)
+        sums = {name: of[some].reshape(has_line.shape) for name, of in self.carried.items()}
+        return with_sums(part, {name: of[has_line] for name, of in sums.items()}, slice(None))
 
     def _json(self, path: NDArray[np.int64]) -> str:
         return json.dumps(self.numbering.ids_of(path).tolist(), ensure_ascii=False)

@@ -234,14 +234,14 @@ class Solver:
         """
         return self._opened.answer(NearestJob(facilities, k, to_facility, vertices))
 
-    def route(self, pairs: Pairs, *, paths: bool = False) -> Routes | None:
+    def route(self, pairs: Pairs, *, paths: bool = False, k: int = 1) -> Routes | None:
         """Shortest paths between many pairs; see `groute_py.route`.
 
         Raises:
             InputError: an end is not a vertex.
             NegativeCycleError, TimeLimitError, RunError: as for `apsp`.
         """
-        return self._opened.answer(RouteJob(pairs, paths))
+        return self._opened.answer(RouteJob(pairs, paths, k))
 
     def isochrone(
         self,

@@ -107,12 +107,11 @@ def _of_pair(
                 _add_spurs(arcs, row, bounds, ways, sums, accepted, begins, space, children)
             continue
         way, to_way, spur = ways[parents[number]], sums[parents[number]], spurs[number]
-        beginning, taken = way[: spur + 1], [np.uint32(target)]
-        for other in accepted:
-            if _in_common(ways[other], way) > spur:
-                taken.append(ways[other][spur + 1])
+        beginning = way[: spur + 1]
+        others = [ways[other] for other in accepted]
+        taken = [other[spur + 1] for other in others if _in_common(other, way) > spur]
         bounds = (nothing, best[k - 1], limits)
-        if _search(arcs, row, bounds, target, beginning, to_way[spur], taken[1:], space):
+        if _search(arcs, row, bounds, target, beginning, to_way[spur], taken, space):
             whole, to_whole = _joined(beginning, to_way, target, space)
             length = to_whole[-1]
             heappush(queue, (length, 1, len(whole), len(ways)))
@@ -220,11 +219,13 @@ def _search(
         stamps[vertex], lengths[vertex] = stamp, -1  # nothing comes nearer
     start = beginning[-1]
     lengths[start], arc_counts[start], before[start] = base, 0, start
-    queue = [(base + row[start], 0, np.uint64(start))]
+    # with a 0, so that one form of the heap is compiled
+    queue = [(base + row[start], 0, np.int64(start), 0)]
     while len(queue) > 0:
-        _, level, tail = heappop(queue)
-        if tail == target:
+        _, level, vertex, _ = heappop(queue)
+        if vertex == target:
             return True
+        tail = np.uint64(vertex)
         if level != arc_counts[tail]:
             continue
         base = lengths[tail]
@@ -247,7 +248,7 @@ def _search(
                     continue
             stamps[head], lengths[head] = stamp, length
             arc_counts[head], before[head] = level + 1, tail
-            heappush(queue, (length + row[head], level + 1, np.uint64(head)))
+            heappush(queue, (length + row[head], level + 1, np.int64(head), 0))
     return False
 
 
