@@ -131,10 +131,10 @@ class Routes(Tabular):
 
         ``.csv`` and ``.parquet`` are tables with the columns ``source``, ``target``, ``distance``
         and, if there are paths, ``path``: the ids of its vertices as a JSON list. With ``k > 1``
-        each path has a line, with its ``rank`` from 1. ``.geojson`` has the line of each path, with the properties ``source``, ``target`` and ``distance``; without
-        a path both distance and geometry are null. Lines follow the shapes of arcs if the graph has
-        them and its own coordinates are taken, else they are straight between vertices. ``.html``
-        has them on a map for a browser.
+        each path has a line, with its ``rank`` from 1. ``.geojson`` has the line of each path, with
+        the other columns as properties; without a path both distance and geometry are null. Lines
+        follow the shapes of arcs if the graph has them and its own coordinates are taken, else they
+        are straight between vertices. ``.html`` has them on a map for a browser.
 
         Args:
             path: of the file.

@@ -218,11 +218,11 @@ def test_hops_and_a_cutoff_of_a_solver() -> None:
     pairs = [(0, 5), (7, 9)]
     with groute_py.open(graph, device="cpu", hops=True) as solver:
         check(graph.with_unit_weights(), pairs, solver.route(pairs, paths=True))
-    with groute_py.open(graph, device="cpu", cutoff=5) as solver:
-        with pytest.raises(
-            InputError, match="cutoff: for sssp, nearest, matrix and route, not for"
-        ):
-            solver.apsp()
+    with (
+        groute_py.open(graph, device="cpu", cutoff=5) as solver,
+        pytest.raises(InputError, match="cutoff: for sssp, nearest, matrix and route, not for"),
+    ):
+        solver.apsp()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,194 @@
+"""The k shortest simple paths of many pairs, by all cores, from a reverse tree for each target.
+
+The trees are rows of distances to the targets, by whichever method has them first, also on a GPU.
+The ranks share the targets; `groute_py.kernels.cpu.k_paths` has the search on one core.
+"""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import replace
+from queue import SimpleQueue
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.comm.agree import collective
+from groute_py.device.base import bound_within, unreached
+from groute_py.device.cpu.rows import CpuGraph
+from groute_py.device.rows import RowBlock
+from groute_py.engine.memory.host import bytes_of, refuse_beyond
+from groute_py.errors import InputError, quoted, too_late
+from groute_py.graph.csr import Graph
+from groute_py.graph.direction import Direction
+from groute_py.graph.facts import Facts, Size
+from groute_py.graph.hierarchy.prepared import hierarchy_of
+from groute_py.jobs.pairs import WHY_NO_FLOYD, count_distinct
+from groute_py.jobs.routes import Routes
+from groute_py.jobs.searches import Group, groups_of
+from groute_py.many.choose import choose
+from groute_py.many.johnson import out_of_range
+from groute_py.many.opened import Opened, Work
+from groute_py.system.threads import core_count, lent
+
+PAIRS_AT_ONCE = 16
+"""Pairs of one target that a thread takes in one go."""
+
+ROUNDING = 1e-3
+"""Share of a cutoff by which float sums in another order may differ, by far."""
+
+
+class PathsOfPairs(NamedTuple):
+    """The paths of some pairs, one after the other; those of a pair by length."""
+
+    numbers: NDArray[np.int64]  # of the pairs
+    counts: NDArray[np.int64]  # of the paths of each pair
+    lengths: NDArray[Any]  # of each path
+    sizes: NDArray[np.int64]  # vertices of each path
+    vertices: NDArray[np.uint32]  # of all paths
+
+
+def k_routes(
+    opened: Opened, pairs: NDArray[np.int64], graph: Graph | None, *, k: int, work: Work
+) -> Routes | None:
+    """Answer pairs, shape (p, 2), of ``graph``, which rank 0 has; None elsewhere. Collective."""
+    channel, start_s, deadline = opened.channel, time.monotonic(), opened.deadline()
+    row_graph = opened.row_graph(opened.direction.other)
+    options = replace(opened.options, algorithm="auto", predecessors=False)
+    facts, groups = row_graph.facts, groups_of(pairs[:, 1], pairs[:, 0])
+    results = list[PathsOfPairs]()
+    with collective(channel):
+        _refuse(facts, len(pairs) * k)
+        choice = choose(
+            *(options, facts, len(groups), channel.size, WHY_NO_FLOYD),
+            prepared=hierarchy_of(row_graph.graph) is not None,
+            resident=row_graph.resident(options),
+        )
+        solving = row_graph.solving(None, options, choice, channel)
+        kind = facts.weight_type if facts.weight_type.kind == "f" else np.dtype(np.int64)
+        arcs = opened.memo(
+            f"arcs {opened.direction}", lambda: CpuGraph(row_graph.graph, kind).incoming
+        )
+        spurs = _Spurs(arcs, k, options.bound, facts)
+        own, done = groups[channel.rank :: channel.size], 0
+        targets = np.array([group.source for group in own], np.int64)
+        with closing(spurs), closing(solving.blocks(targets)) as blocks:
+            for block in blocks:
+                results += spurs.of_block(block, own[block.first :])
+                done = block.first + block.count
+                if work.progress is not None:
+                    work.progress(min(done * channel.size, len(groups)), len(groups))
+                if done < len(own) and time.monotonic() > deadline:
+                    raise too_late()
+    every = [part for parts in channel.gather(results) for part in parts]
+    if graph is None:
+        return None
+    statistics = {
+        "algorithm": "yen",
+        "reason": f"{choice.algorithm} for rows to the targets; {choice.reason}",
+        "device": solving.label,
+        "sources": count_distinct(pairs[:, 0], facts.vertex_count),
+        "seconds": time.monotonic() - start_s,
+    }
+    return _routes(pairs, k, every, graph, opened.direction, kind, statistics)
+
+
+def _refuse(facts: Facts, entries: int) -> None:
+    """Refuse what no path is simple in, and what does not fit in memory."""
+    if facts.has_negative:
+        raise InputError(
+            f"{quoted(facts.name)} has a negative weight ({facts.least}), with which the k "
+            "shortest paths (k > 1) are not found; leave out k"
+        )
+    size, threads = Size(facts.vertex_count, facts.arc_count), core_count()
+    needed = bytes_of("k routes", size, entries, threads=threads)
+    refuse_beyond(needed, f"{entries:,} paths, by {threads:,} threads,", "ask for fewer paths")
+
+
+class _Spurs:
+    """Searches for the paths of pairs on all cores, in arcs along the paths."""
+
+    def __init__(self, arcs: tuple[Any, ...], k: int, cutoff: float | None, facts: Facts) -> None:
+        from groute_py.kernels.cpu.k_paths import space_for  # which compiles
+
+        self._arcs, self._facts = arcs, facts
+        is_float = facts.weight_type.kind == "f"
+        self._kind: np.dtype[Any] = np.dtype(np.float64 if is_float else np.int64)
+        most: Any = np.iinfo(np.int64).max - 1
+        most = float(np.finfo(facts.weight_type).max) if is_float else most
+        bound: Any = most if cutoff is None else bound_within(cutoff, self._kind).item()
+        self._cutoff = min(bound, most)
+        greatest = min(self._cutoff * (1 + ROUNDING), most) if is_float else self._cutoff
+        self._limits = k, self._kind.type(greatest), bool(greatest == most)
+        threads = core_count()
+        self._spaces = SimpleQueue[Any]()
+        for _ in range(threads):
+            self._spaces.put(space_for(facts.vertex_count, self._kind))
+        self._pool = ThreadPoolExecutor(threads)
+
+    def close(self) -> None:
+        """End the threads."""
+        self._pool.shutdown(cancel_futures=True)
+
+    def of_block(self, block: RowBlock, groups: list[Group]) -> list[PathsOfPairs]:
+        """Return the paths to the targets of the rows of a block, which begin the groups."""
+        parts = [
+            (block.distances[row], group.source, group.numbers[some], group.targets[some])
+            for row, group in enumerate(groups[: block.count])
+            for first in range(0, len(group.numbers), PAIRS_AT_ONCE)
+            for some in [slice(first, first + PAIRS_AT_ONCE)]
+        ]
+        return list(self._pool.map(self._of_part, *zip(*parts, strict=True)))
+
+    def _of_part(
+        self, row: NDArray[Any], target: int, numbers: NDArray[Any], sources: NDArray[Any]
+    ) -> PathsOfPairs:
+        from groute_py.kernels.cpu.k_paths import LOST, k_paths
+
+        nothing = unreached(row.dtype)
+        with lent(self._spaces) as space:
+            space.clock[LOST] = 0
+            found = k_paths(self._arcs, row, nothing, target, sources, self._limits, space)
+            if space.clock[LOST] and (found[0] < self._limits[0]).any():
+                raise out_of_range(self._facts.name, self._kind)
+        paths = PathsOfPairs(numbers, *found)
+        is_beyond = paths.lengths > self._cutoff
+        return _without(paths, is_beyond) if is_beyond.any() else paths
+
+
+def _without(paths: PathsOfPairs, dropped: NDArray[np.bool_]) -> PathsOfPairs:
+    """Return the paths that are not dropped."""
+    pairs = np.repeat(np.arange(len(paths.numbers)), paths.counts)
+    return PathsOfPairs(
+        paths.numbers,
+        np.bincount(pairs[~dropped], minlength=len(paths.numbers)),
+        paths.lengths[~dropped],
+        paths.sizes[~dropped],
+        paths.vertices[np.repeat(~dropped, paths.sizes)],
+    )
+
+
+def _routes(
+    pairs: NDArray[np.int64],
+    k: int,
+    every: list[PathsOfPairs],
+    graph: Graph,
+    direction: Direction,
+    kind: np.dtype[Any],
+    statistics: dict[str, Any],
+) -> Routes:
+    """Return the routes of all pairs in their order, from the results of all ranks."""
+    distances = np.full((len(pairs), k), unreached(kind))
+    paths: list[list[NDArray[np.int64]]] = [[] for _ in pairs]
+    step = -1 if direction is Direction.BACKWARD else 1
+    for some in every:
+        numbers = np.repeat(some.numbers, some.counts)
+        ranks = np.concatenate([np.empty(0, np.int64), *map(np.arange, some.counts.tolist())])
+        distances[numbers, ranks] = some.lengths
+        ways = np.split(some.vertices.astype(np.int64), np.cumsum(some.sizes)[:-1])
+        for number, way in zip(numbers.tolist(), ways):  # noqa: B905 (no path is one empty way)
+            paths[number].append(way[::step])
+    return Routes(pairs, distances, paths, statistics, graph.numbering, graph, step < 0)
