@@ -264,6 +264,17 @@ class TestNearest:
 class TestRoute:
     """``groute-py route``."""
 
+    def test_the_k_shortest(self, place: Path) -> None:
+        words = ("route", "town.csv", "--from", "zoo,pub", "--to", "pub", "-o", "out.csv")
+        result = run(*words, "-k", "3", "--paths")
+        assert (result["pairs"], result["reached_pairs"], result["paths"]) == (2, 2, WAYS)
+        assert (place / "out.csv").read_text() == TABLE
+        with pytest.raises(InputError, match="--resume: with -k the paths come at the end"):
+            run(*words, "--k", "2", "--resume")
+        with pytest.raises(InputError, match="k must be at least 1"):
+            run(*words, "-k", "0")
+        assert run(*words, "-k", "3", "--cutoff", "10", "--format", "json")["paths"] == 1
+
     def test_a_table(self, place: Path) -> None:
         (place / "pairs.csv").write_text("source,target\nzoo,pub\nhome,zoo\nzoo,work\n")
         result = run("route", "town.csv", "--pairs", "pairs.csv", "-o", "out.csv", "--paths")

@@ -213,16 +213,11 @@ def test_sources_in_several_goes(device: str, monkeypatch: pytest.MonkeyPatch) -
     check(graph, pairs, groute_py.route(graph, pairs, device=device))
 
 
-def test_hops_and_a_cutoff_of_a_solver() -> None:
+def test_hops_of_a_solver() -> None:
     graph = random_graph(80, 300, seed=6, greatest=30)
     pairs = [(0, 5), (7, 9)]
     with groute_py.open(graph, device="cpu", hops=True) as solver:
         check(graph.with_unit_weights(), pairs, solver.route(pairs, paths=True))
-    with (
-        groute_py.open(graph, device="cpu", cutoff=5) as solver,
-        pytest.raises(InputError, match="cutoff: for sssp, nearest, matrix and route, not for"),
-    ):
-        solver.apsp()
 
 
 @pytest.mark.parametrize(
