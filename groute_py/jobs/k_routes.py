@@ -57,7 +57,8 @@ def k_routes(
     """Answer pairs, shape (p, 2), of ``graph``, which rank 0 has; None elsewhere. Collective."""
     channel, start_s, deadline = opened.channel, time.monotonic(), opened.deadline()
     row_graph = opened.row_graph(opened.direction.other)
-    options = replace(opened.options, algorithm="auto", predecessors=False)
+    cutoff = None if opened.options.bound is None else opened.options.bound * (1 + ROUNDING)
+    options = replace(opened.options, algorithm="auto", predecessors=False, cutoff=cutoff)
     facts, groups = row_graph.facts, groups_of(pairs[:, 1], pairs[:, 0])
     results = list[PathsOfPairs]()
     with collective(channel):
@@ -72,7 +73,7 @@ def k_routes(
         arcs = opened.memo(
             f"arcs {opened.direction}", lambda: CpuGraph(row_graph.graph, kind).incoming
         )
-        spurs = _Spurs(arcs, k, options.bound, facts)
+        spurs = _Spurs(arcs, k, opened.options.bound, facts)
         own, done = groups[channel.rank :: channel.size], 0
         targets = np.array([group.source for group in own], np.int64)
         with closing(spurs), closing(solving.blocks(targets)) as blocks:

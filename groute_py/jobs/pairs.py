@@ -68,7 +68,7 @@ class PairQuery:
 
     def __init__(self, channel: Channel, row_graph: RowGraph, options: Options) -> None:
         self._channel, self._row_graph = channel, row_graph
-        self._options = replace(options, algorithm="auto", predecessors=False)
+        self._options = replace(options, algorithm="auto", predecessors=False, cutoff=None)
         self._searches: Searches | None = None
 
     def run(

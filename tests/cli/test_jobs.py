@@ -265,15 +265,22 @@ class TestRoute:
     """``groute-py route``."""
 
     def test_the_k_shortest(self, place: Path) -> None:
+        (place / "town.csv").write_text(f"{TOWN}home,pub,2\n")
         words = ("route", "town.csv", "--from", "zoo,pub", "--to", "pub", "-o", "out.csv")
         result = run(*words, "-k", "3", "--paths")
-        assert (result["pairs"], result["reached_pairs"], result["paths"]) == (2, 2, WAYS)
-        assert (place / "out.csv").read_text() == TABLE
+        assert (result["pairs"], result["reached_pairs"], result["paths"]) == (2, 2, 3)
+        assert (place / "out.csv").read_text() == (
+            "source,target,rank,distance_km,path\n"
+            'zoo,pub,1,6,"[""zoo"", ""home"", ""pub""]"\n'
+            'zoo,pub,2,11,"[""zoo"", ""home"", ""work"", ""pub""]"\n'
+            'pub,pub,1,0,"[""pub""]"\n'
+        )
         with pytest.raises(InputError, match="--resume: with -k the paths come at the end"):
             run(*words, "--k", "2", "--resume")
         with pytest.raises(InputError, match="k must be at least 1"):
             run(*words, "-k", "0")
-        assert run(*words, "-k", "3", "--cutoff", "10", "--format", "json")["paths"] == 1
+        assert run(*words, "-k", "3", "--cutoff", "10km")["paths"] == 2
+        assert run(*words, "--cutoff", "5")["reached_pairs"] == 1
 
     def test_a_table(self, place: Path) -> None:
         (place / "pairs.csv").write_text("source,target\nzoo,pub\nhome,zoo\nzoo,work\n")
