@@ -121,9 +121,9 @@ class _Spurs:
         most: Any = np.iinfo(np.int64).max - 1
         most = float(np.finfo(facts.weight_type).max) if is_float else most
         bound: Any = most if cutoff is None else bound_within(cutoff, self._kind).item()
-        self._cutoff = min(bound, most)
-        greatest = min(self._cutoff * (1 + ROUNDING), most) if is_float else self._cutoff
-        self._limits = k, self._kind.type(greatest), bool(greatest == most)
+        greatest = min(bound * (1 + ROUNDING), most) if is_float else min(bound, most)
+        of_kind = self._kind.type
+        self._limits = k, of_kind(min(bound, most)), of_kind(greatest), bool(greatest == most)
         threads = core_count()
         self._spaces = SimpleQueue[Any]()
         for _ in range(threads):
@@ -137,10 +137,9 @@ class _Spurs:
     def of_block(self, block: RowBlock, groups: list[Group]) -> list[PathsOfPairs]:
         """Return the paths to the targets of the rows of a block, which begin the groups."""
         parts = [
-            (block.distances[row], group.source, group.numbers[some], group.targets[some])
-            for row, group in enumerate(groups[: block.count])
+            (row, group.source, *(of[first : first + PAIRS_AT_ONCE] for of in group[1:]))
+            for row, group in zip(block.distances, groups, strict=False)
             for first in range(0, len(group.numbers), PAIRS_AT_ONCE)
-            for some in [slice(first, first + PAIRS_AT_ONCE)]
         ]
         return list(self._pool.map(self._of_part, *zip(*parts, strict=True)))
 
@@ -155,21 +154,7 @@ class _Spurs:
             found = k_paths(self._arcs, row, nothing, target, sources, self._limits, space)
             if space.clock[LOST] and (found[0] < self._limits[0]).any():
                 raise out_of_range(self._facts.name, self._kind)
-        paths = PathsOfPairs(numbers, *found)
-        is_beyond = paths.lengths > self._cutoff
-        return _without(paths, is_beyond) if is_beyond.any() else paths
-
-
-def _without(paths: PathsOfPairs, dropped: NDArray[np.bool_]) -> PathsOfPairs:
-    """Return the paths that are not dropped."""
-    pairs = np.repeat(np.arange(len(paths.numbers)), paths.counts)
-    return PathsOfPairs(
-        paths.numbers,
-        np.bincount(pairs[~dropped], minlength=len(paths.numbers)),
-        paths.lengths[~dropped],
-        paths.sizes[~dropped],
-        paths.vertices[np.repeat(~dropped, paths.sizes)],
-    )
+        return PathsOfPairs(numbers, *found)
 
 
 def _routes(

@@ -48,14 +48,15 @@ def k_paths(
 ) -> Any:
     """Return counts of the paths from each source, their lengths, sizes, and all their vertices.
 
-    ``row`` (n,) has distances to the target, or ``nothing``. ``limits`` are k, the greatest length,
-    and whether that is all that fits.
+    ``row`` (n,) has distances to the target, or ``nothing``. ``limits`` are k, the greatest length
+    of an answer, that of bounds, which may round, and whether this is all that fits.
     """
+    tree = arcs[0], arcs[1], arcs[2], row, nothing
     counts, found = np.zeros(len(sources), np.int64), 0
     ways, lengths = [np.empty(0, np.uint32)], [space.lengths[0]]
     for number in range(len(sources)):
         if row[sources[number]] != nothing:
-            _of_pair(arcs, row, nothing, target, sources[number], limits, space, ways, lengths)
+            _of_pair(tree, target, sources[number], limits, space, ways, lengths)
         counts[number] = len(ways) - 1 - found
         found = len(ways) - 1
     sizes = np.array([len(way) for way in ways[1:]], np.int64)
@@ -68,25 +69,17 @@ def k_paths(
 
 @kernel
 def _of_pair(
-    arcs: Any,
-    row: Any,
-    nothing: Any,
-    target: Any,
-    source: Any,
-    limits: Any,
-    space: Any,
-    found: Any,
-    lengths: Any,
+    tree: Any, target: Any, source: Any, limits: Any, space: Any, found: Any, lengths: Any
 ) -> None:
     """Add the paths of a pair, and their lengths, to those that are found."""
-    k, greatest, _ = limits
+    k, longest, greatest, _ = limits
     first = len(found)
     best = np.full(k, greatest)  # the least lengths of paths so far
     start = np.zeros(1, space.lengths.dtype)
     # a first way that is no path: the source, of which every path is a spur
     ways, sums, begins = [np.full(1, source, np.uint32)], [start], [0]
     parents, spurs = [0], [0]
-    queue = [(start[0] + row[source], 0, 0, 0)]  # bounds before lengths
+    queue = [(start[0] + tree[3][source], 0, 0, 0)]  # bounds before lengths
     accepted = [0]
     accepted.pop()
     while len(queue) > 0 and len(accepted) < k:
@@ -94,24 +87,21 @@ def _of_pair(
         if is_way:
             number = _first_of(queue, ways, length, arc_count, number)
             accepted.append(number)
-            found.append(ways[number])
-            lengths.append(length)
-            place = len(lengths) - 1
-            while place > first and lengths[place - 1] > lengths[place]:  # by rounding
-                lengths[place - 1], lengths[place] = lengths[place], lengths[place - 1]
-                found[place - 1], found[place] = found[place], found[place - 1]
-                place -= 1
+            if length <= longest:
+                place = len(lengths)
+                while place > first and lengths[place - 1] > length:  # by rounding
+                    place -= 1
+                lengths.insert(place, length)
+                found.insert(place, ways[number])
             if len(accepted) < k:
-                bounds = (nothing, best[k - 1], limits)
-                children = (parents, spurs, queue)
-                _add_spurs(arcs, row, bounds, ways, sums, accepted, begins, space, children)
+                every = (ways, sums, begins, accepted)
+                _add_spurs(tree, limits, best[k - 1], every, space, parents, spurs, queue)
             continue
         way, to_way, spur = ways[parents[number]], sums[parents[number]], spurs[number]
         beginning = way[: spur + 1]
         others = [ways[other] for other in accepted]
         taken = [other[spur + 1] for other in others if _in_common(other, way) > spur]
-        bounds = (nothing, best[k - 1], limits)
-        if _search(arcs, row, bounds, target, beginning, to_way[spur], taken, space):
+        if _search(tree, limits, best[k - 1], target, beginning, to_way[spur], taken, space):
             whole, to_whole = _joined(beginning, to_way, target, space)
             length = to_whole[-1]
             heappush(queue, (length, 1, len(whole), len(ways)))
@@ -152,20 +142,11 @@ def _in_common(one: Any, other: Any) -> Any:
 
 @kernel
 def _add_spurs(
-    arcs: Any,
-    row: Any,
-    bounds: Any,
-    ways: Any,
-    sums: Any,
-    accepted: Any,
-    begins: Any,
-    space: Any,
-    children: Any,
+    tree: Any, limits: Any, limit: Any, every: Any, space: Any, parents: Any, spurs: Any, queue: Any
 ) -> None:
     """Put the sets that the path accepted last leaves into the queue, with their bounds."""
-    offsets, heads, weights = arcs
-    nothing, limit, limits = bounds
-    parents, spurs, queue = children
+    offsets, heads, weights, row, nothing = tree
+    ways, sums, begins, accepted = every
     number = accepted[-1]
     way, to_way, one = ways[number], sums[number], np.uint64(1)
     common = [_in_common(ways[other], way) for other in accepted]
@@ -188,7 +169,7 @@ def _add_spurs(
             if is_taken:
                 continue
             if weights[arc] > least - base - row[head]:
-                space.clock[LOST] |= limits[2] and least == limits[1]
+                space.clock[LOST] |= limits[3] and least == limits[2]
                 continue
             least, has_arc = base + weights[arc] + row[head], True
         if has_arc:
@@ -199,9 +180,9 @@ def _add_spurs(
 
 @kernel
 def _search(
-    arcs: Any,
-    row: Any,
-    bounds: Any,
+    tree: Any,
+    limits: Any,
+    limit: Any,
     target: Any,
     beginning: Any,
     base: Any,
@@ -209,8 +190,7 @@ def _search(
     space: Any,
 ) -> bool:
     """Return whether a path to the target goes on from a beginning, by no arc to one ``taken``."""
-    offsets, heads, weights = arcs
-    nothing, limit, limits = bounds
+    offsets, heads, weights, row, nothing = tree
     lengths, arc_counts, before, stamps, clock = space
     one = np.uint64(1)
     clock[STAMP] += 1
@@ -234,7 +214,7 @@ def _search(
             if row[head] == nothing:
                 continue
             if weights[arc] > limit - base - row[head]:
-                clock[LOST] |= limits[2] and limit == limits[1]
+                clock[LOST] |= limits[3] and limit == limits[2]
                 continue
             if level == 0 and head in taken:
                 continue
