@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csgraph as scipy_csgraph
 
-from groute_py import errors
 from groute_py.device.base import unreached
 from groute_py.errors import InputError, quote
+from groute_py.errors import NegativeCycleError as AnyNegativeCycleError
 from groute_py.graph.csr import Graph
 from groute_py.graph.tails import all_tails
 from groute_py.kernels.cpu.build import csr_from_arcs
@@ -152,7 +152,7 @@ def vertices_out(vertices: NDArray[np.int64]) -> NDArray[np.int32]:
     return np.where(vertices < 0, NOBODY, vertices).astype(np.int32)
 
 
-class NegativeCycleError(errors.NegativeCycleError, scipy_csgraph.NegativeCycleError):  # type: ignore[misc]
+class NegativeCycleError(AnyNegativeCycleError, scipy_csgraph.NegativeCycleError):  # type: ignore[misc]
     """`groute_py.NegativeCycleError` that is also `scipy.sparse.csgraph.NegativeCycleError`."""
 
 
@@ -161,5 +161,5 @@ def scipy_errors() -> Iterator[None]:
     """Raise what SciPy's functions raise."""
     try:
         yield
-    except errors.NegativeCycleError as error:
+    except AnyNegativeCycleError as error:
         raise NegativeCycleError(error.cycle, error.weight) from None

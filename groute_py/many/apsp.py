@@ -257,7 +257,8 @@ def collect(
 ) -> SourceRows | None:
     """Return all rows in rank 0's memory, where they have to fit; None elsewhere. Collective."""
     on_root(channel, lambda: _refuse_memory(job))
-    job = replace(job, on_gpu=channel.size == 1 and job.columns is None)
+    stays = channel.size == 1 and job.columns is None and not job.options.carry
+    job = replace(job, on_gpu=stays)
     sink = Collected(job) if channel.rank == 0 else None
     label = deliver(channel, job, np.arange(len(job.sources)), sink, progress)
     if sink is None:
