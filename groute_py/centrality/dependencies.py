@@ -56,6 +56,7 @@ from groute_py.system.clock import span
 from groute_py.system.environment import local_rank
 from groute_py.system.threads import core_count
 
+SUMMED_AT_ONCE = 1 << 22  # sums that ranks exchange: MPI counts at most 2³¹ bytes
 LITTLE = 1 << 24
 """Arcs and vertices of all sources that cores have done before a GPU is ready."""
 
@@ -266,14 +267,13 @@ class DependencySums:
         sums = self._of_solver
         if self._closed is not None:
             sums = Dependencies.of(self._job.sum_count, self._job.accumulation)
-            for part in (self._closed, self._of_solver):
-                sums.add(part)
-        most_paths = max(channel.gather(sums.most_paths))
+            sums.add(self._closed)
+            sums.add(self._of_solver)
+        most = max(channel.gather(sums.most_paths))
         totals, squares = (_summed(channel, array) for array in (sums.totals, sums.squares))
         if totals is None or squares is None:
             return np.empty(0, np.int64), {}
-        sums = Dependencies(totals, squares, most_paths)
-        self.total = sums
+        self.total = sums = Dependencies(totals, squares, most)
         left = self.missing[self._done * channel.size :]  # each rank has taken as many
         return np.setdiff1d(np.arange(len(self._job.sources)), left), _arrays(sums)
 
@@ -298,10 +298,6 @@ class DependencySums:
         self._type, self._method = kind, method
         self._solver = _opened(self._job, kind, method, self._channel, len(self.own))
         self.label = self._solver.label
-
-
-SUMMED_AT_ONCE = 1 << 22
-"""Sums that ranks exchange at once: MPI counts at most 2³¹ bytes."""
 
 
 def _summed(channel: Channel, sums: NDArray[np.uint64]) -> NDArray[np.uint64] | None:
