@@ -147,7 +147,7 @@ def test_on_the_command_line(tmp_path: Path, run: Run) -> None:
     result = as_json(run(*words, "--json", "-o", out))
     assert result["paths"] == [{"target": "home", "distance": 7, "path": ["home", "work", "pub"]}]
     assert result["reverse"]
-    assert "path from home, length 7:" in run(*words).stdout
+    assert "path from home, length 7 km:" in run(*words).stdout
     assert as_json(run("verify", town, out, "--json"))["verified"]
     assert (
         "no path from pub"
