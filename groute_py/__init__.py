@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from groute_py.graph.generate import generate as generate
     from groute_py.graph.hierarchy.prepared import PreparedGraph as PreparedGraph
     from groute_py.graph.ids import Positions as Positions
+    from groute_py.grids.cost_distance import CostDistance as CostDistance
+    from groute_py.grids.cost_distance import cost_distance as cost_distance
     from groute_py.interop.tables import graph_from_table as graph_from_table
     from groute_py.io.graph_file import read_graph as read_graph
     from groute_py.io.registry import write_graph as write_graph
@@ -81,6 +83,7 @@ _NAMES = {
     "graph.generate": "generate",
     "graph.ids": "Positions",
     "graph.hierarchy.prepared": "PreparedGraph",
+    "grids.cost_distance": "CostDistance cost_distance",
     "interop.tables": "graph_from_table",
     "io.graph_file": "read_graph",
     "io.registry": "write_graph",

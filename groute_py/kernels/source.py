@@ -103,12 +103,15 @@ LOADING = Program(("customization/customize.cu", "assignment/slots.cu", "assignm
 LINKS = Program(("assignment/links.cu",))
 """Costs of links, and sums over them; for float64."""
 
+GRID = Program(("grid/relax_tiles.cu", "grid/directions.cu"))
+"""Least-cost distances on a raster; for floats."""
+
 CERTIFICATE = Program(("certificate/certificate.cu",))
 """Looks for reasons to doubt an answer, whose distances are of the types that users get."""
 
 PROGRAMS = (
     *(SOLVE, BREADTH_FIRST, FRONTIER, PULL, ALL_PAIRS, CONTRACTION, SWEEP, CUSTOMIZATION),
-    *(PEER_LATENCY, SUMMARY, DEPENDENCIES, LEVELS, LOADING, LINKS, CERTIFICATE),
+    *(PEER_LATENCY, SUMMARY, DEPENDENCIES, LEVELS, LOADING, LINKS, GRID, CERTIFICATE),
 )
 """Every text that is compiled."""
 

@@ -152,6 +152,16 @@ static void __syncwarp(unsigned lanes = ~0u) {
     wait_at(lanes == ~0u ? block->of_warps[warp] : block->of_lanes[{warp, lanes}], lanes & there);
 }
 
+static bool __syncthreads_or(bool vote) {
+    unsigned long long* given = block->exchanged;
+    given[block->running] = vote;
+    __syncthreads();
+    bool some = false;
+    for (unsigned thread = 0; thread < block->fibers.size(); thread++) some |= given[thread] != 0;
+    __syncthreads();
+    return some;
+}
+
 template <class Value>
 static Value __shfl_sync(unsigned lanes, Value value, unsigned lane) {
     unsigned long long* given = block->exchanged;
@@ -217,6 +227,7 @@ static float __double2float_ru(double value) {
     return rounded < value ? std::nextafter(rounded, INFINITY) : rounded;
 }
 static double __dmul_rn(double a, double b) { return a * b; }
+static float __fmul_rn(float a, float b) { return a * b; }
 #define __float_as_int same_bits<int, float>
 #define __int_as_float same_bits<float, int>
 #define __float_as_uint same_bits<unsigned, float>

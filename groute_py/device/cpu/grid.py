@@ -1,0 +1,105 @@
+"""Least-cost distances on a raster, on the cores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.device.cpu.team import Threads
+from groute_py.device.grid import NO_DIRECTION, GridProblem, check_certificate, check_sources
+from groute_py.graph.arrays import host_array
+from groute_py.kernels.cpu import grid as kernels
+from groute_py.system.threads import in_slices, thread_count
+
+ROWS_AT_ONCE = 64
+
+
+class RasterGrid:
+    """A `groute_py.device.grid.Grid` on the cores."""
+
+    def __init__(self, problem: GridProblem) -> None:
+        kind, self._problem = problem.kind, problem
+        friction = np.ascontiguousarray(host_array(problem.friction), kind)
+        own = friction.ravel()[problem.sources]
+        check_sources(problem, np.flatnonzero(~((own > 0) & (own < np.inf))))
+        nothing = kind.type(np.inf)
+        self._distances = np.full(friction.shape, nothing)
+        words = problem.halves, problem.cutoff, nothing
+        self._raster = kernels.Raster(friction, self._distances, *words)
+        self._rounds, self._tiles = self._solve()
+        self._distances[self._distances > problem.cutoff] = nothing
+
+    def _solve(self) -> tuple[int, int]:
+        """Relax tiles until none is pending; return the numbers of rounds and of relaxed tiles."""
+        problem, raster = self._problem, self._raster
+        columns = problem.friction.shape[1]
+        height, width = (-(-length // kernels.SIDE) for length in problem.friction.shape)
+        front = kernels.Front(
+            np.full((2, height * width), raster.nothing),
+            np.empty((2, height * width), np.int32),
+            np.zeros(height * width, np.int64),
+            np.zeros(2 * kernels.TAKEN, np.int64),
+            width,
+        )
+        raster.distances.ravel()[problem.sources] = 0
+        rows = problem.sources // columns // kernels.SIDE
+        for tile in np.unique(rows * width + problem.sources % columns // kernels.SIDE).tolist():
+            kernels.push(front, tile, raster.distances.dtype.type(0), 1)
+        team = Threads(min(thread_count(), height * width))
+        spaces = [_workspace(problem.kind) for _ in range(team.size)]
+        bucket, turn, tiles = problem.bucket_width(kernels.SIDE), 0, 0
+        while count := int(front.words[kernels.COUNT]):
+            turn += 1
+            front.words[:] = 0
+            least = kernels.least_key(front, turn, count, raster.nothing)
+            threshold = max(least + bucket, np.nextafter(least, raster.nothing))
+
+            def relax(number: int) -> Any:
+                words = turn, count, threshold, spaces[number]  # noqa: B023
+                return kernels.relax_tiles(raster, front, *words)
+
+            tiles += sum(team.run(relax)) if count > 1 else relax(0)
+        return turn, tiles
+
+    def distances(self) -> NDArray[Any]:
+        """See `groute_py.device.grid.Grid`."""
+        return self._distances
+
+    def directions(self) -> NDArray[np.uint8]:
+        """See `groute_py.device.grid.Grid`."""
+        codes = np.full(self._distances.shape, NO_DIRECTION, np.uint8)
+        codes.ravel()[self._problem.sources] = kernels.SOURCE
+
+        def find(rows: slice) -> Any:
+            return kernels.find_directions(self._raster, rows.start, rows.stop, codes)
+
+        doubts, level = np.sum(in_slices(len(codes), ROWS_AT_ONCE, find), axis=0).tolist()
+        turn = 0
+        while level > 0 and (count := kernels.claim_level(self._raster, codes, turn)):
+            level -= count
+            turn += 1
+        if turn:
+            codes[codes != NO_DIRECTION] &= 15
+        check_certificate(doubts + level)
+        self._codes = codes
+        return codes
+
+    def allocation(self) -> NDArray[np.int32]:
+        """See `groute_py.device.grid.Grid`."""
+        numbers = np.full(self._codes.shape, -2, np.int32)
+        numbers.ravel()[self._problem.sources] = self._problem.numbers
+        kernels.allocate(self._codes, numbers)
+        return numbers
+
+    def on_host(self, values: NDArray[Any]) -> NDArray[Any]:
+        """See `groute_py.device.grid.Grid`."""
+        return values
+
+
+def _workspace(kind: np.dtype[Any]) -> kernels.Workspace:
+    """Make room for a tile."""
+    size = kernels.PITCH**2
+    cells = np.empty(size, kind), np.empty(size, kind)
+    return kernels.Workspace(*cells, np.empty(kernels.SIDE**2, np.int32), np.empty(size, np.bool_))

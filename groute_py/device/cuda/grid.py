@@ -1,0 +1,148 @@
+"""Least-cost distances on a raster, on a GPU: the kernels of ``kernels/grid/``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cupy as cp
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.device.cuda.hierarchy.repeated import Repeated
+from groute_py.device.cuda.runtime.compile import kernels_of
+from groute_py.device.cuda.runtime.gpu import GpuContext
+from groute_py.device.cuda.runtime.launch import Kernels, resident_blocks
+from groute_py.device.cuda.runtime.short_memory import within_memory
+from groute_py.device.cuda.runtime.structs import NUMBER, POINTER, pointed
+from groute_py.device.cuda.runtime.transfer import to_device, to_host
+from groute_py.device.grid import NO_DIRECTION, GridProblem, check_certificate, check_sources
+from groute_py.kernels.source import BLOCK, GRID
+
+SIDE = 32
+"""Cells of a tile's side."""
+
+ROUNDS_AT_ONCE = 32
+"""Rounds before the host looks whether they were the last."""
+
+TILES = np.dtype(
+    [("key", POINTER), ("list", POINTER), ("listed", POINTER), ("columns", NUMBER)]
+    + [("count", NUMBER)]
+)
+
+
+def raster_type(kind: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the struct ``Raster``, of a type of distances."""
+    halves = [(name, kind) for name in ("half_x", "half_y", "half_diagonal")]
+    numbers = [("rows", NUMBER), ("columns", NUMBER), *halves, ("cutoff", kind)]
+    return np.dtype([("friction", POINTER), ("distance", POINTER), *numbers], align=True)
+
+
+def rounds_type(kind: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the struct ``Rounds``."""
+    numbers = [("round", NUMBER), ("count", NUMBER, 2), ("taken", NUMBER), ("arrived", NUMBER)]
+    bounds = [(name, kind) for name in ("threshold", "least", "width")]
+    return np.dtype([*numbers, *bounds, ("relaxed", np.uint64)], align=True)
+
+
+class RasterGrid:
+    """A `groute_py.device.grid.Grid` on a GPU."""
+
+    def __init__(self, problem: GridProblem) -> None:
+        self._gpu = GpuContext(cp.cuda.Device().id)
+        self._problem, kind = problem, problem.kind
+        self._shape, self._count = problem.friction.shape, problem.friction.size
+        self._gpu.use()
+        self._kernels = Kernels(kernels_of(GRID, kind, 0), BLOCK)
+        with self._room("the raster"):
+            self._friction = to_device(problem.friction.reshape(-1), kind)
+            self._distances = cp.full(self._count, np.inf, kind)
+            self._sources = cp.asarray(problem.sources)
+            own = self._friction[self._sources].get()
+            check_sources(problem, np.flatnonzero(~((own > 0) & (own < np.inf))))
+            arrays = {"friction": self._friction, "distance": self._distances}
+            names = "half_x", "half_y", "half_diagonal"
+            halves = dict(zip(names, problem.halves.tolist(), strict=True))
+            numbers = {"rows": self._shape[0], "columns": self._shape[1], **halves}
+            numbers["cutoff"] = problem.cutoff
+            self._raster = pointed(raster_type(kind), arrays, numbers)
+            self.rounds = self._solve()
+        if problem.cutoff < np.inf:
+            self._run("forget_beyond", self._raster)
+
+    def _solve(self) -> Any:
+        """Relax tiles until none is pending; return the last state of the rounds."""
+        kind, (rows, columns) = self._problem.kind, (-(-n // SIDE) for n in self._shape)
+        tiles, layout = rows * columns, rounds_type(kind)
+        arrays = {
+            "key": cp.full(2 * tiles, np.inf, kind),
+            "list": cp.empty(2 * tiles, np.uint32),
+            "listed": cp.zeros(tiles, np.uint32),
+        }
+        pending = pointed(TILES, arrays, {"columns": columns, "count": tiles})
+        state = np.zeros(1, layout)
+        state["least"], state["width"] = np.inf, self._problem.bucket_width(SIDE)
+        rounds = cp.asarray(state.view(np.uint8))
+        count = len(self._sources)
+        words = self._raster, pending, rounds
+        self._kernels.run("seed_tiles", count, *words, self._sources, np.uint32(count))
+        blocks = min(
+            tiles,
+            self._gpu.processors * resident_blocks(self._kernels["relax_tiles"], BLOCK),
+        )
+
+        def relax() -> None:
+            for _ in range(ROUNDS_AT_ONCE):
+                self._kernels["relax_tiles"]((blocks,), (BLOCK,), words)
+
+        repeated = Repeated(relax)
+        while True:
+            repeated()
+            state = rounds.get().view(layout)[0]
+            if not state["count"].any():
+                return state
+
+    def distances(self) -> Any:
+        """See `groute_py.device.grid.Grid`."""
+        return self._distances.reshape(self._shape)
+
+    def directions(self) -> Any:
+        """See `groute_py.device.grid.Grid`."""
+        with self._room("directions"):
+            codes, counts = cp.full(self._count, NO_DIRECTION, np.uint8), cp.zeros(2, np.uint32)
+        codes[self._sources] = 0
+        self._run("find_directions", self._raster, codes, counts)
+        doubts, level = counts.get().tolist()
+        turn, before = 0, None
+        while 0 < level != before:
+            self._run("claim_level", self._raster, codes, counts, np.uint32(turn))
+            turn, before, level = turn + 1, level, int(counts.get()[1])
+        if turn:
+            self._run("end_claims", codes, np.uint32(self._count))
+        check_certificate(doubts + level)
+        self._codes = codes
+        return codes.reshape(self._shape)
+
+    def allocation(self) -> Any:
+        """See `groute_py.device.grid.Grid`."""
+        with self._room("an allocation"):
+            labels, left = cp.empty(self._count, np.int32), cp.ones(1, np.uint32)
+        numbers, count = self._problem.numbers.astype(np.int32), np.uint32(self._count)
+        self._run("label_cells", self._codes, labels, *map(np.uint32, self._shape))
+        own = labels, self._sources, cp.asarray(numbers), np.uint32(len(numbers))
+        self._run("label_sources", *own)
+        while left.get()[0]:
+            left.fill(0)
+            self._run("follow_labels", labels, count, left)
+        self._run("number_cells", labels, count)
+        return labels.reshape(self._shape)
+
+    def on_host(self, values: Any) -> NDArray[Any]:
+        """See `groute_py.device.grid.Grid`."""
+        return to_host(values.reshape(-1)).reshape(self._shape)
+
+    def _run(self, name: str, *words: Any) -> None:
+        self._kernels.run(name, min(self._count, 1 << 30), *words)
+
+    def _room(self, what: str) -> Any:
+        remedy = "take a part of it, or device='cpu'"
+        return within_memory(what, self._gpu.label, remedy)

@@ -1,0 +1,78 @@
+"""A raster whose least-cost distances are wanted, as devices take it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groute_py.errors import InputError, VerificationError
+
+DIRECTIONS = ((0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1))
+"""Steps by row and column of the codes 1 to 8: east, and on clockwise. 0 is a source."""
+
+NO_DIRECTION = 255
+"""The code of a cell that no path reaches."""
+
+CROSSINGS = 1.0
+"""Width of a bucket, in crossings of a tile of mean friction."""
+
+
+class GridProblem(NamedTuple):
+    """A raster, its sources and the measures of its steps."""
+
+    friction: Any  # (rows, columns), of any real type, on the host or a GPU
+    kind: np.dtype[Any]  # of distances, float32 or float64
+    places: NDArray[np.int64]  # (p, 2): of sources, by row and column, as given
+    sources: NDArray[np.int64]  # (k,): their cells, row by row, each once
+    numbers: NDArray[np.int64]  # (k,): their first places
+    halves: NDArray[Any]  # (3,): half the step by column, by row and diagonally
+    cutoff: Any
+    mean: float  # friction, of a sample
+
+    def bucket_width(self, side: int) -> Any:
+        """Return the width of a bucket where tiles have a side of so many cells."""
+        step = float(self.halves[0] + self.halves[1])
+        return self.kind.type(CROSSINGS * side * self.mean * step)
+
+
+class Grid(Protocol):
+    """A raster on a device; its arrays have the raster's shape and lie on the device.
+
+    It is made of a `GridProblem`, with all distances found.
+    """
+
+    def distances(self) -> Any:
+        """Return the distances; infinite where no path leads."""
+
+    def directions(self) -> Any:
+        """Return the code of the step back, uint8.
+
+        Raises `VerificationError` unless each distance is the least over the cell's neighbours.
+        """
+
+    def allocation(self) -> Any:
+        """Return the number of a nearest source, int32, −1 without one, after `directions`."""
+
+    def on_host(self, values: Any) -> NDArray[Any]:
+        """Return an array of the device in host memory."""
+
+
+def check_certificate(doubts: int) -> None:
+    """Raise `VerificationError` for distances that are not the least over their neighbours."""
+    if doubts:
+        raise VerificationError(
+            f"{doubts} cells have distances that are not the least over their neighbours; please "
+            "report this, with the raster"
+        )
+
+
+def check_sources(problem: GridProblem, blocked: NDArray[np.int64]) -> None:
+    """Raise `InputError` if there are sources, by their places, that lie on barriers."""
+    if blocked.size:
+        row, column = divmod(int(problem.sources[blocked[0]]), problem.friction.shape[1])
+        raise InputError(
+            f"{blocked.size} sources lie on barriers, such as ({row}, {column}), whose friction is "
+            "not a positive number; move them, or leave them out"
+        )

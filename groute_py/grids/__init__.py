@@ -1,0 +1,1 @@
+"""Least-cost distances on rasters."""
