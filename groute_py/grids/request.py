@@ -66,8 +66,8 @@ def cells_of(places: Any, shape: tuple[int, ...], what: str) -> NDArray[np.int64
     if outside.any():
         place = tuple(pairs[outside.argmax()].tolist())
         raise InputError(f"{what}: {place} is outside of the raster, whose shape is {shape}")
-    rows, columns = pairs.astype(np.int64).T
-    return rows * shape[1] + columns
+    cells: NDArray[np.int64] = np.ravel_multi_index(tuple(pairs.astype(np.int64).T), shape)
+    return cells
 
 
 def _sources(sources: Any, shape: tuple[int, ...]) -> NDArray[np.int64]:

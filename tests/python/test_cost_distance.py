@@ -62,7 +62,7 @@ def test_a_spiral(device: str) -> None:
 
 @pytest.mark.parametrize("tiny", [1e-6, 1e-45])
 def test_steps_that_add_nothing(tiny: float, device: str) -> None:
-    """Beside 2^20 they are lost in rounding: distances are level, and steps back still lead home."""
+    """Beside 2^20 they are lost in rounding, so distances are level; steps back lead to 0."""
     friction = np.full((40, 70), tiny, np.float32)
     friction[:, 3] = 1 << 21
     result = cost_distance(friction, [(7, 0)], **ALL, device=device)
@@ -114,7 +114,7 @@ def test_xarray(device: str) -> None:
     assert np.allclose(result.distance.data, expected)
     assert result.path(2, 0)[0].tolist() == [0, 0]
     coords["lon"].values[1] = 5.0
-    with pytest.raises(InputError, match=r"coordinates 'lon' are not evenly spaced; give cell_size"):
+    with pytest.raises(InputError, match="coordinates 'lon' are not evenly spaced; give cell_s"):
         cost_distance(friction, [(0, 0)], device=device)
 
 
@@ -136,7 +136,9 @@ REFUSED: dict[str, tuple[Any, Any, dict[str, Any]]] = {
         *(np.ones((2, 3)), [(0, 0), (2, 0)], {}),
     ),
     r"sources must be rows and columns, .* not float64": (np.ones((2, 2)), [(0.5, 1)], {}),
-    r"1 sources lie on barriers, such as \(1, 0\)": ([[1, 2], [0, 1]], [(0, 0), (1, 0), (0, 1)], {}),
+    r"1 sources lie on barriers, such as \(1, 0\)": (
+        *([[1, 2], [0, 1]], [(0, 0), (1, 0), (0, 1)], {}),
+    ),
     "neighbours must be 4 or 8, not 6": (np.ones((2, 2)), [(0, 0)], {"neighbours": 6}),
     "cell_size must be positive": (np.ones((2, 2)), [(0, 0)], {"cell_size": (1, 0)}),
     "out of the range of float32": (np.ones((2, 2), "f4"), [(0, 0)], {"cell_size": 1e-60}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,8 @@ def random_raster(seed: int) -> tuple[NDArray[Any], NDArray[np.int64], dict[str,
     if seed % 3 == 0:
         friction = generator.integers(1, 4, shape).astype(float)  # many ties
     barriers = generator.choice([np.nan, 0.0, -1.0, np.inf], shape)
-    friction = np.where(generator.random(shape) < generator.choice([0, 0.2, 0.5]), barriers, friction)
+    is_barrier = generator.random(shape) < generator.choice([0, 0.2, 0.5])
+    friction = np.where(is_barrier, barriers, friction)
     count = int(generator.integers(1, 5))
     sources = np.stack([generator.integers(0, length, count) for length in shape], axis=1)
     friction[tuple(sources.T)] = generator.integers(1, 9, count)
@@ -39,7 +41,7 @@ def random_raster(seed: int) -> tuple[NDArray[Any], NDArray[np.int64], dict[str,
 
 
 def graph_of(friction: NDArray[Any], cell_size: Any, neighbours: int) -> Any:
-    """Return the matrix of the costs of all steps, and the cells that are no barriers."""
+    """Return the matrix of the costs of all steps."""
     x, y = cell_size if isinstance(cell_size, tuple) else (cell_size, cell_size)
     passable = np.where((friction > 0) & np.isfinite(friction), friction, np.nan).astype(float)
     cells = np.arange(passable.size).reshape(passable.shape)
@@ -47,17 +49,20 @@ def graph_of(friction: NDArray[Any], cell_size: Any, neighbours: int) -> Any:
     for down, right in STEPS:
         if neighbours == 4 and down and right:
             continue
-        froms, tos = (
-            tuple(slice(max(-s * d, 0), n - max(s * d, 0)) for d, n in zip((down, right), cells.shape, strict=True))
-            for s in (1, -1)
-        )
-        cost = (passable[froms] + passable[tos]) / 2 * np.hypot(down * y, right * x)
+        starts, ends = _shifted(cells.shape, (down, right)), _shifted(cells.shape, (-down, -right))
+        cost = (passable[starts] + passable[ends]) / 2 * np.hypot(down * y, right * x)
         known = np.isfinite(cost)
         costs.append(cost[known])
-        tails.append(cells[froms][known])
-        heads.append(cells[tos][known])
-    ends = np.concatenate(tails), np.concatenate(heads)
-    return csr_array((np.concatenate(costs), ends), shape=(cells.size, cells.size))
+        tails.append(cells[starts][known])
+        heads.append(cells[ends][known])
+    places = np.concatenate(tails), np.concatenate(heads)
+    return csr_array((np.concatenate(costs), places), shape=(cells.size, cells.size))
+
+
+def _shifted(shape: tuple[int, ...], step: tuple[int, int]) -> tuple[slice, ...]:
+    """Return the cells from which a step does not leave the raster."""
+    ends = zip(shape, step, strict=True)
+    return tuple(slice(max(-by, 0), length - max(by, 0)) for length, by in ends)
 
 
 def by_scipy(
@@ -72,13 +77,14 @@ def by_scipy(
 def check(
     result: CostDistance, friction: NDArray[Any], sources: NDArray[np.int64], words: dict[str, Any]
 ) -> None:
-    """Compare all that a result has with SciPy's distances."""
+    """Compare distances, allocation and directions with SciPy's distances."""
     cutoff = np.inf if words.get("cutoff") is None else words["cutoff"]
     measures = {"cell_size": words.get("cell_size", 1), "neighbours": words.get("neighbours", 8)}
     rows = by_scipy(friction, sources, **measures)
     expected = rows.min(axis=0)
     accuracy = 1e-4 if result.distance.dtype == np.float32 else 1e-12
-    near = np.isclose(expected, cutoff, rtol=accuracy, atol=0) & (cutoff < np.inf)  # rounding decides
+    near = np.isclose(expected, cutoff, rtol=accuracy, atol=0)  # where rounding decides
+    near &= cutoff < np.inf
     expected[(expected > cutoff) & ~near] = np.inf
     reached = np.isfinite(result.distance)
     assert ((reached == np.isfinite(expected)) | near).all()
@@ -107,5 +113,5 @@ def check_directions(
         start = result.sources[result.allocation[row, column]]
         assert path[0].tolist() == start.tolist()
         cells = path[:, 0] * codes.shape[1] + path[:, 1]
-        cost = sum(float(graph[a, b]) for a, b in zip(cells[:-1], cells[1:], strict=True))
+        cost = sum(float(graph[a, b]) for a, b in pairwise(cells))
         assert np.isclose(cost, distance[row, column], rtol=1e-4, atol=0)

@@ -27,7 +27,7 @@ class RasterGrid:
         nothing = kind.type(np.inf)
         self._distances = np.full(friction.shape, nothing)
         words = problem.halves, problem.cutoff, nothing
-        self._raster = kernels.Raster(friction, self._distances, *words)
+        self._raster = kernels.Cells(friction, self._distances, *words)
         self._rounds, self._tiles = self._solve()
         self._distances[self._distances > problem.cutoff] = nothing
 
@@ -98,8 +98,8 @@ class RasterGrid:
         return values
 
 
-def _workspace(kind: np.dtype[Any]) -> kernels.Workspace:
+def _workspace(kind: np.dtype[Any]) -> kernels.TileCells:
     """Make room for a tile."""
     size = kernels.PITCH**2
     cells = np.empty(size, kind), np.empty(size, kind)
-    return kernels.Workspace(*cells, np.empty(kernels.SIDE**2, np.int32), np.empty(size, np.bool_))
+    return kernels.TileCells(*cells, np.empty(kernels.SIDE**2, np.int64), np.empty(size, np.bool_))

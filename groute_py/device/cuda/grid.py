@@ -25,8 +25,13 @@ ROUNDS_AT_ONCE = 32
 """Rounds before the host looks whether they were the last."""
 
 TILES = np.dtype(
-    [("key", POINTER), ("list", POINTER), ("listed", POINTER), ("columns", NUMBER)]
-    + [("count", NUMBER)]
+    [
+        ("key", POINTER),
+        ("list", POINTER),
+        ("listed", POINTER),
+        ("columns", NUMBER),
+        ("count", NUMBER),
+    ]
 )
 
 

@@ -34,13 +34,13 @@ HALVES = (0, 2, 1, 2, 0, 2, 1, 2)
 
 SOURCE, NO_DIRECTION = 0, 255
 MARKS = 0x40, 0x80
-"""Bits of directions that were found in the last round of `claim_level`."""
+"""Bits of directions that `claim_level` has found, by the parity of the round."""
 
 COUNT, TAKEN = 0, 16
 """Places in the words of a round, int64: tiles that are pending next, and tiles that are taken."""
 
 
-class Raster(NamedTuple):
+class Cells(NamedTuple):
     """Cells, and what a step costs."""
 
     friction: Any  # (rows, columns)
@@ -60,12 +60,12 @@ class Front(NamedTuple):
     columns: int  # of tiles
 
 
-class Workspace(NamedTuple):
+class TileCells(NamedTuple):
     """A tile with its halo, and the queue of its cells; of one thread."""
 
     friction: Any  # (PITCH²,)
     distances: Any
-    queue: Any  # int32, (SIDE²,)
+    queue: Any  # int64, (SIDE²,)
     queued: Any  # bool, (PITCH²,)
 
 
@@ -188,9 +188,7 @@ def _push_neighbours(raster: Any, front: Any, tile: Any, turn: Any, work: Any) -
 
 
 @kernel
-def relax_tiles(
-    raster: Any, front: Any, turn: Any, count: Any, threshold: Any, work: Any
-) -> Any:
+def relax_tiles(raster: Any, front: Any, turn: Any, count: Any, threshold: Any, work: Any) -> Any:
     """Relax the tiles of a round that this thread takes; return how many."""
     side = turn % 2
     done = 0
@@ -260,7 +258,7 @@ def claim_level(raster: Any, codes: Any, turn: Any) -> Any:
     """Find a round of level steps, to cells that have a direction; return how many."""
     count = 0
     rows, columns = raster.friction.shape
-    fresh, old = MARKS[turn % 2], MARKS[1 - turn % 2]
+    fresh = MARKS[turn % 2]
     for row in range(rows):
         for column in range(columns):
             own = raster.distances[row, column]

@@ -17,9 +17,9 @@
 #include "primitives/warp.cuh"
 
 #define TILE 32
-#define PITCH 34       // of a tile with its halo
-#define TILE_BLOCK 256 // threads: 32 columns, 8 strips
-#define STRIP 4        // cells of a column that a thread relaxes
+#define PITCH 34        // of a tile with its halo
+#define TILE_BLOCK 256  // threads: 32 columns, 8 strips
+#define STRIP 4         // cells of a column that a thread relaxes
 
 struct Tiles {
     Distance* key;  // of two rounds: by the parity of the round, then by tile
@@ -159,7 +159,8 @@ __device__ __forceinline__ void block_push(const Raster& raster, const Tiles& ti
                                            u32 tile, u32 round) {
     const u32 i = threadIdx.x, edge = i / PITCH, along = i % PITCH;
     if (i < 4 * PITCH) {  // corners twice
-        const int row = edge < 2 ? (edge ? PITCH - 1 : 0) : along, column = edge < 2 ? along : (edge == 2 ? 0 : PITCH - 1);
+        const int row = edge < 2 ? (edge ? PITCH - 1 : 0) : along,
+                  column = edge < 2 ? along : (edge == 2 ? 0 : PITCH - 1);
         const Distance friction = own.friction[row * PITCH + column];
         Distance least = UNREACHED;
         for (int r = max(row - 1, 1); r <= min(row + 1, TILE); r++)
@@ -169,7 +170,12 @@ __device__ __forceinline__ void block_push(const Raster& raster, const Tiles& ti
                 least = min(least, plus(own.distance[from], step_cost(own.friction[from], friction, half)));
             }
         if (least < own.distance[row * PITCH + column] && least <= raster.cutoff) {
-            const u32 down = row == 0 ? 0 : row == PITCH - 1 ? 2 : 1, right = column == 0 ? 0 : column == PITCH - 1 ? 2 : 1;
+            const u32 down = row == 0           ? 0
+                             : row == PITCH - 1 ? 2
+                                                : 1,
+                      right = column == 0           ? 0
+                              : column == PITCH - 1 ? 2
+                                                    : 1;
             atomic_min(&own.key[3 * down + right], least);
         }
     }
