@@ -92,7 +92,7 @@ class RasterGrid:
         self._kernels.run("seed_tiles", count, *words, self._sources, np.uint32(count))
         blocks = min(
             tiles,
-            self._gpu.processors * resident_blocks(self._kernels["relax_tiles"], BLOCK),
+            self._gpu.processors * resident_blocks(self._kernels["relax_tiles"].kernel, BLOCK),
         )
 
         def relax() -> None:
