@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import InputError, VerificationError
-
-DIRECTIONS = ((0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1))
-"""Steps by row and column of the codes 1 to 8: east, and on clockwise. 0 is a source."""
-
-NO_DIRECTION = 255
-"""The code of a cell that no path reaches."""
 
 CROSSINGS = 1.0
 """Width of a bucket, in crossings of a tile of mean friction."""
@@ -59,12 +54,22 @@ class Grid(Protocol):
         """Return an array of the device in host memory."""
 
 
-def check_certificate(doubts: int) -> None:
-    """Raise `VerificationError` for distances that are not the least over their neighbours."""
-    if doubts:
+def check_directions(find: Callable[[int], list[int]]) -> None:
+    """Find steps back in turns; raise `VerificationError` for distances that cannot be right.
+
+    ``find`` does a turn, and returns how many distances are not the least over their neighbours and
+    how many cells are left. Turns after the first find level steps, whose costs are lost in
+    rounding, until one finds no more.
+    """
+    doubts, left = find(0)
+    turn, before = 0, -1
+    while left != before and (turn or left):
+        turn, before = turn + 1, left
+        _, left = find(turn)
+    if doubts or left:
         raise VerificationError(
-            f"{doubts} cells have distances that are not the least over their neighbours; please "
-            "report this, with the raster"
+            f"{doubts + left} cells have distances that are not the least over their neighbours; "
+            "please report this, with the raster"
         )
 
 

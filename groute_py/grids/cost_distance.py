@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.device.grid import NO_DIRECTION, Grid
+from groute_py.device.grid import Grid
 from groute_py.device.registry import kind_of, of_module
 from groute_py.errors import InputError, check_truth
 from groute_py.graph.arrays import host_array, on_device
 from groute_py.grids.request import cells_of, like, problem_of, values_of
-from groute_py.kernels.cpu.grid import follow
+from groute_py.kernels.cpu.grid import NO_DIRECTION, follow
 
 GRIDS = {"cpu": "groute_py.device.cpu.grid", "cuda": "groute_py.device.cuda.grid"}
 """Modules of the `Grid` of each kind of device."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.device.cpu.team import Threads
-from groute_py.device.grid import NO_DIRECTION, GridProblem, check_certificate, check_sources
+from groute_py.device.grid import GridProblem, check_directions, check_sources
 from groute_py.graph.arrays import host_array
 from groute_py.kernels.cpu import grid as kernels
 from groute_py.system.threads import in_slices, thread_count
@@ -21,10 +21,9 @@ class RasterGrid:
 
     def __init__(self, problem: GridProblem) -> None:
         kind, self._problem = problem.kind, problem
-        friction = np.ascontiguousarray(host_array(problem.friction), kind)
-        own = friction.ravel()[problem.sources]
-        check_sources(problem, np.flatnonzero(~((own > 0) & (own < np.inf))))
-        nothing = kind.type(np.inf)
+        friction, nothing = host_array(problem.friction).astype(kind, "C"), kind.type(np.inf)
+        friction[~(friction > 0)] = nothing
+        check_sources(problem, np.flatnonzero(friction.ravel()[problem.sources] == nothing))
         self._distances = np.full(friction.shape, nothing)
         words = problem.halves, problem.cutoff, nothing
         self._raster = kernels.Cells(friction, self._distances, *words)
@@ -53,7 +52,7 @@ class RasterGrid:
         while count := int(front.words[kernels.COUNT]):
             turn += 1
             front.words[:] = 0
-            least = kernels.least_key(front, turn, count, raster.nothing)
+            least = front.keys[turn % 2, front.lists[turn % 2, :count]].min()
             threshold = max(least + bucket, np.nextafter(least, raster.nothing))
 
             def relax(number: int) -> Any:
@@ -69,20 +68,17 @@ class RasterGrid:
 
     def directions(self) -> NDArray[np.uint8]:
         """See `groute_py.device.grid.Grid`."""
-        codes = np.full(self._distances.shape, NO_DIRECTION, np.uint8)
+        codes = np.full(self._distances.shape, kernels.NO_DIRECTION, np.uint8)
         codes.ravel()[self._problem.sources] = kernels.SOURCE
 
-        def find(rows: slice) -> Any:
-            return kernels.find_directions(self._raster, rows.start, rows.stop, codes)
+        def find(turn: int) -> Any:
+            def find_some(rows: slice) -> Any:
+                words = rows.start, rows.stop, codes, turn
+                return kernels.find_directions(self._raster, *words)
 
-        doubts, level = np.sum(in_slices(len(codes), ROWS_AT_ONCE, find), axis=0).tolist()
-        turn = 0
-        while level > 0 and (count := kernels.claim_level(self._raster, codes, turn)):
-            level -= count
-            turn += 1
-        if turn:
-            codes[codes != NO_DIRECTION] &= 15
-        check_certificate(doubts + level)
+            return np.sum(in_slices(len(codes), ROWS_AT_ONCE, find_some), axis=0).tolist()
+
+        check_directions(find)
         self._codes = codes
         return codes
 

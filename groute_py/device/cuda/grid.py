@@ -15,7 +15,8 @@ from groute_py.device.cuda.runtime.launch import Kernels, resident_blocks
 from groute_py.device.cuda.runtime.short_memory import within_memory
 from groute_py.device.cuda.runtime.structs import NUMBER, POINTER, pointed
 from groute_py.device.cuda.runtime.transfer import to_device, to_host
-from groute_py.device.grid import NO_DIRECTION, GridProblem, check_certificate, check_sources
+from groute_py.device.grid import GridProblem, check_directions, check_sources
+from groute_py.kernels.cpu.grid import NO_DIRECTION
 from groute_py.kernels.source import BLOCK, GRID
 
 SIDE = 32
@@ -113,33 +114,29 @@ class RasterGrid:
     def directions(self) -> Any:
         """See `groute_py.device.grid.Grid`."""
         with self._room("directions"):
-            codes, counts = cp.full(self._count, NO_DIRECTION, np.uint8), cp.zeros(2, np.uint32)
+            codes, counts = cp.full(self._count, NO_DIRECTION, np.uint8), cp.empty(2, np.uint32)
         codes[self._sources] = 0
-        self._run("find_directions", self._raster, codes, counts)
-        doubts, level = counts.get().tolist()
-        turn, before = 0, None
-        while 0 < level != before:
-            self._run("claim_level", self._raster, codes, counts, np.uint32(turn))
-            turn, before, level = turn + 1, level, int(counts.get()[1])
-        if turn:
-            self._run("end_claims", codes, np.uint32(self._count))
-        check_certificate(doubts + level)
+
+        def find(turn: int) -> list[int]:
+            counts.fill(0)
+            self._run("find_directions", self._raster, codes, counts, np.uint32(turn))
+            doubts, left = counts.get().tolist()
+            return [doubts, left]
+
+        check_directions(find)
         self._codes = codes
         return codes.reshape(self._shape)
 
     def allocation(self) -> Any:
         """See `groute_py.device.grid.Grid`."""
         with self._room("an allocation"):
-            labels, left = cp.empty(self._count, np.int32), cp.ones(1, np.uint32)
-        numbers, count = self._problem.numbers.astype(np.int32), np.uint32(self._count)
+            labels, left = cp.full(self._count, -1, np.int32), cp.ones(1, np.uint32)
+        labels[self._sources] = cp.asarray((-2 - self._problem.numbers).astype(np.int32))
         self._run("label_cells", self._codes, labels, *map(np.uint32, self._shape))
-        own = labels, self._sources, cp.asarray(numbers), np.uint32(len(numbers))
-        self._run("label_sources", *own)
         while left.get()[0]:
             left.fill(0)
-            self._run("follow_labels", labels, count, left)
-        self._run("number_cells", labels, count)
-        return labels.reshape(self._shape)
+            self._run("follow_labels", labels, np.uint32(self._count), left)
+        return cp.subtract(-2, labels, out=labels).reshape(self._shape)  # -1 becomes -1
 
     def on_host(self, values: Any) -> NDArray[Any]:
         """See `groute_py.device.grid.Grid`."""

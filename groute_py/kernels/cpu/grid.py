@@ -34,7 +34,7 @@ HALVES = (0, 2, 1, 2, 0, 2, 1, 2)
 
 SOURCE, NO_DIRECTION = 0, 255
 MARKS = 0x40, 0x80
-"""Bits of directions that `claim_level` has found, by the parity of the round."""
+"""Bits of codes that the last turn of `find_directions` has found, by its parity."""
 
 COUNT, TAKEN = 0, 16
 """Places in the words of a round, int64: tiles that are pending next, and tiles that are taken."""
@@ -43,7 +43,7 @@ COUNT, TAKEN = 0, 16
 class Cells(NamedTuple):
     """Cells, and what a step costs."""
 
-    friction: Any  # (rows, columns)
+    friction: Any  # (rows, columns), infinite on barriers
     distances: Any  # alike
     halves: Any  # (3,): half the length of a step by column, by row and diagonally
     cutoff: Any
@@ -67,12 +67,6 @@ class TileCells(NamedTuple):
     distances: Any
     queue: Any  # int64, (SIDE²,)
     queued: Any  # bool, (PITCH²,)
-
-
-@inlined_kernel
-def _passable(friction: Any, nothing: Any) -> Any:
-    """Return the friction of a cell; infinity of a barrier."""
-    return friction if friction > 0 else nothing
 
 
 @inlined_kernel
@@ -105,8 +99,7 @@ def _load_tile(raster: Any, top: Any, left: Any, work: Any) -> None:
         for column in range(left - 1, left + SIDE + 1):
             work.queued[place] = False
             if 0 <= row < rows and 0 <= column < columns:
-                friction = raster.friction[row, column]
-                work.friction[place] = _passable(friction, raster.nothing)
+                work.friction[place] = raster.friction[row, column]
                 work.distances[place] = raster.distances[row, column]
             else:
                 work.friction[place] = work.distances[place] = raster.nothing
@@ -154,16 +147,6 @@ def _relax_tile(raster: Any, work: Any, has_source: Any) -> None:
 
 
 @kernel
-def _save_tile(raster: Any, top: Any, left: Any, work: Any) -> None:
-    rows, columns = raster.friction.shape
-    for row in range(top, min(top + SIDE, rows)):
-        place = (row - top + 1) * PITCH + 1
-        for column in range(left, min(left + SIDE, columns)):
-            raster.distances[row, column] = work.distances[place]
-            place += 1
-
-
-@kernel
 def _push_neighbours(raster: Any, front: Any, tile: Any, turn: Any, work: Any) -> None:
     """Make the tiles pending whose cells in the halo this tile improves."""
     for place in range(PITCH * PITCH):
@@ -205,78 +188,49 @@ def relax_tiles(raster: Any, front: Any, turn: Any, count: Any, threshold: Any, 
         top, left = tile // front.columns * SIDE, tile % front.columns * SIDE
         _load_tile(raster, top, left, work)
         _relax_tile(raster, work, key == 0)
-        _save_tile(raster, top, left, work)
+        own = raster.distances[top : top + SIDE, left : left + SIDE]
+        rows, columns = own.shape
+        own[:] = work.distances.reshape(PITCH, PITCH)[1 : rows + 1, 1 : columns + 1]
         _push_neighbours(raster, front, tile, turn, work)
         done += 1
 
 
 @kernel
-def least_key(front: Any, turn: Any, count: Any, nothing: Any) -> Any:
-    """Return the least key of the tiles that are pending for a round."""
-    least = nothing
-    for i in range(count):
-        least = min(least, front.keys[turn % 2, front.lists[turn % 2, i]])
-    return least
+def find_directions(raster: Any, first: Any, last: Any, codes: Any, turn: Any) -> Any:
+    """Find steps back in some rows, where the codes of sources are known.
 
-
-@kernel
-def find_directions(raster: Any, first: Any, last: Any, codes: Any) -> Any:
-    """Find the steps back that fall, in some rows, where the codes of sources are known.
-
-    Returns how many distances are not the least over their neighbours, and how many cells are left
-    whose steps back are all level.
+    Turn 0 finds steps that fall. A later one finds level steps to cells that had a code before it;
+    its codes are marked until the next. Returns how many distances are not the least over their
+    neighbours, and how many reached cells are left without a code.
     """
-    doubts, level = 0, 0
+    doubts, left = 0, 0
     rows, columns = raster.friction.shape
+    fresh, old = MARKS[turn % 2], MARKS[1 - turn % 2]
     for row in range(first, last):
         for column in range(columns):
-            own = raster.distances[row, column]
-            if codes[row, column] == SOURCE:
-                doubts += own != 0
+            own, code = raster.distances[row, column], codes[row, column]
+            if code == SOURCE or (turn > 0 and code != NO_DIRECTION):
+                codes[row, column] = code & ~old
+                doubts += code == SOURCE and own != 0
                 continue
-            friction = _passable(raster.friction[row, column], raster.nothing)
+            friction = raster.friction[row, column]
             least = raster.nothing
-            code = NO_DIRECTION
             for k in range(8):
                 r, c = row + ROWS[k], column + COLUMNS[k]
                 if not (0 <= r < rows and 0 <= c < columns):
                     continue
-                other = _passable(raster.friction[r, c], raster.nothing)
-                distance = raster.distances[r, c]
+                distance, other = raster.distances[r, c], raster.friction[r, c]
                 reach = _reach(distance, friction, other, raster.halves[HALVES[k]])
                 least = min(least, reach)
-                if reach == own and distance < own < raster.nothing and code == NO_DIRECTION:
-                    code = k + 1
+                if code != NO_DIRECTION or reach != own or own == raster.nothing:
+                    continue
+                is_known = turn > 0 and codes[r, c] != NO_DIRECTION and codes[r, c] & fresh == 0
+                if distance < own or (is_known and distance == own):
+                    code = (k + 1) | (fresh if turn > 0 else 0)
             doubts += own < least or (least < own and least <= raster.cutoff)
-            level += own != raster.nothing and code == NO_DIRECTION
+            left += own != raster.nothing and code == NO_DIRECTION
             codes[row, column] = code
-    return doubts, level
-
-
-@kernel
-def claim_level(raster: Any, codes: Any, turn: Any) -> Any:
-    """Find a round of level steps, to cells that have a direction; return how many."""
-    count = 0
-    rows, columns = raster.friction.shape
-    fresh = MARKS[turn % 2]
-    for row in range(rows):
-        for column in range(columns):
-            own = raster.distances[row, column]
-            if codes[row, column] != NO_DIRECTION or own == raster.nothing:
-                continue
-            friction = raster.friction[row, column]
-            for k in range(8):
-                r, c = row + ROWS[k], column + COLUMNS[k]
-                if not (0 <= r < rows and 0 <= c < columns) or raster.distances[r, c] != own:
-                    continue
-                if codes[r, c] == NO_DIRECTION or codes[r, c] & fresh:
-                    continue
-                other = _passable(raster.friction[r, c], raster.nothing)
-                if _reach(own, friction, other, raster.halves[HALVES[k]]) == own:
-                    codes[row, column] = (k + 1) | fresh
-                    count += 1
-                    break
-    return count
+    return doubts, left
 
 
 @kernel

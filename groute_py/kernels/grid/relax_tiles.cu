@@ -170,13 +170,8 @@ __device__ __forceinline__ void block_push(const Raster& raster, const Tiles& ti
                 least = min(least, plus(own.distance[from], step_cost(own.friction[from], friction, half)));
             }
         if (least < own.distance[row * PITCH + column] && least <= raster.cutoff) {
-            const u32 down = row == 0           ? 0
-                             : row == PITCH - 1 ? 2
-                                                : 1,
-                      right = column == 0           ? 0
-                              : column == PITCH - 1 ? 2
-                                                    : 1;
-            atomic_min(&own.key[3 * down + right], least);
+            const int down = (row == PITCH - 1) - (row == 0), right = (column == PITCH - 1) - (column == 0);
+            atomic_min(&own.key[4 + 3 * down + right], least);
         }
     }
     __syncthreads();
