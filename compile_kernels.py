@@ -109,6 +109,17 @@ def assign_trips() -> None:
     assign(graph, ([0], [1], [1.0]), times=times, iterations=2, skims=["cost"], device="cpu")
 
 
+def cross_rasters() -> None:
+    """Find all that a raster is asked for."""
+    import numpy as np
+
+    from groute_py import cost_distance
+
+    for kind in ("float32", "float64"):
+        words = {"allocation": True, "back_direction": True}
+        cost_distance(np.ones((9, 9), kind), [(0, 0)], **words, device="cpu").path(8, 8)
+
+
 def _reverse_arcs(path: Path) -> None:
     """Turn round the last half of the lines, which are arcs."""
     lines = path.read_text().splitlines()

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from groute_py.errors import InputError, VerificationError
 
-CROSSINGS = 1.0
+CROSSINGS = 4.0
 """Width of a bucket, in crossings of a tile of mean friction."""
 
 
@@ -25,6 +25,12 @@ class GridProblem(NamedTuple):
     halves: NDArray[Any]  # (3,): half the step by column, by row and diagonally
     cutoff: Any
     mean: float  # friction, of a sample
+
+    @property
+    def least_friction(self) -> Any:
+        """The least friction that is no barrier: all costs are normal numbers, on every device."""
+        tiny = np.finfo(self.kind).tiny
+        return max(tiny, self.kind.type(tiny / min(float(self.halves[:2].min()), 1.0)))
 
     def bucket_width(self, side: int) -> Any:
         """Return the width of a bucket where tiles have a side of so many cells."""
@@ -79,5 +85,5 @@ def check_sources(problem: GridProblem, blocked: NDArray[np.int64]) -> None:
         row, column = divmod(int(problem.sources[blocked[0]]), problem.friction.shape[1])
         raise InputError(
             f"{blocked.size} sources lie on barriers, such as ({row}, {column}), whose friction is "
-            "not a positive number; move them, or leave them out"
+            "too small or no number; move them, or leave them out"
         )

@@ -60,7 +60,7 @@ def test_a_spiral(device: str) -> None:
     check(result, friction, np.array([[0, 0]]), {"neighbours": 4})
 
 
-@pytest.mark.parametrize("tiny", [1e-6, 1e-45])
+@pytest.mark.parametrize("tiny", [1e-6, 2.0**-126])
 def test_steps_that_add_nothing(tiny: float, device: str) -> None:
     """Beside 2^20 they are lost in rounding, so distances are level; steps back lead to 0."""
     friction = np.full((40, 70), tiny, np.float32)
@@ -70,6 +70,19 @@ def test_steps_that_add_nothing(tiny: float, device: str) -> None:
     assert len(result.path(39, 69)) >= 70
     row, column = np.unravel_index(np.argmax(result.distance), friction.shape)
     assert result.path(int(row), int(column))[0].tolist() == [7, 0]
+
+
+@pytest.mark.parametrize(("tiny", "size"), [(1e-45, 1), (1e-39, 1e3), (1e-37, 1e-3)])
+def test_costs_that_a_gpu_takes_for_nothing_are_barriers(
+    tiny: float, size: float, device: str
+) -> None:
+    friction = np.array([[1, tiny, 1]], np.float32)
+    result = cost_distance(friction, [(0, 0)], cell_size=size, **ALL, device=device)
+    assert result.distance.tolist() == [[0, np.inf, np.inf]]
+    with pytest.raises(
+        InputError, match=r"such as \(0, 1\), whose friction is too small or no num"
+    ):
+        cost_distance(friction, [(0, 1)], cell_size=size, device=device)
 
 
 def test_a_raster_of_sources(device: str) -> None:

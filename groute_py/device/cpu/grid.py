@@ -22,7 +22,7 @@ class RasterGrid:
     def __init__(self, problem: GridProblem) -> None:
         kind, self._problem = problem.kind, problem
         friction, nothing = host_array(problem.friction).astype(kind, "C"), kind.type(np.inf)
-        friction[~(friction > 0)] = nothing
+        friction[~(friction >= problem.least_friction)] = nothing
         check_sources(problem, np.flatnonzero(friction.ravel()[problem.sources] == nothing))
         self._distances = np.full(friction.shape, nothing)
         words = problem.halves, problem.cutoff, nothing

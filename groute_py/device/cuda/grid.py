@@ -39,7 +39,7 @@ TILES = np.dtype(
 def raster_type(kind: np.dtype[Any]) -> np.dtype[Any]:
     """Return the struct ``Raster``, of a type of distances."""
     halves = [(name, kind) for name in ("half_x", "half_y", "half_diagonal")]
-    numbers = [("rows", NUMBER), ("columns", NUMBER), *halves, ("cutoff", kind)]
+    numbers = [("rows", NUMBER), ("columns", NUMBER), *halves, ("cutoff", kind), ("least", kind)]
     return np.dtype([("friction", POINTER), ("distance", POINTER), *numbers], align=True)
 
 
@@ -64,12 +64,14 @@ class RasterGrid:
             self._distances = cp.full(self._count, np.inf, kind)
             self._sources = cp.asarray(problem.sources)
             own = self._friction[self._sources].get()
-            check_sources(problem, np.flatnonzero(~((own > 0) & (own < np.inf))))
+            check_sources(
+                problem, np.flatnonzero(~((own >= problem.least_friction) & (own < np.inf)))
+            )
             arrays = {"friction": self._friction, "distance": self._distances}
             names = "half_x", "half_y", "half_diagonal"
             halves = dict(zip(names, problem.halves.tolist(), strict=True))
             numbers = {"rows": self._shape[0], "columns": self._shape[1], **halves}
-            numbers["cutoff"] = problem.cutoff
+            numbers |= {"cutoff": problem.cutoff, "least": problem.least_friction}
             self._raster = pointed(raster_type(kind), arrays, numbers)
             self.rounds = self._solve()
         if problem.cutoff < np.inf:

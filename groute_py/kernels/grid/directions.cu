@@ -10,7 +10,7 @@
 template <class Visit>
 __device__ __forceinline__ void visit_neighbours(const Raster& raster, u32 cell, Visit visit) {
     const u32 row = cell / raster.columns, column = cell % raster.columns;
-    const Distance friction = passable(raster.friction[cell]);
+    const Distance friction = passable(raster, cell);
     const int rows[] = {0, 1, 1, 1, 0, -1, -1, -1}, columns[] = {1, 1, 0, -1, -1, -1, 0, 1};
 #pragma unroll
     for (int k = 0; k < 8; k++) {
@@ -18,7 +18,7 @@ __device__ __forceinline__ void visit_neighbours(const Raster& raster, u32 cell,
         if (r >= raster.rows || c >= raster.columns) continue;
         const u32 from = r * raster.columns + c;
         const Distance half = !rows[k] ? raster.half_x : !columns[k] ? raster.half_y : raster.half_diagonal;
-        const Distance cost = step_cost(friction, passable(raster.friction[from]), half);
+        const Distance cost = step_cost(friction, passable(raster, from), half);
         visit(k + 1, from, raster.distance[from], plus(raster.distance[from], cost));
     }
 }

@@ -72,7 +72,7 @@ __device__ __forceinline__ void block_load(const Raster& raster, Tile& own, u32 
         const u32 row = top + i / PITCH - 1, column = left + i % PITCH - 1;  // wraps before the first
         const bool exists = row < raster.rows && column < raster.columns;
         const u64 cell = (u64)row * raster.columns + column;
-        own.friction[i] = exists ? passable(raster.friction[cell]) : UNREACHED;
+        own.friction[i] = exists ? passable(raster, cell) : UNREACHED;
         own.distance[i] = exists ? raster.distance[cell] : UNREACHED;
     }
     if (threadIdx.x < 9) own.key[threadIdx.x] = UNREACHED;
