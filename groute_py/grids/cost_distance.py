@@ -79,9 +79,8 @@ def cost_distance(
     Args:
         friction: cost of a unit of length in each cell, shape (rows, columns), NumPy, CuPy, an
             xarray DataArray, or another array. Cells that are NaN, infinite, 0 or negative are
-            barriers, and those whose steps would cost less than the least normal number of
-            the type of distances. Distances are float64 for float64, and for integers of 32 bits or more;
-            otherwise float32.
+            barriers, as are those whose steps would cost less than the least normal number.
+            Distances are float64 for float64 and for integers of 32 bits or more, else float32.
         sources: rows and columns, integers of shape (k, 2); or an array of the friction's shape,
             whose cells that are neither 0 nor NaN are sources, row by row (of two columns: no
             integers).
