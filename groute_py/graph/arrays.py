@@ -31,14 +31,16 @@ def array_of(values: Any) -> Any:
             f"a {type(values).__name__} on a GPU must come as a CuPy array: cupy.asarray(it)"
         )
     spoken = hasattr(values, "__array__") or hasattr(values, "__array_interface__")
-    if hasattr(values, "__dlpack__") and not spoken:
-        try:
+    try:
+        if hasattr(values, "__dlpack__") and not spoken:
             return np.from_dlpack(values)
-        except (RuntimeError, BufferError) as problem:
-            raise GraphError(
-                f"a {type(values).__name__} cannot be read where it lies ({problem}); copy it to "
-                "the host first"
-            ) from problem
+        return _on_host(values)
+    except (RuntimeError, BufferError) as problem:  # of the library that has made them
+        name = type(values).__name__
+        raise GraphError(f"a {name} cannot be read where it lies ({problem}); copy it") from problem
+
+
+def _on_host(values: Any) -> NDArray[Any]:
     if np.ma.is_masked(values):
         raise GraphError("some values are masked; fill them, or leave their arcs out")
     try:

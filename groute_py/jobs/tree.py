@@ -13,7 +13,8 @@ from groute_py.engine.keywords import BfsKeywords, SsspKeywords
 from groute_py.engine.option import takes
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.errors import InputError, quote
+from groute_py.errors import InputError, plain, quote
+from groute_py.graph.arrays import host_array, on_device
 from groute_py.graph.csr import GraphLike
 from groute_py.graph.ids import Positions
 from groute_py.io.tables.columns import Columns
@@ -132,6 +133,11 @@ class TreeJob:
     targets: Vertices = ()
     name: str = "sssp"
     brings_tree: bool = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "source", plain(self.source))
+        if on_device(self.targets) or hasattr(self.targets, "__dlpack_device__"):
+            object.__setattr__(self, "targets", host_array(self.targets))
 
     def shared_arguments(self) -> dict[str, Any]:
         source: Any = repr(self.source) if isinstance(self.source, Positions) else self.source

@@ -187,12 +187,6 @@ class Tensor:
         return self.array.__dlpack_device__()
 
 
-class OnGpu(Tensor):
-    """As arrays on a GPU show themselves."""
-
-    __cuda_array_interface__ = {"version": 3}  # noqa: RUF012
-
-
 def test_arrays_by_dlpack_are_not_copied() -> None:
     array = np.arange(4.0)
     assert np.shares_memory(array_of(Tensor(array)), array)
@@ -200,6 +194,41 @@ def test_arrays_by_dlpack_are_not_copied() -> None:
         Tensor(np.array([0, 1, 1])), Tensor(np.array([1])), Tensor(np.array([0.5]))
     )
     assert graph.weights.tolist() == [0.5]
+
+
+def test_weights_and_ends_by_dlpack() -> None:
+    """And a tensor that is not to be read, as one of PyTorch that requires a gradient."""
+    graph = groute_py.Graph.from_arrays([0, 2, 3, 3], [1, 2, 2], [4, 9, 3])
+    ends = Tensor(np.array([0, 1])), Tensor(np.array([2], np.int32))
+    slow = graph.with_weights(Tensor(np.array([4.5, 9, 3])))
+    with groute_py.open(slow, device="cpu") as solver:
+        assert solver.matrix(*ends).distances.tolist() == [[7.5], [3]]
+        assert solver.sssp(np.array(1), targets=ends[1]).distances.tolist() == [np.inf, 0, 3]
+        assert solver.route(Tensor(np.array([[0, 2], [2, 0]]))).distances.tolist() == [7.5, np.inf]
+        solver.update(Tensor(np.array([1])), arcs=Tensor(np.array([0])))
+        assert solver.nearest(ends[1], to_facility=True).distances.tolist() == [4, 3, 0]
+        solver.update(Tensor(np.array([0, 2, 2])))
+        assert solver.apsp(groute_py.Positions(ends[0])).distances.tolist()[0] == [0, 0, 2]
+
+    class Gradient(Tensor):
+        def __dlpack__(self, **options: Any) -> Any:
+            raise BufferError("Can't export tensors that require gradient")
+
+    class Parameter(Gradient):
+        def __array__(self, **options: Any) -> Any:
+            raise RuntimeError("Can't call numpy() on Tensor that requires gradient")
+
+    for kind in (Gradient, Parameter):
+        with pytest.raises(
+            GraphError, match=rf"a {kind.__name__} cannot be read .* gradient\); copy it"
+        ):
+            graph.with_weights(kind(np.zeros(3)))
+
+
+class OnGpu(Tensor):
+    """As arrays on a GPU show themselves."""
+
+    __cuda_array_interface__ = {"version": 3}  # noqa: RUF012
 
 
 def test_arrays_on_a_gpu_are_refused_with_a_way_out() -> None:
