@@ -23,7 +23,8 @@ def test_three_directions(seed: int) -> None:
 
     for _ in range(6):
         loading = random.random(8)
-        target = rule.target(loading, products)
+        weights, means = rule.mean(loading, products)
+        target: Flows = np.asarray(weights) @ np.stack(means)
         points = np.stack([loading, *before])
         shares = np.linalg.lstsq(np.r_[points.T, [np.ones(len(points))]], np.r_[target, 1])[0]
         assert (shares > -1e-9).all()
@@ -32,6 +33,7 @@ def test_three_directions(seed: int) -> None:
             assert share < 1e-9 or abs((target - flows) @ curvature @ (point - flows)) < 1e-9
         before = [target, *before][:3]
         flows = flows + 0.3 * (target - flows)
-        rule.moved(0.3)
-    rule.moved(1.0)
-    np.testing.assert_array_equal(rule.target(loading, products), loading)
+        rule.moved(target, 0.3)
+    rule.moved(target, 1.0)
+    weights, means = rule.mean(loading, products)
+    np.testing.assert_array_equal(np.asarray(weights) @ np.stack(means), loading)

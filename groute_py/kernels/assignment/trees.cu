@@ -13,7 +13,7 @@
 #define PACK 32       // origins of a pack
 #define MOST_PARTS 8  // warps that take the arcs of one vertex
 
-// Origins of a batch and their ancestors; device/cuda/hierarchy/origins.py has the same struct.
+// Origins of a batch and their ancestors; device/cuda/assignment/origins.py has the same struct.
 struct Origins {
     const u32* depths;        // by origin
     u32* chains;              // by pack, depth and lane: the ancestor, the origin last; NO_VERTEX below it
