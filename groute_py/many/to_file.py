@@ -80,7 +80,7 @@ class StoredRows:
                 if self._store.part is None or self._files.are_complete():
                     write_output(self._files, self._job, self._attributes)
         except RunError:
-            if self._store.part is None or self._store.is_there():
+            if self._store.part is None or self._files.path("distances").exists():
                 raise  # else the process of another part has made the output this moment
         self._store.finish()
 

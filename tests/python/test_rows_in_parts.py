@@ -17,7 +17,7 @@ from support.kept_rows import every, job_of, left, listing
 from support.reference import rows_from
 
 import groute_py
-from groute_py import Graph, InputError
+from groute_py import Graph, InputError, RunError
 from groute_py.cli.outputs import save_rows
 from groute_py.comm.base import SoloChannel
 from groute_py.many import to_file
@@ -179,6 +179,27 @@ def test_two_runs_that_end_together(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         store.close()
     np.testing.assert_array_equal(np.load(path), every(graph))
     assert listing(tmp_path) == ["out.npy"]
+
+
+def test_a_part_that_comes_while_the_output_is_made(tmp_path: Path) -> None:
+    """Its folder has marks of all rows, and their file is the output: nothing replaces that."""
+    path, graph = tmp_path / "out.npy", random_graph(40, 120, seed=3, greatest=9)
+    job, stores = job_of(graph), [Store(path, UNIT, part=RunPart(1, 1)) for _ in range(2)]
+    rows = [StoredRows(job, store, {}) for store in stores]
+    for some in rows:
+        some.begin(SoloChannel())
+        to_file.deliver(SoloChannel(), job, np.arange(40), some)
+    to_file.write_output(rows[0]._files, job, {})
+    with pytest.raises(InputError, match="is complete, and .* remove that folder"):
+        solve_part(path, graph, RunPart(1, 1))
+    np.testing.assert_array_equal(np.load(path), every(graph))
+    rows[1].finish()  # the folder is there, and the output is
+    np.testing.assert_array_equal(np.load(path), every(graph))
+    assert listing(tmp_path) == ["out.npy"]
+    with pytest.raises(RunError, match=f"is gone, as other runs have completed {path}"):
+        to_file.deliver(SoloChannel(), job, np.arange(40), rows[0])
+    for store in stores:
+        store.close()
 
 
 def test_disks_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

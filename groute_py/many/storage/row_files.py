@@ -93,7 +93,12 @@ class RowFiles:
         return {name: np.load(self.path(name), mmap_mode="r") for name in self._types}
 
     def lay_out(self) -> None:
-        """Make the files, with room for all rows; what another process has laid out stays."""
+        """Make the files, with room for all rows; what another process has laid out stays.
+
+        Those that have rows are not made again: the output may be made of them this moment.
+        """
+        if self.marker.exists() and COMPLETE in self.marker.read_bytes():
+            return
         self._check_room()
         for name, kind in self._types.items():
             with open(open_file(self.path(name), os.O_CREAT), "r+b") as file:

@@ -209,10 +209,6 @@ class Store:
         """Return whether the output waits for units that are other processes'."""
         return self.part is not None and not self._files.complete.all()
 
-    def is_there(self) -> bool:
-        """Return whether the folder is, which another process may have made the output of."""
-        return self._is_own()
-
     @property
     def state(self) -> str:
         """The progress in words, as this rank sees it."""
@@ -266,7 +262,7 @@ class Store:
         try:
             self._files.open()
         except FileNotFoundError:
-            if not self._resume:
+            if not self._resume and self.part is None:
                 raise self._taken_over() from None
             if self.path.exists():
                 raise InputError(
@@ -289,6 +285,8 @@ class Store:
         return InputError(f"{self._place} is damaged; leave out --resume to begin anew")
 
     def _taken_over(self) -> RunError:
+        if self.part is not None and self.path.exists():
+            return RunError(f"{self._place} is gone, as other runs have completed {self.path}")
         return RunError(
             f"{self._place}: another run has begun on {self.path} meanwhile; this one's "
             f"{self._unit} are lost: give each run an output of its own"
