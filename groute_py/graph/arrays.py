@@ -35,7 +35,7 @@ def array_of(values: Any) -> Any:
         if hasattr(values, "__dlpack__") and not spoken:
             return np.from_dlpack(values)
         return _on_host(values)
-    except (RuntimeError, BufferError) as problem:  # of the library that has made them
+    except (RuntimeError, BufferError, TypeError) as problem:  # of the library that has made them
         name = type(values).__name__
         raise GraphError(f"a {name} cannot be read where it lies ({problem}); copy it") from problem
 

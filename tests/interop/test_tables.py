@@ -218,7 +218,11 @@ def test_weights_and_ends_by_dlpack() -> None:
         def __array__(self, **options: Any) -> Any:
             raise RuntimeError("Can't call numpy() on Tensor that requires gradient")
 
-    for kind in (Gradient, Parameter):
+    class Bfloat16(Gradient):
+        def __array__(self, **options: Any) -> Any:
+            raise TypeError("Got unsupported ScalarType, even without gradient")
+
+    for kind in (Gradient, Parameter, Bfloat16):
         with pytest.raises(
             GraphError, match=rf"a {kind.__name__} cannot be read .* gradient\); copy it"
         ):
