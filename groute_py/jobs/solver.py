@@ -440,7 +440,8 @@ def _reopened(recipe: bytes) -> Solver:
     with _OPENING:
         key = os.getpid(), recipe
         solver = _reopened_here.get(key)
-        if solver is None or ("_opened" in vars(solver) and solver._opened.is_closed):
+        is_closed = solver is not None and "_opened" in vars(solver) and solver._opened.is_closed
+        if solver is None or is_closed or solver._recipe != recipe:  # `update` changes it
             solver = _reopened_here[key] = object.__new__(Solver)
             solver._recipe = recipe
         return solver

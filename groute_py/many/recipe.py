@@ -76,8 +76,8 @@ def _forward(opened: Opened) -> Graph:
 
 
 def _file_of(graph: Graph) -> Path:
-    """A file that has the graph."""
-    if (file := file_of_prepared(graph)) is not None:
+    """A file that has the graph; that of a prepared one may be another than was mapped."""
+    if (file := file_of_prepared(graph)) is not None and prepared.is_as_mapped(file):
         return file.path
     suffix = prepared.SUFFIX if isinstance(graph, PreparedGraph) else native.SUFFIX
     path = scratch_folder() / f"{secrets.token_hex(8)}{suffix}"

@@ -170,6 +170,29 @@ def test_a_prepared_file_that_is_another_is_an_error(loss: str, tmp_path: Path) 
         pickle.loads(pickled)
 
 
+@pytest.mark.parametrize("loss", ["change", "remove"])
+def test_a_solver_of_a_prepared_graph_whose_file_is_another(loss: str, tmp_path: Path) -> None:
+    """The other process gets the graph that this one has mapped, not what the file has."""
+    path = tmp_path / "road.prepared"
+    groute_py.write_graph(groute_py.prepare(ROAD, device="cpu"), path)
+    town = groute_py.read_graph(path)
+    if loss == "change":
+        other = ROAD.with_weights(2 * ROAD.weights)
+        groute_py.write_graph(groute_py.prepare(other, device="cpu"), path)
+    else:
+        path.unlink()
+    with groute_py.open(town, device="cpu") as solver, again(solver) as there:
+        np.testing.assert_array_equal(there.sssp(21).distances, scipy_distances(ROAD, 21))
+        assert there.sssp(21).statistics["algorithm"] == "contraction"
+
+
+def test_other_weights_of_a_copy_are_not_those_of_the_next() -> None:
+    with groute_py.open(ROAD, device="cpu") as solver, again(solver) as one:
+        one.update(2 * ROAD.weights)
+        with again(solver) as other:
+            np.testing.assert_array_equal(other.sssp(21).distances, scipy_distances(ROAD, 21))
+
+
 def test_several_ranks_do_not_go_along() -> None:
     def work(channel: Any) -> None:
         solver = Solver(Opened(GraphSource(ROAD), channel, Options(device="cpu")))

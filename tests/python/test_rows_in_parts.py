@@ -190,7 +190,7 @@ def test_a_part_that_comes_while_the_output_is_made(tmp_path: Path) -> None:
         some.begin(SoloChannel())
         to_file.deliver(SoloChannel(), job, np.arange(40), some)
     to_file.write_output(rows[0]._files, job, {})
-    with pytest.raises(InputError, match="is complete, and .* remove that folder"):
+    with pytest.raises(InputError, match=r"is complete, and .* remove that folder"):
         solve_part(path, graph, RunPart(1, 1))
     np.testing.assert_array_equal(np.load(path), every(graph))
     rows[1].finish()  # the folder is there, and the output is

@@ -91,6 +91,14 @@ def map_again(file: PreparedFile, part: int, parts: int) -> Contents:
     return contents
 
 
+def is_as_mapped(file: PreparedFile) -> bool:
+    """Return whether a file has, by its digests, the content that this process has mapped."""
+    try:
+        return _content_of(map_file(file.path)) == file.content
+    except (OSError, FormatError):
+        return False
+
+
 def _content_of(contents: Contents) -> str:
     """Tells the file from one with another content.
 
