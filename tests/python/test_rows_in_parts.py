@@ -181,6 +181,14 @@ def test_two_runs_that_end_together(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert listing(tmp_path) == ["out.npy"]
 
 
+def test_parts_are_all_but_equal() -> None:
+    for total, of in [(0, 1), (0, 3), (1, 3), (7, 3), (9, 3), (2, 5)]:
+        parts = [RunPart(number, of).units(total) for number in range(1, of + 1)]
+        for part, known in zip(parts, np.array_split(np.arange(total), of), strict=True):
+            np.testing.assert_array_equal(part, known)
+    assert RunPart(10**12, 10**12).units(5).tolist() == []  # at once, however many there are
+
+
 def test_a_part_that_comes_while_the_output_is_made(tmp_path: Path) -> None:
     """Its folder has marks of all rows, and their file is the output: nothing replaces that."""
     path, graph = tmp_path / "out.npy", random_graph(40, 120, seed=3, greatest=9)

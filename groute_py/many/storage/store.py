@@ -74,7 +74,10 @@ class RunPart(NamedTuple):
         >>> RunPart(2, 3).units(7).tolist()
         [3, 4]
         """
-        return np.array_split(np.arange(total), self.of)[self.number - 1]
+        size, longer = divmod(total, self.of)
+        before = self.number - 1
+        first = size * before + min(before, longer)
+        return np.arange(first, first + size + (before < longer))
 
 
 class Store:
