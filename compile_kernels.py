@@ -84,6 +84,7 @@ def run_commands() -> None:
             commands.main([*words, "--device", "cpu", "--no-cache"], standalone_mode=False)
     answer_by_labels()
     assign_trips()
+    cross_rasters()
 
 
 def answer_by_labels() -> None:

@@ -25,8 +25,8 @@ from groute_py.many.opened import Opened
 from groute_py.system.environment import local_rank
 
 MOST_ROOTED_BY_HIERARCHY = 10_000
-"""Facilities up to which the solve from a root is by the hierarchy of a prepared graph. Its search
-upward, which one block of a GPU does, visits all that lies above them."""
+"""Facilities up to which a solve from a root, or a sweep on the cores, is by the hierarchy of a
+prepared graph. Its search upward, by one block of a GPU or one thread, visits all above them."""
 
 
 def sweep_from(

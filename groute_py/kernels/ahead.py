@@ -18,6 +18,7 @@ import numpy as np
 
 from groute_py.kernels.source import (
     CERTIFICATE,
+    GRID,
     LINKS,
     LOADING,
     MODES,
@@ -34,12 +35,12 @@ TARGETS = ("sm_80", "sm_90", "sm_100", "sm_120")
 """The processors that are compiled for: the first of each major compute capability."""
 
 USUAL_TARGETS = ("sm_90", "sm_100")
-"""Those of an everyday build."""
+"""Those of ``GROUTE_PY_GPU_KERNELS=usual``."""
 
 LINKING = ("alone", "fused")
 """The modes that ``auto`` takes on the GPUs of one host."""
 
-OF_OWN_TYPES = (SOLVE, CERTIFICATE, LOADING, LINKS)
+OF_OWN_TYPES = (SOLVE, CERTIFICATE, LOADING, LINKS, GRID)
 """Programs whose types are not those of the weights, and the solver."""
 
 
@@ -53,7 +54,7 @@ class Variant(NamedTuple):
 def usual_variants() -> list[Variant]:
     """Variants that ``auto`` takes on one host for weights of 32 bits and up to 2³¹ arcs."""
     solves = _variants(("int32", "float32"), (False,), LINKING, (False,))
-    return [*solves, *_alone(CERTIFICATE, "int64", "float32"), *_assignments()]
+    return [*solves, *_alone(CERTIFICATE, "int64", "float32"), *_of_floats()]
 
 
 def all_variants() -> list[Variant]:
@@ -61,7 +62,7 @@ def all_variants() -> list[Variant]:
     types = ("int32", "int64", "float32", "float64")
     solves = _variants(types, (False, True), tuple(MODES), (False, True))
     certificates = _alone(CERTIFICATE, "int64", "float32", "float64")
-    return [*solves, *certificates, *_assignments()]
+    return [*solves, *certificates, *_of_floats()]
 
 
 def file_name(text: str, choices: tuple[str, ...], target: str) -> str:
@@ -96,8 +97,10 @@ def _variants(
         yield from (Variant(program, alone) for program in PROGRAMS if program not in OF_OWN_TYPES)
 
 
-def _assignments() -> Iterator[Variant]:
-    return chain(_alone(LOADING, "float64"), _alone(LINKS, "float64"))
+def _of_floats() -> Iterator[Variant]:
+    """Yield the programs of assignments and rasters."""
+    rasters = _alone(GRID, "float32", "float64")
+    return chain(_alone(LOADING, "float64"), _alone(LINKS, "float64"), rasters)
 
 
 def _alone(program: Program, *types: str) -> Iterator[Variant]:

@@ -92,6 +92,7 @@ AT_WORK = r"""
 from importlib.util import find_spec
 
 import groute_py
+import numpy as np
 from compile_kernels import run_commands
 from groute_py import read_graph
 from groute_py.device.cpu.methods import contraction
@@ -117,6 +118,11 @@ with groute_py.open("it.prepared", device="cpu", cutoff=9) as solver:
         solver.sssp(3)
 assert forms() == saved, forms() - saved
 
+for kind in ("float32", "float64"):
+    words = {"allocation": True, "back_direction": True, "device": "cpu"}
+    groute_py.cost_distance(np.ones((80, 70), kind), [(3, 4)], **words).path(70, 60)
+assert forms() == saved, forms() - saved
+
 if find_spec("pymetis"):
     town = groute_py.customize("road:20x20", device="cpu")
     town.pairs([3], [7])
@@ -129,8 +135,8 @@ if find_spec("pymetis"):
     groute_py.assign(graph, table, times=times, skims=["time"], device="cpu")
     assert forms() == saved, forms() - saved
 """
-"""The kernels that take arcs in order, and in another one, those of trees within a cutoff, and of
-an order from separators."""
+"""The kernels that take arcs in order, and in another one, those of trees within a cutoff, of
+rasters, and of an order from separators."""
 
 
 def test_kernels_of_usual_work_are_of_the_build(tmp_path: Path) -> None:

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from groute_py.kernels import ahead
-from groute_py.kernels.source import BREADTH_FIRST, CERTIFICATE, MODES, SOLVE, options
+from groute_py.kernels.source import BREADTH_FIRST, CERTIFICATE, GRID, MODES, SOLVE, options
 
+FLOATS = "float32", "float64"
 CHOICES = options(np.dtype("int32"), wide_offsets=False, mode="alone")
 
 
@@ -49,6 +50,9 @@ def test_usual_variants_are_some_of_all() -> None:
     assert (BREADTH_FIRST, CHOICES) in usual
     for name in ("int64", "float32"):  # the distances of int32 weights have 64 bits for users
         assert (CERTIFICATE, options(np.dtype(name), wide_offsets=False, mode="alone")) in usual
+    kinds = [options(np.dtype(name), wide_offsets=False, mode="alone") for name in FLOATS]
+    for variants in usual, every:  # distances of rasters are floats, whatever the weights
+        assert [choices for program, choices in variants if program == GRID] == kinds
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -27,11 +27,11 @@ class RasterGrid:
         self._distances = np.full(friction.shape, nothing)
         words = problem.halves, problem.cutoff, nothing
         self._raster = kernels.Cells(friction, self._distances, *words)
-        self._rounds, self._tiles = self._solve()
+        self._solve()
         self._distances[self._distances > problem.cutoff] = nothing
 
-    def _solve(self) -> tuple[int, int]:
-        """Relax tiles until none is pending; return the numbers of rounds and of relaxed tiles."""
+    def _solve(self) -> None:
+        """Relax tiles until none is pending."""
         problem, raster = self._problem, self._raster
         columns = problem.friction.shape[1]
         height, width = (-(-length // kernels.SIDE) for length in problem.friction.shape)
@@ -48,19 +48,21 @@ class RasterGrid:
             kernels.push(front, tile, raster.distances.dtype.type(0), 1)
         team = Threads(min(thread_count(), height * width))
         spaces = [_workspace(problem.kind) for _ in range(team.size)]
-        bucket, turn, tiles = problem.bucket_width(kernels.SIDE), 0, 0
+        bucket, turn = problem.bucket_width(kernels.SIDE), 0
         while count := int(front.words[kernels.COUNT]):
             turn += 1
             front.words[:] = 0
             least = front.keys[turn % 2, front.lists[turn % 2, :count]].min()
             threshold = max(least + bucket, np.nextafter(least, raster.nothing))
 
-            def relax(number: int) -> Any:
+            def relax(number: int) -> None:
                 words = turn, count, threshold, spaces[number]  # noqa: B023
-                return kernels.relax_tiles(raster, front, *words)
+                kernels.relax_tiles(raster, front, *words)
 
-            tiles += sum(team.run(relax)) if count > 1 else relax(0)
-        return turn, tiles
+            if count > 1:
+                team.run(relax)
+            else:
+                relax(0)
 
     def distances(self) -> NDArray[Any]:
         """See `groute_py.device.grid.Grid`."""

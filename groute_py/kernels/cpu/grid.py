@@ -171,14 +171,13 @@ def _push_neighbours(raster: Any, front: Any, tile: Any, turn: Any, work: Any) -
 
 
 @kernel
-def relax_tiles(raster: Any, front: Any, turn: Any, count: Any, threshold: Any, work: Any) -> Any:
-    """Relax the tiles of a round that this thread takes; return how many."""
+def relax_tiles(raster: Any, front: Any, turn: Any, count: Any, threshold: Any, work: Any) -> None:
+    """Relax the tiles of a round that this thread takes."""
     side = turn % 2
-    done = 0
     while True:
         taken = add(front.words, TAKEN, 1)
         if taken >= count:
-            return done
+            return
         tile = front.lists[side, taken]
         key = front.keys[side, tile]
         front.keys[side, tile] = raster.nothing
@@ -192,7 +191,6 @@ def relax_tiles(raster: Any, front: Any, turn: Any, count: Any, threshold: Any, 
         rows, columns = own.shape
         own[:] = work.distances.reshape(PITCH, PITCH)[1 : rows + 1, 1 : columns + 1]
         _push_neighbours(raster, front, tile, turn, work)
-        done += 1
 
 
 @kernel
