@@ -17,9 +17,13 @@ from numpy.typing import NDArray
 
 from groute_py.assignment.directions import Flows, FrankWolfe, TargetRule
 from groute_py.assignment.links import Links
-from groute_py.assignment.network import TrafficNetwork
+from groute_py.assignment.network import TrafficNetwork, check_balance
 from groute_py.assignment.ranks import Loads
 from groute_py.errors import InputError
+from groute_py.graph.arrays import host_array
+
+TOLERANCE = 1e-5
+"""Share by which flows to begin at may cost less than trips on the cheapest paths: rounding."""
 
 
 class Iteration(NamedTuple):
@@ -72,7 +76,8 @@ class Equilibrium:
     ) -> None:
         self._classes, self._links = network.classes, links
         self._direction, self._is_average = direction, is_average
-        self._has_begun, self._increments = start is not None, increments
+        self._network, self._is_given = network, start is not None
+        self._has_begun, self._increments = self._is_given, increments
         self._begun = time.monotonic()
         self._trips = np.array([some.origins.trips.sum() for some in self._classes.trips])
         self.lost = np.zeros_like(self._trips)
@@ -96,6 +101,9 @@ class Equilibrium:
         while True:
             loads = yield self._links.costs(self.flows)
             self.lost, self.least = loads.lost, loads.least
+            if self._is_given and not self.history:
+                loading = host_array(self._links.stack(loads.flows))
+                check_balance(self._network, host_array(self.flows), loading)
             state = self._state(len(self.history) + 1, float(self._classes.pce @ loads.costs))
             self.history.append(state)
             note(state)
@@ -117,6 +125,11 @@ class Equilibrium:
                 "trips, capacities, times and powers"
             )
         loaded = float(self._classes.pce @ (self._trips - self.lost))
+        if self._is_given and least > cost * (1 + TOLERANCE):
+            raise InputError(
+                "start: these flows cost less than the trips on the cheapest paths; flows begin at "
+                "those of the same trips"
+            )
         saving = max(cost - least, 0.0)
         return Iteration(
             number,

@@ -147,9 +147,9 @@ def start_of(start: Any, network: TrafficNetwork) -> NDArray[np.float64]:
     """Flows to begin at, shape (c, m), from such an array, an `Assignment`, or a table of one.
 
     Raises:
-        InputError: they are not those of the trips.
+        InputError: they are no flows of the links.
     """
-    graph, classes = network.graph, network.classes
+    classes = network.classes
     if isinstance(start, str | Path):
         start = _saved(Path(start), network)
     flows = np.asarray(getattr(start, "class_flows", start), np.float64)
@@ -158,18 +158,19 @@ def start_of(start: Any, network: TrafficNetwork) -> NDArray[np.float64]:
         raise InputError(f"start: flows have shape {flows.shape}, not {classes.fixed.shape}")
     if not (np.isfinite(flows) & (flows >= 0)).all():
         raise InputError("start: a flow is negative, missing or infinite")
-    for own, trips in zip(flows, classes.trips, strict=True):
-        count = graph.vertex_count
-        some = trips.origins
-        ends = np.where(some.destinations >= count, some.destinations - count, some.destinations)
-        balance = np.bincount(ends, some.trips, count).astype(np.float64)  # integers of nothing
-        balance -= np.bincount(some.origins, np.add.reduceat(some.trips, some.starts[:-1]), count)
-        balance += np.bincount(graph.tails(), own, count) - np.bincount(graph.heads, own, count)
+    return flows
+
+
+def check_balance(network: TrafficNetwork, flows: NDArray[Any], loading: NDArray[Any]) -> None:
+    """Raise `InputError` for flows to begin at that begin or end elsewhere than a loading's."""
+    graph, count = network.graph, network.graph.vertex_count
+    for own, other, trips in zip(flows, loading, network.classes.trips, strict=True):
+        tails, heads = (np.bincount(v, own - other, count) for v in (graph.tails(), graph.heads))
+        balance = (tails - heads).astype(np.float64)  # integers of nothing
         worst = int(np.abs(balance).argmax())
-        if abs(balance[worst]) > BALANCE * max(some.trips.sum(), 1.0):
+        if abs(balance[worst]) > BALANCE * max(trips.origins.trips.sum(), 1.0):
             vertex = graph.numbering.id_of(worst)
             raise InputError(
                 f"start: flows at vertex {quoted(vertex)} miss the trips by {balance[worst]:g}; "
                 "flows begin at those of the same trips"
             )
-    return flows

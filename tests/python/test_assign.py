@@ -330,6 +330,22 @@ def test_no_arcs_and_no_trips(device: str) -> None:
     assert (answer.trips, answer.within_zones, answer.gap) == (2, 2, 0)
 
 
+def test_a_start_beside_unassigned_trips() -> None:
+    roads, trips = ([0, 2, 3, 4, 4, 4], [1, 2, 3, 3], np.ones(4)), ([0, 0], [3, 4], [6.0, 2.0])
+    times = BPR(np.array([1.0, 2, 2, 1]), 2.0)
+    first = assign(roads, trips, times=times)
+    again = assign(roads, trips, times=times, start=first)
+    assert (again.unassigned, again.volumes.tolist()) == (2, first.volumes.tolist())
+
+
+def test_a_start_of_other_trips_between_the_same_ends() -> None:
+    roads = [0, 2, 4, 4, 4], [2, 3, 2, 3], np.ones(4)
+    times = BPR(np.array([1.0, 10, 10, 1]), 100.0)
+    cheap = assign(roads, ([0, 1], [2, 3], [5.0, 5.0]), times=times)
+    with pytest.raises(InputError, match="start: these flows cost less than the trips"):
+        assign(roads, ([0, 1], [3, 2], [5.0, 5.0]), times=times, start=cheap)
+
+
 def test_a_start_without_trips() -> None:
     answer = assign(BRAESS, ([0], [0], [8.0]), times=TIMES, start=np.zeros(5))
     assert (answer.volumes.tolist(), answer.within_zones) == ([0] * 5, 8)
