@@ -34,8 +34,9 @@ class GridProblem(NamedTuple):
 
     def bucket_width(self, side: int) -> Any:
         """Return the width of a bucket where tiles have a side of so many cells."""
-        step = float(self.halves[0] + self.halves[1])
-        return self.kind.type(CROSSINGS * side * self.mean * step)
+        step = float(self.halves[0]) + float(self.halves[1])
+        with np.errstate(over="ignore"):  # all tiles are in a bucket of infinite width
+            return self.kind.type(CROSSINGS * side * self.mean * step)
 
 
 class Grid(Protocol):

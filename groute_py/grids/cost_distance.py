@@ -23,7 +23,7 @@ class CostDistance(NamedTuple):
 
     Attributes:
         distance: cost of the cheapest path from a source to each cell, float32 or float64;
-            infinite on barriers, beyond the cutoff, and where no path leads.
+            infinite on barriers, beyond the cutoff or what the type holds, and where no path leads.
         sources: row and column of each source, int64, shape (k, 2).
         allocation: number of a nearest source, its row in ``sources``, int32; −1 without one. None
             unless asked for.

@@ -73,7 +73,8 @@ def cells_of(places: Any, shape: tuple[int, ...], what: str) -> NDArray[np.int64
 def _sources(sources: Any, shape: tuple[int, ...]) -> NDArray[np.int64]:
     """Return the cells of sources, by their numbers."""
     given = host_array(values_of(sources))
-    if given.shape == shape and not (shape[1] == 2 and given.dtype.kind in "iu"):
+    is_raster = given.shape == shape and given.dtype.kind in "biuf"
+    if is_raster and not (shape[1] == 2 and given.dtype.kind in "iu"):
         cells = np.flatnonzero((given != 0) & (given == given))
     elif given.size:
         cells = cells_of(given, shape, "sources")
@@ -115,4 +116,4 @@ def _mean(raster: Any) -> float:
     steps = (max(length // SAMPLE, 1) for length in raster.shape)
     sample = host_array(raster[tuple(slice(None, None, step) for step in steps)])
     passable = sample[(sample > 0) & (sample < inf)]
-    return float(passable.mean(dtype=np.float64)) if passable.size else 1.0
+    return float((passable / passable.size).sum(dtype=np.float64)) if passable.size else 1.0

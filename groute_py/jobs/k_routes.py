@@ -78,7 +78,7 @@ def k_routes(
         targets = np.array([group.source for group in own], np.int64)
         with closing(spurs), closing(solving.blocks(targets)) as blocks:
             for block in blocks:
-                results += spurs.of_block(block, own[block.first :])
+                results += spurs.of_block(block, own[block.first :], deadline)
                 done = block.first + block.count
                 if work.progress is not None:
                     work.progress(min(done * channel.size, len(groups)), len(groups))
@@ -125,23 +125,33 @@ class _Spurs:
         of_kind = self._kind.type
         self._limits = k, of_kind(min(bound, most)), of_kind(greatest), bool(greatest == most)
         threads = core_count()
-        self._spaces = SimpleQueue[Any]()
+        self._spaces, self._clocks = SimpleQueue[Any](), list[NDArray[np.int64]]()
         for _ in range(threads):
-            self._spaces.put(space_for(facts.vertex_count, self._kind))
+            space = space_for(facts.vertex_count, self._kind)
+            self._spaces.put(space)
+            self._clocks.append(space.clock)
         self._pool = ThreadPoolExecutor(threads)
 
     def close(self) -> None:
-        """End the threads."""
+        """End the threads, also at work."""
+        from groute_py.kernels.cpu.k_paths import STOP
+
+        for clock in self._clocks:
+            clock[STOP] = 1
         self._pool.shutdown(cancel_futures=True)
 
-    def of_block(self, block: RowBlock, groups: list[Group]) -> list[PathsOfPairs]:
+    def of_block(self, block: RowBlock, groups: list[Group], deadline: float) -> list[PathsOfPairs]:
         """Return the paths to the targets of the rows of a block, which begin the groups."""
         parts = [
             (row, group.source, *(of[first : first + PAIRS_AT_ONCE] for of in group[1:]))
             for row, group in zip(block.distances, groups, strict=False)
             for first in range(0, len(group.numbers), PAIRS_AT_ONCE)
         ]
-        return list(self._pool.map(self._of_part, *zip(*parts, strict=True)))
+        left_s = None if deadline == np.inf else deadline - time.monotonic()
+        try:
+            return list(self._pool.map(self._of_part, *zip(*parts, strict=True), timeout=left_s))
+        except TimeoutError:
+            raise too_late() from None
 
     def _of_part(
         self, row: NDArray[Any], target: int, numbers: NDArray[Any], sources: NDArray[Any]
@@ -150,9 +160,8 @@ class _Spurs:
 
         nothing = unreached(row.dtype)
         with lent(self._spaces) as space:
-            space.clock[LOST] = 0
             found = k_paths(self._arcs, row, nothing, target, sources, self._limits, space)
-            if space.clock[LOST] and (found[0] < self._limits[0]).any():
+            if space.clock[LOST]:
                 raise out_of_range(self._facts.name, self._kind)
         return PathsOfPairs(numbers, *found)
 

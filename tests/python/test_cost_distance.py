@@ -85,6 +85,16 @@ def test_costs_that_a_gpu_takes_for_nothing_are_barriers(
         cost_distance(friction, [(0, 1)], cell_size=size, device=device)
 
 
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+def test_costs_that_no_type_holds(kind: str, device: str) -> None:
+    most = np.finfo(kind).max
+    friction = np.array([[most / 4, most / 4, most / 2, most, 1]], kind)
+    result = cost_distance(friction, [(0, 0)], **ALL, device=device)
+    assert np.allclose(result.distance[0, :3] / most, [0, 0.25, 0.625])
+    assert np.isinf(result.distance[0, 3:]).all()
+    assert result.allocation.tolist() == [[0, 0, 0, -1, -1]]
+
+
 def test_a_raster_of_sources(device: str) -> None:
     friction, cities = np.ones((5, 9)), np.zeros((5, 9))
     cities[4, 8], cities[0, 1], cities[2, 2] = 7, 3, np.nan
@@ -149,6 +159,7 @@ REFUSED: dict[str, tuple[Any, Any, dict[str, Any]]] = {
         *(np.ones((2, 3)), [(0, 0), (2, 0)], {}),
     ),
     r"sources must be rows and columns, .* not float64": (np.ones((2, 2)), [(0.5, 1)], {}),
+    r"sources must be rows and columns, .* not <U1": (np.ones((2, 3)), np.full((2, 3), "0"), {}),
     r"1 sources lie on barriers, such as \(1, 0\)": (
         *([[1, 2], [0, 1]], [(0, 0), (1, 0), (0, 1)], {}),
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import time
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
@@ -262,3 +263,26 @@ def test_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     options: Any = {"device": "cpu", "threads": 1, "time_limit_s": 1e-6}
     with groute_py.open(graph, **options) as solver, pytest.raises(TimeLimitError):
         solver.route(pairs, k=2)
+
+
+def test_the_time_limit_within_a_pair() -> None:
+    """The run would take minutes; its threads end too, as after Ctrl-C."""
+    side = 30
+    cells = np.arange(side * side).reshape(side, side)
+    pairs = [(cells[:, :-1], cells[:, 1:]), (cells[:-1], cells[1:])]
+    steps = [arc for one, other in pairs for arc in zip(one.flat, other.flat, strict=True)]
+    both = steps + [(head, tail) for tail, head in steps]
+    weights = np.random.default_rng(0).integers(1, 1000, len(both)).tolist()
+    graph = graph_of(side * side, [(*arc, w) for arc, w in zip(both, weights, strict=True)])
+    start = time.monotonic()
+    options: Any = {"device": "cpu", "time_limit_s": 1.0}
+    with groute_py.open(graph, **options) as solver, pytest.raises(TimeLimitError):
+        solver.route([(0, side * side - 1)], k=20_000)
+    assert time.monotonic() - start < 60
+
+
+def test_paths_out_of_range_are_missed_by_their_pair_only() -> None:
+    arcs = [(0, 1, 2**62), (1, 3, 2**62), (0, 2, 1), (2, 3, 1), (0, 3, 9)]
+    routes = groute_py.route(graph_of(4, arcs, "int64"), [(0, 3), (2, 3)], k=2, device="cpu")
+    assert routes is not None
+    assert routes.distances.tolist() == [[2, 9], [1, UNREACHED]]

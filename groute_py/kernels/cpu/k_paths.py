@@ -19,10 +19,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from groute_py.kernels.cpu.atomics import load
 from groute_py.kernels.cpu.kernel import kernel
 
-STAMP, LOST = range(2)
-"""Places in the clock: the number of the last search, and whether a length was out of range."""
+STAMP, LOST, STOP = range(3)
+"""Places in the clock: the number of the last search, whether a pair lacks paths that were out of
+range, and whether to end."""
 
 
 class SpurSpace(NamedTuple):
@@ -32,14 +34,14 @@ class SpurSpace(NamedTuple):
     arcs: Any  # int32, from the spur vertex
     before: Any  # uint32, the vertex before each
     stamps: Any  # int64, the last search that has touched each
-    clock: Any  # int64, (2,)
+    clock: Any  # int64, (3,)
 
 
 def space_for(vertex_count: int, kind: Any) -> SpurSpace:
     """Return memory in which nothing is touched, for lengths of a kind."""
     before, stamps = np.empty(vertex_count, np.uint32), np.zeros(vertex_count, np.int64)
     lengths, arcs = np.empty(vertex_count, kind), np.empty(vertex_count, np.int32)
-    return SpurSpace(lengths, arcs, before, stamps, np.zeros(2, np.int64))
+    return SpurSpace(lengths, arcs, before, stamps, np.zeros(3, np.int64))
 
 
 @kernel
@@ -52,13 +54,16 @@ def k_paths(
     of an answer, that of bounds, which may round, and whether this is all that fits.
     """
     tree = arcs[0], arcs[1], arcs[2], row, nothing
-    counts, found = np.zeros(len(sources), np.int64), 0
+    counts, found, lost = np.zeros(len(sources), np.int64), 0, False
     ways, lengths = [np.empty(0, np.uint32)], [space.lengths[0]]
     for number in range(len(sources)):
+        space.clock[LOST] = 0
         if row[sources[number]] != nothing:
             _of_pair(tree, target, sources[number], limits, space, ways, lengths)
         counts[number] = len(ways) - 1 - found
         found = len(ways) - 1
+        lost |= space.clock[LOST] != 0 and counts[number] < limits[0]
+    space.clock[LOST] = lost
     sizes = np.array([len(way) for way in ways[1:]], np.int64)
     vertices, first = np.empty(sizes.sum(), np.uint32), 0
     for way in ways[1:]:
@@ -82,7 +87,7 @@ def _of_pair(
     queue = [(start[0] + tree[3][source], 0, 0, 0)]  # bounds before lengths
     accepted = [0]
     accepted.pop()
-    while len(queue) > 0 and len(accepted) < k:
+    while len(queue) > 0 and len(accepted) < k and load(space.clock, STOP) == 0:
         length, is_way, arc_count, number = heappop(queue)
         if is_way:
             number = _first_of(queue, ways, length, arc_count, number)
@@ -108,7 +113,7 @@ def _of_pair(
             ways.append(whole)
             sums.append(to_whole)
             begins.append(spur)
-            place = k - 1
+            place = min(k, len(ways) - 1) - 1
             while place > 0 and best[place - 1] > length:
                 best[place] = best[place - 1]
                 place -= 1
