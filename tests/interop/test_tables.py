@@ -230,7 +230,7 @@ def test_weights_and_ends_by_dlpack() -> None:
 
 
 class OnGpu(Tensor):
-    """As arrays on a GPU show themselves."""
+    """An array that shows itself as those on a GPU do."""
 
     __cuda_array_interface__ = {"version": 3}  # noqa: RUF012
 

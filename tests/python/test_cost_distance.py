@@ -121,7 +121,7 @@ class Coordinate:
 
 
 class DataArray:
-    """As much of xarray's as is asked for."""
+    """The part of xarray's class that is asked for."""
 
     def __init__(self, data: Any, coords: Any, dims: Any) -> None:
         self.data, self.coords, self.dims = data, coords, dims
