@@ -114,13 +114,13 @@ def cost_distance(
     codes = grid.directions() if allocation or back_direction else None
     numbers = grid.allocation() if allocation else None
 
-    def given(values: Any) -> Any:
+    def as_input(values: Any) -> Any:
         own = values if stays and kind == "cuda" else grid.on_host(values)
         return like(friction, own)
 
     return CostDistance(
-        given(grid.distances()),
+        as_input(grid.distances()),
         problem.places,
-        None if numbers is None else given(numbers),
-        given(codes) if back_direction else None,
+        None if numbers is None else as_input(numbers),
+        as_input(codes) if back_direction else None,
     )

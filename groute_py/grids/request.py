@@ -72,12 +72,12 @@ def cells_of(places: Any, shape: tuple[int, ...], what: str) -> NDArray[np.int64
 
 def _sources(sources: Any, shape: tuple[int, ...]) -> NDArray[np.int64]:
     """Return the cells of sources, by their numbers."""
-    given = host_array(values_of(sources))
-    is_raster = given.shape == shape and given.dtype.kind in "biuf"
-    if is_raster and not (shape[1] == 2 and given.dtype.kind in "iu"):
-        cells = np.flatnonzero((given != 0) & (given == given))
-    elif given.size:
-        cells = cells_of(given, shape, "sources")
+    places = host_array(values_of(sources))
+    is_raster = places.shape == shape and places.dtype.kind in "biuf"
+    if is_raster and not (shape[1] == 2 and places.dtype.kind in "iu"):
+        cells = np.flatnonzero((places != 0) & (places == places))
+    elif places.size:
+        cells = cells_of(places, shape, "sources")
     else:
         cells = np.empty(0, np.int64)
     if not cells.size:

@@ -160,10 +160,10 @@ class _Spurs:
 
         nothing = unreached(row.dtype)
         with lent(self._spaces) as space:
-            found = k_paths(self._arcs, row, nothing, target, sources, self._limits, space)
+            results = k_paths(self._arcs, row, nothing, target, sources, self._limits, space)
             if space.clock[LOST]:
                 raise out_of_range(self._facts.name, self._kind)
-        return PathsOfPairs(numbers, *found)
+        return PathsOfPairs(numbers, *results)
 
 
 def _routes(

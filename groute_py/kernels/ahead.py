@@ -35,7 +35,7 @@ TARGETS = ("sm_80", "sm_90", "sm_100", "sm_120")
 """The processors that are compiled for: the first of each major compute capability."""
 
 USUAL_TARGETS = ("sm_90", "sm_100")
-"""Those of ``GROUTE_PY_GPU_KERNELS=usual``."""
+"""Processors of ``GROUTE_PY_GPU_KERNELS=usual``."""
 
 LINKING = ("alone", "fused")
 """The modes that ``auto`` takes on the GPUs of one host."""

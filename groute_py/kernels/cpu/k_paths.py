@@ -54,14 +54,14 @@ def k_paths(
     of an answer, that of bounds, which may round, and whether this is all that fits.
     """
     tree = arcs[0], arcs[1], arcs[2], row, nothing
-    counts, found, lost = np.zeros(len(sources), np.int64), 0, False
+    counts, before, lost = np.zeros(len(sources), np.int64), 0, False
     ways, lengths = [np.empty(0, np.uint32)], [space.lengths[0]]
     for number in range(len(sources)):
         space.clock[LOST] = 0
         if row[sources[number]] != nothing:
             _of_pair(tree, target, sources[number], limits, space, ways, lengths)
-        counts[number] = len(ways) - 1 - found
-        found = len(ways) - 1
+        counts[number] = len(ways) - 1 - before
+        before = len(ways) - 1
         lost |= space.clock[LOST] != 0 and counts[number] < limits[0]
     space.clock[LOST] = lost
     sizes = np.array([len(way) for way in ways[1:]], np.int64)
@@ -74,11 +74,11 @@ def k_paths(
 
 @kernel
 def _of_pair(
-    tree: Any, target: Any, source: Any, limits: Any, space: Any, found: Any, lengths: Any
+    tree: Any, target: Any, source: Any, limits: Any, space: Any, paths: Any, lengths: Any
 ) -> None:
     """Add the paths of a pair, and their lengths, to those that are found."""
     k, longest, greatest, _ = limits
-    first = len(found)
+    first = len(paths)
     best = np.full(k, greatest)  # the least lengths of paths so far
     start = np.zeros(1, space.lengths.dtype)
     # a first way that is no path: the source, of which every path is a spur
@@ -97,7 +97,7 @@ def _of_pair(
                 while place > first and lengths[place - 1] > length:  # by rounding
                     place -= 1
                 lengths.insert(place, length)
-                found.insert(place, ways[number])
+                paths.insert(place, ways[number])
             if len(accepted) < k:
                 every = (ways, sums, begins, accepted)
                 _add_spurs(tree, limits, best[k - 1], every, space, parents, spurs, queue)
@@ -105,8 +105,8 @@ def _of_pair(
         way, to_way, spur = ways[parents[number]], sums[parents[number]], spurs[number]
         beginning = way[: spur + 1]
         others = [ways[other] for other in accepted]
-        taken = [other[spur + 1] for other in others if _in_common(other, way) > spur]
-        if _search(tree, limits, best[k - 1], target, beginning, to_way[spur], taken, space):
+        avoided = [other[spur + 1] for other in others if _in_common(other, way) > spur]
+        if _search(tree, limits, best[k - 1], target, beginning, to_way[spur], avoided, space):
             whole, to_whole = _joined(beginning, to_way, target, space)
             length = to_whole[-1]
             heappush(queue, (length, 1, len(whole), len(ways)))
@@ -168,10 +168,10 @@ def _add_spurs(
                 continue
             if space.stamps[head] == stamp and space.arcs[head] <= spur:
                 continue
-            is_taken = False
+            is_avoided = False
             for other in range(len(accepted)):
-                is_taken |= common[other] > spur and ways[accepted[other]][spur + 1] == head
-            if is_taken:
+                is_avoided |= common[other] > spur and ways[accepted[other]][spur + 1] == head
+            if is_avoided:
                 continue
             if weights[arc] > least - base - row[head]:
                 space.clock[LOST] |= limits[3] and least == limits[2]
@@ -191,10 +191,10 @@ def _search(
     target: Any,
     beginning: Any,
     base: Any,
-    taken: Any,
+    avoided: Any,
     space: Any,
 ) -> bool:
-    """Return whether a path to the target goes on from a beginning, by no arc to one ``taken``."""
+    """Return whether a path to the target goes on from a beginning, by no arc to heads to avoid."""
     offsets, heads, weights, row, nothing = tree
     lengths, arc_counts, before, stamps, clock = space
     one = np.uint64(1)
@@ -221,7 +221,7 @@ def _search(
             if weights[arc] > limit - base - row[head]:
                 clock[LOST] |= limits[3] and limit == limits[2]
                 continue
-            if level == 0 and head in taken:
+            if level == 0 and head in avoided:
                 continue
             length = base + weights[arc]
             if stamps[head] == stamp and length >= lengths[head]:
