@@ -96,7 +96,7 @@ def _reading(graph: Graph, as_json: bool) -> dict[str, Any]:
     """Return which columns of a table were read as what, and how many comments were skipped."""
     if graph.reading is None:
         return {}
-    columns, comments, first_through = graph.reading
+    columns, comments, first_through, _ = graph.reading
     rows: dict[str, Any] = {"columns": columns}
     if not as_json:
         named = ", ".join(f"{role} {title}" for role, title in columns.items())

@@ -85,15 +85,17 @@ class SourceSolver:
         ends_early = len(targets) > 0 or math.isfinite(self._limit(cutoff))
         with watch.phase("download"):
             near = _near(graph, predecessors=tree) if ends_early else None
-            answer = near or answer_of(graph, predecessors=tree)
+            arrays = near or answer_of(graph, predecessors=tree)
         figures = figures_of(graph, outcome, watch, sent)
-        if answer is None or graph.numbering is None or self.numbering is None:
+        if arrays is None or graph.numbering is None or self.numbering is None:
             return None
         kind = LateResult if near else Result if options.download else DeviceResult
         first_id, ids = graph.plan.facts.first_id, graph.numbering.ids
         about: dict[str, Any] = graph.geography._asdict()
-        result = kind(begin, *answer, figures, first_id, ids, options.reverse, **about)
-        return in_vertices(result, self._layout, source, self.numbering)
+        result = kind(begin, *arrays, figures, first_id, ids, options.reverse, **about)
+        answer = in_vertices(result, self._layout, source, self.numbering)
+        vars(answer)["numbering"] = self.numbering  # which knows the library of a table
+        return answer
 
     def reach(self, source: int, cutoff: float) -> Neighbourhood | None:
         """Return what lies within a distance of a vertex, counted from 0, on rank 0; else None."""

@@ -313,7 +313,8 @@ class Graph:
     @property
     def numbering(self) -> Numbering:
         """Between indices and the file's ids."""
-        return Numbering(self.vertex_count, self.first_id, self.ids)
+        library = "" if self.reading is None else self.reading.library
+        return Numbering(self.vertex_count, self.first_id, self.ids, library)
 
     @property
     def geography(self) -> Geography:

@@ -69,6 +69,7 @@ class Numbering:
     count: int
     first: int = 0
     ids: NDArray[Any] | None = None
+    library: str = ""  # of the table that the ids are from, see `groute_py.graph.read_report`
 
     def id_of(self, index: int) -> int | str:
         """The id of one vertex."""

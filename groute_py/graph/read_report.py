@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+LIBRARIES = ("pandas", "polars", "pyarrow", "modin", "cudf")
+"""Libraries of tables that are read and made; frames of GeoPandas are those of pandas."""
 
 
 class Reading(NamedTuple):
@@ -11,6 +14,13 @@ class Reading(NamedTuple):
     columns: dict[str, str]  # the title of each role; empty for a file without titles
     comments: int = 0  # lines that were skipped
     first_through: int | None = None  # the first vertex that is no zone, of a TNTP network
+    library: str = ""  # one of `LIBRARIES`, of a table in memory
+
+
+def library_of(table: Any) -> str:
+    """Return which of `LIBRARIES` a table in memory is of, "" for others, such as a dict."""
+    roots = (kind.__module__.partition(".")[0] for kind in type(table).__mro__)
+    return next((root for root in roots if root in LIBRARIES), "")
 
 
 def of_other_weights(reading: Reading | None) -> Reading | None:

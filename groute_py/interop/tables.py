@@ -14,7 +14,7 @@ from groute_py.errors import GraphError, GrouteError, quote
 from groute_py.graph.arrays import as_int64, host_array
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import numbered
-from groute_py.graph.read_report import Reading
+from groute_py.graph.read_report import Reading, library_of
 from groute_py.graph.symmetrize import mirrored
 from groute_py.io.tables.columns import Columns, Roles, roles_of
 from groute_py.io.tables.directions import (
@@ -52,7 +52,8 @@ def graph_from_table(
     """A graph with an arc for each row of the table.
 
     Args:
-        table: a pandas frame, a Polars frame (eager or lazy), an Arrow table, or a dict of columns.
+        table: a frame of pandas, Modin, cuDF or Polars (also lazy), an Arrow table, or a dict of
+            columns.
         tail, head, weight: names of columns; by default those whose titles say so, as in
             `groute_py.io.tables.columns`. A column of directions is obeyed.
         ignore_columns: names of columns that count as absent.
@@ -83,7 +84,8 @@ def graph_from_table(
 
 def table_graph(table: Any, columns: Columns, renumber: bool = True) -> Graph:
     """Make a graph like `graph_from_table`; undirected edges are not mirrored."""
-    table = _with_index(table, columns)
+    came_in = library_of(table)
+    table = _with_index(table.to_pandas() if came_in == "cudf" else table, columns)
     table, roles = (
         _collected(table, columns) if _is_lazy(table) else (table, _roles(table, columns))
     )
@@ -98,7 +100,8 @@ def table_graph(table: Any, columns: Columns, renumber: bool = True) -> Graph:
         first, ids, count = 0, None, _count(tails, heads)
     weights, ways, back = _values(table, roles, len(tails))
     arc_ids = None if roles.arc is None else _ids(table, roles.arc, "arc")
-    reading = Reading({role: str(title) for role, title in roles.titles.items()})
+    titles = {role: str(title) for role, title in roles.titles.items()}
+    reading = Reading(titles, library=came_in)
     carry = {str(title): _weights(table, title) for title in roles.carry}
     rows = tails, heads, weights, ways, back, arc_ids, carry
     first = first if ids is None else 0

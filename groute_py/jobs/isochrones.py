@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from groute_py.errors import InputError, check_number, file_path, quote
 from groute_py.graph.csr import Graph
 from groute_py.graph.geography import Units
+from groute_py.graph.ids import Numbering
 from groute_py.maps import isochrone_files
 from groute_py.maps.areas import Polygon
 from groute_py.maps.geojson import geodataframe_of
@@ -51,6 +52,11 @@ class Isochrones(Tabular):
     def attribution(self) -> str:
         """The credit of the graph's data, "" for none."""
         return self.graph.attribution
+
+    @property
+    def numbering(self) -> Numbering:
+        """Between positions and the graph's own ids."""
+        return self.graph.numbering
 
     @property
     def units(self) -> Units:

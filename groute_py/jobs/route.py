@@ -176,7 +176,7 @@ def _sums(carrier: Carrier, routes: Routes) -> Sums:
 def _attributes(pairs: Pairs) -> Attributes:
     if isinstance(pairs, tuple) and all(map(callable, pairs)):
         return attributes_of(source=pairs[0], target=pairs[1])
-    return getattr(pairs, "attributes", {})
+    return getattr(pairs, "attributes", None) or attributes_of(pair=pairs)
 
 
 def as_pairs(pairs: Pairs, graph: Graph) -> NDArray[np.int64]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from groute_py.errors import InputError, check_number, check_truth
 from groute_py.graph.csr import Graph, GraphLike
 from groute_py.graph.geography import EARTH_RADIUS_M
+from groute_py.graph.read_report import library_of
 from groute_py.graph.tails import tails_of
 from groute_py.graph.turns.expanded import ExpandedGraph
 from groute_py.io.optional_libraries import library
@@ -155,6 +156,7 @@ class Points:
         check_within(within)
         self._points, self._within = Places(as_points(points), planar), within
         self.attributes = attributes_in(points, len(self._points.coordinates))
+        self.library = library_of(points)
         self._coordinates, self._connected = coordinates, connected
 
     def __call__(self, graph: Graph) -> NDArray[np.int64]:

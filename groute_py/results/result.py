@@ -21,7 +21,7 @@ from groute_py.io.npz import DAMAGE, read_arrays
 from groute_py.io.untrusted import first_id as checked_first_id
 from groute_py.results.distances import reached_in
 from groute_py.results.files import columns_of, form_of
-from groute_py.results.tables import CARRIED, Tabular, table_of
+from groute_py.results.tables import CARRIED, Tabular
 from groute_py.system.atomic_file import check_writable, replacing, translating_errors
 
 if TYPE_CHECKING:
@@ -147,8 +147,7 @@ class Result(Tabular):
         Args:
             coordinates: a DIMACS ``.co`` file of the same graph, plain or ``.gz``; None for the
                 coordinates that the graph has.
-            library: ``pandas``, ``polars`` or ``pyarrow``; None for the first of them that the
-                program has imported, else pandas.
+            library: as of `Tabular.to_frame`.
 
         Raises:
             InputError: the coordinates are not this graph's.
@@ -158,7 +157,7 @@ class Result(Tabular):
         if coordinates is not None:
             places = read_coordinates(coordinates, len(self.distances)).astype(np.float64)
             answer = replace(self, coordinates=places)
-        return table_of(answer.lines(slice(None)), library, self.attribution, index="vertex")
+        return self.table(answer.lines(slice(None)), library, index="vertex")
 
     def save(self, path: str | Path, form: str | None = None) -> None:
         """Write the answer; the file is complete or absent.

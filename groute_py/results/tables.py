@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from groute_py.errors import InputError, check_choice, file_path, printable, quote
 from groute_py.graph.geography import Units
 from groute_py.graph.ids import Numbering
+from groute_py.graph.read_report import LIBRARIES, library_of
 from groute_py.graph.units import amount, titled
 from groute_py.io.optional_libraries import library
 from groute_py.results.distances import reached_in, shown_distances
@@ -239,9 +240,18 @@ Attributes = Mapping[str, Mapping[str, NDArray[Any]]]
 """By the role of ends, such as ``source``, the columns of their points: a value for each end."""
 
 
+class EndAttributes(dict[str, Mapping[str, NDArray[Any]]]):
+    """Attributes of ends, with the library of a table that the ends are from, "" for none."""
+
+    library: str = ""
+
+
 def attributes_of(**ends: Any) -> Attributes:
     """Return the attributes of ends by their roles; ids and arrays have none."""
-    return {role: getattr(end, "attributes", {}) for role, end in ends.items()}
+    some = EndAttributes({role: getattr(end, "attributes", {}) for role, end in ends.items()})
+    libraries = (getattr(end, "library", "") or library_of(end) for end in ends.values())
+    some.library = next(filter(None, libraries), "")
+    return some
 
 
 def beside(attributes: Attributes, **rows: NDArray[np.int64]) -> TableColumns:
@@ -276,8 +286,6 @@ def numbers_of(vertices: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[
     return np.where(ends[order[places]] == vertices, order[places], -1)
 
 
-LIBRARIES = ("pandas", "polars", "pyarrow")
-
 LINES_SHOWN = 6
 
 
@@ -298,13 +306,22 @@ class Tabular:
         The credit stands in ``attrs["attribution"]`` of pandas, and in the metadata of Arrow.
 
         Args:
-            library: ``pandas``, ``polars`` or ``pyarrow``; None for the first of them that the
-                program has imported, else pandas.
+            library: ``pandas``, ``polars``, ``pyarrow``, ``modin`` or ``cudf``; None for that of
+                the table that the graph, or else its ends, came in. Without one it is the first of
+                the first three that the program has imported, else pandas.
 
         Raises:
             SetupError: the library is not installed.
         """
-        return table_of(self.lines(slice(None)), library, getattr(self, "attribution", ""))
+        return self.table(self.lines(slice(None)), library)
+
+    def table(self, part: TableColumns, name: str | None, index: str | None = None) -> Any:
+        """A table of a library, as `to_frame`; of pandas with a column as its index."""
+        origins = getattr(self, "numbering", None), getattr(self, "attributes", None)
+        came_in = (getattr(origin, "library", "") for origin in origins)
+        imported = (each for each in LIBRARIES[:3] if each in sys.modules)
+        name = name or next(filter(None, chain(came_in, imported)), LIBRARIES[0])
+        return table_of(part, name, getattr(self, "attribution", ""), index)
 
     def save(self, path: str | Path) -> None:
         """Write the table as ``.csv``, ``.json`` or ``.parquet``; the file is complete or absent.
@@ -340,14 +357,15 @@ def _begun(column: Column) -> list[Any]:
     return column.at(slice(0, LINES_SHOWN + 1)).shown
 
 
-def table_of(
-    part: TableColumns, name: str | None, attribution: str = "", index: str | None = None
-) -> Any:
-    """A table of a library, as `Tabular.to_frame`; of pandas with a column as its index."""
-    if name is None:
-        name = next((each for each in LIBRARIES if each in sys.modules), LIBRARIES[0])
+def table_of(part: TableColumns, name: str, attribution: str, index: str | None) -> Any:
+    """A table of a library; see `Tabular.table`."""
     check_choice("library", name, LIBRARIES)
     module = library(name, "a table")
+    if name == "modin":
+        frame = table_of(part, "pandas", attribution, index)
+        return library("modin.pandas", "a table").DataFrame(frame)
+    if name == "cudf":
+        return module.DataFrame.from_arrow(arrow_table(part, attribution))
     if name == "pandas":
         frame = module.DataFrame({title: _of_pandas(module, c) for title, c in part.items()})
         if index is not None:

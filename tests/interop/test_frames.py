@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from types import SimpleNamespace
 from typing import Any
 
 import networkx as nx
@@ -104,17 +106,73 @@ def test_scores_of_all_vertices_and_arcs(library: str) -> None:
     )
 
 
-def test_the_library_that_came_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("polars")
-    import sys
+def kind_of(answer: Any) -> str:
+    return str(type(answer.to_frame()).__module__).partition(".")[0]
 
+
+def table_in(library: str, columns: dict[str, Any]) -> Any:
+    module = pytest.importorskip(library)
+    return module.table(columns) if library == "pyarrow" else module.DataFrame(columns)
+
+
+def test_answers_are_tables_of_the_library_that_came_in(library: str) -> None:
+    with groute_py.open(table_in(library, ROADS), device="cpu", prepare=True) as solver:
+        answers = [
+            solver.sssp("Oslo"),
+            solver.matrix(["Oslo"], ["Bergen"]),
+            solver.apsp(["Voss"]),
+            solver.nearest(["Voss"]),
+            solver.route([("Oslo", "Bergen")]),
+            solver.isochrone(["Oslo"], [100]),
+            solver.harmonic(["Oslo"]),
+            solver.betweenness(),
+        ]
+    turns = [("Oslo", "Voss", "Bergen", 1)]
+    answers.append(groute_py.sssp(table_in(library, ROADS), "Oslo", device="cpu", turns=turns))
+    assert {kind_of(answer) for answer in answers} == {library}
+    assert isinstance(answers[0].to_frame(library="pandas"), pd.DataFrame)
+
+
+def test_the_library_of_points_and_pairs(library: str) -> None:
+    path = ([0, 1, 2, 2], [1, 2], [4, 4])
+    spots = table_in(library, {"x": [9.0, 1.0], "y": [1.0, 0.0]})
+    corners = np.array([[0.0, 0], [10, 0], [10, 10]])
+    points = groute_py.Points(spots, corners, planar=True)
+    assert kind_of(groute_py.matrix(path, points, [2], device="cpu")) == library
+    assert kind_of(groute_py.nearest(path, points, device="cpu")) == library
+    pairs = table_in(library, {"source": [0, 1], "target": [2, 2]})
+    assert kind_of(groute_py.route(path, pairs, device="cpu")) == library
+
+
+def test_the_library_of_no_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("polars")
     result = groute_py.sssp(ROADS, "Oslo", device="cpu")
-    assert result is not None
-    assert isinstance(result.to_frame(), pd.DataFrame)
+    assert kind_of(result) == "pandas"
     monkeypatch.delitem(sys.modules, "pandas")
-    assert type(result.to_frame()).__module__.startswith("polars")
+    assert kind_of(result) == "polars"
     with pytest.raises(groute_py.InputError, match="library"):
         result.to_frame(library="excel")
+
+
+def test_frames_of_cudf_are_made_of_arrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    arrow = pytest.importorskip("pyarrow")
+
+    class DataFrame(pd.DataFrame):
+        """Stands for the class of cuDF."""
+
+        @classmethod
+        def from_arrow(cls, table: Any) -> DataFrame:
+            assert isinstance(table, arrow.Table)
+            return cls(table.to_pandas())
+
+        def to_pandas(self) -> pd.DataFrame:
+            return pd.DataFrame(self)
+
+    DataFrame.__module__ = "cudf.core.dataframe"
+    monkeypatch.setitem(sys.modules, "cudf", SimpleNamespace(DataFrame=DataFrame))
+    answer = groute_py.matrix(DataFrame(ROADS), ["Oslo"], ["Bergen"], device="cpu")
+    assert type(answer.to_frame()) is DataFrame
+    assert rows_of(answer.to_frame()) == [("Oslo", "Bergen", 360)]
 
 
 def test_arrow_streams_of_answers() -> None:

@@ -165,8 +165,11 @@ def fields_of(
 ) -> dict[str, Any]:
     """The fields that every header has; ``reading`` if a graph was read from a table."""
     written = source._asdict() if source else None
-    fields = {"first_id": first_id, "name": as_text(name), "source": written}
-    return fields if reading is None else fields | {"reading": reading._asdict()}
+    fields: dict[str, Any] = {"first_id": first_id, "name": as_text(name), "source": written}
+    if reading is not None:
+        fields["reading"] = reading._asdict()
+        del fields["reading"]["library"]  # which is of tables in memory
+    return fields
 
 
 def laid_out(
