@@ -37,8 +37,8 @@ class GraphFile:
         columns: Columns = BY_TITLE,
         cache: bool | str | os.PathLike[str] | None = None,
     ) -> None:
-        self.path, self.columns, self._cache = Path(path), columns, cache
-        self._head = Head(self.path, columns)
+        self.path, self.columns, self._cache = Path(path).absolute(), columns, cache
+        self._head = Head(Path(path), columns)
         self._format = format_of(self._head)
         if self._format.keeps_columns or not self._format.has_titles:
             self.columns = columns = columns._replace(carry=())  # all or none are there

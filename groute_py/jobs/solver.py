@@ -7,25 +7,20 @@ import pickle
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from threading import RLock
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self
 
 from groute_py.assignment.answer import Assignment
 from groute_py.assignment.job import AssignmentJob
 from groute_py.centrality import measures
 from groute_py.centrality.scores import ArcScores, Scores
 from groute_py.comm.agree import at_root, on_root, refuse_difference
-from groute_py.engine.keywords import OpenKeywords
-from groute_py.engine.option import shared_options, takes
-from groute_py.engine.options import Options
 from groute_py.errors import InputError, everywhere
-from groute_py.graph.csr import Graph, GraphLike
+from groute_py.graph.csr import Graph
 from groute_py.graph.direction import Direction
 from groute_py.graph.facts import Facts
 from groute_py.graph.hierarchy.prepared import PreparedGraph
 from groute_py.graph.ids import Numbering
-from groute_py.io.tables.columns import Columns
 from groute_py.jobs.accessibility import Accessibility, AccessibilityJob
 from groute_py.jobs.facilities import NearestFacilities
 from groute_py.jobs.isochrone import IsochroneJob, find_places
@@ -36,9 +31,9 @@ from groute_py.jobs.route import Pairs, RouteJob
 from groute_py.jobs.routes import Routes
 from groute_py.jobs.rows import apsp_job
 from groute_py.jobs.tree import TreeJob
-from groute_py.many.opened import Opened, open_for
+from groute_py.many.opened import Opened
 from groute_py.many.parts import About
-from groute_py.many.recipe import Recipe
+from groute_py.many.recipe import OPENING, Recipe, reopened
 from groute_py.many.rows import SourceRows
 from groute_py.many.sources import Vertex, Vertices
 from groute_py.results.result import Result
@@ -46,44 +41,7 @@ from groute_py.source.graph_source import GraphSource
 from groute_py.system.threads import limited_to
 
 if TYPE_CHECKING:
-    from mpi4py import MPI
-
-
-@takes(Options, "open")
-def open(
-    graph: GraphLike,
-    *,
-    tail: Any = None,
-    head: Any = None,
-    weight: Any = None,
-    ignore_columns: Sequence[Any] = (),
-    comm: MPI.Intracomm | None = None,
-    **options: Unpack[OpenKeywords],
-) -> Solver:
-    """Read a graph once and load it on the devices of all ranks, for many solves.
-
-    Under ``mpirun`` every rank calls this function, and then the methods of the solver, in the same
-    order.
-
-    Args:
-        graph, tail, head, weight, ignore_columns, comm: as for `sssp`.
-        **options: as for `sssp`, for all solves.
-
-    Returns:
-        A `Solver` on every rank. Use it as a context manager, or call its ``close``.
-
-    Raises:
-        InputError, SetupError: as for `sssp`.
-
-    >>> with open(([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]), device="cpu") as solver:
-    ...     [solver.sssp(source).distances.tolist()[2] for source in range(3)]
-    [7, 3, 0]
-    """
-    columns = Columns(tail, head, weight, ignore=ignore_columns)
-    opened = open_for("open", graph, options, columns, comm)
-    refuse_difference(opened.channel, {"function": "open"} | shared_options(opened.options))
-    with limited_to(opened.options.threads):
-        return Solver(opened)
+    pass
 
 
 class Solver:
@@ -115,13 +73,13 @@ class Solver:
     def __reduce__(self) -> tuple[Any, ...]:
         if self._recipe is None:
             self._recipe = pickle.dumps(Recipe.of(self._opened))
-        return _reopened, (self._recipe,)
+        return reopened, (self._recipe, type(self))
 
     def __getattr__(self, name: str) -> Any:
         """Open the graph of a recipe when it is first used."""
         if name not in ("_opened", "_about") or self._recipe is None:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        with _OPENING:
+        with OPENING:
             if name not in vars(self):
                 recipe: Recipe = pickle.loads(self._recipe)
                 with limited_to(recipe.options.threads):
@@ -427,21 +385,3 @@ class Solver:
         if isinstance(graph, PreparedGraph):
             return graph.with_weights(weights, device=self._opened.options.device)
         return graph.with_weights(weights)
-
-
-_OPENING = RLock()
-
-_reopened_here: dict[tuple[int, bytes], Solver] = {}
-"""The solvers of recipes, by the process, which may be a fork of another."""
-
-
-def _reopened(recipe: bytes) -> Solver:
-    """Return this process's solver of a recipe, which is opened when it is first used."""
-    with _OPENING:
-        key = os.getpid(), recipe
-        solver = _reopened_here.get(key)
-        is_closed = solver is not None and "_opened" in vars(solver) and solver._opened.is_closed
-        if solver is None or is_closed or solver._recipe != recipe:  # `update` changes it
-            solver = _reopened_here[key] = object.__new__(Solver)
-            solver._recipe = recipe
-        return solver

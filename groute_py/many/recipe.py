@@ -7,6 +7,7 @@ import platform
 import secrets
 from dataclasses import replace
 from pathlib import Path
+from threading import RLock
 from typing import Any, NamedTuple
 
 from groute_py.comm.base import SoloChannel
@@ -21,6 +22,30 @@ from groute_py.io.registry import write_graph
 from groute_py.io.tables.columns import BY_TITLE, Columns
 from groute_py.many.opened import Opened, source_of
 from groute_py.system.own_files import scratch_folder
+
+MOST_REOPENED = 4
+"""Solvers that a process keeps for the next copy of the same recipe: those used last."""
+
+OPENING = RLock()
+
+_reopened_here: dict[tuple[int, bytes], Any] = {}
+"""The solvers of recipes, by the process, which may be a fork of another; those used last at the
+end."""
+
+
+def reopened(recipe: bytes, kind: type[Any]) -> Any:
+    """Return this process's solver of a recipe, which is opened when it is first used."""
+    with OPENING:
+        key = os.getpid(), recipe
+        solver = _reopened_here.pop(key, None)
+        is_closed = solver is not None and "_opened" in vars(solver) and solver._opened.is_closed
+        if solver is None or is_closed or solver._recipe != recipe:  # `update` changes it
+            solver = object.__new__(kind)
+            solver._recipe = recipe
+        _reopened_here[key] = solver
+        for oldest in list(_reopened_here)[:-MOST_REOPENED]:
+            del _reopened_here[oldest]
+        return solver
 
 
 class Recipe(NamedTuple):
@@ -48,7 +73,7 @@ class Recipe(NamedTuple):
             else:
                 path, state, columns = file.path, file.state, opened.source.columns
             names = {name: _absolute(getattr(options, name)) for name in ("turns", "coordinates")}
-            return cls(path.absolute(), state, columns, replace(options, **names))
+            return cls(path, state, columns, replace(options, **names))
 
     def open(self) -> Opened:
         """Open the graph on this process alone; `InputError` if the file is another, or gone."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -22,6 +25,7 @@ from groute_py import Graph, InputError, PreparedGraph, RunError, Solver
 from groute_py.engine.options import Options
 from groute_py.graph.direction import Direction
 from groute_py.many.opened import Opened
+from groute_py.many.recipe import MOST_REOPENED
 from groute_py.many.row_graph import RowGraph
 from groute_py.source.graph_source import GraphSource
 
@@ -116,6 +120,33 @@ def test_other_weights_and_the_other_direction_go_along(tmp_path: Path) -> None:
             other.update([1], arcs=[0])
             with again(other) as changed:
                 assert changed.facts.least == 1
+
+
+def test_a_relative_path_is_that_of_the_folder_in_which_it_was_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    groute_py.write_graph(ROAD, tmp_path / "road.csr")
+    monkeypatch.chdir(tmp_path)
+    with groute_py.open("road.csr", device="cpu") as solver:
+        monkeypatch.chdir("/")
+        with again(solver) as other:
+            assert other.sssp(9).distance_to(9) == 0
+        assert solver.sssp(9).distance_to(9) == 0
+
+
+def test_a_process_keeps_the_solvers_used_last() -> None:
+    with ExitStack() as stack:
+        solvers = [
+            stack.enter_context(groute_py.open(graph_of(size, []), device="cpu"))
+            for size in range(1, MOST_REOPENED + 2)
+        ]
+        copies = [ref(again(solver)) for solver in solvers]
+        gc.collect()
+        assert [copy() is None for copy in copies] == [True] + [False] * MOST_REOPENED
+        assert again(solvers[1]) is copies[1]()
+        again(solvers[0])
+        gc.collect()
+        assert [number for number, copy in enumerate(copies) if copy() is None] == [0, 2]
 
 
 def test_a_process_opens_it_once_and_when_it_is_used() -> None:
