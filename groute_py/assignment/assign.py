@@ -28,7 +28,7 @@ def assign(
     times: LinkTimes | None = None,
     method: str = "bfw",
     gap: float = 1e-4,
-    iterations: int = 1000,
+    iterations: int = 2000,
     first_through: int | None = None,
     start: NDArray[np.float64] | Assignment | str | Path | None = None,
     skims: Sequence[str] = (),

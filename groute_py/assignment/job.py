@@ -43,7 +43,7 @@ class AssignmentJob:
     times: LinkTimes | None = None
     method: str = "bfw"
     gap: float = 1e-4
-    iterations: int = 1000
+    iterations: int = 2000
     first_through: int | None = None
     start: Any = None
     time_limit_s: float | None = None

@@ -52,7 +52,7 @@ T = TypeVar("T")
     "--gap", type=float, default=1e-4, show_default=True, help="End at this relative gap."
 )
 @click.option(
-    "--iterations", type=int, default=1000, show_default=True, help="End after so many iterations."
+    "--iterations", type=int, default=2000, show_default=True, help="End after so many iterations."
 )
 @click.option(
     "--increments",

@@ -41,6 +41,10 @@ ROUNDING = 1e-3
 """Share of a cutoff by which float sums in another order may differ, by far."""
 
 
+VERTEX_BYTES = 12
+"""Bytes of each vertex of a path: as it is found, and as it is given."""
+
+
 class PathsOfPairs(NamedTuple):
     """The paths of some pairs, one after the other; those of a pair by length."""
 
@@ -74,12 +78,14 @@ def k_routes(
             f"arcs {opened.direction}", lambda: CpuGraph(row_graph.graph, kind).incoming
         )
         spurs = _Spurs(arcs, k, opened.options.bound, facts)
-        own, done = groups[channel.rank :: channel.size], 0
+        own, done, vertices = groups[channel.rank :: channel.size], 0, 0
         targets = np.array([group.source for group in own], np.int64)
         with closing(spurs), closing(solving.blocks(targets)) as blocks:
             for block in blocks:
-                results += spurs.of_block(block, own[block.first :], deadline)
+                results += (some := spurs.of_block(block, own[block.first :], deadline))
                 done = block.first + block.count
+                vertices += sum(len(part.vertices) for part in some)
+                _refuse_vertices(vertices * len(own) // done, vertices)
                 if work.progress is not None:
                     work.progress(min(done * channel.size, len(groups)), len(groups))
                 if done < len(own) and time.monotonic() > deadline:
@@ -107,6 +113,12 @@ def _refuse(facts: Facts, entries: int) -> None:
     size, threads = Size(facts.vertex_count, facts.arc_count), core_count()
     needed = bytes_of("k routes", size, entries, threads=threads)
     refuse_beyond(needed, f"{entries:,} paths, by {threads:,} threads,", "ask for fewer paths")
+
+
+def _refuse_vertices(expected: int, found: int) -> None:
+    """Refuse paths whose vertices will not fit, if the others are as long as those found."""
+    needed = VERTEX_BYTES * expected - 4 * found
+    refuse_beyond(needed, f"paths of {expected:,} vertices in all", "ask for fewer paths")
 
 
 class _Spurs:

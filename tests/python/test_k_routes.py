@@ -240,6 +240,13 @@ def test_wrong_k(k: Any, problem: str, monkeypatch: pytest.MonkeyPatch) -> None:
         groute_py.route(DIAMOND, [(0, 3)], k=k, device="cpu")
 
 
+def test_paths_whose_vertices_do_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("groute_py.engine.memory.host.room_for", lambda _: 800_000)
+    corners = [(source, target) for source in range(35) for target in range(1565, 1600)]
+    with pytest.raises(InputError, match=r"vertices in all take .*ask for fewer"):
+        groute_py.route("road:40x40", corners[::3], k=5, paths=True, threads=2, device="cpu")
+
+
 def test_refusals() -> None:
     negative = graph_of(3, [(0, 1, -1), (1, 2, 3)])
     with pytest.raises(InputError, match=r"negative weight \(-1\).*leave out k"):

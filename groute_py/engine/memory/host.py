@@ -53,8 +53,8 @@ JOBS = {
     "isochrones": Bytes(vertex=8, row_vertex=16),
     # arcs turned round, and weights of the others; objects of a pair with a source of its own
     "route": Bytes(vertex=8, arc=20, source=2500, thread_vertex=2 * SIDE_BYTES),
-    # what the paths of a pair are found in, and arcs in both directions
-    "k routes": Bytes(arc=24, source=8, thread_vertex=24),
+    # what the paths of a pair are found in, arcs in both directions, and objects of each path
+    "k routes": Bytes(arc=24, source=240, thread_vertex=24),
     "one-sided search": Bytes(vertex=SIDE_BYTES + 1),
     "two-sided search": Bytes(vertex=2 * SIDE_BYTES),
     # while parallel arcs are merged; free again when sources are solved for
