@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from groute_py.maps.snap import Snaps
 
 
+DRAWN: dict[str, Any] = {"coordinates": None, "planar": False}
+"""The fields of `Where` that drawings take, as they are where nothing was given."""
+
+
 class NamedVertices:
     """The vertices that options name; points are read once, before the graph.
 
@@ -217,10 +221,10 @@ class NamedVertices:
 
         if self._read or self._pairs is not None:
             library("scipy.spatial", SNAPPING, "maps")
-        elif self._where.within is not None or (not draws and self._where != Where()):
+        elif self._where._replace(**DRAWN) != Where() or (not draws and self._where != Where()):
             raise InputError(
-                "--coordinates, --planar, --snap and --snap-within are for points FILE.csv or "
-                "lon,lat"
+                "--coordinates, --planar, --snap, --snap-within and --access are for points "
+                "FILE.csv or lon,lat"
             )
 
 

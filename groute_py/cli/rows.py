@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,7 +13,7 @@ from groute_py.cli import records, show
 from groute_py.cli.options import MEMORY, NAMED, job_options
 from groute_py.cli.outputs import save_rows
 from groute_py.cli.runner import Runner
-from groute_py.errors import InputError, check_choice
+from groute_py.errors import InputError, check_choice, quoted
 
 if TYPE_CHECKING:
     from groute_py.comm.base import Channel
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from groute_py.many.reduce import Reduction
     from groute_py.many.sources import Vertices
     from groute_py.many.storage.store import RunPart
+
+
+PART = re.compile(r"[0-9]{1,18}/[0-9]{1,18}")
 
 
 class RowsAnswer(NamedTuple):
@@ -40,8 +44,8 @@ def _part(
     from groute_py.many.storage.store import RunPart
 
     number, _, of = value.partition("/")
-    if not (number.isdecimal() and of.isdecimal() and 0 < int(number) <= int(of)):
-        raise click.BadParameter(f"{value} is no part i/n, where i is 1 to n")
+    if not (PART.fullmatch(value) and 0 < int(number) <= int(of)):
+        raise click.BadParameter(f"{quoted(value)} is no part i/n, where i is 1 to n")
     return RunPart(int(number), int(of))
 
 

@@ -29,7 +29,7 @@ def problem_of(
         raise InputError(f"friction must be numbers of shape (rows, columns), not {shape}")
     if not 0 < raster.size <= MOST_CELLS:
         raise InputError(f"friction has {raster.size} cells; there may be 1 to {MOST_CELLS:,}")
-    if neighbours not in (4, 8):
+    if not np.isscalar(neighbours) or neighbours not in (4, 8):
         raise InputError(f"neighbours must be 4 or 8, not {quote(neighbours)}")
     check_cutoff(inf if cutoff is None else cutoff)
     kind = np.result_type(raster.dtype, np.float32)
@@ -45,8 +45,11 @@ def problem_of(
 
 
 def values_of(raster: Any) -> Any:
-    """Return the array of a raster."""
-    return raster.data if _is_xarray(raster) else raster
+    """Return the array of a raster, or of places; `InputError` for masked values."""
+    values = raster.data if _is_xarray(raster) else raster
+    if np.ma.is_masked(values):
+        raise InputError("some cells are masked; fill them with 0, a barrier and no source")
+    return values
 
 
 def like(raster: Any, values: Any) -> Any:

@@ -237,6 +237,10 @@ FROM = ["--from", "points.csv", "--to", "1"]
         (["--from", "empty.csv", "--to", "1"], "empty.csv: has no points"),
         (["--from", "none.csv", "--to", "1"], "none.csv"),
         (["--from", "1", "--to", "2", "--snap-within", "2"], "are for points FILE.csv"),
+        (
+            ["--from", "1", "--to", "2", "--snap", "arc", "--access", "1"],
+            "--access are for points FILE.csv",
+        ),
         ([*FROM, "--coordinates", "none.co"], "none.co"),
         ([*FROM, "-o", "points.csv"], "is both --from and --output"),
     ],

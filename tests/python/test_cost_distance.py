@@ -164,6 +164,12 @@ REFUSED: dict[str, tuple[Any, Any, dict[str, Any]]] = {
         *([[1, 2], [0, 1]], [(0, 0), (1, 0), (0, 1)], {}),
     ),
     "neighbours must be 4 or 8, not 6": (np.ones((2, 2)), [(0, 0)], {"neighbours": 6}),
+    r"neighbours must be 4 or 8, not array\(\[4, 8\]\)": (
+        *(np.ones((2, 2)), [(0, 0)], {"neighbours": np.array([4, 8])}),
+    ),
+    "some cells are masked; fill them with 0": (
+        *(np.ma.masked_array(np.ones((2, 2)), [[0, 1], [0, 0]]), [(0, 0)], {}),
+    ),
     "cell_size must be positive": (np.ones((2, 2)), [(0, 0)], {"cell_size": (1, 0)}),
     "out of the range of float32": (np.ones((2, 2), "f4"), [(0, 0)], {"cell_size": 1e-60}),
     "cutoff must not be negative": (np.ones((2, 2)), [(0, 0)], {"cutoff": -1}),

@@ -144,11 +144,15 @@ def test_runs_of_other_rows_are_refused(tmp_path: Path, town: Path) -> None:
     claim.close()
 
 
-@pytest.mark.parametrize("part", ["0/3", "4/3", "3", "1/0", "a/b", "1/2/3", "-1/3"])
+@pytest.mark.parametrize(
+    "part",
+    ["0/3", "4/3", "3", "1/0", "a/b", "1/2/3", "-1/3", pytest.param("1/1" + "0" * 5000, id="long")],
+)
 def test_parts_that_are_none(town: Path, tmp_path: Path, part: str) -> None:
     done = run_command(*words(town, tmp_path / "out.npy", part))
     assert done.exit_code == 2
-    assert f"{part} is no part i/n" in done.output
+    assert "is no part i/n" in done.output
+    assert part[:10] in done.output
 
 
 @pytest.mark.parametrize("more", [["-o", "out.npz"], ["--reduce", "sum"], []])
