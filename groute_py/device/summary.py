@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.device.base import unreached
-from groute_py.kernels.cpu.fixed_point import UNITS, add, floats
-from groute_py.kernels.cpu.summary import SCALE, sum_reciprocals, summary_of
+from groute_py.kernels.cpu.fixed_point import SCALE, UNITS, add, floats, sum_reciprocals, summary_of
 
 NO_VERTEX = np.uint32(0xFFFFFFFF)
 """Greater than every vertex."""

@@ -18,10 +18,15 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts, facts_of
 from groute_py.graph.hierarchy.hierarchy import Hierarchy
 from groute_py.graph.hierarchy.prepared import PreparedGraph
-from groute_py.graph.hierarchy.problems import DenseError, NarrowError, UnsuitableError
+from groute_py.graph.hierarchy.problems import (
+    DenseError,
+    NarrowError,
+    UnsuitableError,
+    cannot,
+    why_not,
+)
 from groute_py.graph.hierarchy.separators.customizable import order_by_separators
 from groute_py.graph.hierarchy.separators.order import Orders
-from groute_py.graph.hierarchy.suits import cannot, why_not
 from groute_py.source.base import Supply
 from groute_py.source.graph_source import GraphSource
 from groute_py.system.clock import phase

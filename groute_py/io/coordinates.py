@@ -21,9 +21,9 @@ from groute_py.errors import FormatError, InputError, as_index, file_path, quote
 from groute_py.graph.csr import Graph
 from groute_py.io.companions import companion
 from groute_py.io.compression import refuse_pipes
-from groute_py.io.optional_libraries import library
 from groute_py.io.tables.titles import VERTEX, compact, places_in
 from groute_py.io.text.lines import DELIMITERS, csv_rows, whole_lines
+from groute_py.io.turn_files import open_parquet
 from groute_py.system.memory_limits import check_name_lengths
 
 TABLE = re.compile(r"\.(csv|tsv|txt|tntp|parquet)(\.(gz|xz|zst|bz2))?$")
@@ -137,21 +137,13 @@ def _of_text(path: Path) -> TableRows:
 
 def _of_parquet(path: Path) -> TableRows:
     """The lines are rows, from 1."""
-    parquet = library("pyarrow.parquet", "reading Parquet")
     refuse_pipes(path)
-    try:
-        with parquet.ParquetFile(path) as file:
-            titles = list(file.schema_arrow.names)
-            chosen = [titles[index] for index in _columns(path, titles)]
-            table = file.read(columns=chosen)
+    with open_parquet(path) as file:
+        titles = list(file.schema_arrow.names)
+        chosen = [titles[index] for index in _columns(path, titles)]
+        table = file.read(columns=chosen)
         columns = [table.column(title).to_pylist() for title in chosen]
-        return TableRows(range(1, len(table) + 1), *columns)
-    except FormatError:
-        raise  # it is a ValueError, too
-    except OSError as problem:
-        raise FormatError(path, f"cannot be read: {problem.strerror or problem}") from problem
-    except (ValueError, KeyError, TypeError) as problem:  # ArrowInvalid is a ValueError
-        raise FormatError(path, f"damaged Parquet: {quoted(problem)}") from problem
+    return TableRows(range(1, len(table) + 1), *columns)
 
 
 def _columns(path: Path, titles: Sequence[str]) -> list[int]:

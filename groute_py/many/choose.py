@@ -15,7 +15,7 @@ from groute_py.engine.options import Options
 from groute_py.errors import InputError, SetupError
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts
-from groute_py.graph.hierarchy.suits import cannot
+from groute_py.graph.hierarchy.problems import cannot
 from groute_py.many.estimates import GpuRates, estimates
 from groute_py.system.environment import local_rank
 from groute_py.system.memory_limits import room_for

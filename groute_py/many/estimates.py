@@ -14,7 +14,7 @@ from groute_py.device.cuda.hierarchy.memory_plan import contraction_bytes
 from groute_py.device.rows import MOST_LEVELS
 from groute_py.engine.algorithms.numbers import row_types
 from groute_py.graph.facts import Facts
-from groute_py.graph.hierarchy.suits import why_not
+from groute_py.graph.hierarchy.problems import why_not
 from groute_py.system.threads import core_count
 
 FLOYD_RATE = {

@@ -21,13 +21,13 @@ from groute_py.errors import GraphError, SetupError
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts
 from groute_py.graph.hierarchy.prepared import order_of_prepared
+from groute_py.graph.hierarchy.problems import cannot
 from groute_py.graph.hierarchy.separators.customizable import (
     CustomizableHierarchy,
     customizable,
     saved_order,
 )
 from groute_py.graph.hierarchy.separators.order import OneOrder, Orders
-from groute_py.graph.hierarchy.suits import cannot
 from groute_py.graph.ids import Positions
 from groute_py.many.choose import SMALL, Choice
 from groute_py.many.customized import Customized, customized

@@ -24,9 +24,8 @@ from groute_py.graph.hierarchy.prepared import (
     order_of_prepared,
     without_hierarchy,
 )
-from groute_py.graph.hierarchy.problems import UnsuitableError
+from groute_py.graph.hierarchy.problems import UnsuitableError, cannot
 from groute_py.graph.hierarchy.separators.order import OneOrder
-from groute_py.graph.hierarchy.suits import cannot
 from groute_py.graph.ids import Numbering
 from groute_py.graph.turns.expanded import layout_of
 from groute_py.graph.units import number_of

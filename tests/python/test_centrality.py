@@ -29,7 +29,7 @@ from groute_py.centrality import bounds
 from groute_py.centrality.distances import Reduced, reduced
 from groute_py.comm.base import SoloChannel
 from groute_py.graph.symmetrize import mirrored
-from groute_py.kernels.cpu.summary import CHUNK
+from groute_py.kernels.cpu.fixed_point import CHUNK
 from groute_py.many import choose
 from groute_py.many.opened import Work
 

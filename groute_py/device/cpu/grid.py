@@ -65,11 +65,9 @@ class RasterGrid:
                 relax(0)
 
     def distances(self) -> NDArray[Any]:
-        """See `groute_py.device.grid.Grid`."""
         return self._distances
 
     def directions(self) -> NDArray[np.uint8]:
-        """See `groute_py.device.grid.Grid`."""
         codes = np.full(self._distances.shape, kernels.NO_DIRECTION, np.uint8)
         codes.ravel()[self._problem.sources] = kernels.SOURCE
 
@@ -85,14 +83,12 @@ class RasterGrid:
         return codes
 
     def allocation(self) -> NDArray[np.int32]:
-        """See `groute_py.device.grid.Grid`."""
         numbers = np.full(self._codes.shape, -2, np.int32)
         numbers.ravel()[self._problem.sources] = self._problem.numbers
         kernels.allocate(self._codes, numbers)
         return numbers
 
     def on_host(self, values: NDArray[Any]) -> NDArray[Any]:
-        """See `groute_py.device.grid.Grid`."""
         return values
 
 

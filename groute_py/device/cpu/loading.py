@@ -49,7 +49,6 @@ class CpuLoading:
         return self.unpack(trips, [self.parts(trips, range(PARTS))])
 
     def customize(self, costs: NDArray[np.float64]) -> None:
-        """See `groute_py.device.loading.Loading`."""
         hierarchy = self._hierarchy
         own = np.full(2 * hierarchy.arc_count, np.inf)
         lightest = np.full(len(own), -1, np.int32)
@@ -78,7 +77,6 @@ class CpuLoading:
     def sums(
         self, pairs: Origins, values: NDArray[np.float64], numbers: Sequence[int]
     ) -> NDArray[np.float64]:
-        """See `groute_py.device.loading.Loading`."""
         lengths = self._lengths
         has_arc = lengths.lightest >= 0
         own = np.zeros((len(values), len(lengths.own)))

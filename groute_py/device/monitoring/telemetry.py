@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass, fields
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any
 
 from groute_py.errors import GrouteError
 
@@ -22,23 +22,8 @@ ALL_LINKS = 0xFFFFFFFF
 """The scope of a field for the sum over all NVLinks of a GPU."""
 
 
-class Nvml(Protocol):
-    """The functions of ``pynvml`` that are used; any of them may raise what a driver lacks."""
-
-    NVML_CLOCK_SM: int
-    NVML_CLOCK_MEM: int
-    NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX: int
-    NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_RX: int
-    NVMLError: type[Exception]
-    nvmlDeviceGetCount: Any  # noqa: N815 - NVML's names
-    nvmlDeviceGetHandleByIndex: Any  # noqa: N815
-    nvmlDeviceGetHandleByUUID: Any  # noqa: N815
-    nvmlDeviceGetMemoryInfo: Any  # noqa: N815
-    nvmlDeviceGetUtilizationRates: Any  # noqa: N815
-    nvmlDeviceGetPowerUsage: Any  # noqa: N815
-    nvmlDeviceGetTotalEnergyConsumption: Any  # noqa: N815
-    nvmlDeviceGetClockInfo: Any  # noqa: N815
-    nvmlDeviceGetFieldValues: Any  # noqa: N815
+Nvml = Any
+"""The module ``pynvml``; any of its functions may raise what a driver lacks."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +51,7 @@ def nvml() -> Nvml | None:
         import pynvml
 
         pynvml.nvmlInit()
-        library: Nvml = pynvml
-        return library
+        return pynvml
     return None
 
 

@@ -27,8 +27,7 @@ from groute_py.engine.memory.host import COUNTED, bytes_of, centrality_of, sums_
 from groute_py.errors import InputError, everywhere
 from groute_py.graph.facts import Facts, Size
 from groute_py.graph.hierarchy.hierarchy import Hierarchy
-from groute_py.graph.hierarchy.problems import UnsuitableError
-from groute_py.graph.hierarchy.suits import MOST_NEIGHBOURS
+from groute_py.graph.hierarchy.problems import MOST_NEIGHBOURS, UnsuitableError
 from groute_py.system.environment import local_rank
 from groute_py.system.memory_limits import room_for
 from groute_py.system.threads import thread_count

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import FormatError, GraphError, GrouteError
+from groute_py.errors import FormatError, GraphError
 from groute_py.graph.arrays import as_int64
 from groute_py.graph.builder import INT64
 from groute_py.graph.csr import Graph
@@ -28,6 +28,7 @@ from groute_py.io.tables.directions import graph_of_rows, ways_of
 from groute_py.io.tables.titles import end_of, is_weight_title
 from groute_py.io.text.arc_writer import arc_blocks
 from groute_py.io.text.lines import Progress
+from groute_py.io.turn_files import open_parquet
 from groute_py.kernels.cpu.build import index_type
 from groute_py.system.atomic_file import replacing
 from groute_py.system.memory_limits import check_name_lengths, check_room, check_vertex_count
@@ -95,27 +96,20 @@ def _values(
 
 def _table(path: Path, request: Columns) -> Table:
     """The columns that are read, and what the metadata say."""
-    pq = library("pyarrow.parquet", "reading Parquet")
-    try:
-        with pq.ParquetFile(path) as file:
-            roles = _chosen(file, request)
-            names = list({*roles.titles.values(), *roles.carry})
-            rows = file.metadata.num_rows
-            check_room(8 * len(names) * rows, f"{path}: {rows:,} arcs")
-            table = file.read(columns=names)
-            more = json.loads((file.schema_arrow.metadata or {}).get(METADATA, b"{}"))
-            columns = {
-                role: _array(path, table.column(name), name, role, roles)
-                for role, name in roles.titles.items()
-            }
-            carry = {
-                name: _array(path, table.column(name), name, "carry", roles) for name in roles.carry
-            }
-    except GrouteError:  # also of a signal handler
-        raise
-    except Exception as error:
-        problem = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise FormatError(path, f"damaged Parquet: {problem}") from error
+    with open_parquet(path) as file:
+        roles = _chosen(file, request)
+        names = list({*roles.titles.values(), *roles.carry})
+        rows = file.metadata.num_rows
+        check_room(8 * len(names) * rows, f"{path}: {rows:,} arcs")
+        table = file.read(columns=names)
+        more = json.loads((file.schema_arrow.metadata or {}).get(METADATA, b"{}"))
+        columns = {
+            role: _array(path, table.column(name), name, role, roles)
+            for role, name in roles.titles.items()
+        }
+        carry = {
+            name: _array(path, table.column(name), name, "carry", roles) for name in roles.carry
+        }
     tails, heads = columns["tail"].dtype, columns["head"].dtype
     if tails.kind + heads.kind not in ("ii", "iu", "ui", "uu", "UU"):
         problem = f"tails are {tails} and heads {heads}; integers or strings are read"

@@ -2,6 +2,8 @@
 
 A number is two words: ``high``, its whole part, and ``low``, its fraction in units of 2⁻⁶⁴. What is
 smaller is cut off as the number is converted; additions lose nothing. The CUDA kernels do the same.
+
+`summary_of` and `sum_reciprocals` are as ``kernels/multi_source/{summary,reciprocals}.cu``.
 """
 
 from __future__ import annotations
@@ -68,3 +70,43 @@ def floats(sums: NDArray[np.uint64]) -> NDArray[np.float64]:
 
     in_slices(len(sums), CONVERTED_AT_ONCE, convert)
     return numbers
+
+
+CHUNK, SCALE = 8192, 2.0**32
+"""``RECIPROCAL_CHUNK`` and ``RECIPROCAL_SCALE`` of the CUDA kernel."""
+
+
+@kernel
+def summary_of(row: Any, nothing: Any, low_bits: int) -> Any:
+    """Summarize a row of integers in one pass.
+
+    Returns the number of reached vertices, the first of the farthest, the greatest distance, and
+    the sum in two words: of the distances above their ``low_bits``, and of these.
+    """
+    mask = (1 << low_bits) - 1
+    reached = high = low = farthest = 0
+    greatest = -nothing
+    for vertex in range(len(row)):
+        distance = row[vertex]
+        if distance == nothing:
+            continue
+        reached += 1
+        high += distance >> low_bits
+        low += distance & mask
+        if distance > greatest:
+            greatest, farthest = distance, vertex
+    return reached, farthest, greatest, high, low
+
+
+@kernel
+def sum_reciprocals(row: Any, nothing: Any) -> Any:
+    """(low, high): the sum of `SCALE` / distance over a row of integers, in fixed point.
+
+    Unreached vertices and distances of 0 add nothing. All of fewer than 2³² vertices fit.
+    """
+    low, high = np.uint64(0), np.uint64(0)
+    for distance in row:
+        if distance != nothing and distance != 0:
+            more, much = fixed(SCALE / np.float64(distance))
+            low, high = plus(low, high, more, much)
+    return low, high

@@ -1,7 +1,7 @@
 // The sum of 1 / distance over each of many rows of distances; unreached vertices and distances of 0 add nothing.
 //
 // A row is cut into chunks, whose sums the host adds up. Those of integers are exact, so that every device finds the
-// same; see kernels/cpu/summary.py. Floats are added in an order that is the same in every run.
+// same; see kernels/cpu/fixed_point.py. Floats are added in an order that is the same in every run.
 
 #include "layout/types.cuh"
 #include "primitives/fixed.cuh"

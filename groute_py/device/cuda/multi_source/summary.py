@@ -23,8 +23,7 @@ from groute_py.device.summary import (
     partial_type,
     wide,
 )
-from groute_py.kernels.cpu.fixed_point import add, floats
-from groute_py.kernels.cpu.summary import CHUNK, SCALE
+from groute_py.kernels.cpu.fixed_point import CHUNK, SCALE, add, floats
 from groute_py.kernels.source import SUMMARY
 
 SUMMARY_BLOCK = 256
