@@ -11,23 +11,6 @@ from groute_py.kernels.cpu.near_far import BUCKETS, NEAR_COUNT, OVERFLOWED, RELA
 
 
 @kernel
-def transpose(arcs: Any, incoming: Any, tails: Any, values: Any) -> None:
-    """Fill ``incoming`` (zero, shape (n + 1,)), ``tails`` and ``values`` with the arcs by head."""
-    offsets, heads, weights = arcs
-    one = np.uint64(1)
-    for arc in range(len(heads)):
-        incoming[heads[arc] + one] += one
-    for vertex in range(len(offsets) - 1):
-        incoming[vertex + 1] += incoming[vertex]
-    places = incoming.copy()
-    for tail in range(np.uint64(len(offsets) - 1)):
-        for arc in range(offsets[tail], offsets[tail + one]):
-            place = places[heads[arc]]
-            places[heads[arc]] = place + one
-            tails[place], values[place] = tail, weights[arc]
-
-
-@kernel
 def csr(arcs: Any, distances: Any, at: Any, bounds: Any) -> None:
     """Take rounds over arcs by head until one changes nothing; ``at[NEAR_COUNT]`` is then 0."""
     incoming, tails, values = arcs

@@ -152,27 +152,6 @@ BITS = 64
 
 
 @kernel
-def arcs_below(arcs: Any, below: Any) -> None:
-    """Sort the arcs of a hierarchy (offsets, heads and weights) by their heads.
-
-    Fills what is ``below``: begins (uint64, (n + 1,), all 0), tails (uint32, (a,)) and weights.
-    """
-    (offsets, heads, down), (starts, tails, weights) = arcs, below
-    one = np.uint64(1)
-    for arc in range(len(heads)):
-        starts[heads[arc]] += one
-    before = np.uint64(0)
-    for head in range(len(starts)):
-        before += starts[head]
-        starts[head] = before
-    for tail in range(len(offsets) - 2, -1, -1):
-        for arc in range(offsets[tail], offsets[tail + 1]):
-            place = starts[heads[arc]] - one
-            starts[heads[arc]] = place
-            tails[place], weights[place] = tail, down[arc]
-
-
-@kernel
 def open_places(places: Any, distances: Any, cutoff: Any, words: Any) -> None:
     """Set the bits of the places that are within the cutoff."""
     for place in places:
@@ -186,7 +165,8 @@ def descend(
 ) -> int:
     """Find the distances within the cutoff; return how many, or −1 if given up after ``most`` arcs.
 
-    The arcs ``below`` are of `arcs_below`; ``words`` are the bits to begin with, all 0 at the end.
+    The arcs ``below`` are by their heads: offsets (uint64, (n + 1,)), tails (uint32, (a,)) and
+    weights; ``words`` are the bits to begin with, all 0 at the end.
     Fills ``space`` (uint32, (n,)) with the places, and adds the arcs that were looked at to
     ``at[0]``.
     """

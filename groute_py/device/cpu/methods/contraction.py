@@ -17,6 +17,7 @@ from groute_py.device.cpu.warm_up import WARMED_UP
 from groute_py.errors import InputError
 from groute_py.graph.hierarchy.hierarchy import Hierarchy
 from groute_py.graph.hierarchy.problems import DenseError, NarrowError
+from groute_py.graph.tails import transposed
 from groute_py.kernels.cpu import near_far, sweep
 from groute_py.partition.share import Share
 
@@ -58,9 +59,9 @@ class Descent:
     def _room(self) -> tuple[tuple[NDArray[Any], ...], NDArray[Any], NDArray[Any], NDArray[Any]]:
         """The arcs by their heads, the vertex at each place, and bits and space for places."""
         one, count = self._hierarchy, self._hierarchy.vertex_count
-        starts = np.zeros(count + 1, np.uint64)
-        below = starts, np.empty(len(one.heads), np.uint32), np.empty_like(one.down)
-        sweep.arcs_below((one.offsets, one.heads, one.down), below)
+        arcs = one.offsets.view(np.int64), one.heads.view(np.int32), one.down
+        starts, tails, weights = transposed(*arcs)
+        below = starts.view(np.uint64), tails.view(np.uint32), weights
         vertices, space = np.empty((2, count), np.uint32)
         vertices[one.places] = np.arange(count, dtype=np.uint32)
         return below, vertices, np.zeros(-(-count // sweep.BITS), np.uint64), space

@@ -13,6 +13,7 @@ from groute_py.device.base import Terms
 from groute_py.device.cpu.buffers import SolveBuffers
 from groute_py.device.cpu.methods.base import SerialMethod, least_left
 from groute_py.errors import InputError
+from groute_py.graph.tails import transposed
 from groute_py.kernels.choices import SLOTS_AN_ARC, WIDEST_MATRIX, too_dense, too_uneven
 from groute_py.kernels.cpu import pull
 from groute_py.partition.share import Share
@@ -80,11 +81,9 @@ class MinPlus(SerialMethod):
     def __init__(self, share: Share, terms: Terms, *, storage: str) -> None:
         super().__init__(share, terms)
         buffers = self.buffers
-        offsets = np.zeros(share.own_count + 1, np.uint64)
-        tails = np.empty(len(share.heads), np.uint32)
-        values = np.empty(len(share.heads), buffers.type)
-        pull.transpose(buffers.arcs, offsets, tails, values)
-        rows = IncomingRows(offsets, tails, values, buffers.unreached)
+        offsets, tails, values = transposed(share.offsets, share.heads, buffers.arcs[2])
+        words = offsets.view(np.uint64), tails.view(np.uint32), values
+        rows = IncomingRows(*words, buffers.unreached)
         self._take_rounds = STORAGES[storage](rows)
 
     def step(self, b: SolveBuffers, limit: float) -> Any:
