@@ -78,3 +78,18 @@ def refuse_narrow(greatest: float, greatest_weight: float, distance_type: np.dty
 def _most(distance_type: np.dtype[Any]) -> float:
     limits = np.finfo(distance_type) if distance_type.kind == "f" else np.iinfo(distance_type)
     return float(limits.max) if distance_type.kind == "f" else float(limits.max // 2)
+
+
+def leads_beyond(
+    offsets: NDArray[Any],
+    heads: NDArray[Any],
+    reached: NDArray[np.bool_],
+    all_reached: NDArray[np.bool_],
+) -> bool:
+    """Return True if an arc leads from a reached vertex to one not in ``all_reached``.
+
+    If none does, and no weight is negative, a sum that did not fit in the distance type was not a
+    shortest distance. The n vertices with rows come first among those that a head may be.
+    """
+    leaving = np.repeat(reached, np.diff(offsets).astype(np.int64))
+    return not bool(all_reached[heads[leaving]].all())

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from groute_py.comm.base import Channel
 from groute_py.device.base import NO_PARENT, alike, unreached
-from groute_py.device.overflow import leads_beyond
+from groute_py.device.rows import leads_beyond
 from groute_py.engine import fused
 from groute_py.engine.fused import Together
 from groute_py.engine.loading import LoadedGraph

@@ -233,7 +233,7 @@ class Solving:
         return solver
 
     def _judging(self) -> RowSolver:
-        """The method that refuses a row only if it misses a sum: see `groute_py.device.overflow`.
+        """The method that refuses a row only if it misses a sum: see `groute_py.device.rows`.
 
         The last resort: others refuse every row in which a sum did not fit in 64 bits.
         """

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.device.base import bound_within, unreached
-from groute_py.device.overflow import leads_beyond
-from groute_py.device.rows import NarrowError, RowBlock
+from groute_py.device.rows import NarrowError, RowBlock, leads_beyond
 from groute_py.device.summary import Summary, Wanted, summarize
 from groute_py.graph.csr import Graph
 from groute_py.graph.tails import transposed
