@@ -43,74 +43,57 @@ class OpenKeywords(SsspKeywords, total=False):
     hops: bool
 
 
-class NearestKeywords(TypedDict, total=False):
-    """Keywords of `groute_py.nearest`."""
+class JobKeywords(TypedDict, total=False):
+    """Keywords of all other jobs."""
 
     device: str
     threads: int | None
-    partition: str
     turns: Any
+    profile: str | None
+
+
+class NearestKeywords(JobKeywords, total=False):
+    """Keywords of `groute_py.nearest`."""
+
+    partition: str
     cutoff: float | str | None
     time_limit_s: float | None
     mode: str
     download: bool
-    profile: str | None
     carry: Sequence[str]
 
 
-class IsochroneKeywords(TypedDict, total=False):
+class IsochroneKeywords(JobKeywords, total=False):
     """Keywords of `groute_py.isochrone`."""
 
-    device: str
-    threads: int | None
     partition: str
     reverse: bool
-    turns: Any
     time_limit_s: float | None
     mode: str
-    profile: str | None
 
 
-class ApspKeywords(TypedDict, total=False):
+class ApspKeywords(JobKeywords, total=False):
     """Keywords of `groute_py.apsp`."""
 
     algorithm: str
-    device: str
-    threads: int | None
     predecessors: bool
     reverse: bool
-    turns: Any
     cutoff: float | str | None
-    profile: str | None
     prepare: bool
     memory_limit: int | None
 
 
-class MatrixKeywords(TypedDict, total=False):
-    """Keywords of `groute_py.matrix`."""
-
-    algorithm: str
-    device: str
-    threads: int | None
-    predecessors: bool
-    reverse: bool
-    turns: Any
-    cutoff: float | str | None
-    profile: str | None
-    prepare: bool
-    carry: Sequence[str]
-    memory_limit: int | None
-
-
-class RouteKeywords(TypedDict, total=False):
+class RouteKeywords(JobKeywords, total=False):
     """Keywords of `groute_py.route`."""
 
-    device: str
-    threads: int | None
     reverse: bool
-    turns: Any
     cutoff: float | str | None
-    profile: str | None
     prepare: bool
     carry: Sequence[str]
     memory_limit: int | None
+
+
+class MatrixKeywords(ApspKeywords, total=False):
+    """Keywords of `groute_py.matrix`."""
+
+    carry: Sequence[str]

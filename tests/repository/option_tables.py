@@ -20,8 +20,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 COMMAND = "python tests/repository/option_tables.py"
 
-OTHERS = ("nearest", "isochrone", "apsp", "matrix", "route")
-"""The functions whose keywords are not based on those of others."""
+OTHERS = ("nearest", "isochrone", "apsp", "route", "matrix")
+"""The functions of other jobs than one source."""
 
 KEYWORDS = '''"""The keywords of the public functions, for type checkers and editors.
 
@@ -56,23 +56,41 @@ def files() -> dict[str, str]:
 
 
 def keywords() -> str:
-    """A TypedDict for each function; those of one source are based on the one before."""
-    text, parent, before = KEYWORDS.format(command=COMMAND), "TypedDict", set[str]()
+    """A TypedDict for each function, based on the largest one above whose names are among its."""
+    text = KEYWORDS.format(command=COMMAND)
+    names = {function: _names_of(function) for function in (*EVERYWHERE, *OTHERS)}
+    above = {"TypedDict": set[str]()}
+    shared = set.intersection(*(names[function] for function in OTHERS))
     for function in EVERYWHERE:
-        text += keywords_of(function, parent, before)
-        parent = _typed_dict(function)
-        before |= {entry.name for entry, _ in options_of(Options, function)}
-    return text + "".join(keywords_of(function, "TypedDict", set()) for function in OTHERS)
-
-
-def keywords_of(function: str, parent: str, before: Set[str]) -> str:
-    """The TypedDict of a function, without the names that its parent has."""
-    text = f"\n\nclass {_typed_dict(function)}({parent}, total=False):\n"
-    text += f'    """Keywords of `groute_py.{function}`."""\n\n'
-    for entry, _ in options_of(Options, function):
-        if entry.name not in before:
-            text += f"    {entry.name}: {entry.type}\n"
+        text += keywords_of(function, _parent(names[function], above), names, above)
+    text += _class("JobKeywords", "TypedDict", "all other jobs", OTHERS[0], shared)
+    above |= {"JobKeywords": shared}
+    for function in OTHERS:
+        text += keywords_of(function, _parent(names[function], above), names, above)
     return text
+
+
+def keywords_of(
+    function: str, parent: str, names: dict[str, set[str]], above: dict[str, set[str]]
+) -> str:
+    """The TypedDict of a function, without the names that its parent has."""
+    name, own = _typed_dict(function), names[function] - above[parent]
+    above[name] = names[function]
+    return _class(name, parent, f"`groute_py.{function}`", function, own)
+
+
+def _class(name: str, parent: str, what: str, function: str, names: Set[str]) -> str:
+    text = f'\n\nclass {name}({parent}, total=False):\n    """Keywords of {what}."""\n\n'
+    entries = [entry for entry, _ in options_of(Options, function) if entry.name in names]
+    return text + "".join(f"    {entry.name}: {entry.type}\n" for entry in entries)
+
+
+def _names_of(function: str) -> set[str]:
+    return {entry.name for entry, _ in options_of(Options, function)}
+
+
+def _parent(names: Set[str], above: Mapping[str, Set[str]]) -> str:
+    return max((name for name in above if above[name] <= names), key=lambda name: len(above[name]))
 
 
 def keywords_line(function: str) -> str:
