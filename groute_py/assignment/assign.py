@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,10 @@ from groute_py.assignment.answer import Assignment
 from groute_py.assignment.equilibrium import Iteration
 from groute_py.assignment.job import AssignmentJob
 from groute_py.assignment.link_costs import LinkTimes
+from groute_py.comm.base import Intracomm
 from groute_py.comm.connect import connect
 from groute_py.graph.csr import GraphLike
 from groute_py.source.graph_source import GraphSource
-
-if TYPE_CHECKING:
-    from mpi4py import MPI
 
 
 def assign(
@@ -37,7 +35,7 @@ def assign(
     device: str = "auto",
     increments: int = 1,
     progress: Callable[[Iteration], Any] | None = None,
-    comm: MPI.Intracomm | None = None,
+    comm: Intracomm | None = None,
 ) -> Assignment | None:
     """Find flows at which no traveller has a cheaper way: a user equilibrium.
 

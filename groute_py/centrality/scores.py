@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from groute_py.centrality.dependencies import Accumulated
 from groute_py.centrality.distances import Reduced
 from groute_py.graph.geography import Units
-from groute_py.graph.ids import Numbering
 from groute_py.io.npz import save_arrays
-from groute_py.results.tables import Column, TableColumns, Tabular, with_units, write_table
+from groute_py.results.answer import Answer
+from groute_py.results.tables import Column, TableColumns, with_units, write_table
 from groute_py.system.atomic_file import replacing, translating_errors
 from groute_py.system.threads import in_slices
 
@@ -26,24 +26,21 @@ ESTIMATED_AT_ONCE = 1 << 15
 
 
 @dataclass(frozen=True, eq=False)
-class Scores(Tabular):
+class Scores(Answer):
     """A number for each of k vertices.
+
+    The other attributes are those of `groute_py.results.answer.Answer`.
 
     Attributes:
         vertices: int64, shape (k,), positions of vertices.
         values: shape (k,): float64, or int64 for eccentricities of integer weights.
         errors: float64, shape (k,), standard errors of estimates; None if the values are exact.
-        statistics: how they were computed, such as ``algorithm`` and ``device``.
-        numbering: between positions and the graph's own ids.
         units: of the values by "", such as ``min`` or ``per min``, where it is known.
     """
 
     vertices: NDArray[np.int64]
     values: NDArray[Any]
     errors: NDArray[np.float64] | None = None
-    statistics: dict[str, Any] = field(default_factory=dict)
-    numbering: Numbering = field(default_factory=lambda: Numbering(0))
-    units: Units = field(default_factory=dict)
 
     def part(self, some: slice) -> TableColumns:
         """See `Tabular.part`."""
@@ -56,23 +53,21 @@ class Scores(Tabular):
 
 
 @dataclass(frozen=True, eq=False)
-class ArcScores(Tabular):
+class ArcScores(Answer):
     """A number for each of m arcs, in the order of the graph's rows.
+
+    The other attributes are those of `groute_py.results.answer.Answer`.
 
     Attributes:
         tails, heads: int64, shape (m,), positions of vertices.
         values: float64, shape (m,).
         errors: float64, shape (m,), standard errors of estimates; None if the values are exact.
-        statistics: how they were computed, such as ``device``.
-        numbering: between positions and the graph's own ids.
     """
 
     tails: NDArray[np.int64]
     heads: NDArray[np.int64]
     values: NDArray[np.float64]
     errors: NDArray[np.float64] | None = None
-    statistics: dict[str, Any] = field(default_factory=dict)
-    numbering: Numbering = field(default_factory=lambda: Numbering(0))
 
     def part(self, some: slice) -> TableColumns:
         """See `Tabular.part`."""
@@ -89,7 +84,8 @@ def row_scores(result: Reduced, values: NDArray[Any], per: str = "") -> Scores:
     statistics = result.job.statistics(result.label) | {"complete": result.complete}
     graph = result.job.row_graph
     units = {"": per + graph.units[""]} if "" in graph.units else {}
-    return Scores(result.sources, values, None, statistics, graph.numbering, units)
+    answer = result.sources, values, None
+    return Scores(*answer, statistics=statistics, numbering=graph.numbering, units=units)
 
 
 def vertex_scores(result: Accumulated, normalized: bool) -> Scores:
@@ -97,7 +93,7 @@ def vertex_scores(result: Accumulated, normalized: bool) -> Scores:
     assert result.input_graph is not None
     vertices, numbering = np.arange(result.job.graph.vertex_count), result.input_graph.numbering
     values = estimated(result, normalized=normalized)
-    return Scores(vertices, *values, result.statistics, numbering)
+    return Scores(vertices, *values, statistics=result.statistics, numbering=numbering)
 
 
 def arc_scores(result: Accumulated, normalized: bool) -> ArcScores:
@@ -106,8 +102,8 @@ def arc_scores(result: Accumulated, normalized: bool) -> ArcScores:
     assert graph is not None
     tails = graph.tails()
     heads = graph.heads.astype(np.int64)
-    values = estimated(result, normalized=normalized)
-    return ArcScores(tails, heads, *values, result.statistics, graph.numbering)
+    answer = tails, heads, *estimated(result, normalized=normalized)
+    return ArcScores(*answer, statistics=result.statistics, numbering=graph.numbering)
 
 
 def estimated(

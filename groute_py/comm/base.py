@@ -7,10 +7,15 @@ block: a rank continues to work while they are in flight.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from mpi4py.MPI import Intracomm as Intracomm
+else:
+    Intracomm = Any  # mpi4py is imported late
 
 T = TypeVar("T")
 

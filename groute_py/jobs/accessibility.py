@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.agree import on_root
-from groute_py.comm.base import Channel
+from groute_py.comm.base import Channel, Intracomm
 from groute_py.device.rows import RowBlock
 from groute_py.engine.keywords import MatrixKeywords
 from groute_py.engine.option import takes
@@ -20,26 +20,15 @@ from groute_py.engine.options import Options
 from groute_py.errors import InputError, check_choice, quote, quoted
 from groute_py.graph.arrays import host_array
 from groute_py.graph.csr import GraphLike
-from groute_py.graph.geography import Units
-from groute_py.graph.ids import Numbering
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.rows import RowsJob
 from groute_py.many.apsp import ManySources, Progress, Spans, in_rounds
 from groute_py.many.opened import Opened, Work, open_for
 from groute_py.many.sources import Vertices
+from groute_py.results import tables
+from groute_py.results.answer import Answer, about
 from groute_py.results.distances import public_distances, reached_in
-from groute_py.results.tables import (
-    Attributes,
-    Column,
-    TableColumns,
-    Tabular,
-    attributes_of,
-    beside,
-    of_distances,
-)
-
-if TYPE_CHECKING:
-    from mpi4py import MPI
+from groute_py.results.tables import Column, TableColumns
 
 Floats = NDArray[np.float64]
 
@@ -61,35 +50,27 @@ WEIGHTED = ("sum", "decay")
 
 
 @dataclass(frozen=True, eq=False)
-class Accessibility(Tabular):
+class Accessibility(Answer):
     """A number for each of k sources, of the targets that it reaches.
+
+    The other attributes are those of `groute_py.results.answer.Answer`.
 
     Attributes:
         sources: int64, shape (k,), positions of vertices.
         values: shape (k,): int64 for ``count``, distances for ``nearest``, else float64.
         reduce: the name of the reduction, which is the title in tables.
-        statistics: how they were computed: ``algorithm``, ``reason``, ``device``.
-        attribution: the credit to show with the answer, "" for none.
-        units: of the distances by "", and of columns by their names, where they are known.
-        numbering: between positions and the graph's own ids.
-        attributes: other columns of `groute_py.Points` by role (``source``) and title.
     """
 
     sources: NDArray[np.int64]
     values: NDArray[Any]
     reduce: str
-    statistics: dict[str, Any] = field(default_factory=dict)
-    attribution: str = ""
-    units: Units = field(default_factory=dict)
-    numbering: Numbering = field(default_factory=lambda: Numbering(0))
-    attributes: Attributes = field(default_factory=dict)
 
     def part(self, some: slice) -> TableColumns:
         """See `Tabular.part`; a line for each source."""
         values, rows = self.values[some], np.arange(len(self.sources))[some]
-        of_values = of_distances(values) if self.reduce == "nearest" else Column(values)
+        of_values = tables.of_distances(values) if self.reduce == "nearest" else Column(values)
         part = {"source": Column(self.numbering.ids_of(self.sources[some])), self.reduce: of_values}
-        return part | beside(self.attributes, source=rows)
+        return part | tables.beside(self.attributes, source=rows)
 
 
 @takes(Options, "matrix")
@@ -104,7 +85,7 @@ def accessibility(
     head: Any = None,
     weight: Any = None,
     ignore_columns: Sequence[Any] = (),
-    comm: MPI.Intracomm | None = None,
+    comm: Intracomm | None = None,
     **options: Unpack[MatrixKeywords],
 ) -> Accessibility | None:
     """Count or sum what sources reach: the jobs within 30 minutes of each home, the nearest stop.
@@ -196,11 +177,9 @@ class AccessibilityJob:
             many.sources,
             np.concatenate([values for _, values in parts])[order],
             self.reduce,
-            many.statistics(label),
-            many.row_graph.attribution,
-            many.row_graph.units,
-            many.row_graph.numbering,
-            attributes_of(source=self.sources),
+            statistics=many.statistics(label),
+            attributes=tables.attributes_of(source=self.sources),
+            **about(many.row_graph),
         )
 
     def _weights(self, many: ManySources) -> Floats:
@@ -209,7 +188,7 @@ class AccessibilityJob:
             raise InputError("decay needs a cutoff, the distance at which a weight counts 1/e")
         count, weights = many.width, self.weights
         if isinstance(weights, str):
-            titles = attributes_of(target=self.targets)["target"]
+            titles = tables.attributes_of(target=self.targets)["target"]
             if weights not in titles:
                 there = quoted(", ".join(titles)) or "none"
                 raise InputError(f"targets have no column {quote(weights)}; there are {there}")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,25 +14,12 @@ from numpy.typing import NDArray
 from groute_py.engine.solver import Mirrored, late
 from groute_py.errors import NegativeCycleError, file_path
 from groute_py.graph.csr import Graph
-from groute_py.graph.geography import Units
-from groute_py.graph.ids import Numbering
 from groute_py.graph.turns.expanded import Layout, layout_of
 from groute_py.io.npz import save_arrays
+from groute_py.results import tables
+from groute_py.results.answer import Answer, about
 from groute_py.results.distances import reached_in
-from groute_py.results.tables import (
-    CARRIED,
-    Attributes,
-    Column,
-    TableColumns,
-    Tabular,
-    check_table,
-    numbers_of,
-    of_distances,
-    of_vertices,
-    with_sums,
-    write_table,
-)
-from groute_py.results.tables import beside as beside_ends
+from groute_py.results.tables import Attributes, Column, TableColumns
 from groute_py.system.atomic_file import replacing, translating_errors
 from groute_py.system.environment import local_rank
 
@@ -47,42 +34,31 @@ def by_id(graph: Graph, facilities: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 @dataclass(frozen=True, eq=False)
-class NearestFacilities(Tabular):
-    """For each of n vertices its nearest facility, or its k nearest, the nearest first.
+class NearestFacilities(Answer):
+    """For each of n vertices its nearest facility, or its k nearest.
+
+    The other attributes are those of `groute_py.results.answer.Answer`.
 
     Attributes:
-        facilities: int64, shape (n,), or (n, k) for k > 1: positions of vertices; −1 where no path
-            leads, and where there are no more.
+        facilities: int64, shape (n,), or (n, k) for k > 1, the nearest first: positions of
+            vertices; −1 where no path leads, and where there are no more.
         distances: of the same shape, in the types and units of `groute_py.Result`.
         next: int64, of the same shape: the vertex next to each on a shortest path between it and
             the facility; −1 for a vertex that is its own facility, and where there is none.
         to_facility: the paths lead to the facilities, not from them.
         statistics: of the solve, see `groute_py.engine.statistics.Statistics`; of k > 1 only
             ``algorithm``, ``reason`` and ``devices``.
-        numbering: between vertices and the ids of the graph's file.
-        attribution: the credit to show with the answer, "" for none.
-        units: of the distances by "", and of columns by their names, where they are known.
         vertices: int64, shape (n,): positions of those that were asked for; None for all.
         candidates: int64, shape (f,): positions of all facilities, as they were named; None where
             they have no attributes.
-        attributes: other columns of `groute_py.Points` by role (``facility`` or
-            ``vertex``) and title.
-        carried: by the name of a column its sum along each path (``carry=``), of the shape of
-            ``distances``: int64 or float64, as there where no path leads.
     """
 
     facilities: NDArray[np.int64]
     distances: NDArray[Any]
     next: NDArray[np.int64]
     to_facility: bool = False
-    statistics: dict[str, Any] = field(default_factory=dict)
-    numbering: Numbering = field(default_factory=lambda: Numbering(0))
-    attribution: str = ""
-    units: Units = field(default_factory=dict)
     vertices: NDArray[np.int64] | None = None
     candidates: NDArray[np.int64] | None = None
-    attributes: Attributes = field(default_factory=dict)
-    carried: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     @property
     def reached(self) -> NDArray[np.bool_]:
@@ -111,12 +87,12 @@ class NearestFacilities(Tabular):
             SetupError: the form needs a library that is not installed.
         """
         target = file_path("path", path)
-        check_table(target, (".npz",))
+        tables.check_table(target, (".npz",))
         if target.suffix == ".npz":
             with translating_errors(target), replacing(target) as file:
                 save_arrays(file, self._arrays())
             return
-        write_table(target, self._parts(), self.attribution)
+        tables.write_table(target, self._parts(), self.attribution)
 
     def _parts(self) -> Iterator[TableColumns]:
         step = max(LINES_AT_ONCE // (self.distances.size // max(len(self.distances), 1) or 1), 1)
@@ -134,18 +110,18 @@ class NearestFacilities(Tabular):
             ranks["rank"] = Column(np.tile(np.arange(1, each + 1), count))
         facilities, rows_by_role = self.facilities[some].reshape(-1), {"vertex": rows}
         if self.candidates is not None:
-            rows_by_role["facility"] = numbers_of(facilities, self.candidates)
+            rows_by_role["facility"] = tables.numbers_of(facilities, self.candidates)
         part = {
             "vertex": Column(
                 numbering.ids_of(rows if self.vertices is None else self.vertices[rows])
             ),
             **ranks,
-            "facility": of_vertices(facilities, numbering),
-            "distance": of_distances(distances.reshape(-1)),
-            "next": of_vertices(self.next[some].reshape(-1), numbering),
+            "facility": tables.of_vertices(facilities, numbering),
+            "distance": tables.of_distances(distances.reshape(-1)),
+            "next": tables.of_vertices(self.next[some].reshape(-1), numbering),
         }
-        part |= beside_ends(self.attributes, **rows_by_role)
-        return with_sums(part, self.carried, some)
+        part |= tables.beside(self.attributes, **rows_by_role)
+        return tables.with_sums(part, self.carried, some)
 
     def _arrays(self) -> dict[str, Any]:
         arrays: dict[str, Any] = {
@@ -161,38 +137,18 @@ class NearestFacilities(Tabular):
             arrays["vertices"] = self.vertices
         if self.attribution:
             arrays["attribution"] = np.array(self.attribution)
-        return arrays | {f"{CARRIED}{name}": sums for name, sums in self.carried.items()}
+        return arrays | {f"{tables.CARRIED}{name}": sums for name, sums in self.carried.items()}
 
 
 class DeviceNearest(NearestFacilities):
-    """`NearestFacilities` on a GPU; host arrays are downloaded at their first use.
+    """`NearestFacilities` from CuPy's arrays; host arrays are downloaded at their first use."""
 
-    Args:
-        facilities, distances, next: CuPy arrays, types and conventions of `NearestFacilities`.
-        the others: as there.
-    """
-
-    def __init__(
-        self,
-        facilities: Any,
-        distances: Any,
-        next: Any,
-        to_facility: bool,
-        statistics: dict[str, Any],
-        numbering: Numbering,
-        attribution: str,
-        units: Units,
-        vertices: NDArray[np.int64] | None = None,
-        candidates: NDArray[np.int64] | None = None,
-        attributes: Attributes | None = None,
-        carried: Mapping[str, NDArray[Any]] | None = None,
-    ) -> None:
+    def __init__(self, facilities: Any, distances: Any, next: Any, **others: Any) -> None:
         # into the dict: the class is frozen, and properties stand for its three arrays
-        vars(self).update(to_facility=to_facility, statistics=statistics)
-        vars(self).update(numbering=numbering, attribution=attribution, units=units)
-        vars(self).update(vertices=vertices, candidates=candidates, attributes=attributes or {})
-        vars(self).update(_facilities=Mirrored(facilities), _next=Mirrored(next))
-        vars(self).update(_distances=Mirrored(distances), carried=carried or {})
+        arrays = {"facilities": facilities, "distances": distances, "next": next}
+        whole = vars(NearestFacilities(**arrays, **others))
+        vars(self).update({name: value for name, value in whole.items() if name not in arrays})
+        vars(self).update({f"_{name}": Mirrored(array) for name, array in arrays.items()})
 
     facilities: Any = late("facilities", "on_host")
     distances: Any = late("distances", "on_host")
@@ -215,11 +171,9 @@ def to_gpu(result: NearestFacilities) -> DeviceNearest:
             to_device(result.facilities, np.int64),
             to_device(result.distances, result.distances.dtype),
             to_device(result.next, np.int64),
-            result.to_facility,
-            result.statistics,
-            result.numbering,
-            result.attribution,
-            result.units,
+            to_facility=result.to_facility,
+            statistics=result.statistics,
+            **about(result),
         )
 
 

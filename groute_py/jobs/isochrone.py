@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.agree import at_root, on_root
+from groute_py.comm.base import Intracomm
 from groute_py.device.base import unreached
 from groute_py.engine.keywords import IsochroneKeywords
 from groute_py.engine.memory.host import bytes_of, refuse_beyond
@@ -43,9 +44,6 @@ from groute_py.maps.reach import Reach
 from groute_py.results.distances import reached_in
 from groute_py.results.tables import attributes_of
 
-if TYPE_CHECKING:
-    from mpi4py import MPI
-
 GREATEST_LIMIT = 2**63
 """No distance of integers is as great."""
 
@@ -63,7 +61,7 @@ def isochrone(
     head: Any = None,
     weight: Any = None,
     ignore_columns: Sequence[Any] = (),
-    comm: MPI.Intracomm | None = None,
+    comm: Intracomm | None = None,
     **options: Unpack[IsochroneKeywords],
 ) -> Isochrones | None:
     """Find what lies within limits of some sources: vertices, parts of arcs, areas on a map.

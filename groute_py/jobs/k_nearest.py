@@ -28,6 +28,7 @@ from groute_py.many.apsp import Ends, ManySources, deliver
 from groute_py.many.opened import Opened, Work
 from groute_py.many.storage.folder import run_of
 from groute_py.many.storage.store import Store
+from groute_py.results.answer import about
 from groute_py.system.threads import in_slices
 
 if TYPE_CHECKING:
@@ -170,8 +171,6 @@ class Smallest:
             distances,
             following,
             to_facility,
-            statistics,
-            self._many.row_graph.numbering,
-            self._many.row_graph.attribution,
-            self._many.row_graph.units,
+            statistics=statistics,
+            **about(self._many.row_graph),
         )

@@ -32,6 +32,7 @@ from groute_py.jobs.searches import Group, groups_of
 from groute_py.many.choose import choose
 from groute_py.many.johnson import out_of_range
 from groute_py.many.opened import Opened, Work
+from groute_py.results.answer import about
 from groute_py.system.threads import core_count, lent
 
 PAIRS_AT_ONCE = 16
@@ -198,4 +199,5 @@ def _routes(
         ways = np.split(some.vertices.astype(np.int64), np.cumsum(some.sizes)[:-1])
         for number, way in zip(numbers.tolist(), ways):  # noqa: B905 (no path is one empty way)
             paths[number].append(way[::step])
-    return Routes(pairs, distances, paths, statistics, graph.numbering, graph, step < 0)
+    answer = pairs, distances, paths, graph, step < 0
+    return Routes(*answer, statistics=statistics, **about(graph))

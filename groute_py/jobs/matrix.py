@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.agree import on_root
-from groute_py.comm.base import Channel
+from groute_py.comm.base import Channel, Intracomm
 from groute_py.engine.keywords import MatrixKeywords
 from groute_py.engine.option import takes
 from groute_py.engine.options import Options
 from groute_py.errors import InputError, file_path
 from groute_py.graph.csr import GraphLike
-from groute_py.graph.geography import Units
-from groute_py.graph.ids import Numbering
 from groute_py.io.optional_libraries import library
 from groute_py.io.tables.columns import Columns
 from groute_py.jobs.rows import RowsJob
@@ -27,24 +25,17 @@ from groute_py.many.apsp import ManySources, Progress, collect
 from groute_py.many.opened import Opened, Work, open_for
 from groute_py.many.sources import Vertices
 from groute_py.many.to_file import check_output, save
+from groute_py.results import tables
+from groute_py.results.answer import Answer, about
 from groute_py.results.distances import reached_in
-from groute_py.results.tables import (
-    Attributes,
-    TableColumns,
-    Tabular,
-    attributes_of,
-    beside_pairs,
-    of_pairs,
-    with_sums,
-)
-
-if TYPE_CHECKING:
-    from mpi4py import MPI
+from groute_py.results.tables import TableColumns
 
 
 @dataclass(frozen=True, eq=False)
-class Matrix(Tabular):
+class Matrix(Answer):
     """Distances from k sources to t targets, and perhaps predecessors.
+
+    The other attributes are those of `groute_py.results.answer.Answer`.
 
     Attributes:
         sources: int64, shape (k,), positions of vertices.
@@ -53,29 +44,15 @@ class Matrix(Tabular):
             that was named by ``output``, if any was.
         predecessors: int32, shape (k, t): the vertex before each target on a shortest path, −1 if
             there is none; None if not asked for.
-        statistics: how they were computed: ``algorithm``, ``reason``, ``device``.
         reverse: the distances are those from the targets to the sources (``reverse=True``), and
             each predecessor is the vertex after the target.
-        attribution: the credit to show with the answer, "" for none.
-        units: of the distances by "", and of columns by their names, where they are known.
-        numbering: between positions and the graph's own ids.
-        attributes: other columns of `groute_py.Points` by role (``source`` or ``target``)
-            and title.
-        carried: by the name of a column its sum along each path (``carry=``), of the shape of
-            ``distances``: int64 or float64, as there where no path leads.
     """
 
     sources: NDArray[np.int64]
     targets: NDArray[np.int64]
     distances: NDArray[Any]
     predecessors: NDArray[np.int32] | None
-    statistics: dict[str, Any] = field(default_factory=dict)
     reverse: bool = False
-    attribution: str = ""
-    units: Units = field(default_factory=dict)
-    numbering: Numbering = field(default_factory=lambda: Numbering(0))
-    attributes: Attributes = field(default_factory=dict)
-    carried: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     def to_sparse(self) -> Any:
         """The entries that a path, within the cutoff if there is one, leads to.
@@ -97,9 +74,9 @@ class Matrix(Tabular):
         predecessors = None if self.predecessors is None else self.predecessors[some]
         ends = self.sources[some], self.targets
         numbers = np.arange(len(self.sources))[some]
-        beside = beside_pairs(self.attributes, numbers, len(self.targets))
-        part = of_pairs(self.numbering, *ends, self.distances[some], predecessors) | beside
-        return with_sums(part, self.carried, some)
+        beside = tables.beside_pairs(self.attributes, numbers, len(self.targets))
+        part = tables.of_pairs(self.numbering, *ends, self.distances[some], predecessors) | beside
+        return tables.with_sums(part, self.carried, some)
 
 
 @takes(Options, "matrix")
@@ -113,7 +90,7 @@ def matrix(
     weight: Any = None,
     ignore_columns: Sequence[Any] = (),
     output: str | os.PathLike[str] | None = None,
-    comm: MPI.Intracomm | None = None,
+    comm: Intracomm | None = None,
     **options: Unpack[MatrixKeywords],
 ) -> Matrix | None:
     """The distances from some sources to some targets.
@@ -201,11 +178,9 @@ class MatrixJob:
             many.targets,
             rows.distances,
             rows.predecessors if self.predecessors else None,
+            rows.reverse,
             statistics=rows.statistics,
-            reverse=rows.reverse,
-            attribution=rows.attribution,
-            units=rows.units,
-            numbering=rows.numbering,
-            attributes=attributes_of(source=self.sources, target=self.targets),
+            attributes=tables.attributes_of(source=self.sources, target=self.targets),
             carried=rows.carried,
+            **about(rows),
         )

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.agree import at_root
+from groute_py.comm.base import Intracomm
 from groute_py.device.base import unreached
 from groute_py.engine.keywords import NearestKeywords
 from groute_py.engine.memory.host import bytes_of, refuse_beyond
@@ -44,11 +45,9 @@ from groute_py.many.carry import Carrier, Sums, with_sums
 from groute_py.many.johnson import origins_of, rooted
 from groute_py.many.opened import Opened, Work, open_for
 from groute_py.many.sources import Vertices, vertices_in
+from groute_py.results.answer import about
 from groute_py.results.result import Result
 from groute_py.results.tables import attributes_of
-
-if TYPE_CHECKING:
-    from mpi4py import MPI
 
 
 @takes(Options, "nearest")
@@ -63,7 +62,7 @@ def nearest(
     head: Any = None,
     weight: Any = None,
     ignore_columns: Sequence[Any] = (),
-    comm: MPI.Intracomm | None = None,
+    comm: Intracomm | None = None,
     **options: Unpack[NearestKeywords],
 ) -> NearestFacilities | None:
     """The nearest of several facilities for each vertex, its distance, and the path's next vertex.
@@ -180,13 +179,11 @@ class NearestJob:
             answer.distances[vertices],
             answer.next[vertices],
             answer.to_facility,
-            answer.statistics,
-            answer.numbering,
-            answer.attribution,
-            answer.units,
             vertices,
             candidates,
-            attributes,
+            statistics=answer.statistics,
+            attributes=attributes,
+            **about(answer),
         )
 
     def _from_root(
@@ -267,9 +264,7 @@ def on_facilities(
         predecessors,
         to_facility,
         statistics=result.statistics,
-        numbering=graph.numbering,
-        attribution=graph.attribution,
-        units=graph.units,
+        **about(graph),
     )
     return at_vertices(answer, layout_of(graph))
 

@@ -22,6 +22,7 @@ from groute_py.graph.turns.expanded import layout_of
 from groute_py.jobs.facilities import DeviceNearest, NearestFacilities, by_id
 from groute_py.many.choose import with_device
 from groute_py.many.opened import Opened
+from groute_py.results.answer import about
 from groute_py.system.environment import local_rank
 
 MOST_ROOTED_BY_HIERARCHY = 10_000
@@ -67,9 +68,7 @@ def sweep_from(
             *arrays,
             to_facility=to_facility,
             statistics=_statistics(f"{kind}: {loaded.label}", loaded, watch),
-            numbering=graph.numbering,
-            attribution=graph.attribution,
-            units=graph.units,
+            **about(graph),
         )
         return answer
 

@@ -41,6 +41,7 @@ from groute_py.many.row_graph import RowGraph
 from groute_py.many.solve import Solving
 from groute_py.many.storage.folder import run_of
 from groute_py.many.storage.store import SavedUnits, Store
+from groute_py.results.answer import about
 from groute_py.results.distances import public_distances
 from groute_py.system.threads import core_count
 
@@ -221,10 +222,10 @@ class PairQuery:
             pairs,
             distances,
             [paths[number] for number in range(len(pairs))] if paths else None,
-            statistics,
-            numbering=graph.numbering,
-            graph=graph,
-            reverse=self._reverse,
+            graph,
+            self._reverse,
+            statistics=statistics,
+            **about(graph),
         )
 
 

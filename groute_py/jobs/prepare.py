@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from groute_py.comm.agree import at_root, refuse_difference
+from groute_py.comm.base import Intracomm
 from groute_py.comm.connect import connect
 from groute_py.engine.preparing import read_prepared, with_order
 from groute_py.errors import file_path
@@ -14,9 +15,6 @@ from groute_py.graph.csr import GraphLike
 from groute_py.graph.hierarchy.prepared import PreparedGraph
 from groute_py.io.tables.columns import Columns
 from groute_py.source.graph_source import GraphSource
-
-if TYPE_CHECKING:
-    from mpi4py import MPI
 
 
 def prepare(
@@ -30,7 +28,7 @@ def prepare(
     head: Any = None,
     weight: Any = None,
     ignore_columns: Sequence[Any] = (),
-    comm: MPI.Intracomm | None = None,
+    comm: Intracomm | None = None,
 ) -> PreparedGraph | None:
     """Contract a graph once, for many solves that take less time.
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.agree import at_root, collective, on_root
+from groute_py.comm.base import Intracomm
 from groute_py.device.base import bound_within, unreached
 from groute_py.engine.keywords import RouteKeywords
 from groute_py.engine.option import takes
@@ -27,9 +28,6 @@ from groute_py.many.carry import Carrier, Sums
 from groute_py.many.opened import Opened, Work, open_for
 from groute_py.many.sources import Locator, indices_in
 from groute_py.results.tables import Attributes, attributes_of
-
-if TYPE_CHECKING:
-    from mpi4py import MPI
 
 Pairs = (
     Sequence[tuple[int | str, int | str]]
@@ -52,7 +50,7 @@ def route(
     head: Any = None,
     weight: Any = None,
     ignore_columns: Sequence[Any] = (),
-    comm: MPI.Intracomm | None = None,
+    comm: Intracomm | None = None,
     **options: Unpack[RouteKeywords],
 ) -> Routes | None:
     """Shortest paths between many pairs of vertices.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from groute_py.errors import InputError, file_path
 from groute_py.graph.csr import Graph
-from groute_py.graph.geography import Units
-from groute_py.graph.ids import Numbering
 from groute_py.maps.geojson import (
     SUFFIX,
     Feature,
@@ -26,21 +24,10 @@ from groute_py.maps.geojson import (
 )
 from groute_py.maps.page import PAGE, check_tiles, ground_layer, page_of_routes, write_page
 from groute_py.maps.places import Coordinates, Places, places_of
+from groute_py.results import tables
+from groute_py.results.answer import Answer
 from groute_py.results.distances import reached_in
-from groute_py.results.tables import (
-    Attributes,
-    Column,
-    TableColumns,
-    Tabular,
-    beside,
-    check_table,
-    in_words,
-    of_distances,
-    records,
-    with_sums,
-    with_units,
-    write_table,
-)
+from groute_py.results.tables import Column, TableColumns
 from groute_py.system.atomic_file import replacing, translating_errors
 
 MAPS = (SUFFIX, PAGE)
@@ -51,8 +38,10 @@ PAIRS_AT_ONCE = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
-class Routes(Tabular):
+class Routes(Answer):
     """Shortest paths between p pairs, or the k shortest paths of each.
+
+    The other attributes are those of `groute_py.results.answer.Answer`.
 
     Attributes:
         pairs: int64, shape (p, 2): a source and a target each, positions of vertices.
@@ -63,24 +52,16 @@ class Routes(Tabular):
             asked for.
         statistics: how they were computed: ``algorithm``, ``reason``, ``device``, ``sources`` (how
             many), ``seconds``.
-        numbering: between vertices and the ids of the graph's file.
         graph: that was solved.
         reverse: the arcs of ``graph`` are turned round (``reverse=True``), and paths lead against
             them.
-        attributes: other columns of `groute_py.Points` by role (``source``) and title.
-        carried: by the name of a column its sum along each path (``carry=``), of the shape of
-            ``distances``: int64 or float64, as there where no path leads.
     """
 
     pairs: NDArray[np.int64]
     distances: NDArray[Any]
     paths: list[Any] | None
-    statistics: dict[str, Any] = field(default_factory=dict)
-    numbering: Numbering = field(default_factory=lambda: Numbering(0))
     graph: Graph | None = field(default=None, repr=False)
     reverse: bool = False
-    attributes: Attributes = field(default_factory=dict)
-    carried: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     @property
     def reached(self) -> NDArray[np.bool_]:
@@ -108,16 +89,6 @@ class Routes(Tabular):
         for paths in self.paths[some] if self.paths is not None else ():
             every = paths if self.distances.ndim == 2 else [paths] if len(paths) else []
             yield from every or nothing
-
-    @property
-    def attribution(self) -> str:
-        """The credit to show with the routes, "" for none."""
-        return "" if self.graph is None else self.graph.attribution
-
-    @property
-    def units(self) -> Units:
-        """The units of distances by "", and of columns by their names, where they are known."""
-        return {} if self.graph is None else self.graph.units
 
     def save(
         self,
@@ -150,7 +121,7 @@ class Routes(Tabular):
         target = file_path("path", path)
         check_routes_file(target, tiles, planar=planar)
         if target.suffix not in MAPS:
-            write_table(target, self._parts(), self.attribution)
+            tables.write_table(target, self._parts(), self.attribution)
             return
         if self.paths is None or self.graph is None:
             raise InputError(f"{target}: lines need paths; solve with paths=True")
@@ -159,11 +130,11 @@ class Routes(Tabular):
     def save_lines(self, path: Path, places: Places, tiles: str | None = None) -> None:
         """Write paths as lines between coordinates, as `save` does for maps."""
         if path.suffix == SUFFIX:
-            write_features(path, self._features(places, with_units), self.attribution)
+            write_features(path, self._features(places, tables.with_units), self.attribution)
             return
         assert self.graph is not None
         ground = ground_layer(tiles, planar=places.planar)
-        lines = self._features(places, in_words)
+        lines = self._features(places, tables.in_words)
         page = page_of_routes(lines, self.graph, planar=places.planar)
         with translating_errors(path), replacing(path) as file:
             write_page(page, ground, file)
@@ -173,7 +144,9 @@ class Routes(Tabular):
         """The lines of the paths as GeoJSON, for GeoPandas, folium and others."""
         if self.paths is None or self.graph is None:
             raise InputError("lines need paths; solve with paths=True")
-        return collection(self._features(places_of(self.graph), with_units), self.attribution)
+        return collection(
+            self._features(places_of(self.graph), tables.with_units), self.attribution
+        )
 
     def to_geodataframe(self) -> Any:
         """The lines of the paths as a GeoDataFrame, with the columns of the ``.geojson``.
@@ -195,7 +168,7 @@ class Routes(Tabular):
         assert self.paths is not None
         for start in range(0, len(self.pairs), PAIRS_AT_ONCE):
             some = slice(start, start + PAIRS_AT_ONCE)
-            rows = records(shown(self._ends(some), self.units))
+            rows = tables.records(shown(self._ends(some), self.units))
             yield from zip(rows, self.all_paths(some, gaps=True), strict=True)
 
     def _parts(self) -> Iterator[TableColumns]:
@@ -220,11 +193,13 @@ class Routes(Tabular):
             "source": Column(self.numbering.ids_of(self.pairs[rows, 0])),
             "target": Column(self.numbering.ids_of(self.pairs[rows, 1])),
             **({"rank": Column(ranks + 1)} if self.distances.ndim == 2 else {}),
-            "distance": of_distances(distances[has_line]),
+            "distance": tables.of_distances(distances[has_line]),
         }
-        part |= beside(self.attributes, source=rows, target=rows, pair=rows)
+        part |= tables.beside(self.attributes, source=rows, target=rows, pair=rows)
         sums = {name: of[some].reshape(has_line.shape) for name, of in self.carried.items()}
-        return with_sums(part, {name: of[has_line] for name, of in sums.items()}, slice(None))
+        return tables.with_sums(
+            part, {name: of[has_line] for name, of in sums.items()}, slice(None)
+        )
 
     def _json(self, path: NDArray[np.int64]) -> str:
         return json.dumps(self.numbering.ids_of(path).tolist(), ensure_ascii=False)
@@ -232,5 +207,5 @@ class Routes(Tabular):
 
 def check_routes_file(path: Path, tiles: str | None = None, *, planar: bool = False) -> None:
     """Raise `InputError` if routes cannot be written there."""
-    check_table(path, MAPS)
+    tables.check_table(path, MAPS)
     check_tiles(path, tiles, planar=planar)

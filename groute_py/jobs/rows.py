@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack
+from typing import Any, Generic, TypeVar, Unpack
 
-from groute_py.comm.base import Channel
+from groute_py.comm.base import Channel, Intracomm
 from groute_py.engine.keywords import ApspKeywords
 from groute_py.engine.option import takes
 from groute_py.engine.options import Options
@@ -16,9 +16,6 @@ from groute_py.many.apsp import Ends, ManySources, Progress, collect
 from groute_py.many.opened import Opened, Work, open_for
 from groute_py.many.rows import SourceRows
 from groute_py.many.sources import Vertices, indices_in
-
-if TYPE_CHECKING:
-    from mpi4py import MPI
 
 T = TypeVar("T")
 
@@ -35,7 +32,7 @@ def apsp(
     head: Any = None,
     weight: Any = None,
     ignore_columns: Sequence[Any] = (),
-    comm: MPI.Intracomm | None = None,
+    comm: Intracomm | None = None,
     **options: Unpack[ApspKeywords],
 ) -> SourceRows | None:
     """Shortest paths from all vertices, or from many sources, to all vertices.

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from groute_py.assignment.answer import Assignment
 from groute_py.assignment.job import AssignmentJob
@@ -40,8 +40,6 @@ from groute_py.results.result import Result
 from groute_py.source.graph_source import GraphSource
 from groute_py.system.threads import limited_to
 
-if TYPE_CHECKING:
-    pass
 
 
 class Solver:

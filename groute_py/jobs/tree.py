@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
 from groute_py.comm.agree import at_root, on_root
+from groute_py.comm.base import Intracomm
 from groute_py.engine.keywords import BfsKeywords, SsspKeywords
 from groute_py.engine.option import takes
 from groute_py.engine.options import Options
@@ -24,9 +25,6 @@ from groute_py.many.sources import Vertex, Vertices
 from groute_py.results.result import Result
 from groute_py.source.whole import GraphSupply
 
-if TYPE_CHECKING:
-    from mpi4py import MPI
-
 
 @takes(Options, "sssp")
 def sssp(
@@ -38,7 +36,7 @@ def sssp(
     head: Any = None,
     weight: Any = None,
     ignore_columns: Sequence[Any] = (),
-    comm: MPI.Intracomm | None = None,
+    comm: Intracomm | None = None,
     **options: Unpack[SsspKeywords],
 ) -> Result | None:
     """Shortest paths from ``source`` to every vertex; `apsp` is for several sources.
@@ -97,7 +95,7 @@ def bfs(
     head: Any = None,
     weight: Any = None,
     ignore_columns: Sequence[Any] = (),
-    comm: MPI.Intracomm | None = None,
+    comm: Intracomm | None = None,
     **options: Unpack[BfsKeywords],
 ) -> Result | None:
     """The least number of arcs from ``source`` to every vertex; weights are ignored.

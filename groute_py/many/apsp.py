@@ -35,6 +35,7 @@ from groute_py.many.rows import SourceRows
 from groute_py.many.solve import Solving
 from groute_py.many.sources import checked
 from groute_py.many.storage.folder import run_of
+from groute_py.results.answer import about
 from groute_py.results.distances import public_distances, put_public, reached_in
 from groute_py.system.clock import count, span
 from groute_py.system.memory_limits import ANSWERS
@@ -178,9 +179,9 @@ class ManySources:
         self, distances: NDArray[Any], parents: NDArray[np.int32] | None, label: str
     ) -> SourceRows:
         """Return the answer from rows that were solved on what ``label`` says."""
-        whole = self.row_graph
-        about = bool(whole.direction.value), whole.attribution, whole.units, whole.numbering
-        return SourceRows(self.sources, distances, parents, self.statistics(label), *about)
+        whole, statistics = self.row_graph, self.statistics(label)
+        rows = self.sources, distances, parents, bool(whole.direction.value)
+        return SourceRows(*rows, statistics=statistics, **about(whole))
 
     def statistics(self, label: str) -> dict[str, Any]:
         """Return the method and why, and what the rows were solved on."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
 import numpy as np
 
 from groute_py.comm.agree import all_leave, at_root, collective, on_root, refuse_difference
-from groute_py.comm.base import Channel
+from groute_py.comm.base import Channel, Intracomm
 from groute_py.comm.connect import connect
 from groute_py.device.registry import kind_of
 from groute_py.engine.memory.gpus import estimate, free_gpu_bytes
@@ -38,8 +38,6 @@ from groute_py.system.memory_limits import room_for
 from groute_py.system.threads import limited_to
 
 if TYPE_CHECKING:
-    from mpi4py import MPI
-
     from groute_py.many.apsp import Ends, ManySources, Progress
     from groute_py.many.storage.store import Store
 
@@ -266,7 +264,7 @@ def open_for(
     graph: Any,
     keywords: Mapping[str, Any],
     columns: Columns,
-    comm: MPI.Intracomm | None,
+    comm: Intracomm | None,
     **fixed: Any,
 ) -> Opened:
     """Return a graph for one call of a function of Python; nothing is read yet. Collective."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,40 +15,32 @@ from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.errors import InputError, quoted
 from groute_py.graph.csr import Graph
-from groute_py.graph.geography import Units
-from groute_py.graph.ids import Numbering, Positions
+from groute_py.graph.ids import Positions
 from groute_py.many.choose import with_device
+from groute_py.results.answer import Answer
 from groute_py.results.result import Result
-from groute_py.results.tables import TableColumns, Tabular, of_pairs
+from groute_py.results.tables import TableColumns, of_pairs
 from groute_py.source.whole import GraphSupply
 
 
 @dataclass(frozen=True, eq=False)
-class SourceRows(Tabular):
+class SourceRows(Answer):
     """Shortest paths from k sources.
+
+    The other attributes are those of `groute_py.results.answer.Answer`.
 
     Attributes:
         sources: int64, shape (k,), positions of vertices.
         distances: shape (k, n), in the types and units of `groute_py.Result`.
         predecessors: int32, shape (k, n), −1 if there is none; None if not asked for.
-        statistics: how the rows were computed: ``algorithm``, ``reason``, ``device``.
         reverse: the distances are those to the sources (``reverse=True``), and each predecessor is
             the vertex that comes next on the way there.
-        attribution: the credit to show with the rows, "" for none.
-        units: of the distances by "", and of columns by their names, where they are known.
-        numbering: between positions and the graph's own ids.
-        carried: sums along paths, as those of `groute_py.Result`.
     """
 
     sources: NDArray[np.int64]
     distances: NDArray[Any]
     predecessors: NDArray[Any] | None
-    statistics: dict[str, Any] = field(default_factory=dict)
     reverse: bool = False
-    attribution: str = ""
-    units: Units = field(default_factory=dict)
-    numbering: Numbering = field(default_factory=lambda: Numbering(0))
-    carried: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     def part(self, some: slice) -> TableColumns:
         """See `Tabular.part`; a line for each source and vertex."""

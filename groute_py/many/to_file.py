@@ -24,15 +24,8 @@ from groute_py.many.rows import SourceRows
 from groute_py.many.storage.folder import check_folder
 from groute_py.many.storage.row_files import ArrayPlace, MappedRowWriter, RowFiles
 from groute_py.many.storage.store import Store
-from groute_py.results.tables import (
-    Attributes,
-    TableColumns,
-    beside_pairs,
-    of_pairs,
-    of_reached,
-    with_units,
-    write_table,
-)
+from groute_py.results import tables
+from groute_py.results.tables import Attributes, TableColumns
 from groute_py.system.atomic_file import check_writable, put, replacing
 from groute_py.system.clock import span
 
@@ -197,7 +190,7 @@ def write_output(files: RowFiles, job: ManySources, attributes: Attributes) -> N
     elif path.suffix == ".zarr":
         _write_zarr(path, files.draft, _beside(job) | files.arrays())
     else:
-        write_table(path, _pairs(job, attributes, files.arrays()), job.row_graph.attribution)
+        tables.write_table(path, _pairs(job, attributes, files.arrays()), job.row_graph.attribution)
 
 
 def _beside(job: ManySources) -> dict[str, Any]:
@@ -244,8 +237,8 @@ def _pairs(
     for start in range(0, len(job.sources), step):
         rows = slice(start, start + step)
         lines = arrays["distances"][rows], None if before is None else before[rows]
-        part = of_pairs(job.row_graph.numbering, job.sources[rows], job.targets, *lines)
+        part = tables.of_pairs(job.row_graph.numbering, job.sources[rows], job.targets, *lines)
         numbers = np.arange(len(job.sources))[rows]
-        part |= beside_pairs(attributes, numbers, len(job.targets))
-        part = part if job.options.cutoff is None else of_reached(part)
-        yield with_units(part, job.row_graph.units)
+        part |= tables.beside_pairs(attributes, numbers, len(job.targets))
+        part = part if job.options.cutoff is None else tables.of_reached(part)
+        yield tables.with_units(part, job.row_graph.units)

@@ -18,17 +18,8 @@ from groute_py.maps.isochrone_map import map_of, page_of, write_picture
 from groute_py.maps.lines import Pieces, segments_of
 from groute_py.maps.page import PAGE, check_tiles, ground_layer, write_page
 from groute_py.maps.reach import Reach, Reaches, ReachView
-from groute_py.results.tables import SUFFIXES as TABLES
-from groute_py.results.tables import (
-    Column,
-    TableColumns,
-    beside,
-    check_table,
-    joined,
-    records,
-    with_units,
-    write_table,
-)
+from groute_py.results import tables
+from groute_py.results.tables import Column, TableColumns
 from groute_py.system.atomic_file import replacing, translating_errors
 
 MAPS = (PAGE, ".png")
@@ -46,9 +37,9 @@ def check_form(
 ) -> str:
     """Return what a file will list; raise an error now if it could not be written later."""
     suffix = path.suffix
-    check_table(path, (SUFFIX, *MAPS))
+    tables.check_table(path, (SUFFIX, *MAPS))
     check_tiles(path, tiles, planar=planar)
-    listed = {**dict.fromkeys(TABLES, FEATURES[:2]), SUFFIX: FEATURES}.get(suffix, ())
+    listed = {**dict.fromkeys(tables.SUFFIXES, FEATURES[:2]), SUFFIX: FEATURES}.get(suffix, ())
     usual = "bands" if suffix == SUFFIX else "vertices"
     if features is not None and features not in listed:
         may = f"lists {' or '.join(listed)}" if listed else "shows everything"
@@ -62,7 +53,7 @@ def check_form(
 
 def needs_places(path: Path) -> bool:
     """Return True if a file of that suffix has to have coordinates."""
-    return path.suffix not in TABLES
+    return path.suffix not in tables.SUFFIXES
 
 
 def write(
@@ -75,10 +66,10 @@ def write(
 ) -> None:
     """Write an answer into a file, whose features are those of `check_form`."""
     view, reaches = ReachView(answer), _followed(answer, progress)
-    if path.suffix in TABLES:
+    if path.suffix in tables.SUFFIXES:
         rows = _vertex_rows if features == "vertices" else _arc_rows
-        parts = (with_units(rows(view, reach), view.graph.units) for reach in reaches)
-        write_table(path, parts, answer.graph.attribution)
+        parts = (tables.with_units(rows(view, reach), view.graph.units) for reach in reaches)
+        tables.write_table(path, parts, answer.graph.attribution)
     elif path.suffix == SUFFIX:
         listed = (_features(view, reach, features, margin) for reach in reaches)
         every = (feature for some in listed for feature in some)
@@ -112,7 +103,7 @@ def vertices_of(answer: Reaches, reaches: Sequence[Reach]) -> TableColumns:
     """Return the vertices within some reaches, one after the other."""
     view = ReachView(answer)
     parts = [_vertex_rows(view, reach) for reach in reaches]
-    return {title: joined([part[title] for part in parts]) for title in parts[0]}
+    return {title: tables.joined([part[title] for part in parts]) for title in parts[0]}
 
 
 def _vertex_rows(view: ReachView, reach: Reach) -> TableColumns:
@@ -156,7 +147,7 @@ def _source(view: ReachView, reach: Reach, count: int) -> TableColumns:
         return {}
     ids = Column(view.graph.numbering.ids_of(np.full(count, reach.source)))
     rows = np.repeat(view.rows_of(reach), count)
-    return {"source": ids, **beside(view.answer.attributes, source=rows)}
+    return {"source": ids, **tables.beside(view.answer.attributes, source=rows)}
 
 
 def _features(
@@ -172,7 +163,7 @@ def _features(
 
 def _bands(view: ReachView, reach: Reach, margin: float | None) -> Iterator[Feature]:
     """The areas, the greatest first, so that a map shows all of them."""
-    planar, source = view.places.planar, next(records(_source(view, reach, 1)), {})
+    planar, source = view.places.planar, next(tables.records(_source(view, reach, 1)), {})
     areas = view.areas(reach, margin)
     for limit, polygons in reversed(list(zip(view.limits, areas, strict=True))):
         shape = [
@@ -193,7 +184,9 @@ def _points(view: ReachView, reach: Reach) -> Iterator[Feature]:
     places, part = view.places, _vertex_rows(view, reach)
     points = np.stack([part.pop(title).values for title in places.titles], axis=1)
     shapes = coordinates_in(points, planar=places.planar)
-    for shape, row in zip(shapes, records(with_units(part, view.graph.units)), strict=True):
+    for shape, row in zip(
+        shapes, tables.records(tables.with_units(part, view.graph.units)), strict=True
+    ):
         yield "Point", shape, row
 
 
@@ -203,7 +196,7 @@ def _lines(view: ReachView, reach: Reach) -> Iterator[Feature]:
     segments = segments_of(pieces, view.ground)
     corners = coordinates_in(segments.ends, planar=view.places.planar)
     firsts = [*segments.firsts().tolist(), len(corners)]
-    rows = records(with_units(_arc_columns(view, reach, pieces), view.graph.units))
+    rows = tables.records(tables.with_units(_arc_columns(view, reach, pieces), view.graph.units))
     for (first, stop), row in zip(pairwise(firsts), rows, strict=True):
         some = corners[first:stop]
         yield "LineString", [some[0][0], *(end for _, end in some)], row

@@ -1,0 +1,40 @@
+"""The answer of a job on the graph that is open, beside its arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from numpy.typing import NDArray
+
+from groute_py.graph.geography import Units
+from groute_py.graph.ids import Numbering
+from groute_py.results.tables import Attributes, Tabular
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Answer(Tabular):
+    """What answers have beside their arrays, as far as it is known.
+
+    Attributes:
+        statistics: how it was computed: ``algorithm``, ``reason``, ``device`` and the like.
+        numbering: between positions and the graph's own ids.
+        attribution: the credit to show with the answer, "" for none.
+        units: of the distances by "", and of columns by their names, where they are known.
+        attributes: other columns of `groute_py.Points` by role, such as ``source``, and title.
+        carried: by the name of a column its sum along each path (``carry=``), of the shape of
+            ``distances``: int64 or float64, as there where no path leads.
+    """
+
+    statistics: dict[str, Any] = field(default_factory=dict)
+    numbering: Numbering = field(default_factory=lambda: Numbering(0))
+    attribution: str = ""
+    units: Units = field(default_factory=dict)
+    attributes: Attributes = field(default_factory=dict)
+    carried: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+
+
+def about(graph: Any) -> dict[str, Any]:
+    """Return what an answer says of a graph, or repeats of another answer."""
+    return {name: getattr(graph, name) for name in ("numbering", "attribution", "units")}
