@@ -30,8 +30,7 @@ TITLES = {
 OMX = re.compile(r"(?s)(.*\.omx)(?::(.+))?")
 """The path of an OMX file, and the name of a matrix in it."""
 
-ROW_BYTES = 200
-"""Bytes of a row of trips in memory, at least, while it is read."""
+ROW_BYTES = 200  # bytes of a row of trips in memory, at least, while it is read
 
 
 @dataclass(frozen=True, eq=False)

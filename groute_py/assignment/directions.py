@@ -33,8 +33,7 @@ LARGEST_SHARE = 0.99
 """Share of the last target in a conjugate one: with 1 the loading would not count."""
 
 
-RIDGE = 1e-12
-"""Part by which products of ways with themselves are increased."""
+RIDGE = 1e-12  # part by which products of ways with themselves are increased
 
 
 class TargetRule(Protocol):

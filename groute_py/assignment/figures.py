@@ -21,8 +21,7 @@ from groute_py.system.memory_limits import check_room
 Selections = Mapping[str, Sequence[tuple[Any, Any]]]
 """Pairs (tail, head) of ids by the name of a selection."""
 
-OWN = ("cost", "time")
-"""Names of skims that are no columns of the graph."""
+OWN = ("cost", "time")  # names of skims that are no columns of the graph
 
 COPIES = 8
 """Arrays of all figures at once: flows, targets, loadings, and what lies between them."""

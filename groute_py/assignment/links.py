@@ -17,8 +17,7 @@ from groute_py.graph.arrays import host_array
 STEP_ACCURACY = 1e-12
 """Accuracy of the part of the way, beyond which a line search looks no further."""
 
-MOST_TRIALS = 60
-"""Trials of a line search."""
+MOST_TRIALS = 60  # trials of a line search
 
 
 class Links(Protocol):

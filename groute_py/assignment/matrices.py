@@ -18,8 +18,7 @@ from groute_py.system.memory_limits import check_room
 
 SUFFIXES = (".npz", ".omx")
 
-MAPPING = "zones"
-"""The name of the array, or of OMX's mapping, that has the ids of zones."""
+MAPPING = "zones"  # the name of the array, or of OMX's mapping, that has the ids of zones
 
 
 def check_matrices(path: Path) -> None:

@@ -28,14 +28,9 @@ from groute_py.results.distances import public_distances
 FEWEST, GROWTH = 2, 4
 """Rows of a round at least; a round has that part of the rows before it."""
 
-FEW = 100
-"""Vertices up to which all rows take less time than rounds."""
-
-MOST = 2.0**61
-"""Sums of two eccentricities have to fit in int64."""
-
-METHOD = {"cpu": "heap", "cuda": "batch"}
-"""For a few rows at once, by device."""
+FEW = 100  # vertices up to which all rows take less time than rounds
+MOST = 2.0**61  # sums of two eccentricities have to fit in int64
+METHOD = {"cpu": "heap", "cuda": "batch"}  # for a few rows at once, by device
 
 
 def is_bounded(job: ManySources) -> bool:

@@ -28,8 +28,7 @@ WANTED = {
 }
 """The numbers of each row that a measure is made of."""
 
-BOUNDED = ("diameter", "radius")
-"""Measures that bounds may find from some rows."""
+BOUNDED = ("diameter", "radius")  # measures that bounds may find from some rows
 
 
 @dataclass(frozen=True, eq=False)

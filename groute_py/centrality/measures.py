@@ -21,8 +21,7 @@ from groute_py.many.sources import Vertices
 T = TypeVar("T")
 
 
-PER = "per "
-"""Begins the unit of a number that is divided by distances."""
+PER = "per "  # begins the unit of a number that is divided by distances
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,7 @@ from groute_py.system.clock import span
 if TYPE_CHECKING:
     from groute_py.device.cuda.multi_source.levels import LevelGraph
 
-MOST_NAMED = 10
-"""Vertices of a cycle that a message names."""
+MOST_NAMED = 10  # vertices of a cycle that a message names
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,8 +15,7 @@ from groute_py.cli.signals import on_signal
 from groute_py.errors import RunError
 from groute_py.system.environment import place
 
-STDERR = 2
-"""The file descriptor of standard error."""
+STDERR = 2  # the file descriptor of standard error
 
 PATIENCE_S, LAST_RESORT_S = 20.0, 5.0
 """Ranks that have not answered by then will not; so much later where no signal is heard."""

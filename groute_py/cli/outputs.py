@@ -33,8 +33,7 @@ from groute_py.system.atomic_file import translating_errors
 from groute_py.system.environment import place
 from groute_py.system.paths import is_stdout
 
-Files = Mapping[str, str | Path | None]
-"""Files by what they are for."""
+Files = Mapping[str, str | Path | None]  # files by what they are for
 
 
 def check_outputs_apart(inputs: Files, outputs: Files) -> None:
@@ -140,11 +139,8 @@ def save_rows(
 
 STDOUT = "/dev/stdout"
 
-TEXTS = (".csv", ".json", ".geojson")
-"""Forms that a terminal can show."""
-
-MOST_LINES = 40
-"""Lines of a table that are shown on a terminal."""
+TEXTS = (".csv", ".json", ".geojson")  # forms that a terminal can show
+MOST_LINES = 40  # lines of a table that are shown on a terminal
 
 
 class AnswerFile:

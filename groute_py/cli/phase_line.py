@@ -14,8 +14,7 @@ from groute_py.system.environment import place
 SOON_S, EVERY_S = 1.0, 0.5
 """Seconds that a phase lasts before its line appears, and how often that is written."""
 
-ERASE = "\r\x1b[K"
-"""Goes to the begin of the line, and erases it."""
+ERASE = "\r\x1b[K"  # goes to the begin of the line, and erases it
 
 NAMES = {
     "import": "loading modules",

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from groute_py.io.tables.columns import Columns
 
 
-MOST_GIGABYTES = 1e9
-"""Limit of the memory of a GPU; more is a slip."""
+MOST_GIGABYTES = 1e9  # limit of the memory of a GPU; more is a slip
 
 WORDS = {
     "tight": "as least, with worklists as short as can be",

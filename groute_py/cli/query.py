@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from groute_py.jobs.questions import Questions
     from groute_py.many.opened import Opened
 
-LONGEST_LINE, AT_ONCE = 1 << 20, 1 << 16
-"""Bytes of a question, and of a read."""
+LONGEST_LINE, AT_ONCE = 1 << 20, 1 << 16  # bytes of a question, and of a read
 
 
 @click.command()

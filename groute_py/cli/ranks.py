@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 
-GRACE_S = 1.0
-"""After the time limit ranks get so long to notice it together, in order."""
+GRACE_S = 1.0  # after the time limit ranks get so long to notice it together, in order
 
 LAST_RESORT_S, ABORT_S = 10.0, 3.0
 """The main thread gets so long to end the job in order, then the watching thread tells MPI to, and

@@ -20,11 +20,8 @@ from groute_py.system.paths import is_stdout
 if TYPE_CHECKING:
     from groute_py.graph.hierarchy.hierarchy import Hierarchy
 
-NARROWEST = 40
-"""Columns of a terminal that a table is made for, however few it says it has."""
-
-IDS = frozenset(("source", "from", "to"))
-"""Rows whose numbers are ids of vertices."""
+NARROWEST = 40  # columns of a terminal that a table is made for, however few it says it has
+IDS = frozenset(("source", "from", "to"))  # rows whose numbers are ids of vertices
 
 Progress = Callable[[int, int], None]
 

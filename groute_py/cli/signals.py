@@ -33,11 +33,8 @@ function may also be waiting for a lock: then it holds none, and an error does n
 DROPPED_S = 0.05
 """After so long a handler's error that native code has dropped is raised again."""
 
-_heard: list[GrouteError] = []
-"""Errors that handlers have raised."""
-
-_done = False
-"""True once the command is done, so that deferred signals are dropped."""
+_heard: list[GrouteError] = []  # errors that handlers have raised
+_done = False  # true once the command is done, so that deferred signals are dropped
 
 
 def on_signal(number: signal.Signals, error_of: Callable[[], GrouteError]) -> None:

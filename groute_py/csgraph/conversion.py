@@ -22,14 +22,9 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.tails import all_tails
 from groute_py.kernels.cpu.build import csr_from_arcs
 
-Csr = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
-"""Offsets, heads, weights."""
-
-NAME = "csgraph"
-"""The graph in errors: the argument's name."""
-
-NOBODY = -9999
-"""SciPy's value for no predecessor."""
+Csr = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]  # offsets, heads, weights
+NAME = "csgraph"  # the graph in errors: the argument's name
+NOBODY = -9999  # SciPy's value for no predecessor
 
 
 def graph_of(csgraph: Any, *, directed: bool, unweighted: bool = False) -> Graph:

@@ -27,8 +27,7 @@ from groute_py.io.text.arc_reader import EXACT
 from groute_py.system.memory_limits import FEWEST_VERTICES, check_name_lengths
 
 NAME = "edge table"
-SPARSEST = 64
-"""Vertices for each row; a table with more has ids, not vertices."""
+SPARSEST = 64  # vertices for each row; a table with more has ids, not vertices
 
 
 def is_table(table: Any) -> bool:

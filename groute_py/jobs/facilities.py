@@ -23,8 +23,7 @@ from groute_py.results.tables import Attributes, Column, TableColumns
 from groute_py.system.atomic_file import replacing, translating_errors
 from groute_py.system.environment import local_rank
 
-LINES_AT_ONCE = 1 << 16
-"""About how many lines of a table are made at once."""
+LINES_AT_ONCE = 1 << 16  # about how many lines of a table are made at once
 
 
 def by_id(graph: Graph, facilities: NDArray[np.int64]) -> NDArray[np.int64]:

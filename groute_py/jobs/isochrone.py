@@ -44,8 +44,7 @@ from groute_py.maps.reach import Reach
 from groute_py.results.distances import reached_in
 from groute_py.results.tables import attributes_of
 
-GREATEST_LIMIT = 2**63
-"""No distance of integers is as great."""
+GREATEST_LIMIT = 2**63  # no distance of integers is as great
 
 
 @takes(Options, "isochrone")

@@ -35,11 +35,8 @@ from groute_py.many.opened import Opened, Work
 from groute_py.results.answer import about
 from groute_py.system.threads import core_count, lent
 
-PAIRS_AT_ONCE = 16
-"""Pairs of one target that a thread takes in one go."""
-
-ROUNDING = 1e-3
-"""Share of a cutoff by which float sums in another order may differ, by far."""
+PAIRS_AT_ONCE = 16  # pairs of one target that a thread takes in one go
+ROUNDING = 1e-3  # share of a cutoff by which float sums in another order may differ, by far
 
 
 VERTEX_BYTES = 12

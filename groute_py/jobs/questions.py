@@ -54,8 +54,7 @@ MOST_LIMITS = 1000
 MOST_ENTRIES = 100_000
 """Vertices, parts of arcs and corners of areas in one answer: a few MB of JSON."""
 
-MOST_PIECES = 10_000_000
-"""Parts of arcs about which areas are drawn: half a GB."""
+MOST_PIECES = 10_000_000  # parts of arcs about which areas are drawn: half a GB
 
 FORMS: tuple[tuple[set[str], tuple[str, ...]], ...] = (
     ({"source", "target"}, ("path",)),

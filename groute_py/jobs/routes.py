@@ -30,11 +30,8 @@ from groute_py.results.distances import reached_in
 from groute_py.results.tables import Column, TableColumns
 from groute_py.system.atomic_file import replacing, translating_errors
 
-MAPS = (SUFFIX, PAGE)
-"""Forms that have paths as lines."""
-
-PAIRS_AT_ONCE = 1 << 16
-"""Lines that are made in one go."""
+MAPS = (SUFFIX, PAGE)  # forms that have paths as lines
+PAIRS_AT_ONCE = 1 << 16  # lines that are made in one go
 
 
 @dataclass(frozen=True, eq=False)

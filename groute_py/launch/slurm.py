@@ -24,8 +24,7 @@ MPI_MARK = "${SLURM_MPI_TYPE:-pmix}"
 USAGE_MARK = "sssp.sbatch GRAPH [OPTIONS OF groute-py sssp]"
 """The texts of the template that a plan replaces."""
 
-ITEM = "{}"
-"""In a command, stands for the item of an array job."""
+ITEM = "{}"  # in a command, stands for the item of an array job
 
 TIME = re.compile(r"(?:(\d{1,9})-)?(\d{1,9})(?::(\d{1,9}))?(?::(\d{1,9}))?", re.ASCII)
 """Slurm's times: M, M:S, H:M:S, D-H, D-H:M, D-H:M:S."""

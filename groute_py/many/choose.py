@@ -20,14 +20,12 @@ from groute_py.many.estimates import GpuRates, estimates
 from groute_py.system.environment import local_rank
 from groute_py.system.memory_limits import room_for
 
-READY_S = 0.3
-"""Seconds until a GPU has its kernels and the graph."""
+READY_S = 0.3  # seconds until a GPU has its kernels and the graph
 
 LEAST_ROWS = 1024
 """Rows of the matrix that a GPU has to have room for, where the others come and go."""
 
-MATRIX_SHARE = 0.85
-"""Share of the free device memory that the matrix may take."""
+MATRIX_SHARE = 0.85  # share of the free device memory that the matrix may take
 
 
 @dataclass(frozen=True)

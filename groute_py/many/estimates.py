@@ -47,14 +47,12 @@ SWEEP_S, CPU_SWEEP_S = 4e-12, 2e-9
 CLIMB_S, CPU_CLIMB_S = 5e-6, 1e-4
 """Seconds of a source's search up to the core and through it."""
 
-CPU_SETTLE_S = 1.5e-7
-"""Seconds for each vertex that a heap of 2¹⁶ on a core settles."""
+CPU_SETTLE_S = 1.5e-7  # seconds for each vertex that a heap of 2¹⁶ on a core settles
 
 DELIVERY_RATE = {"nowhere": math.inf, "sums": math.inf, "memory": 1.5e9, "file": 0.8e9}
 """Bytes a second at which complete rows get to where they are wanted; ``sums`` need no rows."""
 
-LEVEL_S = 6e-13
-"""Seconds for each source and each arc or vertex of a search level by level."""
+LEVEL_S = 6e-13  # seconds for each source and each arc or vertex of a search level by level
 
 LANE_S, LANE_SOURCES, LANES = 3e-4, 132, 8
 """Seconds to begin a lane of a batch, about how many sources it has, and the most lanes."""

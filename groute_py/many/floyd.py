@@ -25,14 +25,9 @@ from groute_py.graph.csr import Graph
 from groute_py.kernels.cpu import floyd
 from groute_py.system.threads import core_count
 
-BLOCK = 64
-"""Middle vertices taken at once."""
-
-ALONE = 256
-"""Up to this many vertices threads cost more time than they save."""
-
-Range = tuple[int, int]
-"""Start and stop of consecutive vertices."""
+BLOCK = 64  # middle vertices taken at once
+ALONE = 256  # up to this many vertices threads cost more time than they save
+Range = tuple[int, int]  # start and stop of consecutive vertices
 
 Step = Callable[[Range, Range, Range], None]
 """Shorten the paths from some rows, by way of some middle vertices, to some columns."""

@@ -36,11 +36,8 @@ from groute_py.source.graph_source import GraphSource
 from groute_py.system.clock import span
 from groute_py.system.environment import local_rank
 
-LABELS = "labels"
-"""The name of the method."""
-
-CALLS = 4
-"""A prepared graph is expected to be asked so many times as much as it has been."""
+LABELS = "labels"  # the name of the method
+CALLS = 4  # a prepared graph is expected to be asked so many times as much as it has been
 
 LONGEST_ORDER_S = 10.0
 """Seconds of an order up to which a call waits for it without being asked."""

@@ -52,8 +52,7 @@ class Work(NamedTuple):
     keep: Store | None = None
 
 
-NO_WORK = Work()
-"""No progress is reported, and nothing is saved."""
+NO_WORK = Work()  # no progress is reported, and nothing is saved
 
 
 class Job(Protocol[T_co]):

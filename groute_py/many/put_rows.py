@@ -13,11 +13,8 @@ from groute_py.graph.arrays import on_device
 from groute_py.results.distances import public_distances, put_public
 from groute_py.system.threads import in_slices
 
-TILE = 1 << 17
-"""Distances that a thread puts in one go, so that they stay in its cache."""
-
-WIDENED_ON_GPU = 1 << 24
-"""Distances that a GPU widens in one go, about."""
+TILE = 1 << 17  # distances that a thread puts in one go, so that they stay in its cache
+WIDENED_ON_GPU = 1 << 24  # distances that a GPU widens in one go, about
 
 Put = Callable[[NDArray[Any], NDArray[Any]], object]
 """Writes to the first array the second one, of the same shape, perhaps in another type."""

@@ -23,14 +23,12 @@ from groute_py.many.storage.store import SHARE, Store
 from groute_py.system.clock import count
 from groute_py.system.threads import core_count
 
-REDUCTIONS = ("none", "sum", "max", "histogram")
-"""The reductions that a user may choose."""
+REDUCTIONS = ("none", "sum", "max", "histogram")  # the reductions that a user may choose
 
 OF_ROWS = ("reached", "sums", "farthest", "greatest", "reciprocals")
 """The fields of a `Reduction` that have an entry for each source."""
 
-EVERY_S = 30.0
-"""Seconds between two saves, about."""
+EVERY_S = 30.0  # seconds between two saves, about
 
 GROWTH = 8
 """A slice has at most so many times the sources of the one before, by whose time it is chosen."""
@@ -38,8 +36,7 @@ GROWTH = 8
 FIRST = {"cpu": 1 << 27, "cuda": 1 << 31}
 """Vertices and arcs, of all its sources together, of a rank's first slice: seconds, by device."""
 
-BLOCKS = 1024
-"""Sources that a GPU may solve from at once, a block each."""
+BLOCKS = 1024  # sources that a GPU may solve from at once, a block each
 
 
 @dataclass

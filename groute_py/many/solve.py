@@ -51,8 +51,7 @@ R = TypeVar("R", RowBlock, Summary)
 IN_VAIN = "where others had sums out of range"
 """Said of the method that takes over from the one that was chosen."""
 
-LASTING = ("batch", "heap", "sweep")
-"""The methods whose solvers answer more than once."""
+LASTING = ("batch", "heap", "sweep")  # the methods whose solvers answer more than once
 
 
 class Solving:

@@ -20,8 +20,7 @@ from groute_py.io.text.lines import whole_lines
 from groute_py.system.memory_limits import check_room
 from groute_py.system.paths import is_file_there
 
-Locator = Callable[[Graph], NDArray[np.int64]]
-"""Finds the positions of vertices in a graph."""
+Locator = Callable[[Graph], NDArray[np.int64]]  # finds the positions of vertices in a graph
 
 Vertex = int | str | Positions | Locator
 """A vertex by its id, which is the graph's own: of the file, the table or the network; else from 0.
@@ -34,8 +33,7 @@ SEED = 27491095
 """Seed of the sources drawn at random: the same ones each time, as --resume needs."""
 
 
-LISTED_BYTES = 64
-"""Bytes of an id in a list, at least."""
+LISTED_BYTES = 64  # bytes of an id in a list, at least
 
 
 def sources_of(

@@ -29,8 +29,7 @@ from groute_py.results.tables import Attributes, TableColumns
 from groute_py.system.atomic_file import check_writable, put, replacing
 from groute_py.system.clock import span
 
-UNIT = "rows"
-"""The units of a store of rows."""
+UNIT = "rows"  # the units of a store of rows
 
 
 class StoredRows:
@@ -149,17 +148,13 @@ def _open_writer(places: list[ArrayPlace]) -> MappedRowWriter | None:
         return None
 
 
-SUFFIXES = (".npy", ".npz", ".zarr")
-"""The forms of whole arrays, by suffix."""
+SUFFIXES = (".npy", ".npz", ".zarr")  # the forms of whole arrays, by suffix
 
 SMALL = ("sources", "targets", "first_id", "ids", "attribution")
 """The arrays beside the rows."""
 
-ZARR_BYTES = 16 << 20
-"""Bytes of a chunk of whole rows."""
-
-PAIRS_AT_ONCE = 1 << 20
-"""About how many lines of a table are made in one go."""
+ZARR_BYTES = 16 << 20  # bytes of a chunk of whole rows
+PAIRS_AT_ONCE = 1 << 20  # about how many lines of a table are made in one go
 
 
 def check_output(path: Path, *, predecessors: bool, suffixes: tuple[str, ...] = SUFFIXES) -> None:

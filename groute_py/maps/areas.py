@@ -21,11 +21,8 @@ from groute_py.io.optional_libraries import library
 from groute_py.maps.lines import Watch
 from groute_py.maps.raster import points_along, samples
 
-CELLS_A_MARGIN = 4
-"""Cells of the raster by a margin, unless that makes too many cells."""
-
-MOST_CELLS = 1600
-"""Cells of the raster's longer side, without its edges."""
+CELLS_A_MARGIN = 4  # cells of the raster by a margin, unless that makes too many cells
+MOST_CELLS = 1600  # cells of the raster's longer side, without its edges
 
 LEAST_MARGIN = 2
 """Cells; a margin is made wider than what is asked for rather than lost between them."""

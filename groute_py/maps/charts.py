@@ -13,8 +13,7 @@ from groute_py.maps.saved import TimeLine
 from groute_py.maps.sheet import LETTERS, NOTES, SERIES, WIDTH_IN, drawing, number, plain
 from groute_py.results.result import Result
 
-BINS = 100
-"""Bars of a histogram at most; whole distances get one each if they are fewer."""
+BINS = 100  # bars of a histogram at most; whole distances get one each if they are fewer
 
 
 class Panel(NamedTuple):

@@ -46,11 +46,8 @@ from groute_py.maps.sheet import (
 from groute_py.partition.share import partition
 from groute_py.results.result import Result
 
-TRUNK = 0.005
-"""Share of all vertices: arcs that lead to more of them are drawn thicker."""
-
-BUSY = 0.5
-"""Share of the greatest volume: links of more are drawn thicker."""
+TRUNK = 0.005  # share of all vertices: arcs that lead to more of them are drawn thicker
+BUSY = 0.5  # share of the greatest volume: links of more are drawn thicker
 
 
 def draw_distances(result: Result, layout: MapLayout, unit: str, longest: int) -> Sheet:
@@ -250,8 +247,7 @@ def _source_mark(network: Network, result: Result) -> Mark:
 LINES_UP_TO = 1 << 22
 """Vertices up to which arcs are drawn; with more, the vertices cover the picture."""
 
-COARSEST = 60
-"""Pixels of the longer side, however few vertices there are without arcs."""
+COARSEST = 60  # pixels of the longer side, however few vertices there are without arcs
 
 
 class Network:

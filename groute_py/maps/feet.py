@@ -23,8 +23,7 @@ from groute_py.source.graph_source import GraphSource
 ONE_PLACE = 1e-6
 """Share of a road's length within which two feet are one, and one that near an end is the end."""
 
-GREAT = 2.0**62
-"""Weights of ways are less."""
+GREAT = 2.0**62  # weights of ways are less
 
 SLACK = 1.01
 """The factor of lengths, which a projection changes, by which more segments are compared."""

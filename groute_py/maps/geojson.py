@@ -19,8 +19,7 @@ from groute_py.system.atomic_file import replacing, translating_errors
 
 SUFFIX = ".geojson"
 
-DIGITS = 7
-"""Digits of degrees: a centimetre."""
+DIGITS = 7  # digits of degrees: a centimetre
 
 Feature = tuple[str, Any, dict[str, Any]]
 """The type of a geometry, its coordinates as nested lists or None, and properties."""

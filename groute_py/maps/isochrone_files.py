@@ -22,11 +22,8 @@ from groute_py.results import tables
 from groute_py.results.tables import Column, TableColumns
 from groute_py.system.atomic_file import replacing, translating_errors
 
-MAPS = (PAGE, ".png")
-"""Forms that draw everything."""
-
-FEATURES = ("vertices", "arcs", "bands")
-"""Features that the other forms may list."""
+MAPS = (PAGE, ".png")  # forms that draw everything
+FEATURES = ("vertices", "arcs", "bands")  # features that the other forms may list
 
 Progress = Callable[[int, int], object]
 """A function that is called with the number of reaches that are done, and of all."""

@@ -20,8 +20,7 @@ from groute_py.maps.raster import Frame
 from groute_py.maps.reach import Reach, ReachView
 from groute_py.maps.sheet import GROUND, LONGEST, Sheet, band_colours, styled
 
-MOST_NAMED = 3
-"""Sources that a title names."""
+MOST_NAMED = 3  # sources that a title names
 
 MOST_LINES, WITHOUT_GROUND = 20_000, 200_000
 """Straight lines on a page; more would hide the ground, or be slow, and it has areas alone."""
@@ -29,11 +28,8 @@ MOST_LINES, WITHOUT_GROUND = 20_000, 200_000
 DOT = {"color": "#111111", "weight": 2, "fillColor": "#ffffff", "fillOpacity": 1}
 """The look of a source on a page."""
 
-DASH = 4
-"""The length of a dash of edges: points of a picture, pixels of a page."""
-
-EDGE = 0.03
-"""The edge around the areas, by their longer side."""
+DASH = 4  # the length of a dash of edges: points of a picture, pixels of a page
+EDGE = 0.03  # the edge around the areas, by their longer side
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,8 +36,7 @@ padding: 8px 12px; background: #fffffff0; border-radius: 6px; font: 13px/1.5 san
 ENTRY = """<br><i style="display: inline-block; width: 1.6em; height: 0.8em; margin-right: 0.5em;
 background: {}"></i>{}"""
 
-MOST_NAMED = 12
-"""Sources that a legend names."""
+MOST_NAMED = 12  # sources that a legend names
 
 
 class MapLayer(NamedTuple):

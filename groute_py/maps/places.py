@@ -27,8 +27,7 @@ from groute_py.io.formats.tntp import read_nodes
 from groute_py.io.tables.titles import PlaceTitles, places_in
 from groute_py.source.graph_source import GraphSource
 
-LIMITS = np.array([180.0, 90.0])
-"""Degrees of longitude and latitude."""
+LIMITS = np.array([180.0, 90.0])  # degrees of longitude and latitude
 
 COORDINATE_FILE = re.compile(r"\.co(\.(gz|xz|zst|bz2))?$")
 TNTP_NODES = re.compile(r"_node\.tntp(\.(gz|xz|zst|bz2))?$")

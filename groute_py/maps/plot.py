@@ -31,8 +31,7 @@ from groute_py.results.distances import shown_distances
 from groute_py.results.result import Result
 from groute_py.source.graph_source import GraphSource
 
-SIZES = range(200, 20_001)
-"""Pixels that the longer side may have."""
+SIZES = range(200, 20_001)  # pixels that the longer side may have
 
 
 @runtime_checkable
@@ -44,8 +43,7 @@ class Flows(Protocol):
     history: Sequence[Any]
 
 
-USUAL_UNIT = "units of weight"
-"""The unit in a legend where none is known."""
+USUAL_UNIT = "units of weight"  # the unit in a legend where none is known
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,7 @@ from groute_py.graph.tails import ranges
 from groute_py.maps.lines import Floats, Indices
 from groute_py.maps.places import east_of_north
 
-SAMPLES_AT_ONCE = 1 << 22
-"""Points along lines that are made at a time."""
+SAMPLES_AT_ONCE = 1 << 22  # points along lines that are made at a time
 
 PLACES_AT_ONCE = 1 << 16
 """Places that are turned into pixels at a time, so that they stay in the cache."""
@@ -27,11 +26,8 @@ MOST_SAMPLES = 200_000_000
 """Samples of all lines of a picture; with more, lines cross the whole picture, which would be
 full."""
 
-JUDGED = 10_000
-"""Places that tell whether all are whole numbers."""
-
-MILLIONTHS = 1e6
-"""DIMACS gives longitude and latitude in millionths of a degree."""
+JUDGED = 10_000  # places that tell whether all are whole numbers
+MILLIONTHS = 1e6  # DIMACS gives longitude and latitude in millionths of a degree
 
 
 @dataclass(frozen=True)

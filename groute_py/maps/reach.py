@@ -16,8 +16,7 @@ from groute_py.maps.lines import Floats, Ground, Pieces, Watch, beelines, pieces
 from groute_py.maps.places import Places, Plane, plane_of, shapes_at
 from groute_py.results.tables import Attributes
 
-USUAL_MARGIN = 100.0
-"""The margin of areas about no arc at all."""
+USUAL_MARGIN = 100.0  # the margin of areas about no arc at all
 
 
 class Reach(NamedTuple):

@@ -15,11 +15,8 @@ from numpy.typing import NDArray
 from groute_py.io.optional_libraries import library
 from groute_py.maps.raster import Frame
 
-LONGEST = 1600
-"""Pixels of a picture's longer side."""
-
-WIDTH_IN = 8.0
-"""Inches of the longer side, to which the sizes of letters relate."""
+LONGEST = 1600  # pixels of a picture's longer side
+WIDTH_IN = 8.0  # inches of the longer side, to which the sizes of letters relate
 
 NETWORK, FAINT, LETTERS, NOTES = "#c9c9c9", "#dedede", "#222222", "#555555"
 """Gray for a network behind paths, for what is not reached, for text and for small text."""
@@ -30,8 +27,7 @@ BLACK, ROADS, GROUND = "#000000", "#4d4d4d", "#b9bec6"
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 """Okabe and Ito's colours, without black and without yellow, which is faint on white."""
 
-PARTS = (*SERIES, "#f0e442", "#999999")
-"""Colours of areas."""
+PARTS = (*SERIES, "#f0e442", "#999999")  # colours of areas
 
 SCALE, TREE_SCALE = ("viridis", 0.0, 0.92), ("Blues", 0.3, 1.0)
 """Colour scales of distances and of counts, and which parts of them can be seen on white. Both get

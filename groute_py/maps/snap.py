@@ -32,14 +32,12 @@ from groute_py.maps.places import (
 from groute_py.source.graph_source import GraphSource
 from groute_py.system.threads import thread_count
 
-SNAPPING = "snapping points to vertices"
-"""The work that needs SciPy."""
+SNAPPING = "snapping points to vertices"  # the work that needs SciPy
 
 USUAL_WITHIN_M = 1000.0
 """The greatest distance from a point to its vertex without a limit of its own."""
 
-FAR_M = 200.0
-"""The distance from its vertex from which a point is compared with roads."""
+FAR_M = 200.0  # the distance from its vertex from which a point is compared with roads
 
 MOST_COMPARED = 200_000_000
 """Pairs of a point and an arc that are compared at most: seconds."""

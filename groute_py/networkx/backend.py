@@ -21,8 +21,7 @@ from groute_py.networkx.graph import BY_NAME, convert_from_nx, convert_to_nx
 
 __all__ = ["can_run", "convert_from_nx", "convert_to_nx", "should_run"]
 
-SMALL = 1000
-"""Up to this many edges NetworkX's own functions are at least as fast."""
+SMALL = 1000  # up to this many edges NetworkX's own functions are at least as fast
 
 
 def can_run(name: str, args: Any, kwargs: dict[str, Any]) -> bool | str:

@@ -18,8 +18,7 @@ from groute_py.many.johnson import potentials
 from groute_py.networkx.graph import BackendGraph, Node, Weight, entry
 from groute_py.networkx.solves import networkx_errors, options
 
-EXACT = 2**53
-"""Up to here float64 holds every integer."""
+EXACT = 2**53  # up to here float64 holds every integer
 
 
 @entry

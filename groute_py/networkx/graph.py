@@ -16,8 +16,7 @@ from groute_py.interop.networkx import graph_from_networkx
 
 Node = Hashable
 
-Weight = str | None
-"""The attribute with the weights; None counts edges."""
+Weight = str | None  # the attribute with the weights; None counts edges
 
 
 @dataclass(eq=False)

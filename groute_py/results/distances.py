@@ -20,8 +20,7 @@ WIDENED_AT_ONCE = 1 << 20
 """Distances that a thread converts in one go. With fewer, threads on many cores spend most of the
 time on Python's lock, which each takes again after every operation of NumPy."""
 
-WIDENED_ALONE = 1 << 19
-"""Up to this many distances one thread is faster than several."""
+WIDENED_ALONE = 1 << 19  # up to this many distances one thread is faster than several
 
 
 def public_distances(distances: NDArray[Any], *more: NDArray[Any]) -> NDArray[Any]:
@@ -81,8 +80,7 @@ def shown_distances(distances: NDArray[Any], unit: str) -> NDArray[Any]:
     return np.where(reached_in(distances), shown(distances, unit), np.inf)
 
 
-AT_ONCE = 1 << 20
-"""Distances that a thread looks at in one go."""
+AT_ONCE = 1 << 20  # distances that a thread looks at in one go
 
 
 class Figures(NamedTuple):

@@ -35,8 +35,7 @@ from groute_py.results.tables import (
     write_parquet,
 )
 
-Result = Any
-"""A `groute_py.Result`, which imports this module."""
+Result = Any  # A `groute_py.Result`, which imports this module
 
 NEGATIVE_CYCLE = "FOUND NEGATIVE CYCLE!\n"
 """The text of ``matrix-distances`` instead of distances if there is a negative cycle."""

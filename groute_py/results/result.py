@@ -269,11 +269,8 @@ _KINDS = {
 }
 """The dimensions and the kinds of types of arrays in a file."""
 
-MEMBERS = (*_KINDS, "first_id")
-"""The arrays that are read, of all that a file may have."""
-
-NPY, ZIP = b"\x93NUMPY", b"PK"
-"""First bytes of the files."""
+MEMBERS = (*_KINDS, "first_id")  # the arrays that are read, of all that a file may have
+NPY, ZIP = b"\x93NUMPY", b"PK"  # first bytes of the files
 
 _DISTANCES = (np.dtype(np.int64), np.dtype(np.float32), np.dtype(np.float64))
 """The types of distances in a saved result."""

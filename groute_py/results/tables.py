@@ -29,11 +29,8 @@ from groute_py.io.optional_libraries import library
 from groute_py.results.distances import reached_in, shown_distances
 from groute_py.system.atomic_file import check_writable, replacing, translating_errors
 
-DIGITS = 4
-"""Digits of an amount in words."""
-
-CARRIED = "carried_"
-"""Begins the names of sums along paths where others may have the same."""
+DIGITS = 4  # digits of an amount in words
+CARRIED = "carried_"  # begins the names of sums along paths where others may have the same
 
 
 class Column(NamedTuple):
@@ -232,8 +229,7 @@ _WRITERS: dict[str, Callable[[IO[bytes], Iterable[TableColumns], str], None]] = 
     ".parquet": write_parquet,
 }
 
-SUFFIXES = tuple(_WRITERS)
-"""The forms, by suffix."""
+SUFFIXES = tuple(_WRITERS)  # the forms, by suffix
 
 
 Attributes = Mapping[str, Mapping[str, NDArray[Any]]]

@@ -39,11 +39,8 @@ from groute_py.system.threads import thread_count
 Prover = Callable[[Statement], bool]
 """Function that says whether an answer is right; False says nothing."""
 
-Shown = Callable[[Any], str]
-"""Function that shows a vertex in the file's numbering."""
-
-SHARED_FROM = 1 << 18
-"""Arcs from which several threads look at them."""
+Shown = Callable[[Any], str]  # function that shows a vertex in the file's numbering
+SHARED_FROM = 1 << 18  # arcs from which several threads look at them
 
 
 def verify(

@@ -29,8 +29,7 @@ from groute_py.io.untrusted import json_object
 from groute_py.system.atomic_file import FULL
 from groute_py.system.file_lock import FileLock, LockedError
 
-LOCK = "lock"
-"""The file that a run holds while it works on the folder."""
+LOCK = "lock"  # the file that a run holds while it works on the folder
 
 RUN = "run.json"
 """The file that identifies the graph, the vertices and the choices of the run."""
@@ -40,11 +39,8 @@ TOKEN = "[0-9a-f]{16}"
 without locks two may have the folder."""
 
 FILE = re.compile(rf"{LOCK}|{RUN}|(rows|parts|next)-{TOKEN}|(distances|predecessors)-{TOKEN}\.npy")
-DRAFT_FOLDER = re.compile(rf"zarr-{TOKEN}")
-"""Folder in which a Zarr group is made."""
-
-SIGNATURE = b"groute-py run\n"
-"""Bytes that a run writes into the lock."""
+DRAFT_FOLDER = re.compile(rf"zarr-{TOKEN}")  # folder in which a Zarr group is made
+SIGNATURE = b"groute-py run\n"  # bytes that a run writes into the lock
 
 
 class RunFolder:
@@ -224,8 +220,7 @@ def _remove(name: str, folder: int) -> None:
         os.unlink(name, dir_fd=folder)
 
 
-FILES = "files"
-"""The field of a record that has the token of the run's files."""
+FILES = "files"  # the field of a record that has the token of the run's files
 
 
 def run_of(

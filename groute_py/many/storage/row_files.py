@@ -44,8 +44,7 @@ from groute_py.system.threads import thread_count
 
 COMPLETE = b"\1"
 
-ROWS_AT_ONCE = 16
-"""Written before they are marked; a full disk costs no more of them."""
+ROWS_AT_ONCE = 16  # written before they are marked; a full disk costs no more of them
 
 WINDOW_BYTES = 1 << 28
 """Bytes of a window, unless a write takes more. The system counts its pages as the process's."""
@@ -58,8 +57,7 @@ FEWEST, MOST = 4, 8
 
 With fewer cores nothing is mapped: the page faults take longer than the wait for the lock."""
 
-BLOCK = 512
-"""Bytes of a block, as stat(2) counts them."""
+BLOCK = 512  # bytes of a block, as stat(2) counts them
 
 
 class RowFiles:

@@ -36,11 +36,8 @@ from groute_py.many.storage.folder import (
 )
 from groute_py.many.storage.row_files import write_at
 
-EVERY_S = 1.0
-"""Seconds between writes of parts, at least."""
-
-SHARE = 20
-"""For each second of writing so many pass until the next."""
+EVERY_S = 1.0  # seconds between writes of parts, at least
+SHARE = 20  # for each second of writing so many pass until the next
 
 
 class Files(Protocol):
@@ -296,8 +293,7 @@ class Store:
         )
 
 
-UNITS = "units"
-"""The array of a part with the numbers of its units."""
+UNITS = "units"  # the array of a part with the numbers of its units
 
 SavedUnits = dict[str, NDArray[Any]]
 """Arrays of one dimension or more by name, among them `UNITS`."""
