@@ -51,41 +51,23 @@ class UserClass:
 
 @dataclass(frozen=True, eq=False)
 class Trips:
-    """Trips that are to be loaded.
+    """Trips that are to be loaded."""
 
-    Attributes:
-        origins: by origin, in vertices.
-        total: all trips, within zones included.
-        within_zones: trips from a zone to itself, which are not loaded.
-    """
-
-    origins: Origins
-    total: float
-    within_zones: float
+    origins: Origins  # by origin, in vertices
+    total: float  # all trips, within zones included
+    within_zones: float  # trips from a zone to itself, which are not loaded
 
 
 class Classes(NamedTuple):
-    """Additions of the classes of travellers to a network.
+    """Additions of the classes of travellers to a network."""
 
-    Attributes:
-        trips: of each class.
-        fixed: costs besides the time, float64, shape (c, m).
-        pce: shape (c,): the volume of a trip.
-    """
-
-    trips: list[Trips]
-    fixed: NDArray[np.float64]
-    pce: NDArray[np.float64]
+    trips: list[Trips]  # of each class
+    fixed: NDArray[np.float64]  # costs besides the time, (c, m)
+    pce: NDArray[np.float64]  # (c,), the volume of a trip
 
 
 def trips_of(demand: Any, graph: Graph) -> Trips:
-    """Trips by origin.
-
-    Raises:
-        FormatError: a file is wrong, with the line.
-        InputError: an end is no vertex, or a number of trips is negative, missing or infinite, or
-            all of them are together.
-    """
+    """Trips by origin; a `FormatError` of a file names the line."""
     ends, trips = _triples(demand, graph.numbering, graph.name)
     fine = np.isfinite(trips) & (trips >= 0)
     if not fine.all():

@@ -50,7 +50,6 @@ class FrankWolfe:
     """Move towards the loading (Frank and Wolfe, 1956)."""
 
     def mean(self, loading: Flows, products: Products) -> Mean:
-        """See `TargetRule`."""
         return [1.0], [loading]
 
     def moved(self, target: Flows, step: float) -> None:
@@ -68,7 +67,6 @@ class Conjugate:
         self._step = 0.0
 
     def mean(self, loading: Flows, products: Products) -> Mean:
-        """See `TargetRule`."""
         if not self._targets:
             return [1.0], [loading]
         points = [self._targets[0], loading]
@@ -77,7 +75,6 @@ class Conjugate:
         return [share, 1 - share], points
 
     def moved(self, target: Flows, step: float) -> None:
-        """See `TargetRule`."""
         self._targets = [target, *self._targets][: self.MOST]
         self._step = step
         if step >= 1:
@@ -90,7 +87,6 @@ class Biconjugate(Conjugate):
     MOST = 2
 
     def mean(self, loading: Flows, products: Products) -> Mean:
-        """See `TargetRule`."""
         if len(self._targets) < self.MOST:
             return super().mean(loading, products)
         points = [*self._targets, loading]
@@ -115,7 +111,6 @@ class Triconjugate(Conjugate):
     MOST = 3
 
     def mean(self, loading: Flows, products: Products) -> Mean:
-        """See `TargetRule`."""
         if not self._targets:
             return [1.0], [loading]
         points = [loading, *self._targets]

@@ -27,41 +27,22 @@ TOLERANCE = 1e-5
 
 
 class Iteration(NamedTuple):
-    """The state of the flows when an iteration has loaded trips for their costs.
+    """The state of the flows when an iteration has loaded trips for their costs."""
 
-    Attributes:
-        iteration: its number, from 1.
-        seconds: since the beginning.
-        gap: the relative gap: the part of all costs that travellers could save, each alone.
-        excess: the average excess cost, which is that saving a trip.
-        objective: Beckmann's.
-    """
-
-    iteration: int
-    seconds: float
-    gap: float
-    excess: float
-    objective: float
+    iteration: int  # its number, from 1
+    seconds: float  # since the beginning
+    gap: float  # the relative gap: the part of all costs that travellers could save, each alone
+    excess: float  # the average excess cost, which is that saving a trip
+    objective: float  # Beckmann's
 
 
 class Equilibrium:
-    """Flows on their way to the equilibrium.
+    """Flows on their way to the equilibrium, from a ``start`` or by loading in increments.
 
-    Args:
-        network: with its travellers.
-        links: of the network.
-        direction: how to move.
-        start: flows to begin at; None for loadings from the empty network on.
-        increments: so many of them, each of an equal part of the trips for the costs of then.
-        is_average: whether the k-th step goes 1 / (k + 1) of the way, as successive averages do;
-            otherwise to the least objective.
-
-    Attributes:
-        flows: shape (c, m), and the figures of `groute_py.assignment.figures` behind; as the
-            links have them.
-        lost: trips without a path, shape (c,).
-        least: as in `Loads`.
-        history: of the iterations.
+    Each increment is an equal part of the trips for the costs of then. With ``is_average`` the k-th
+    step goes 1 / (k + 1) of the way, as successive averages do; otherwise to the least objective.
+    ``flows``, shape (c, m), have the figures of `groute_py.assignment.figures` behind; ``lost`` are
+    trips without a path, shape (c,).
     """
 
     def __init__(

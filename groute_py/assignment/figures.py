@@ -30,12 +30,7 @@ COPIES = 8
 def figures_of(
     network: TrafficNetwork, skims: Sequence[str], select: Selections
 ) -> PathFigures | None:
-    """Return the figures that are asked for, if any.
-
-    Raises:
-        GraphError: there is no column of a name.
-        InputError: there is no link between two vertices, or a vertex.
-    """
+    """Return the figures that are asked for, if any."""
     if not skims and not select:
         return None
     graph, classes = network.graph, network.classes

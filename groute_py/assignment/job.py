@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from numbers import Integral
 from typing import Any, cast
@@ -54,17 +54,9 @@ class AssignmentJob:
 
     def alike(self) -> dict[str, Any]:
         """Return what has to be the same on every rank."""
-        names = (
-            "method",
-            "gap",
-            "iterations",
-            "first_through",
-            "time_limit_s",
-            "skims",
-            "device",
-            "increments",
-        )
-        alike = {name: getattr(self, name) for name in names}
+        own = ("demand", "times", "start", "select")
+        alike = {field.name: getattr(self, field.name) for field in fields(self)}
+        alike = {name: value for name, value in alike.items() if name not in own}
         return {"function": "assign", **alike, "select": self.selections}
 
     @cached_property

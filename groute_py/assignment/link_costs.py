@@ -84,16 +84,13 @@ class BPR:
         return np.stack([self._base, self._delay, self._room, self._power])
 
     def times(self, volumes: Values) -> Values:
-        """See `LinkTimes`."""
         return np.asarray(self._base + self._delay * (volumes / self._room) ** self._power)
 
     def slopes(self, volumes: Values) -> Values:
-        """See `LinkTimes`."""
         steepness = self._delay * self._power / self._room
         return np.asarray(steepness * (volumes / self._room) ** (self._power - 1))
 
     def integrals(self, volumes: Values) -> Values:
-        """See `LinkTimes`."""
         delays = self._delay * (volumes / self._room) ** self._power
         return np.asarray(volumes * (self._base + delays / (self._power + 1)))
 
@@ -137,18 +134,15 @@ class Conical:
         return np.stack([self._free, self._alpha, self._beta, self.capacities])
 
     def times(self, volumes: Values) -> Values:
-        """See `LinkTimes`."""
         left = self._alpha * (1 - volumes / self.capacities)
         return self._free * (2 + np.hypot(left, self._beta) - left - self._beta)
 
     def slopes(self, volumes: Values) -> Values:
-        """See `LinkTimes`."""
         left = self._alpha * (1 - volumes / self.capacities)
         steepness = self._free * self._alpha / self.capacities
         return steepness * (1 - left / np.hypot(left, self._beta))
 
     def integrals(self, volumes: Values) -> Values:
-        """See `LinkTimes`."""
         scale = self.capacities / self._alpha
         left = self._alpha * (1 - volumes / self.capacities)
         cone = self._antiderivative(self._alpha) - self._antiderivative(left)
@@ -162,11 +156,7 @@ class Conical:
 
 
 def bpr_of(graph: Graph) -> BPR:
-    """The times of a graph that has their columns, as a TNTP network has.
-
-    Raises:
-        GraphError: a column is missing, or has a wrong value.
-    """
+    """The times of a graph that has their columns, as a TNTP network has."""
     columns = graph.columns
     for name in ("free_flow_time", "capacity"):
         if name not in columns:
@@ -186,11 +176,7 @@ def bpr_of(graph: Graph) -> BPR:
 
 
 def checked_values(name: str, values: Any, count: int) -> Values:
-    """Values of links as float64, shape (m,).
-
-    Raises:
-        GraphError: there is another number of them, or one is negative, missing or infinite.
-    """
+    """Values of links as float64, shape (m,); none is negative, missing or infinite."""
     array = np.asarray(values, np.float64)
     if array.shape not in ((), (count,)):
         raise GraphError(f"{count:,} links need {count:,} values of {name}, not {array.shape}")

@@ -57,36 +57,30 @@ class CpuLinks:
         self._last = np.empty(0), np.empty(0)
 
     def own(self, flows: Any) -> Flows:
-        """See `Links`."""
         return host_array(flows)
 
     def stack(self, rows: Sequence[Any]) -> Flows:
-        """See `Links`."""
         return np.stack([host_array(row) for row in rows])
 
     @np.errstate(over="ignore", invalid="ignore")
     def costs(self, flows: Flows) -> Flows:
-        """See `Links`."""
         costs = self._times.times(self._volumes(flows)) + self._classes.fixed
         self._last = flows, costs
         return costs
 
     @np.errstate(over="ignore", invalid="ignore")
     def sums(self) -> tuple[float, float]:
-        """See `Links`."""
         flows, costs = self._last
         area = float(self._times.integrals(self._volumes(flows)).sum())
         return self._total(flows, costs), area + self._total(flows, self._classes.fixed)
 
     @np.errstate(over="ignore", invalid="ignore")
     def products(self, flows: Flows, points: Sequence[Flows]) -> NDArray[np.float64]:
-        """See `Links`."""
         volumes = self._volumes(flows)
         ways = np.stack([self._volumes(point) for point in points]) - volumes
         return np.asarray((ways * self._times.slopes(volumes)) @ ways.T)
 
     def mix(self, shares: Shares, points: Sequence[Flows]) -> Flows:
-        """See `Links`."""
         whole = shares[0] * points[0]
         for share, point in zip(shares[1:], points[1:], strict=True):
             whole += share * point

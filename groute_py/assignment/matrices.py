@@ -44,12 +44,7 @@ def write_matrices(
 
 
 def read_omx(path: Path, name: str | None) -> tuple[list[Any] | None, NDArray[np.float64]]:
-    """Read a matrix of an OMX file, and the ids of its zones if the file has a mapping.
-
-    Raises:
-        FormatError: it is no OMX file, or there is no such matrix, or more than one to choose from.
-        SetupError: openmatrix is not installed.
-    """
+    """Read a matrix of an OMX file, and the ids of its zones if the file has a mapping."""
     omx = _openmatrix()
     if not path.is_file():
         raise FormatError(path, "no such file")

@@ -144,11 +144,7 @@ def _saved(path: Path, network: TrafficNetwork) -> NDArray[np.float64]:
 
 
 def start_of(start: Any, network: TrafficNetwork) -> NDArray[np.float64]:
-    """Flows to begin at, shape (c, m), from such an array, an `Assignment`, or a table of one.
-
-    Raises:
-        InputError: they are no flows of the links.
-    """
+    """Flows to begin at, shape (c, m), from such an array, an `Assignment`, or a table of one."""
     classes = network.classes
     if isinstance(start, str | Path):
         start = _saved(Path(start), network)

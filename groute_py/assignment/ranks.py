@@ -39,9 +39,6 @@ class RankLoading:
 
     Rank r of k loads the parts r, r + k, … of each class, and rank 0 adds all parts. Flows are the
     same at any number of ranks, to the last bit.
-
-    Attributes:
-        kind: of the devices of all ranks.
     """
 
     def __init__(

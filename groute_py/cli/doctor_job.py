@@ -30,27 +30,19 @@ TOLERABLE_SKEW_S = 1.0
 
 @dataclass(frozen=True)
 class RankView:
-    """The view of one rank.
+    """The view of one rank."""
 
-    Attributes:
-        host, local_rank: see `groute_py.comm.team.hosts_of`.
-        gpu, visible: PCI addresses, of its GPU and of all that CUDA shows it.
-        hidden_by: the setting that may hide others from it.
-        clock: `time.time` when all ranks were asked.
-        cache_seen: a file that rank 0 has left in the cache folder is there.
-    """
-
-    host: str
+    host: str  # as `groute_py.comm.team.hosts_of`
     local_rank: int
     software: str
     library: str
     aware: bool
-    gpu: str | None
+    gpu: str | None  # a PCI address, as in `visible`
     uuid: str | None
-    visible: tuple[str, ...]
-    hidden_by: str | None
-    clock: float
-    cache_seen: bool
+    visible: tuple[str, ...]  # all that CUDA shows it
+    hidden_by: str | None  # the setting that may hide others from it
+    clock: float  # `time.time` when all ranks were asked
+    cache_seen: bool  # a file that rank 0 has left in the cache folder is there
 
     def shown(self) -> str:
         """Return a line for people."""

@@ -305,14 +305,9 @@ def job_options(
     more: tuple[Callable[[F], F], ...] = (trace_option,),
     **changes: dict[str, Any],
 ) -> Callable[[F], F]:
-    """Return the argument and all options of a command that answers a job.
+    """Return the argument and all options of a command that answers a job; as `options_from`.
 
-    Args:
-        command: as for `options_from`.
-        own: options of this command alone.
-        output: the help of ``--output``.
-        more: options behind it.
-        changes: as for `options_from`.
+    ``output`` is the help of --output, and ``more`` options stand behind it.
     """
     saved = click.option("-o", "--output", help=f"{output}  - is standard output.")
     shared = (place_options, snap_options, options_from(command, **changes), saved, format_option)

@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
+import csv
 import os
-from collections.abc import Iterator, Mapping
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, cast
 
+import click
+
+from groute_py.cli import show
 from groute_py.errors import InputError, InterruptedRun, RunError, TimeLimitError
-from groute_py.system.paths import is_file_there, is_there, own_descriptor
+from groute_py.system.atomic_file import translating_errors
+from groute_py.system.environment import place
+from groute_py.system.paths import is_file_there, is_stdout, is_there, own_descriptor
 
 if TYPE_CHECKING:
     from groute_py.comm.base import Channel
     from groute_py.many.apsp import ManySources, Progress
     from groute_py.many.storage.store import RunPart, Store
     from groute_py.results.tables import Attributes
-
-
-import csv
-import shutil
-import sys
-from collections.abc import Callable
-from itertools import islice
-from tempfile import TemporaryDirectory
-from typing import cast
-
-import click
-
-from groute_py.cli import show
-from groute_py.system.atomic_file import translating_errors
-from groute_py.system.environment import place
-from groute_py.system.paths import is_stdout
 
 Files = Mapping[str, str | Path | None]  # files by what they are for
 
@@ -146,16 +140,9 @@ MOST_LINES = 40  # lines of a table that are shown on a terminal
 class AnswerFile:
     """The file that a command is asked for; standard output gets it once it is complete.
 
-    Args:
-        output: the file's name, ``-`` for standard output, or None.
-        form: of standard output, such as ``csv``; None for a table on a terminal, else ``csv``.
-        shows: whether a command without ``output`` shows its table.
-        drafts: whether what goes to standard output is written into a draft before.
-
-    Attributes:
-        name: of the file, or of standard output; None for no file.
-        file: where the answer is to be written.
-        is_piped: standard output gets the answer.
+    Its ``name`` is None for no file, and ``file`` is where the answer is to be written. Without an
+    ``output`` a command that ``shows`` prints a table on a terminal. With ``drafts`` the answer for
+    standard output is written into a draft before.
     """
 
     def __init__(

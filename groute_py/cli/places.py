@@ -25,15 +25,11 @@ DRAWN: dict[str, Any] = {"coordinates": None, "planar": False}
 
 
 class NamedVertices:
-    """The vertices that options name; points are read once, before the graph.
-
-    Attributes:
-        counts: of the vertices, by ``source`` and the like.
-    """
+    """The vertices that options name; points are read once, before the graph."""
 
     def __init__(self, graph: str, where: Where) -> None:
         self._graph, self._where = graph, where
-        self.counts: dict[str, int] = {}
+        self.counts: dict[str, int] = {}  # of the vertices, by ``source`` and the like
         self._places: Places | None = None
         self._read: dict[str, FilePoints] = {}
         self._pairs: PointPairs | None = None

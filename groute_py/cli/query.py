@@ -95,14 +95,10 @@ class _Ended(Exception):
 
 
 class Ending:
-    """Ends the command at SIGINT or SIGTERM, after the line at hand if there is one.
-
-    Attributes:
-        signal: the name of the one that has come.
-    """
+    """Ends the command at SIGINT or SIGTERM, after the line at hand if there is one."""
 
     def __init__(self) -> None:
-        self.signal: str | None = None
+        self.signal: str | None = None  # the name of the one that has come
         self._waiting = False
 
     def __enter__(self) -> Ending:
@@ -139,11 +135,8 @@ def lines_of(
     """Yield the lines of an input that may wait for its writer, without their ends.
 
     It waits for bytes before it reads them, and only the wait can be interrupted. So no line is
-    lost that has been read. Of one that is too long ``longest`` + 1 bytes come.
-
-    Args:
-        wait: calls its argument, which returns when there is something to read; gives False if
-            nothing more is to be read.
+    lost that has been read. Of one that is too long ``longest`` + 1 bytes come. ``wait`` calls its
+    argument, which returns when there is something to read, and gives False at the end.
     """
     arrive, begun = _arrival(stream), b""
     while wait(arrive):

@@ -33,25 +33,13 @@ TABLES = ("matrix", "nearest", "isochrone", "route")
 class Runner:
     """A command, from its options to its answer.
 
-    Args:
-        function: whose options it takes.
-        graph: the argument that names the graph.
-        given: the values of all other options; the command takes its own out before.
-        named: what options of vertices name, by their flags.
-        files: others that are read, by the names of their options.
-
-    Attributes:
-        opened: the graph, once it is read.
-        channel, options: as for `groute_py.many.opened.Opened`.
-        output: the name of the answer's file, or of standard output; None for neither.
-        file: where the answer is to be written.
-        outputs: all files that are written, by their flags.
-        resumes: whether the command goes on with what an unfinished run has left.
-        ends: the vertices that options name.
+    It takes the options of a ``function``; a command takes its own out of ``arguments`` before.
+    ``named`` has what options of vertices name, by their flags, and ``files`` others that are read,
+    by the names of their options.
     """
 
     channel: Channel
-    opened: Opened
+    opened: Opened  # once the graph is read
 
     def __init__(
         self,
@@ -70,6 +58,7 @@ class Runner:
         output, form = arguments.pop("output", None), arguments.pop("form", None)
         self._answer_file = AnswerFile(output, form, **how)
         self.output, self.file = self._answer_file.name, self._answer_file.file
+        # all files that are written, by their flags
         self.outputs = {"--output": self.output, "--trace": arguments.pop("trace", None)}
         self.resumes: bool = arguments.pop("resume", False)
         self.as_json: bool = arguments.pop("as_json")
@@ -123,12 +112,8 @@ class Runner:
     ) -> None:
         """Connect the ranks, and refuse what is wrong before the graph is read. Collective.
 
-        Args:
-            check: checks more than the options; called on rank 0.
-            job: that will be answered, if it is known.
-            keeps: whether parts of the answer are kept for ``--resume``.
-            draws: whether places have a use without points too.
-            begins_device: whether a GPU begins while MPI starts, if the graph can be read.
+        A command that ``keeps`` parts of its answer can go on with --resume, and one that ``draws``
+        has a use for places without points. A GPU may begin while MPI starts.
         """
         from groute_py.many.storage.folder import check_folder
 
@@ -155,12 +140,7 @@ class Runner:
         records.begin_trace(self.channel, self.outputs["--trace"])
 
     def read(self, direction: Direction | None = None, *, whole: bool = True) -> None:
-        """Find the graph, with a progress bar where rank 0 reads it. Collective.
-
-        Args:
-            direction: of the paths that are solved for; None for any.
-            whole: whether rank 0 needs the whole graph anyway.
-        """
+        """Find the graph, with a progress bar where rank 0 reads it. Collective."""
         from groute_py.graph.direction import Direction
         from groute_py.many.opened import Opened, source_of
 
@@ -214,11 +194,7 @@ class Runner:
     ) -> Any:
         """Answer a job, write the answer on rank 0, and return it there. Collective.
 
-        Args:
-            job: the question.
-            write: writes the answer.
-            unit: of the parts that are kept for ``--resume``, such as ``sources``; "" for none.
-            title: of the progress bar.
+        The ``unit`` is that of parts that are kept for --resume, such as ``sources``; "" for none.
         """
         from groute_py.many.opened import Work
 
@@ -250,12 +226,7 @@ class Runner:
     def show(
         self, rows: Callable[[], dict[str, Any]], shown: Callable[..., None] = show.timed_answer
     ) -> None:
-        """Print the answer, with where the time went. Collective.
-
-        Args:
-            rows: gives the answer by name; called on rank 0.
-            shown: prints them; called as `timed_answer` is.
-        """
+        """Print the rows that rank 0 makes of the answer, as `timed_answer` does. Collective."""
         records.write_trace(self.channel, self.outputs["--trace"])
         seconds = records.seconds_of(self.channel)
         if self.channel.rank == 0:

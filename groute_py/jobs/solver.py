@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from types import TracebackType
@@ -59,6 +60,8 @@ class Solver:
 
     Raises:
         InputError, SetupError: the same one on every rank.
+        RunError: of methods, the solver is closed; other errors are those of the functions of
+            their names.
     """
 
     _opened: Opened
@@ -105,37 +108,20 @@ class Solver:
         return self._opened.source_solver.device.uuid
 
     def sssp(self, source: Vertex, targets: Vertices = ()) -> Result | None:
-        """Shortest paths from ``source``; see `groute_py.sssp`.
-
-        Raises:
-            InputError: the source or a target is not a vertex, or differs between ranks.
-            NegativeCycleError: one can be reached from the source.
-            TimeLimitError: the time limit passed.
-            RunError: a distance does not fit in 64 bits, or the solver is closed.
-        """
+        """Shortest paths from ``source``; see `groute_py.sssp`."""
         return self._opened.answer(TreeJob(source, targets))
 
     def bfs(self, source: Vertex, targets: Vertices = ()) -> Result | None:
         """The least number of arcs from ``source``; see `groute_py.bfs`.
 
         The graph is loaded once more, without weights, when it is first called.
-
-        Raises:
-            InputError, TimeLimitError, RunError: as `sssp`.
         """
         return self._opened.answer(TreeJob(source, targets, "bfs"))
 
     def apsp(
         self, sources: Vertices | None = None, *, predecessors: bool = False
     ) -> SourceRows | None:
-        """Rows of distances from many sources, or from all vertices; see `groute_py.apsp`.
-
-        Raises:
-            InputError: a source is not a vertex, or the rows do not fit in memory.
-            NegativeCycleError: one can be reached from a source.
-            TimeLimitError: the time limit passed.
-            RunError: a distance does not fit in 64 bits, or the solver is closed.
-        """
+        """Rows of distances from many sources, or from all vertices; see `groute_py.apsp`."""
         return self._opened.answer(apsp_job(sources, predecessors=predecessors))
 
     def matrix(
@@ -146,13 +132,7 @@ class Solver:
         predecessors: bool = False,
         output: str | os.PathLike[str] | None = None,
     ) -> Matrix | None:
-        """The distances from some sources to some targets; see `groute_py.matrix`.
-
-        Raises:
-            InputError: an end is not a vertex, the matrix does not fit in memory, or ``output``
-                cannot be written.
-            NegativeCycleError, TimeLimitError, RunError: as for `apsp`; or the disk is full.
-        """
+        """The distances from some sources to some targets; see `groute_py.matrix`."""
         return self._opened.answer(
             MatrixJob(sources, targets, predecessors=predecessors, output=output)
         )
@@ -160,12 +140,7 @@ class Solver:
     def accessibility(
         self, sources: Vertices, targets: Vertices, reduce: str = "count", *, weights: Any = None
     ) -> Accessibility | None:
-        """Count or sum what sources reach; see `groute_py.accessibility`.
-
-        Raises:
-            InputError: an end is not a vertex, or there are not as many weights as targets.
-            NegativeCycleError, TimeLimitError, RunError: as for `apsp`.
-        """
+        """Count or sum what sources reach; see `groute_py.accessibility`."""
         return self._opened.answer(AccessibilityJob(sources, targets, reduce, weights))
 
     def nearest(
@@ -182,21 +157,11 @@ class Solver:
         prepared and lies on one GPU is swept there for the nearest one; any other is loaded once
         more, with a root before the facilities. With ``k > 1``, or for some vertices, the answer is
         downloaded at once.
-
-        Raises:
-            InputError: a facility is not a vertex.
-            NegativeCycleError: one can be reached from a facility.
-            TimeLimitError, RunError: as for `apsp`.
         """
         return self._opened.answer(NearestJob(facilities, k, to_facility, vertices))
 
     def route(self, pairs: Pairs, *, paths: bool = False, k: int = 1) -> Routes | None:
-        """Shortest paths between many pairs; see `groute_py.route`.
-
-        Raises:
-            InputError: an end is not a vertex.
-            NegativeCycleError, TimeLimitError, RunError: as for `apsp`.
-        """
+        """Shortest paths between many pairs; see `groute_py.route`."""
         return self._opened.answer(RouteJob(pairs, paths, k))
 
     def isochrone(
@@ -210,10 +175,6 @@ class Solver:
         """Find what lies within limits of some sources; see `groute_py.isochrone`.
 
         Coordinates are those of the file that the solver was opened with, or the graph's own.
-
-        Raises:
-            InputError: a source is not a vertex, or a weight or the cost of a turn is negative.
-            TimeLimitError, RunError: as for `apsp`.
         """
         opened = self._opened
         coordinates = opened.options.coordinates
@@ -282,13 +243,8 @@ class Solver:
         Raises:
             InputError: there are not as many weights as arcs, they are not valid, or the solver was
                 opened with ``reverse``, which reorders the arcs.
-            RunError: the solver is closed.
         """
-        opened = self._opened
-        self._refuse_reordered("with_weights")
-        with opened.alone():
-            refuse_difference(opened.channel, {"function": "with_weights"})
-            on_root(opened.channel, lambda: opened.options.refuse_turns("with_weights"))
+        with self._in_order("with_weights") as opened:
             forward = at_root(opened.channel, lambda: self._with_weights(weights))
         return self._reopen(forward, opened.direction)
 
@@ -308,13 +264,8 @@ class Solver:
             InputError: there are not as many weights as arcs, they are not valid, an arc is none
                 of the graph or there twice, or the solver was opened with ``reverse``, which
                 reorders the arcs. The weights are then those from before.
-            RunError: the solver is closed.
         """
-        opened = self._opened
-        self._refuse_reordered("update")
-        with opened.alone():
-            refuse_difference(opened.channel, {"function": "update"})
-            on_root(opened.channel, lambda: opened.options.refuse_turns("update"))
+        with self._in_order("update") as opened:
             self._about = self._about._replace(facts=opened.update(weights, arcs))
             self._recipe = None
 
@@ -326,12 +277,9 @@ class Solver:
 
         Raises:
             GraphError, InputError, SetupError: as there; or open with ``reverse`` or ``turns``.
-            RunError: the solver is closed.
         """
-        opened, names = self._opened, ("device", "time_limit_s")
-        self._refuse_reordered("assign")
-        with opened.alone():
-            on_root(opened.channel, lambda: opened.options.refuse_turns("assign"))
+        names = "device", "time_limit_s"
+        with self._in_order("assign") as opened:
             forward = at_root(opened.channel, opened.forward)
             own = {name: getattr(opened.options, name) for name in names} | choices
             return AssignmentJob(demand, **own).run(GraphSource(forward), opened.channel, progress)
@@ -343,7 +291,6 @@ class Solver:
 
         Raises:
             InputError: the graph does not suit the options.
-            RunError: the solver is closed.
         """
         opened = self._opened
         with opened.alone():
@@ -367,10 +314,17 @@ class Solver:
     ) -> None:
         self._opened.__exit__(kind, error, trace)
 
-    def _refuse_reordered(self, function: str) -> None:
-        if not self._opened.keeps_order:
+    @contextmanager
+    def _in_order(self, function: str) -> Iterator[Opened]:
+        """Lend the graph to a function that names arcs; refuse one with another order of them."""
+        opened = self._opened
+        if not opened.keeps_order:
             problem = f"{function}: open without reverse, and call reversed() of that solver"
             raise everywhere(InputError(problem))
+        with opened.alone():
+            refuse_difference(opened.channel, {"function": function})
+            on_root(opened.channel, lambda: opened.options.refuse_turns(function))
+            yield opened
 
     def _reopen(self, forward: Graph | None, direction: Direction) -> Solver:
         """Return a solver with the same options, of a graph that rank 0 has; collective."""

@@ -20,24 +20,16 @@ from groute_py.errors import SetupError
 
 @dataclass(frozen=True)
 class Flavour:
-    """One family of ``mpirun``, by words in the output of ``mpirun --version``.
-
-    Attributes:
-        as_root, oversubscribe: options without which it refuses root, and more ranks than cores.
-        unbound: options that leave a rank all the cores of the job: rank 0 reads and makes graphs
-            with threads.
-        on_hosts: options that name the hosts; ``{hosts}`` stands for ``a,b``, ``{slots}`` for
-            ``a:4,b:4`` and ``{each}`` for the ranks of each.
-        srun: what ``srun --mpi`` takes to start ranks of this family.
-    """
+    """One family of ``mpirun``, and its options."""
 
     name: str
-    signs: tuple[str, ...] = ()
-    as_root: tuple[str, ...] = ()
-    oversubscribe: tuple[str, ...] = ()
-    unbound: tuple[str, ...] = ()
+    signs: tuple[str, ...] = ()  # words in the output of ``mpirun --version``
+    as_root: tuple[str, ...] = ()  # without these it refuses root
+    oversubscribe: tuple[str, ...] = ()  # without these it refuses more ranks than cores
+    unbound: tuple[str, ...] = ()  # leave a rank all the cores, as rank 0 reads graphs by threads
+    # name the hosts, ``{hosts}`` as a,b or ``{slots}`` as a:4,b:4; ``{each}`` has so many ranks
     on_hosts: tuple[str, ...] = ()
-    srun: str = "pmix"
+    srun: str = "pmix"  # what ``srun --mpi`` takes to start ranks of this family
 
 
 HYDRA_HOSTS = ("-hosts", "{hosts}", "-ppn", "{each}")

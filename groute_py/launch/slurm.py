@@ -32,33 +32,23 @@ TIME = re.compile(r"(?:(\d{1,9})-)?(\d{1,9})(?::(\d{1,9}))?(?::(\d{1,9}))?", re.
 
 @dataclass(frozen=True)
 class BatchJob:
-    """A batch job: the command, its resources and its time limit.
+    """A batch job: the command, its resources and its time limit."""
 
-    Attributes:
-        argv: arguments of groute-py; `ITEM` in them stands for the array's item.
-        gpus_per_node: GPUs, and ranks, on each node; 0 for the CPU.
-        ranks_per_node: if not the number of GPUs.
-        cpus_per_task: cores of each rank; None for the site's default, which is often one.
-        mpi: the type for ``srun --mpi``; ``mpirun`` to start with mpirun.
-        items: of an array job, one task each; ``at_once`` of them may run at a time.
-        requeue: Slurm may start it again after a lost node.
-    """
-
-    argv: tuple[str, ...]
+    argv: tuple[str, ...]  # arguments of groute-py; `ITEM` in them stands for the array's item
     nodes: int = 1
-    gpus_per_node: int = 4
-    ranks_per_node: int | None = None
-    cpus_per_task: int | None = None
+    gpus_per_node: int = 4  # and ranks; 0 for the CPU
+    ranks_per_node: int | None = None  # if not the number of GPUs
+    cpus_per_task: int | None = None  # None for the site's default, which is often one
     time: str = "01:00:00"
     account: str | None = None
     partition: str | None = None
     modules: tuple[str, ...] = ()
     venv: str | None = None
     container: str | None = None
-    mpi: str = "pmix"
-    items: tuple[str, ...] = ()
-    at_once: int | None = None
-    requeue: bool = False
+    mpi: str = "pmix"  # the type for ``srun --mpi``; ``mpirun`` to start with mpirun
+    items: tuple[str, ...] = ()  # of an array job, one task each
+    at_once: int | None = None  # so many tasks may run at a time
+    requeue: bool = False  # Slurm may start it again after a lost node
 
     @property
     def ranks(self) -> int:

@@ -53,15 +53,10 @@ ENTRIES_AT_ONCE = {"cpu": 1 << 21, "cuda": 1 << 27}
 
 
 def pays(order_s: float, labels_s: float, other_s: float, before_s: float = 0.0) -> bool:
-    """Return whether labels are to answer a call.
+    """Return whether labels are to answer a call, which takes other methods ``other_s``.
 
-    An order is made once labels, had they been there, would have saved a good part of its time.
-
-    Args:
-        order_s: seconds until there is an order; 0 if it is there, infinite if it is not wanted.
-        labels_s: seconds of the call by labels of that order.
-        other_s: seconds of the call by the best other method.
-        before_s: seconds that labels would have saved in earlier calls.
+    An order is made once labels, had they been there, would have saved a good part of its time,
+    ``order_s`` (0 if it is there, infinite if it is not wanted), in this call and in those before.
     """
     saving_s = other_s - labels_s
     return saving_s > 0 and order_s <= CALLS * (before_s + saving_s)

@@ -9,21 +9,15 @@ from numpy.typing import NDArray
 
 
 class Statement(NamedTuple):
-    """The claim that an answer is right for a graph; both lie in host memory.
-
-    Attributes:
-        offsets, heads, weights: of the graph; float weights have the type of the distances.
-        predecessors: shape (n,); None if they are not to be proved.
-        bound: the greatest distance that counts, in the type of the distances.
-    """
+    """The claim that an answer is right for a graph; both lie in host memory."""
 
     offsets: NDArray[Any]
     heads: NDArray[Any]
-    weights: NDArray[Any]
+    weights: NDArray[Any]  # floats have the type of the distances
     source: int
     distances: NDArray[Any]
-    predecessors: NDArray[Any] | None
-    bound: Any
+    predecessors: NDArray[Any] | None  # (n,); None if they are not to be proved
+    bound: Any  # the greatest distance that counts, in the type of the distances
 
     @property
     def is_usual(self) -> bool:
