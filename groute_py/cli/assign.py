@@ -127,9 +127,9 @@ def assign(
     from groute_py.assignment.matrices import check_matrices
     from groute_py.comm.agree import at_root, on_root
     from groute_py.many.storage.folder import check_folder
-    from groute_py.maps.files import check_picture
     from groute_py.maps.places import layout_of
     from groute_py.maps.plot import plot
+    from groute_py.maps.sheet import check_picture
     from groute_py.results.tables import check_table
     from groute_py.source.graph_source import GraphSource
 

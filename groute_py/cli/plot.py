@@ -89,7 +89,7 @@ def plot(
 
 
 def _check(wish: Wish, what: str, output: str) -> None:
-    from groute_py.maps.files import check_picture
+    from groute_py.maps.sheet import check_picture
 
     wish.check()
     check_picture(Path(output))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,20 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import InputError, check_number, file_path, quote
-from groute_py.graph.csr import Graph
 from groute_py.graph.geography import Units
 from groute_py.graph.ids import Numbering
 from groute_py.maps import isochrone_files
 from groute_py.maps.areas import Polygon
 from groute_py.maps.geojson import geodataframe_of
 from groute_py.maps.lines import Pieces, Watch
-from groute_py.maps.places import FARTHEST, Places
-from groute_py.maps.reach import Reach, ReachView
-from groute_py.results.tables import Attributes, TableColumns, Tabular
+from groute_py.maps.places import FARTHEST
+from groute_py.maps.reach import Reach, Reaches, ReachView
+from groute_py.results.tables import TableColumns, Tabular
 
 
-@dataclass(frozen=True, eq=False)
-class Isochrones(Tabular):
+class Isochrones(Reaches, Tabular):
     """The vertices and arcs within limits of some sources.
 
     Attributes:
@@ -38,15 +35,6 @@ class Isochrones(Tabular):
             round.
         attributes: other columns of `groute_py.Points` by role (``source``) and title.
     """
-
-    sources: NDArray[np.int64]
-    limits: tuple[float, ...]
-    reaches: tuple[Reach, ...]
-    reverse: bool
-    places: Places | None
-    statistics: dict[str, Any] = field(repr=False)
-    graph: Graph = field(repr=False)
-    attributes: Attributes = field(default_factory=dict, repr=False)
 
     @property
     def attribution(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ from groute_py.system.atomic_file import replacing, translating_errors
 
 MAPS = (PAGE, ".png")  # forms that draw everything
 FEATURES = ("vertices", "arcs", "bands")  # features that the other forms may list
+
+Listing = Callable[[ReachView, Reach], Iterator[Feature]]  # lists the features of a reach
 
 Progress = Callable[[int, int], object]
 """A function that is called with the number of reaches that are done, and of all."""
@@ -68,8 +71,9 @@ def write(
         parts = (tables.with_units(rows(view, reach), view.graph.units) for reach in reaches)
         tables.write_table(path, parts, answer.graph.attribution)
     elif path.suffix == SUFFIX:
-        listed = (_features(view, reach, features, margin) for reach in reaches)
-        every = (feature for some in listed for feature in some)
+        bands = partial(_bands, margin=margin)
+        list_of: dict[str, Listing] = {"vertices": _points, "arcs": _lines, "bands": bands}
+        every = (feature for reach in reaches for feature in list_of[features](view, reach))
         write_features(path, every, answer.graph.attribution)
     else:
         chart = map_of(view, reaches, margin)
@@ -85,7 +89,7 @@ def bands_of(answer: Reaches) -> dict[str, Any]:
     """The areas within each limit, with the usual margin, as `collection`."""
     check_areas()
     view = ReachView(answer)
-    bands = (feature for reach in answer.reaches for feature in _bands(view, reach, None))
+    bands = (feature for reach in answer.reaches for feature in _bands(view, reach))
     return collection(bands, answer.graph.attribution)
 
 
@@ -147,18 +151,7 @@ def _source(view: ReachView, reach: Reach, count: int) -> TableColumns:
     return {"source": ids, **tables.beside(view.answer.attributes, source=rows)}
 
 
-def _features(
-    view: ReachView, reach: Reach, features: str, margin: float | None
-) -> Iterator[Feature]:
-    if features == "bands":
-        yield from _bands(view, reach, margin)
-    elif features == "vertices":
-        yield from _points(view, reach)
-    else:
-        yield from _lines(view, reach)
-
-
-def _bands(view: ReachView, reach: Reach, margin: float | None) -> Iterator[Feature]:
+def _bands(view: ReachView, reach: Reach, margin: float | None = None) -> Iterator[Feature]:
     """The areas, the greatest first, so that a map shows all of them."""
     planar, source = view.places.planar, next(tables.records(_source(view, reach, 1)), {})
     areas = view.areas(reach, margin)

@@ -22,10 +22,9 @@ from groute_py.maps.drawings import (
     draw_paths,
     draw_tree,
 )
-from groute_py.maps.files import check_picture, save_picture
 from groute_py.maps.places import layout_in, layout_of
 from groute_py.maps.saved import TimeLine, saved_in
-from groute_py.maps.sheet import LONGEST, add_attribution, styled
+from groute_py.maps.sheet import LONGEST, add_attribution, check_picture, save_picture, styled
 from groute_py.partition.share import partitioners
 from groute_py.results.distances import shown_distances
 from groute_py.results.result import Result

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,23 +34,18 @@ class Reach(NamedTuple):
         return np.searchsorted(np.array(limits), self.distances)
 
 
-class Reaches(Protocol):
-    """An answer of isochrones; the attributes are those of `groute_py.Isochrones`."""
+@dataclass(frozen=True, eq=False)
+class Reaches:
+    """An answer of isochrones; `groute_py.Isochrones` describes the attributes."""
 
-    @property
-    def sources(self) -> NDArray[np.int64]: ...
-    @property
-    def limits(self) -> tuple[float, ...]: ...
-    @property
-    def reaches(self) -> tuple[Reach, ...]: ...
-    @property
-    def reverse(self) -> bool: ...
-    @property
-    def places(self) -> Places | None: ...
-    @property
-    def graph(self) -> Graph: ...
-    @property
-    def attributes(self) -> Attributes: ...
+    sources: NDArray[np.int64]
+    limits: tuple[float, ...]
+    reaches: tuple[Reach, ...]
+    reverse: bool
+    places: Places | None
+    statistics: dict[str, Any] = field(repr=False)
+    graph: Graph = field(repr=False)
+    attributes: Attributes = field(default_factory=dict, repr=False)
 
 
 class ReachView:

@@ -1,4 +1,4 @@
-"""A map with its title above and its legend below, pixel by pixel or by lines and areas.
+"""Pictures, as PNG or SVG: a map with its title above and its legend below, and what all share.
 
 Its colours can be told apart by colour-blind people. Matplotlib is imported when it is needed.
 """
@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.errors import InputError, quote
 from groute_py.io.optional_libraries import library
 from groute_py.maps.raster import Frame
+from groute_py.system.atomic_file import check_writable, replacing, translating_errors
 
 LONGEST = 1600  # pixels of a picture's longer side
 WIDTH_IN = 8.0  # inches of the longer side, to which the sizes of letters relate
@@ -52,6 +55,29 @@ def drawing(module: str) -> Any:
 def styled() -> Any:
     """A block in which Matplotlib draws in the style of this project."""
     return library("matplotlib", "drawing a picture", "plot").rc_context(FONT)
+
+
+FORMS: dict[str, dict[str, Any]] = {
+    ".png": {"format": "png", "metadata": {"Software": None}},
+    ".svg": {"format": "svg", "metadata": {"Date": None, "Creator": None}},
+}
+"""The way in which Matplotlib saves a picture, by suffix."""
+
+
+def check_picture(path: Path) -> None:
+    """Raise an error now if no picture could be saved at a path later."""
+    if path.suffix not in FORMS:
+        forms = ", ".join(FORMS)
+        raise InputError(f"{path}: unknown suffix {quote(path.suffix)}; a picture is {forms}")
+    check_writable(path)
+    drawing("figure")
+
+
+def save_picture(figure: Any, title: str, path: Path) -> None:
+    """Write a figure of Matplotlib; the file is complete or absent."""
+    form = FORMS[path.suffix]
+    with translating_errors(path), replacing(path) as file:
+        figure.savefig(file, **{**form, "metadata": {"Title": title, **form["metadata"]}})
 
 
 def scale_of(name: str, first: float, last: float) -> Any:
