@@ -120,10 +120,7 @@ class Conical:
         self._free = checked_values("free-flow time", free_flow_times, count)
         self.capacities = checked_values("capacity", capacities, count)
         self._alpha = checked_values("alpha", alpha, count)
-        for name, values, least in (
-            ("capacity", self.capacities, 0),
-            ("alpha", self._alpha, 1),
-        ):
+        for name, values, least in (("capacity", self.capacities, 0), ("alpha", self._alpha, 1)):
             if (wrong := values <= least).any():
                 raise GraphError(f"{name} of link {int(wrong.argmax())} is not above {least}")
         self._beta = (2 * self._alpha - 1) / (2 * self._alpha - 2)

@@ -48,11 +48,7 @@ MEASURES = {one.name: one for one in (*OF_DISTANCES, BETWEENNESS, EDGE_BETWEENNE
 
 
 def closeness(
-    graph: GraphLike,
-    *,
-    sources: Vertices | None = None,
-    normalized: bool = False,
-    **options: Any,
+    graph: GraphLike, *, sources: Vertices | None = None, normalized: bool = False, **options: Any
 ) -> Scores | None:
     """The closeness of vertices: the others that each reaches, divided by the sum of distances.
 
@@ -75,11 +71,7 @@ def closeness(
 
 
 def harmonic(
-    graph: GraphLike,
-    *,
-    sources: Vertices | None = None,
-    normalized: bool = False,
-    **options: Any,
+    graph: GraphLike, *, sources: Vertices | None = None, normalized: bool = False, **options: Any
 ) -> Scores | None:
     """The harmonic centrality of vertices: the sum of 1 / distance to each other vertex.
 
@@ -212,11 +204,7 @@ def betweenness(
 
 
 def edge_betweenness(
-    graph: GraphLike,
-    *,
-    sources: Vertices | None = None,
-    normalized: bool = False,
-    **options: Any,
+    graph: GraphLike, *, sources: Vertices | None = None, normalized: bool = False, **options: Any
 ) -> ArcScores | None:
     """The betweenness of all arcs: for each ordered pair of vertices the share of its paths.
 

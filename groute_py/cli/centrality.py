@@ -34,11 +34,7 @@ MEASURES = ("closeness", "harmonic", "eccentricity", *COUNTED, *NUMBERS)
 SAVED = (*NUMBERS, "standard_error", "from", "to")
 """Names that are saved of the answer that is a number."""
 
-WITHOUT = {
-    "normalized": ("eccentricity", *NUMBERS),
-    "reverse": COUNTED,
-    "top": NUMBERS,
-}
+WITHOUT = {"normalized": ("eccentricity", *NUMBERS), "reverse": COUNTED, "top": NUMBERS}
 """The measures that do not take an option."""
 
 

@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from groute_py.cli import records, show
-from groute_py.cli.options import (
-    column_options,
-    device_option,
-    graph_argument,
-    reading_options,
-)
+from groute_py.cli.options import column_options, device_option, graph_argument, reading_options
 from groute_py.cli.outputs import check_outputs_apart
 from groute_py.cli.ranks import on_rank_0, read_graph
 from groute_py.errors import InputError
@@ -35,9 +30,7 @@ if TYPE_CHECKING:
     "lon lat (.csv .tsv .parquet); kept in a .csr.  [the .co beside a .gr]",
 )
 @click.option(
-    "--planar",
-    is_flag=True,
-    help="A .co file has x and y on a plane, not millionths of a degree.",
+    "--planar", is_flag=True, help="A .co file has x and y on a plane, not millionths of a degree."
 )
 @click.option(
     "--sort-rows", is_flag=True, help="Sort each row by weight, as frontier-dijkstra wants it."

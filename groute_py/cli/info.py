@@ -9,12 +9,7 @@ import click
 
 from groute_py.cli import show
 from groute_py.cli.amounts import Integer
-from groute_py.cli.options import (
-    arc_weights_option,
-    graph_argument,
-    json_option,
-    source_options,
-)
+from groute_py.cli.options import arc_weights_option, graph_argument, json_option, source_options
 from groute_py.cli.ranks import on_rank_0, read_graph
 from groute_py.system.environment import place
 

@@ -29,9 +29,7 @@ if TYPE_CHECKING:
     help="Where vertices lie: .co, _node.tntp, a graph that says so, or road:WxH.  [the graph's]",
 )
 @click.option(
-    "--planar",
-    is_flag=True,
-    help="Coordinates are x and y on a plane.  [as the numbers look]",
+    "--planar", is_flag=True, help="Coordinates are x and y on a plane.  [as the numbers look]"
 )
 @click.option("--tree", is_flag=True, help="How many vertices each arc of the tree leads to.")
 @click.option(

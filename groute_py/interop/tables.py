@@ -17,11 +17,7 @@ from groute_py.graph.ids import numbered
 from groute_py.graph.read_report import Reading, library_of
 from groute_py.graph.symmetrize import mirrored
 from groute_py.io.tables.columns import Columns, Roles, roles_of
-from groute_py.io.tables.directions import (
-    graph_of_rows,
-    known_rule,
-    ways_of,
-)
+from groute_py.io.tables.directions import graph_of_rows, known_rule, ways_of
 from groute_py.io.tables.titles import ends_in
 from groute_py.io.text.arc_reader import EXACT
 from groute_py.system.memory_limits import FEWEST_VERTICES, check_name_lengths

@@ -39,12 +39,7 @@ VERTICES_AT_ONCE = 1 << 13
 
 
 def k_nearest(
-    opened: Opened,
-    facilities: NDArray[np.int64] | None,
-    work: Work,
-    *,
-    k: int,
-    to_facility: bool,
+    opened: Opened, facilities: NDArray[np.int64] | None, work: Work, *, k: int, to_facility: bool
 ) -> NearestFacilities | None:
     """Answer `groute_py.nearest` with ``k`` > 1 on rank 0; None elsewhere. Collective.
 

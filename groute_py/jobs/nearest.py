@@ -32,13 +32,7 @@ from groute_py.graph.facts import Size
 from groute_py.graph.hierarchy.prepared import without_hierarchy
 from groute_py.graph.turns.expanded import layout_of
 from groute_py.io.tables.columns import Columns
-from groute_py.jobs.facilities import (
-    NearestFacilities,
-    at_vertices,
-    by_id,
-    cycle_of_input,
-    to_gpu,
-)
+from groute_py.jobs.facilities import NearestFacilities, at_vertices, by_id, cycle_of_input, to_gpu
 from groute_py.jobs.k_nearest import k_nearest
 from groute_py.jobs.nearest_sweep import MOST_ROOTED_BY_HIERARCHY, sweep_from
 from groute_py.many.carry import Carrier, Sums, with_sums
@@ -259,12 +253,7 @@ def on_facilities(
         states = layout_of(graph).begins(by_id(graph, facilities))
         _assign(graph, states, distances, owners, predecessors)
     answer = NearestFacilities(
-        owners,
-        distances,
-        predecessors,
-        to_facility,
-        statistics=result.statistics,
-        **about(graph),
+        owners, distances, predecessors, to_facility, statistics=result.statistics, **about(graph)
     )
     return at_vertices(answer, layout_of(graph))
 

@@ -76,10 +76,7 @@ class Questions:
     """
 
     def __init__(
-        self,
-        solver: Solver,
-        time_limit_s: float | None = None,
-        beside: object = None,
+        self, solver: Solver, time_limit_s: float | None = None, beside: object = None
     ) -> None:
         assert solver.numbering is not None
         self._time_limit_s = time_limit_s

@@ -212,11 +212,7 @@ class Solver:
         return measures.answer(self._opened, measures.MEAN, sources)
 
     def betweenness(
-        self,
-        sources: Vertices | None = None,
-        *,
-        normalized: bool = False,
-        endpoints: bool = False,
+        self, sources: Vertices | None = None, *, normalized: bool = False, endpoints: bool = False
     ) -> Scores | None:
         """See `groute_py.centrality.betweenness`; an error with ``reverse``."""
         how = {"normalized": normalized, "endpoints": endpoints}

@@ -75,12 +75,7 @@ def reweighted(graph: Graph, height: NDArray[Any]) -> Graph:
     tails = np.repeat(height, np.diff(graph.offsets))
     weights = np.maximum(graph.weights + tails - height[graph.heads], 0)
     return Graph.from_arrays(
-        graph.offsets,
-        graph.heads,
-        weights,
-        copy=False,
-        first_id=graph.first_id,
-        name=graph.name,
+        graph.offsets, graph.heads, weights, copy=False, first_id=graph.first_id, name=graph.name
     )
 
 

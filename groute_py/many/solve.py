@@ -161,9 +161,7 @@ class Solving:
             self.label = solver.label
 
     def _complete(
-        self,
-        sources: NDArray[np.int64],
-        ask: Callable[[RowSolver, NDArray[np.int64]], Iterator[R]],
+        self, sources: NDArray[np.int64], ask: Callable[[RowSolver, NDArray[np.int64]], Iterator[R]]
     ) -> Generator[R, None, None]:
         """Yield what solvers give, in the narrowest type that holds every sum."""
         if len(sources) == 0 and not self._is_together:

@@ -170,12 +170,7 @@ class Sheet:
         self.image(image)
 
     def scaled(
-        self,
-        values: NDArray[np.float64],
-        scale: tuple[str, float, float],
-        label: str,
-        *,
-        log: bool,
+        self, values: NDArray[np.float64], scale: tuple[str, float, float], label: str, *, log: bool
     ) -> None:
         """Put values, shape (height, width), onto the map, and their colour scale below it.
 
