@@ -14,7 +14,6 @@ from groute_py.engine.option import options_of
 from groute_py.engine.options import Options
 from groute_py.errors import InputError
 from groute_py.graph.csr import GraphLike
-from groute_py.io.tables.columns import Columns
 from groute_py.many.opened import Opened, Work, open_for
 from groute_py.many.sources import Vertices
 
@@ -279,7 +278,7 @@ def _open_and_answer(
     """Answer on rank 0; None elsewhere. ``how`` is as for `answer`."""
     rest = dict(keywords)
     tail, head, weight, comm = (rest.pop(n, None) for n in ("tail", "head", "weight", "comm"))
-    columns = Columns(tail, head, weight, ignore=rest.pop("ignore_columns", ()))
+    columns = tail, head, weight, rest.pop("ignore_columns", ())
     weighted = rest.pop("weighted", True)
     options = {entry.name for entry, _ in options_of(Options, "centrality")}
     for key in rest:

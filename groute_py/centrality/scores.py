@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from groute_py.centrality.distances import Reduced
 from groute_py.graph.geography import Units
 from groute_py.io.npz import save_arrays
 from groute_py.results.answer import Answer
-from groute_py.results.tables import Column, TableColumns, with_units, write_table
+from groute_py.results.tables import Column, TableColumns, in_parts, with_units, write_table
 from groute_py.system.atomic_file import replacing, translating_errors
 from groute_py.system.threads import in_slices
 
@@ -155,15 +154,15 @@ def _errors_of(scores: Scores | ArcScores) -> TableColumns:
 def save_columns(columns: TableColumns, path: Path, units: Units, attribution: str = "") -> None:
     """Write them, atomically: ``.npz``, or a table of a suffix of `groute_py.results.tables`."""
     if path.suffix != ".npz":
-        write_table(path, _parts(columns, units), attribution)
+        count = len(next(iter(columns.values())).values)
+
+        def part_of(rows: slice) -> TableColumns:
+            part = {title: column.at(rows) for title, column in columns.items()}
+            return with_units(part, units)
+
+        write_table(path, in_parts(count, ROWS_AT_ONCE, part_of), attribution)
         return
     arrays = {title: column.values for title, column in columns.items()}
     arrays |= {"attribution": np.array(attribution)} if attribution else {}
     with translating_errors(path), replacing(path) as file:
         save_arrays(file, arrays)
-
-
-def _parts(columns: TableColumns, units: Units) -> Iterator[TableColumns]:
-    for first in range(0, len(next(iter(columns.values())).values), ROWS_AT_ONCE):
-        rows = slice(first, first + ROWS_AT_ONCE)
-        yield with_units({title: column.at(rows) for title, column in columns.items()}, units)

@@ -13,7 +13,7 @@ import click
 
 from groute_py.cli import show
 from groute_py.cli.amounts import limit
-from groute_py.cli.options import MEMORY, NAMED, job_options
+from groute_py.cli.options import MEMORY, NAMED, job_options, which_option
 from groute_py.cli.places import NamedVertices, OptionVertices
 from groute_py.cli.records import trace_option
 from groute_py.cli.runner import Runner
@@ -39,16 +39,14 @@ TILES = click.option(
 @click.command()
 @job_options(
     "nearest",
-    click.option("--facilities", required=True, metavar="WHICH", help=f"The facilities: {NAMED}."),
-    click.option(
+    which_option("--facilities", "facilities", f"The facilities: {NAMED}.", required=True),
+    which_option(
         *("--from", "sources"),
-        metavar="WHICH",
-        help="Answer for these vertices, from which paths lead to the facilities.  [all]",
+        "Answer for these vertices, from which paths lead to the facilities.  [all]",
     ),
-    click.option(
+    which_option(
         *("--to", "targets"),
-        metavar="WHICH",
-        help="Answer for these vertices, to which paths lead from the facilities.  [all]",
+        "Answer for these vertices, to which paths lead from the facilities.  [all]",
     ),
     click.option(
         "-k",
@@ -126,12 +124,8 @@ def nearest(
         metavar="FILE",
         help="The pairs: .p2p, or .csv of sources and targets, by their ids or as points.",
     ),
-    click.option(
-        *("--from", "sources"), metavar="WHICH", help=f"Instead of pairs, the sources: {NAMED}."
-    ),
-    click.option(
-        *("--to", "targets"), metavar="WHICH", help="The targets, to each of them from each source."
-    ),
+    which_option("--from", "sources", f"Instead of pairs, the sources: {NAMED}."),
+    which_option("--to", "targets", "The targets, to each of them from each source."),
     click.option("--paths", is_flag=True, help="Find the paths too."),
     click.option(
         *("-k", "--k"),
@@ -206,9 +200,7 @@ def route(
 @click.command()
 @job_options(
     "isochrone",
-    click.option(
-        *("--from", "sources"), required=True, metavar="WHICH", help=f"The sources: {NAMED}."
-    ),
+    which_option("--from", "sources", f"The sources: {NAMED}.", required=True),
     click.option(
         "--limits",
         required=True,

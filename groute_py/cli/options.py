@@ -293,6 +293,11 @@ ANSWERS = (
 """Options for their answers, and for reading the graph."""
 
 
+def which_option(flag: str, name: str, text: str, *, required: bool = False) -> Callable[[F], F]:
+    """Return an option that names vertices."""
+    return click.option(flag, name, metavar="WHICH", help=text, required=required)
+
+
 def solve_options(command: str, **changes: dict[str, Any]) -> Callable[[F], F]:
     """Return all options of a command that solves from one source; as `options_from`."""
     return together(*ENDS, options_from(command, **changes), *ANSWERS)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from groute_py.cli import records, show
-from groute_py.cli.options import MEMORY, NAMED, job_options
+from groute_py.cli.options import MEMORY, NAMED, job_options, which_option
 from groute_py.cli.outputs import save_rows
 from groute_py.cli.runner import Runner
 from groute_py.errors import InputError, check_choice, quoted
@@ -61,12 +61,8 @@ rows_option = click.option(
 @click.command()
 @job_options(
     "matrix",
-    click.option(
-        *("--from", "sources"), required=True, metavar="WHICH", help=f"The sources: {NAMED}."
-    ),
-    click.option(
-        "--to", "targets", required=True, metavar="WHICH", help="The targets, named as the sources."
-    ),
+    which_option("--from", "sources", f"The sources: {NAMED}.", required=True),
+    which_option("--to", "targets", "The targets, named as the sources.", required=True),
     click.option(
         *("--reduce", "what"),
         metavar="[count|sum|nearest|decay]",

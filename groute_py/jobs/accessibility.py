@@ -20,7 +20,6 @@ from groute_py.engine.options import Options
 from groute_py.errors import InputError, check_choice, quote, quoted
 from groute_py.graph.arrays import host_array
 from groute_py.graph.csr import GraphLike
-from groute_py.io.tables.columns import Columns
 from groute_py.jobs.rows import RowsJob
 from groute_py.many.apsp import ManySources, Progress, Spans, in_rounds
 from groute_py.many.opened import Opened, Work, open_for
@@ -114,7 +113,7 @@ def accessibility(
     >>> within.values.tolist()
     [10.0, 15.0]
     """
-    columns = Columns(tail, head, weight, ignore=ignore_columns)
+    columns = tail, head, weight, ignore_columns
     with open_for("matrix", graph, options, columns, comm) as opened:
         how = opened.options.of_rows()
         return opened.answer(AccessibilityJob(sources, targets, reduce, weights, **how))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +16,7 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.turns.expanded import Layout, layout_of
 from groute_py.io.npz import save_arrays
 from groute_py.results import tables
-from groute_py.results.answer import Answer, about
+from groute_py.results.answer import Answer, about, arrays_about
 from groute_py.results.distances import reached_in
 from groute_py.results.tables import Attributes, Column, TableColumns
 from groute_py.system.atomic_file import replacing, translating_errors
@@ -91,12 +90,9 @@ class NearestFacilities(Answer):
             with translating_errors(target), replacing(target) as file:
                 save_arrays(file, self._arrays())
             return
-        tables.write_table(target, self._parts(), self.attribution)
-
-    def _parts(self) -> Iterator[TableColumns]:
-        step = max(LINES_AT_ONCE // (self.distances.size // max(len(self.distances), 1) or 1), 1)
-        for start in range(0, max(len(self.distances), 1), step):
-            yield self.lines(slice(start, start + step))
+        count = len(self.distances)
+        step = max(LINES_AT_ONCE // (self.distances.size // max(count, 1) or 1), 1)
+        tables.write_table(target, tables.in_parts(count, step, self.lines), self.attribution)
 
     def part(self, some: slice) -> TableColumns:
         """See `Tabular.part`; a line for each vertex and facility."""
@@ -128,14 +124,9 @@ class NearestFacilities(Answer):
             "distances": self.distances,
             "next": self.next,
             "to_facility": np.bool_(self.to_facility),
-            "first_id": np.int64(self.numbering.first),
         }
-        if self.numbering.ids is not None:
-            arrays["ids"] = self.numbering.ids
-        if self.vertices is not None:
-            arrays["vertices"] = self.vertices
-        if self.attribution:
-            arrays["attribution"] = np.array(self.attribution)
+        arrays |= {} if self.vertices is None else {"vertices": self.vertices}
+        arrays |= arrays_about(self)
         return arrays | {f"{tables.CARRIED}{name}": sums for name, sums in self.carried.items()}
 
 

@@ -31,7 +31,6 @@ from groute_py.graph.hierarchy.prepared import without_hierarchy
 from groute_py.graph.tails import transposed
 from groute_py.graph.turns.expanded import ExpandedGraph, layout_of, solved_graph
 from groute_py.graph.units import number_of
-from groute_py.io.tables.columns import Columns
 from groute_py.jobs.isochrones import Isochrones
 from groute_py.jobs.reaches import reach_each
 from groute_py.many.johnson import rooted
@@ -88,7 +87,7 @@ def isochrone(
     >>> answer.counts, answer.pieces(answer.reaches[0]).ends.tolist()
     ([2, 3], [1.0, 0.25, 1.0, 0.25])
     """
-    columns = Columns(tail, head, weight, ignore=ignore_columns)
+    columns = tail, head, weight, ignore_columns
     with open_for("isochrone", graph, options, columns, comm, predecessors=False) as opened:
         find = partial(find_places, coordinates=coordinates, planar=planar, beside=graph)
         return opened.answer(IsochroneJob(sources, limits, each, planar, find))

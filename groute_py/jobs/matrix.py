@@ -19,7 +19,6 @@ from groute_py.engine.options import Options
 from groute_py.errors import InputError, file_path
 from groute_py.graph.csr import GraphLike
 from groute_py.io.optional_libraries import library
-from groute_py.io.tables.columns import Columns
 from groute_py.jobs.rows import RowsJob
 from groute_py.many.apsp import ManySources, Progress, collect
 from groute_py.many.opened import Opened, Work, open_for
@@ -120,9 +119,8 @@ def matrix(
     >>> matrix(([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]), [0, 1], [2], device="cpu").distances.tolist()
     [[7], [3]]
     """
-    with open_for(
-        "matrix", graph, options, Columns(tail, head, weight, ignore=ignore_columns), comm
-    ) as opened:
+    columns = tail, head, weight, ignore_columns
+    with open_for("matrix", graph, options, columns, comm) as opened:
         job = MatrixJob(sources, targets, output=output, **opened.options.of_rows())
         return opened.answer(job)
 

@@ -31,7 +31,6 @@ from groute_py.graph.direction import Direction
 from groute_py.graph.facts import Size
 from groute_py.graph.hierarchy.prepared import without_hierarchy
 from groute_py.graph.turns.expanded import layout_of
-from groute_py.io.tables.columns import Columns
 from groute_py.jobs.facilities import NearestFacilities, at_vertices, by_id, cycle_of_input, to_gpu
 from groute_py.jobs.k_nearest import k_nearest
 from groute_py.jobs.nearest_sweep import MOST_ROOTED_BY_HIERARCHY, sweep_from
@@ -94,9 +93,8 @@ def nearest(
     >>> nearest(path, [0, 2], k=2, device="cpu").distances.tolist()[3]
     [4, 12]
     """
-    with open_for(
-        "nearest", graph, options, Columns(tail, head, weight, ignore=ignore_columns), comm
-    ) as opened:
+    columns = tail, head, weight, ignore_columns
+    with open_for("nearest", graph, options, columns, comm) as opened:
         if (k != 1 or vertices is not None) and not opened.options.download:
             raise InputError("download=False: with k = 1 only, and of all vertices; leave it out")
         return opened.answer(NearestJob(facilities, k, to_facility, vertices))

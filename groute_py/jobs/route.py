@@ -20,7 +20,6 @@ from groute_py.graph.arrays import host_array
 from groute_py.graph.csr import Graph, GraphLike
 from groute_py.graph.direction import Direction
 from groute_py.graph.ids import Positions
-from groute_py.io.tables.columns import Columns
 from groute_py.jobs.k_routes import k_routes
 from groute_py.jobs.pairs import PairQuery
 from groute_py.jobs.routes import Routes
@@ -93,9 +92,8 @@ def route(
     >>> route(([0, 2, 2, 3], [1, 2, 1], [4, 3, 1]), [(0, 1)], k=3).distances[0, :2].tolist()
     [4, 4]
     """
-    with open_for(
-        "route", graph, options, Columns(tail, head, weight, ignore=ignore_columns), comm
-    ) as opened:
+    columns = tail, head, weight, ignore_columns
+    with open_for("route", graph, options, columns, comm) as opened:
         return opened.answer(RouteJob(pairs, paths, k))
 
 

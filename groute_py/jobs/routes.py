@@ -118,7 +118,8 @@ class Routes(Answer):
         target = file_path("path", path)
         check_routes_file(target, tiles, planar=planar)
         if target.suffix not in MAPS:
-            tables.write_table(target, self._parts(), self.attribution)
+            parts = tables.in_parts(len(self.pairs), PAIRS_AT_ONCE, self.lines)
+            tables.write_table(target, parts, self.attribution)
             return
         if self.paths is None or self.graph is None:
             raise InputError(f"{target}: lines need paths; solve with paths=True")
@@ -167,10 +168,6 @@ class Routes(Answer):
             some = slice(start, start + PAIRS_AT_ONCE)
             rows = tables.records(shown(self._ends(some), self.units))
             yield from zip(rows, self.all_paths(some, gaps=True), strict=True)
-
-    def _parts(self) -> Iterator[TableColumns]:
-        for start in range(0, len(self.pairs), PAIRS_AT_ONCE):
-            yield self.lines(slice(start, start + PAIRS_AT_ONCE))
 
     def part(self, some: slice) -> TableColumns:
         """See `Tabular.part`; a line for each path, and for each pair without one."""

@@ -11,7 +11,6 @@ from groute_py.engine.keywords import ApspKeywords
 from groute_py.engine.option import takes
 from groute_py.engine.options import Options
 from groute_py.graph.csr import GraphLike
-from groute_py.io.tables.columns import Columns
 from groute_py.many.apsp import Ends, ManySources, Progress, collect
 from groute_py.many.opened import Opened, Work, open_for
 from groute_py.many.rows import SourceRows
@@ -66,9 +65,8 @@ def apsp(
     >>> rows.distances[0].tolist(), rows.path(0, 2)
     ([0, 4, 7], [0, 1, 2])
     """
-    with open_for(
-        "apsp", graph, options, Columns(tail, head, weight, ignore=ignore_columns), comm
-    ) as opened:
+    columns = tail, head, weight, ignore_columns
+    with open_for("apsp", graph, options, columns, comm) as opened:
         return opened.answer(apsp_job(sources, **opened.options.of_rows()))
 
 

@@ -18,7 +18,6 @@ from groute_py.errors import InputError, plain, quote
 from groute_py.graph.arrays import host_array, on_device
 from groute_py.graph.csr import GraphLike
 from groute_py.graph.ids import Positions
-from groute_py.io.tables.columns import Columns
 from groute_py.many.carry import Carrier, with_sums
 from groute_py.many.opened import Opened, Work, open_for
 from groute_py.many.sources import Vertex, Vertices
@@ -80,7 +79,7 @@ def sssp(
     >>> result.distances.tolist(), result.path_to(2)
     ([0, 4, 7], [0, 1, 2])
     """
-    columns = Columns(tail, head, weight, ignore=ignore_columns)
+    columns = tail, head, weight, ignore_columns
     with open_for("sssp", graph, options, columns, comm) as opened:
         return opened.answer(TreeJob(source, targets))
 
@@ -117,7 +116,7 @@ def bfs(
     >>> bfs(([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]), 0, device="cpu").distances.tolist()
     [0, 1, 1]
     """
-    columns = Columns(tail, head, weight, ignore=ignore_columns)
+    columns = tail, head, weight, ignore_columns
     how = {"algorithm": "bfs", "hops": True}
     with open_for("bfs", graph, options, columns, comm, **how) as opened:
         return opened.answer(TreeJob(source, targets, "bfs"))

@@ -200,7 +200,8 @@ class Customized:
                 values = self._on_device(weights, self._graph.arc_count)
                 is_float = values.dtype.kind == "f"
                 unit = unit_for(values, self._graph.vertex_count) if is_float else None
-                self._customize(values, unit)
+                whole = values if unit is None else in_units(values, unit)
+                self._customize_whole(whole, unit)
             elif len(some := arcs_in(arcs, self._graph)):
                 self._change(some, self._on_device(weights, len(some)))
 
@@ -322,12 +323,8 @@ class Customized:
             return values
         return vertices_in(self._graph, values, role)
 
-    def _customize(self, weights: Any, unit: float | None) -> None:
-        """Take weights in the narrowest type that holds all lengths."""
-        whole = weights if unit is None else in_units(weights, unit)
-        self._customize_whole(whole, unit)
-
     def _customize_whole(self, weights: Any, unit: float | None) -> None:
+        """Take whole weights in the narrowest type that holds all lengths."""
         for kind in (NARROW, WIDE) if unit is None else (WIDE,):
             try:
                 self._device.customize(weights, kind)

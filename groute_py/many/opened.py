@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from types import TracebackType
@@ -262,15 +262,19 @@ def open_for(
     function: str,
     graph: Any,
     keywords: Mapping[str, Any],
-    columns: Columns,
+    titles: tuple[Any, Any, Any, Sequence[Any]],
     comm: Intracomm | None,
     **fixed: Any,
 ) -> Opened:
-    """Return a graph for one call of a function of Python; nothing is read yet. Collective."""
+    """Return a graph for one call of a function of Python; nothing is read yet. Collective.
+
+    The titles are those of the columns of tails, heads and weights, and of those to ignore.
+    """
     options, channel = Options(**chosen(Options, function, keywords), **fixed), connect(comm)
     with collective(channel):
         options.check(function)
-    columns = columns._replace(profile=options.profile)
+    tail, head, weight, ignored = titles
+    columns = Columns(tail, head, weight, ignore=ignored, profile=options.profile)
     return Opened(source_of(graph, options, columns), channel, options)
 
 

@@ -25,6 +25,7 @@ from groute_py.many.storage.folder import check_folder
 from groute_py.many.storage.row_files import ArrayPlace, MappedRowWriter, RowFiles
 from groute_py.many.storage.store import Store
 from groute_py.results import tables
+from groute_py.results.answer import arrays_about
 from groute_py.results.tables import Attributes, TableColumns
 from groute_py.system.atomic_file import check_writable, put, replacing
 from groute_py.system.clock import span
@@ -190,15 +191,8 @@ def write_output(files: RowFiles, job: ManySources, attributes: Attributes) -> N
 
 def _beside(job: ManySources) -> dict[str, Any]:
     """Return the arrays beside the rows."""
-    whole, arrays = job.row_graph, dict[str, Any](sources=job.sources)
-    if job.targets is not None:
-        arrays["targets"] = job.targets
-    arrays["first_id"] = np.int64(whole.numbering.first)
-    if whole.numbering.ids is not None:
-        arrays["ids"] = whole.numbering.ids
-    if whole.attribution:
-        arrays["attribution"] = np.array(whole.attribution)
-    return arrays
+    targets = {} if job.targets is None else {"targets": job.targets}
+    return {"sources": job.sources, **targets, **arrays_about(job.row_graph)}
 
 
 def _write_zarr(path: Path, draft: Path, arrays: dict[str, Any]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.graph.geography import Units
@@ -33,6 +34,14 @@ class Answer(Tabular):
     units: Units = field(default_factory=dict)
     attributes: Attributes = field(default_factory=dict)
     carried: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+
+
+def arrays_about(graph: Any) -> dict[str, Any]:
+    """Return what an ``.npz`` file says of a graph, or repeats of an answer: ids and credit."""
+    numbering, arrays = graph.numbering, {"first_id": np.int64(graph.numbering.first)}
+    if numbering.ids is not None:
+        arrays["ids"] = numbering.ids
+    return arrays | ({"attribution": np.array(graph.attribution)} if graph.attribution else {})
 
 
 def about(graph: Any) -> dict[str, Any]:

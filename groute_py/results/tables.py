@@ -159,6 +159,13 @@ def in_words(part: TableColumns, units: Units) -> TableColumns:
     return {title: worded(column) for title, column in part.items()}
 
 
+def in_parts(
+    count: int, step: int, part_of: Callable[[slice], TableColumns]
+) -> Iterator[TableColumns]:
+    """Yield the parts of a table of so many rows, some at a time; at least one."""
+    return (part_of(slice(first, first + step)) for first in range(0, max(count, 1), step))
+
+
 def of_reached(part: TableColumns) -> TableColumns:
     """Return the lines that have a distance."""
     reached: Any = part["distance"].valid
