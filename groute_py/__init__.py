@@ -17,8 +17,8 @@ check_system()
 
 if TYPE_CHECKING:
     from groute_py.assignment.answer import Assignment as Assignment
-    from groute_py.assignment.assign import assign as assign
     from groute_py.assignment.demand import UserClass as UserClass
+    from groute_py.assignment.job import assign as assign
     from groute_py.assignment.link_costs import BPR as BPR
     from groute_py.assignment.link_costs import Conical as Conical
     from groute_py.errors import FormatError as FormatError
@@ -74,7 +74,7 @@ __version__ = "0.2.0"
 _NAMES = {
     "jobs.prepare": "prepare",
     "assignment.answer": "Assignment",
-    "assignment.assign": "assign",
+    "assignment.job": "assign",
     "assignment.demand": "UserClass",
     "assignment.link_costs": "BPR Conical",
     "errors": "FormatError GraphError GrouteError InputError InterruptedRun NegativeCycleError "

@@ -131,17 +131,14 @@ class Bounds:
             )
             self._upper[there] = np.minimum(self._upper[there], greatest + distances)
             self._lower[number] = self._upper[number] = greatest
-            self._note(number, row, distances, greatest)
+            self._reduction.reached[number] = len(distances)
+            self._reduction.greatest[number] = greatest
+            self._reduction.farthest[number] = np.flatnonzero(row == greatest)[0]
 
     def rows(self) -> tuple[NDArray[np.int64], Reduction]:
         """The sources that rows were taken of, and what is left of these."""
         (solved,) = np.nonzero(self._reduction.reached > 0)
         return solved, self._reduction.at(solved)
-
-    def _note(self, number: int, row: Any, distances: Any, greatest: Any) -> None:
-        self._reduction.reached[number] = len(distances)
-        self._reduction.greatest[number] = greatest
-        self._reduction.farthest[number] = np.flatnonzero(row == greatest)[0]
 
     def _candidates(self) -> NDArray[np.bool_]:
         """The vertices that may beat those whose rows are known."""

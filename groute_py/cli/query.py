@@ -64,9 +64,13 @@ def query(graph: str, **arguments: Any) -> None:
 
 def _answer_all(questions: Questions, ending: Ending, opened: Opened) -> None:
     """Answer until the input ends, a signal comes, or the file is found changed."""
+    from groute_py.jobs.questions import problem
+
+    too_long = problem(InputError(f"a line of more than {LONGEST_LINE:,} bytes"))
     answered = 0
-    for line in _lines(ending):
-        answer = _too_long() if len(line) > LONGEST_LINE else questions.answer(line)
+    stdin = sys.stdin and cast(BufferedIOBase, sys.stdin.buffer)  # None if a shell has closed it
+    for line in lines_of(stdin, LONGEST_LINE, ending.lets) if stdin else ():
+        answer = too_long if len(line) > LONGEST_LINE else questions.answer(line)
         sys.stdout.write(f"{json.dumps(answer)}\n")
         sys.stdout.flush()
         answered += 1
@@ -76,18 +80,6 @@ def _answer_all(questions: Questions, ending: Ending, opened: Opened) -> None:
             break
     if ending.signal is not None:
         raise InterruptedRun(f"ended by {ending.signal} after {answered:,} questions")
-
-
-def _lines(ending: Ending) -> Iterator[bytes]:
-    if sys.stdin is None:  # a shell has closed it
-        return iter(())
-    return lines_of(cast(BufferedIOBase, sys.stdin.buffer), LONGEST_LINE, ending.lets)
-
-
-def _too_long() -> dict[str, Any]:
-    from groute_py.jobs.questions import problem
-
-    return problem(InputError(f"a line of more than {LONGEST_LINE:,} bytes"))
 
 
 class _Ended(Exception):

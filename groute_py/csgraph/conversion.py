@@ -48,7 +48,10 @@ def matrix_of(
 ) -> NDArray[np.float64]:
     """The weights as a matrix, infinite where there is no arc; ``csgraph`` itself if it may be."""
     if hasattr(csgraph, "tocsr"):
-        matrix = _filled(graph_of(csgraph, directed=True))
+        graph = graph_of(csgraph, directed=True)
+        matrix = np.full((graph.vertex_count, graph.vertex_count), np.inf)
+        ends = all_tails(graph.offsets), graph.heads
+        np.minimum.at(matrix, ends, graph.weights)  # the lightest of parallel arcs
     else:
         dense = _dense(csgraph)
         nothing = ~_has_arc(dense, all_stored=False)
@@ -119,13 +122,6 @@ def _has_arc(matrix: Any, *, all_stored: bool) -> NDArray[np.bool_]:
     masked = np.ma.isMaskedArray(matrix)
     there: NDArray[np.bool_] = ~np.ma.getmaskarray(matrix) if masked else matrix != 0
     return there if masked and all_stored else there & np.isfinite(np.ma.getdata(matrix))
-
-
-def _filled(graph: Graph) -> NDArray[np.float64]:
-    matrix = np.full((graph.vertex_count, graph.vertex_count), np.inf)
-    ends = (all_tails(graph.offsets), graph.heads)
-    np.minimum.at(matrix, ends, graph.weights)  # the lightest of parallel arcs
-    return matrix
 
 
 def _side(shape: tuple[int, ...]) -> int:

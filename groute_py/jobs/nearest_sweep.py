@@ -43,7 +43,8 @@ def sweep_from(
         return None
     kind, many = kind_of(with_device(graph, options).device), MOST_ROOTED_BY_HIERARCHY
     suits = kind == "cuda" or (options.download and len(facilities) <= many)
-    if not suits or not _is_narrow(graph):
+    # weights, none of which is negative, have to fit in 32 bits with one to spare
+    if not suits or (graph.arc_count and int(graph.weights.max()) >= np.iinfo(np.int32).max):
         return None
     if options.download:
         what = f"the facilities of {graph.vertex_count:,} vertices"
@@ -95,11 +96,6 @@ def _on_cpu(opened: Opened) -> Any:
 
 LOADERS = {"cuda": _on_gpu, "cpu": _on_cpu}
 """Functions that put the open graph on a device, for sweeps in both directions."""
-
-
-def _is_narrow(graph: Graph) -> bool:
-    """Return whether the weights, none of which is negative, fit in 32 bits with one to spare."""
-    return not graph.arc_count or int(graph.weights.max()) < np.iinfo(np.int32).max
 
 
 def _statistics(device: str, loaded: Any, watch: Stopwatch) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from groute_py.engine.solver import SourceSolver
 from groute_py.graph.csr import Graph
 from groute_py.results.result import Result
 from groute_py.source.whole import GraphSupply
-from groute_py.system.threads import core_count, limited_to
+from groute_py.system.threads import core_count, lent, limited_to
 
 
 class EngineRows:
@@ -71,12 +71,8 @@ class EngineRows:
             self._opened += 1
 
     def _solve(self, source: int) -> Result:
-        solver = self._free.get()
-        try:
-            with limited_to(1):
-                result = solver.sssp(source)
-        finally:
-            self._free.put(solver)
+        with lent(self._free) as solver, limited_to(1):
+            result = solver.sssp(source)
         assert result is not None
         return result
 

@@ -88,7 +88,9 @@ def convert_from_nx(
         arcs = graph_from_networkx(graph, weight, default)
     except GraphError as problem:
         raise NotImplementedError(str(problem)) from problem
-    keys = _keys(graph) if graph.is_multigraph() else None
+    keys = None
+    if graph.is_multigraph():  # of each arc, in the order of the rows
+        keys = [key for _, row in graph.adjacency() for keys in row.values() for key in keys]
     return BackendGraph(list(graph), arcs, graph.is_directed(), weight, keys)
 
 
@@ -108,11 +110,6 @@ def convert_to_nx(graph: Any) -> Any:
             if graph.weight is not None:
                 network.edges[graph.nodes[tail], graph.nodes[head], *key][graph.weight] = weight
     return network
-
-
-def _keys(graph: Any) -> list[Hashable]:
-    """The key of each arc, in the order of the rows."""
-    return [key for _, row in graph.adjacency() for keys in row.values() for key in keys]
 
 
 BY_NAME: dict[str, Callable[..., Any]] = {}
