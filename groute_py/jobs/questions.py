@@ -38,7 +38,7 @@ from groute_py.jobs.isochrones import Isochrones
 from groute_py.jobs.solver import Solver
 from groute_py.many.opened import deadline_in
 from groute_py.many.sources import Locator
-from groute_py.maps.geojson import coordinates_in
+from groute_py.maps.geojson import rings_in
 from groute_py.maps.lines import Pieces
 from groute_py.maps.places import Places, as_points, places_of
 from groute_py.maps.reach import Reach
@@ -317,13 +317,9 @@ def _areas(
 
     areas = result.areas(reach, pieces=pieces, watch=watch)
     planar = result.places is not None and result.places.planar
-    shapes = [
-        [[coordinates_in(ring, planar=planar) for ring in polygon] for polygon in polygons]
-        for polygons in areas
-    ]
     return [
-        {"limit": limit, "type": "MultiPolygon", "coordinates": shape}
-        for limit, shape in zip(_limits(result), shapes, strict=True)
+        {"limit": limit, "type": "MultiPolygon", "coordinates": rings_in(polygons, planar=planar)}
+        for limit, polygons in zip(_limits(result), areas, strict=True)
     ]
 
 

@@ -72,6 +72,11 @@ def coordinates_in(points: NDArray[np.float64], *, planar: bool) -> Any:
     return (points if planar else points.round(DIGITS)).tolist()
 
 
+def rings_in(polygons: Iterable[Iterable[NDArray[np.float64]]], *, planar: bool) -> list[Any]:
+    """The rings of some polygons as nested lists."""
+    return [[coordinates_in(ring, planar=planar) for ring in polygon] for polygon in polygons]
+
+
 def lines_of(rows: Rows, graph: Graph, places: Places, *, reverse: bool) -> Iterator[Feature]:
     """Yield a line for each route, without a geometry where there is no path.
 

@@ -14,7 +14,14 @@ from groute_py.errors import InputError, quote
 from groute_py.graph.units import amount, shown, titled
 from groute_py.io.optional_libraries import library
 from groute_py.maps.areas import check_areas
-from groute_py.maps.geojson import SUFFIX, Feature, collection, coordinates_in, write_features
+from groute_py.maps.geojson import (
+    SUFFIX,
+    Feature,
+    collection,
+    coordinates_in,
+    rings_in,
+    write_features,
+)
 from groute_py.maps.isochrone_map import map_of, page_of, write_picture
 from groute_py.maps.lines import Pieces, segments_of
 from groute_py.maps.page import PAGE, check_tiles, ground_layer, write_page
@@ -154,12 +161,9 @@ def _source(view: ReachView, reach: Reach, count: int) -> TableColumns:
 def _bands(view: ReachView, reach: Reach, margin: float | None = None) -> Iterator[Feature]:
     """The areas, the greatest first, so that a map shows all of them."""
     planar, source = view.places.planar, next(tables.records(_source(view, reach, 1)), {})
-    areas = view.areas(reach, margin)
+    areas, unproject = view.areas(reach, margin), view.plane.unproject
     for limit, polygons in reversed(list(zip(view.limits, areas, strict=True))):
-        shape = [
-            [coordinates_in(view.plane.unproject(ring), planar=planar) for ring in polygon]
-            for polygon in polygons
-        ]
+        shape = rings_in((map(unproject, polygon) for polygon in polygons), planar=planar)
         of_limit: dict[str, Any] = {"limit": limit}
         if view.unit:
             of_limit = {

@@ -61,10 +61,7 @@ BLOCK = 512  # bytes of a block, as stat(2) counts them
 
 
 class RowFiles:
-    """Arrays with a row for each source, on the disk in full size from the beginning.
-
-    See `groute_py.many.storage.store.Files`.
-    """
+    """Arrays with a row for each source, on the disk in full size from the beginning."""
 
     def __init__(
         self, output: Path, types: dict[str, np.dtype[Any]], shape: tuple[int, int]

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, Protocol
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.lib import format as npy
@@ -34,29 +34,10 @@ from groute_py.many.storage.folder import (
     token_of,
     write_run,
 )
-from groute_py.many.storage.row_files import write_at
+from groute_py.many.storage.row_files import RowFiles, write_at
 
 EVERY_S = 1.0  # seconds between writes of parts, at least
 SHARE = 20  # for each second of writing so many pass until the next
-
-
-class Files(Protocol):
-    """The files of complete units, on rank 0."""
-
-    complete: NDArray[np.bool_]
-    marker: Path
-
-    def attach(self, folder: RunFolder, token: str) -> None:
-        """Take their place, and what their names have."""
-
-    def lay_out(self) -> None:
-        """Make them, without a complete unit."""
-
-    def open(self) -> None:
-        """Read what is complete."""
-
-    def close(self) -> None:
-        """Let go of them; once more does nothing."""
 
 
 class RunPart(NamedTuple):
@@ -99,7 +80,7 @@ class Store:
         self.missing = np.empty(0, np.int64)
         self.writing_s = self._due_s = 0.0
         self._parts = PartFile(0)
-        self._files: Files = self._parts
+        self._files: PartFile | RowFiles = self._parts
         self._claim: ExitStack | None = None
         self._pending: list[SavedUnits] = []
         self._state: SavedUnits | None = None
@@ -110,7 +91,7 @@ class Store:
         channel: Channel,
         run: Callable[[], dict[str, Any]],
         total: int,
-        files: Files | None = None,
+        files: RowFiles | None = None,
     ) -> NDArray[np.int64]:
         """Claim the folder. Collective."""
         self._parts, self._is_root = PartFile(total), channel.rank == 0
@@ -300,7 +281,7 @@ SavedUnits = dict[str, NDArray[Any]]
 
 
 class PartFile:
-    """Parts on the disk, each behind those before; see `groute_py.many.storage.store.Files`."""
+    """Parts on the disk, each behind those before."""
 
     def __init__(self, total: int) -> None:
         self.complete = np.zeros(total, np.bool_)
