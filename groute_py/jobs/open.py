@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 from groute_py.comm.agree import refuse_difference
+from groute_py.comm.base import Intracomm
 from groute_py.engine.keywords import OpenKeywords
 from groute_py.engine.option import shared_options, takes
 from groute_py.engine.options import Options
 from groute_py.graph.csr import GraphLike
-from groute_py.io.tables.columns import Columns
 from groute_py.jobs.solver import Solver
 from groute_py.many.opened import open_for
 from groute_py.system.threads import limited_to
-
-if TYPE_CHECKING:
-    from mpi4py import MPI
 
 
 @takes(Options, "open")
@@ -27,7 +24,7 @@ def open(
     head: Any = None,
     weight: Any = None,
     ignore_columns: Sequence[Any] = (),
-    comm: MPI.Intracomm | None = None,
+    comm: Intracomm | None = None,
     **options: Unpack[OpenKeywords],
 ) -> Solver:
     """Read a graph once and load it on the devices of all ranks, for many solves.
@@ -49,7 +46,7 @@ def open(
     ...     [solver.sssp(source).distances.tolist()[2] for source in range(3)]
     [7, 3, 0]
     """
-    columns = Columns(tail, head, weight, ignore=ignore_columns)
+    columns = tail, head, weight, ignore_columns
     opened = open_for("open", graph, options, columns, comm)
     refuse_difference(opened.channel, {"function": "open"} | shared_options(opened.options))
     with limited_to(opened.options.threads):

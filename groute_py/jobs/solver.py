@@ -42,7 +42,6 @@ from groute_py.source.graph_source import GraphSource
 from groute_py.system.threads import limited_to
 
 
-
 class Solver:
     """A graph that stays loaded on all ranks, as `groute_py.open` returns it.
 

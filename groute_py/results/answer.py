@@ -16,7 +16,7 @@ from groute_py.results.tables import Attributes, Tabular
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Answer(Tabular):
-    """What answers have beside their arrays, as far as it is known.
+    """Facts that answers have beside their arrays, as far as they are known.
 
     Attributes:
         statistics: how it was computed: ``algorithm``, ``reason``, ``device`` and the like.
