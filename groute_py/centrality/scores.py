@@ -13,7 +13,7 @@ from groute_py.centrality.dependencies import Accumulated
 from groute_py.centrality.distances import Reduced
 from groute_py.graph.geography import Units
 from groute_py.io.npz import save_arrays
-from groute_py.results.answer import Answer
+from groute_py.results.answer import JobAnswer
 from groute_py.results.tables import Column, TableColumns, in_parts, with_units, write_table
 from groute_py.system.atomic_file import replacing, translating_errors
 from groute_py.system.threads import in_slices
@@ -25,10 +25,10 @@ ESTIMATED_AT_ONCE = 1 << 15
 
 
 @dataclass(frozen=True, eq=False)
-class Scores(Answer):
+class Scores(JobAnswer):
     """A number for each of k vertices.
 
-    The other attributes are those of `groute_py.results.answer.Answer`.
+    The other attributes are those of `groute_py.results.answer.JobAnswer`.
 
     Attributes:
         vertices: int64, shape (k,), positions of vertices.
@@ -52,10 +52,10 @@ class Scores(Answer):
 
 
 @dataclass(frozen=True, eq=False)
-class ArcScores(Answer):
+class ArcScores(JobAnswer):
     """A number for each of m arcs, in the order of the graph's rows.
 
-    The other attributes are those of `groute_py.results.answer.Answer`.
+    The other attributes are those of `groute_py.results.answer.JobAnswer`.
 
     Attributes:
         tails, heads: int64, shape (m,), positions of vertices.

@@ -25,7 +25,7 @@ from groute_py.many.apsp import ManySources, Progress, Spans, in_rounds
 from groute_py.many.opened import Opened, Work, open_for
 from groute_py.many.sources import Vertices
 from groute_py.results import tables
-from groute_py.results.answer import Answer, about
+from groute_py.results.answer import JobAnswer, about
 from groute_py.results.distances import public_distances, reached_in
 from groute_py.results.tables import Column, TableColumns
 
@@ -49,10 +49,10 @@ WEIGHTED = ("sum", "decay")
 
 
 @dataclass(frozen=True, eq=False)
-class Accessibility(Answer):
+class Accessibility(JobAnswer):
     """A number for each of k sources, of the targets that it reaches.
 
-    The other attributes are those of `groute_py.results.answer.Answer`.
+    The other attributes are those of `groute_py.results.answer.JobAnswer`.
 
     Attributes:
         sources: int64, shape (k,), positions of vertices.

@@ -16,7 +16,7 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.turns.expanded import Layout, layout_of
 from groute_py.io.npz import save_arrays
 from groute_py.results import tables
-from groute_py.results.answer import Answer, about, arrays_about
+from groute_py.results.answer import JobAnswer, about, arrays_about
 from groute_py.results.distances import reached_in
 from groute_py.results.tables import Attributes, Column, TableColumns
 from groute_py.system.atomic_file import replacing, translating_errors
@@ -32,10 +32,10 @@ def by_id(graph: Graph, facilities: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 @dataclass(frozen=True, eq=False)
-class NearestFacilities(Answer):
+class NearestFacilities(JobAnswer):
     """For each of n vertices its nearest facility, or its k nearest.
 
-    The other attributes are those of `groute_py.results.answer.Answer`.
+    The other attributes are those of `groute_py.results.answer.JobAnswer`.
 
     Attributes:
         facilities: int64, shape (n,), or (n, k) for k > 1, the nearest first: positions of

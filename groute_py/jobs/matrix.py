@@ -25,16 +25,16 @@ from groute_py.many.opened import Opened, Work, open_for
 from groute_py.many.sources import Vertices
 from groute_py.many.to_file import check_output, save
 from groute_py.results import tables
-from groute_py.results.answer import Answer, about
+from groute_py.results.answer import JobAnswer, about
 from groute_py.results.distances import reached_in
 from groute_py.results.tables import TableColumns
 
 
 @dataclass(frozen=True, eq=False)
-class Matrix(Answer):
+class Matrix(JobAnswer):
     """Distances from k sources to t targets, and perhaps predecessors.
 
-    The other attributes are those of `groute_py.results.answer.Answer`.
+    The other attributes are those of `groute_py.results.answer.JobAnswer`.
 
     Attributes:
         sources: int64, shape (k,), positions of vertices.

@@ -25,7 +25,7 @@ from groute_py.maps.geojson import (
 from groute_py.maps.page import PAGE, check_tiles, ground_layer, page_of_routes, write_page
 from groute_py.maps.places import Coordinates, Places, places_of
 from groute_py.results import tables
-from groute_py.results.answer import Answer
+from groute_py.results.answer import JobAnswer
 from groute_py.results.distances import reached_in
 from groute_py.results.tables import Column, TableColumns
 from groute_py.system.atomic_file import replacing, translating_errors
@@ -35,10 +35,10 @@ PAIRS_AT_ONCE = 1 << 16  # lines that are made in one go
 
 
 @dataclass(frozen=True, eq=False)
-class Routes(Answer):
+class Routes(JobAnswer):
     """Shortest paths between p pairs, or the k shortest paths of each.
 
-    The other attributes are those of `groute_py.results.answer.Answer`.
+    The other attributes are those of `groute_py.results.answer.JobAnswer`.
 
     Attributes:
         pairs: int64, shape (p, 2): a source and a target each, positions of vertices.

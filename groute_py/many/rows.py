@@ -17,17 +17,17 @@ from groute_py.errors import InputError, quoted
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Positions
 from groute_py.many.choose import with_device
-from groute_py.results.answer import Answer
+from groute_py.results.answer import JobAnswer
 from groute_py.results.result import Result
 from groute_py.results.tables import TableColumns, of_pairs
 from groute_py.source.whole import GraphSupply
 
 
 @dataclass(frozen=True, eq=False)
-class SourceRows(Answer):
+class SourceRows(JobAnswer):
     """Shortest paths from k sources.
 
-    The other attributes are those of `groute_py.results.answer.Answer`.
+    The other attributes are those of `groute_py.results.answer.JobAnswer`.
 
     Attributes:
         sources: int64, shape (k,), positions of vertices.

@@ -15,7 +15,7 @@ from groute_py.results.tables import Attributes, Tabular
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Answer(Tabular):
+class JobAnswer(Tabular):
     """Facts that answers have beside their arrays, as far as they are known.
 
     Attributes:
