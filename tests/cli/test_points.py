@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -295,7 +296,7 @@ class TestLines:
         assert routes is not None
         with pytest.raises(InputError, match="has no coordinates"):
             routes.save("out.geojson")
-        object.__setattr__(routes.graph, "attribution", "© they")
+        routes = replace(routes, attribution="© they")
         routes.save("out.geojson", "it.co", planar=True)
         result = json.loads((place / "out.geojson").read_text())
         assert result["attribution"] == "© they"
