@@ -15,6 +15,8 @@ large label last.
 
 from __future__ import annotations
 
+from groute_py.errors import InputError
+
 OUT, IN = 1, 2
 """Bits of a criterion."""
 
@@ -31,11 +33,19 @@ WIDEST_MATRIX = 1 << 14
 """Vertices of the largest matrix; with its distances staged, a row has to fit in shared memory."""
 
 
-def too_uneven(width: int, vertices: int, arcs: int) -> bool:
-    """Return True if ELL storage with ``width`` slots a vertex would be mostly empty."""
-    return width * vertices > SLOTS_AN_ARC * (arcs + 1024)
+def refuse_uneven(width: int, vertices: int, arcs: int) -> None:
+    """Raise `InputError` if ELL storage with ``width`` slots a vertex would be mostly empty."""
+    if width * vertices > SLOTS_AN_ARC * (arcs + 1024):
+        raise InputError(
+            f"a vertex has {width:,} incoming arcs: ELL storage would have more than "
+            f"{SLOTS_AN_ARC} slots an arc; use --algorithm csr-bellman-ford"
+        )
 
 
-def too_dense(vertices: int) -> bool:
-    """Return True if the matrix of a graph with ``vertices`` vertices would be too large."""
-    return vertices > WIDEST_MATRIX
+def refuse_dense(vertices: int) -> None:
+    """Raise `InputError` if the matrix of a graph with ``vertices`` vertices would be too large."""
+    if vertices > WIDEST_MATRIX:
+        raise InputError(
+            f"a matrix of {vertices:,} vertices is too large (at most {WIDEST_MATRIX:,}); use "
+            "--algorithm csr-bellman-ford"
+        )

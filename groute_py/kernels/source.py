@@ -115,6 +115,9 @@ PROGRAMS = (
 )
 """Every text that is compiled."""
 
+MAX_PEERS = 8
+"""Ranks that can exchange inside the kernel, as in layout/exchange.cuh."""
+
 BLOCK = 256
 """Threads a block."""
 
@@ -173,6 +176,7 @@ def files_of(program: Program) -> list[str]:
     return files
 
 
+@cache
 def text_of(program: Program) -> str:
     """The files of a program, joined."""
     texts = ((name, _without_directives(_read(name))) for name in files_of(program))

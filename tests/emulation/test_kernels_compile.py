@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
@@ -84,20 +85,23 @@ def test_no_entry_point_is_unlisted(program: Program) -> None:
 
 
 @pytest.fixture
-def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The kernels in a folder of their own, where they may be broken."""
     here = Path(source.__file__).parent
     for name in ONCE:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(here / name, tmp_path / name)
     monkeypatch.setattr(source, "__file__", str(tmp_path / "source.py"))
-    return tmp_path
+    text_of.cache_clear()
+    yield tmp_path
+    text_of.cache_clear()
 
 
 def with_line(path: Path, number: int, line: str) -> None:
     """Insert a line so that it is line ``number`` of the file."""
     lines = path.read_text().splitlines()
     path.write_text("\n".join([*lines[: number - 1], line, *lines[number - 1 :]]) + "\n")
+    text_of.cache_clear()
 
 
 @pytest.mark.slow

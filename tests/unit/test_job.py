@@ -14,7 +14,7 @@ from groute_py.cli import doctor_job as job
 from groute_py.cli.doctor_checks import about_the_job, about_ways
 from groute_py.cli.doctor_job import RankView
 from groute_py.comm import team
-from groute_py.device.cuda.runtime.structs import MAX_PEERS
+from groute_py.kernels.source import MAX_PEERS
 
 ONE = RankView(
     host="a",

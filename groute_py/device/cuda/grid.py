@@ -13,41 +13,18 @@ from groute_py.device.cuda.runtime.compile import kernels_of
 from groute_py.device.cuda.runtime.gpu import GpuContext
 from groute_py.device.cuda.runtime.launch import Kernels, resident_blocks
 from groute_py.device.cuda.runtime.short_memory import within_memory
-from groute_py.device.cuda.runtime.structs import NUMBER, POINTER, pointed
+from groute_py.device.cuda.runtime.structs import pointed
 from groute_py.device.cuda.runtime.transfer import to_device, to_host
 from groute_py.device.grid import GridProblem, check_directions, check_sources
 from groute_py.kernels.cpu.grid import NO_DIRECTION
 from groute_py.kernels.source import BLOCK, GRID
+from groute_py.kernels.structs import struct
 
 SIDE = 32
 """Cells of a tile's side."""
 
 ROUNDS_AT_ONCE = 32
 """Rounds before the host looks whether they were the last."""
-
-TILES = np.dtype(
-    [
-        ("key", POINTER),
-        ("list", POINTER),
-        ("listed", POINTER),
-        ("columns", NUMBER),
-        ("count", NUMBER),
-    ]
-)
-
-
-def raster_type(kind: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the struct ``Raster``, of a type of distances."""
-    halves = [(name, kind) for name in ("half_x", "half_y", "half_diagonal")]
-    numbers = [("rows", NUMBER), ("columns", NUMBER), *halves, ("cutoff", kind), ("least", kind)]
-    return np.dtype([("friction", POINTER), ("distance", POINTER), *numbers], align=True)
-
-
-def rounds_type(kind: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the struct ``Rounds``."""
-    numbers = [("round", NUMBER), ("count", NUMBER, 2), ("taken", NUMBER), ("arrived", NUMBER)]
-    bounds = [(name, kind) for name in ("threshold", "least", "width")]
-    return np.dtype([*numbers, *bounds, ("relaxed", np.uint64)], align=True)
 
 
 class RasterGrid:
@@ -72,7 +49,7 @@ class RasterGrid:
             halves = dict(zip(names, problem.halves.tolist(), strict=True))
             numbers = {"rows": self._shape[0], "columns": self._shape[1], **halves}
             numbers |= {"cutoff": problem.cutoff, "least": problem.least_friction}
-            self._raster = pointed(raster_type(kind), arrays, numbers)
+            self._raster = pointed(struct(GRID, "Raster", kind), arrays, numbers)
             self.rounds = self._solve()
         if problem.cutoff < np.inf:
             self._run("forget_beyond", self._raster)
@@ -80,13 +57,13 @@ class RasterGrid:
     def _solve(self) -> Any:
         """Relax tiles until none is pending; return the last state of the rounds."""
         kind, (rows, columns) = self._problem.kind, (-(-n // SIDE) for n in self._shape)
-        tiles, layout = rows * columns, rounds_type(kind)
+        tiles, layout = rows * columns, struct(GRID, "Rounds", kind)
         arrays = {
             "key": cp.full(2 * tiles, np.inf, kind),
             "list": cp.empty(2 * tiles, np.uint32),
             "listed": cp.zeros(tiles, np.uint32),
         }
-        pending = pointed(TILES, arrays, {"columns": columns, "count": tiles})
+        pending = pointed(struct(GRID, "Tiles"), arrays, {"columns": columns, "count": tiles})
         state = np.zeros(1, layout)
         state["least"], state["width"] = np.inf, self._problem.bucket_width(SIDE)
         rounds = cp.asarray(state.view(np.uint8))

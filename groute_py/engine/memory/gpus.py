@@ -22,12 +22,12 @@ from groute_py.device.cuda.hierarchy.memory_plan import (
     levels_bytes_of,
 )
 from groute_py.device.cuda.runtime.memory_plan import gpu_bytes, graph_bytes, linked_bytes
-from groute_py.device.cuda.runtime.structs import MAX_PEERS
 from groute_py.engine.memory.host import COUNTED, bytes_of, centrality_of, sums_of
 from groute_py.errors import InputError, everywhere
 from groute_py.graph.facts import Facts, Size
 from groute_py.graph.hierarchy.hierarchy import Hierarchy
 from groute_py.graph.hierarchy.problems import MOST_NEIGHBOURS, UnsuitableError
+from groute_py.kernels.source import MAX_PEERS
 from groute_py.system.environment import local_rank
 from groute_py.system.memory_limits import room_for
 from groute_py.system.threads import thread_count

@@ -1,4 +1,3 @@
-// Mirrored in device/cuda/methods/bfs.py.
 #pragma once
 
 #include "layout/types.cuh"

@@ -1,4 +1,4 @@
-// The control block of one rank. Mirrored in device/cuda/runtime/structs.py.
+// The control block of one rank.
 #pragma once
 
 #include "layout/exchange.cuh"

@@ -1,5 +1,4 @@
-// What the GPUs of a host share, and what each keeps for the exchange; see exchange/PROTOCOL.md. Mirrored in
-// device/cuda/runtime/structs.py.
+// What the GPUs of a host share, and what each keeps for the exchange; see exchange/PROTOCOL.md.
 #pragma once
 
 #include "layout/worklists.cuh"

@@ -1,4 +1,3 @@
-// Mirrored in device/cuda/methods/frontier_dijkstra.py.
 #pragma once
 
 #include "layout/types.cuh"

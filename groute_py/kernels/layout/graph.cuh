@@ -12,7 +12,6 @@ struct alignas(2 * sizeof(Distance)) Arc {
     u32 head;
 };
 
-// Mirrored in device/cuda/runtime/structs.py.
 struct Share {
     const Offset* offsets;     // rows + 1
     const Arc* arcs;           // heads in local numbers: owned, or of the halo

@@ -1,4 +1,4 @@
-// A graph while it is contracted, and the hierarchy that comes of it. Mirrored in device/cuda/hierarchy/structs.py.
+// A graph while it is contracted, and the hierarchy that comes of it.
 #pragma once
 
 #include "layout/graph.cuh"

@@ -1,4 +1,3 @@
-// Mirrored in device/cuda/methods/min_plus.py.
 #pragma once
 
 #include "layout/graph.cuh"

@@ -18,7 +18,6 @@ struct alignas(16) RowChunk {
     u32 number;
 };
 
-// Mirrored in device/cuda/runtime/structs.py.
 struct Work {
     Distance* distance;  // rows + halo
     Entry* near[2];      // entries below the threshold: read from one, written to the other

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from groute_py.device.base import Terms
 from groute_py.device.cpu.buffers import SolveBuffers
 from groute_py.device.cpu.methods.base import SerialMethod, least_left
-from groute_py.errors import InputError
 from groute_py.graph.tails import transposed
-from groute_py.kernels.choices import SLOTS_AN_ARC, WIDEST_MATRIX, too_dense, too_uneven
+from groute_py.kernels.choices import refuse_dense, refuse_uneven
 from groute_py.kernels.cpu import pull
 from groute_py.partition.share import Share
 
@@ -46,11 +45,7 @@ def in_ell(incoming: IncomingRows) -> Rounds:
     """Store equally many slots a vertex."""
     degrees = np.diff(incoming.offsets).astype(np.int64)
     own, width = len(degrees), int(degrees.max(initial=0))
-    if too_uneven(width, own, len(incoming.tails)):
-        raise InputError(
-            f"a vertex has {width:,} incoming arcs: ELL storage would have more than "
-            f"{SLOTS_AN_ARC} slots an arc; use --algorithm csr-bellman-ford"
-        )
+    refuse_uneven(width, own, len(incoming.tails))
     heads = incoming.heads
     slots = np.arange(len(incoming.tails)) - incoming.offsets[heads].astype(np.int64)
     tails = np.zeros((width, own), np.uint32)
@@ -62,11 +57,7 @@ def in_ell(incoming: IncomingRows) -> Rounds:
 def in_matrix(incoming: IncomingRows) -> Rounds:
     """Store a matrix."""
     own = len(incoming.offsets) - 1
-    if too_dense(own):
-        raise InputError(
-            f"a matrix of {own:,} vertices is too large (at most {WIDEST_MATRIX:,}); use "
-            "--algorithm csr-bellman-ford"
-        )
+    refuse_dense(own)
     matrix = np.full((own, own), incoming.unreached, incoming.values.dtype)
     np.minimum.at(matrix, (incoming.heads, incoming.tails), incoming.values)
     return partial(pull.dense, matrix)

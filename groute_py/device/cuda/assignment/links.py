@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from groute_py.device.cuda.hierarchy.repeated import Repeated
 from groute_py.device.cuda.runtime.compile import kernels_of
-from groute_py.device.cuda.runtime.structs import NUMBER, POINTER, pointed
+from groute_py.device.cuda.runtime.structs import pointed
 from groute_py.kernels.source import LINKS
+from groute_py.kernels.structs import struct
 
 BLOCK, MOST_BLOCKS = 256, 1024
 """Threads of a block, and blocks of a sum at most."""
@@ -30,10 +31,6 @@ PRODUCTS = len(UPPER[0])
 TRIALS_AT_ONCE = 10
 """Trials of a line search before the host looks whether it is over."""
 
-TIMES = np.dtype([("coefficients", POINTER), ("formula", NUMBER), ("links", NUMBER)], align=True)
-CLASSES = np.dtype([("fixed", POINTER), ("cars", POINTER), ("count", NUMBER)], align=True)
-SUMS = np.dtype([("parts", POINTER), ("arrivals", POINTER), ("totals", POINTER)])
-FLOWS, WEIGHTS = np.dtype([("flows", POINTER, POINTS)]), np.dtype([("of", np.float64, POINTS)])
 SEARCH = ("low", "high", "step", "fixed", "is_over")
 
 
@@ -62,16 +59,16 @@ class CudaLinks:
         self._blocks = max(min(-(-links // BLOCK), MOST_BLOCKS), 1)
         self._arrays = [cp.asarray(np.append(some, 0)) for some in (coefficients, fixed, pce)]
         numbers = {"formula": FORMULAS.index(formula), "links": links}
-        self._times = pointed(TIMES, {"coefficients": self._arrays[0]}, numbers)
+        self._times = pointed(struct(LINKS, "Times"), {"coefficients": self._arrays[0]}, numbers)
         own = {"fixed": self._arrays[1], "cars": self._arrays[2]}
-        self._classes = pointed(CLASSES, own, {"count": count})
+        self._classes = pointed(struct(LINKS, "Classes"), own, {"count": count})
         self._totals, self._search = cp.zeros(PRODUCTS), cp.zeros(len(SEARCH))
         self._words = {
             "parts": cp.empty(PRODUCTS * self._blocks),
             "arrivals": cp.zeros(1, np.uint32),
             "totals": self._totals,
         }
-        self._sums = pointed(SUMS, self._words, {})
+        self._sums = pointed(struct(LINKS, "Sums"), self._words, {})
         self._way = cp.empty(links), cp.empty(links)
         self._accuracy, self._rounds = accuracy, -(-trials // TRIALS_AT_ONCE)
         self._try = Repeated(self._launch_trials)
@@ -108,7 +105,12 @@ class CudaLinks:
         """See `groute_py.assignment.links.Links`; at most `POINTS` points."""
         whole, weights = cp.empty_like(points[0]), np.zeros(POINTS)
         weights[: len(shares)] = shares
-        words = np.uint32(whole.size), _pointers(points), weights.view(WEIGHTS), whole
+        words = (
+            np.uint32(whole.size),
+            _pointers(points),
+            weights.view(struct(LINKS, "Shares")),
+            whole,
+        )
         self._run("mix", *words)
         return whole
 
@@ -135,4 +137,6 @@ class CudaLinks:
 
 def _pointers(points: Sequence[Any]) -> Any:
     """Return the struct of some points, of which the last stands for those that are missing."""
-    return pointed(FLOWS, {"flows": [*points, *[points[-1]] * (POINTS - len(points))]}, {})
+    return pointed(
+        struct(LINKS, "Points"), {"flows": [*points, *[points[-1]] * (POINTS - len(points))]}, {}
+    )

@@ -8,33 +8,17 @@ import cupy as cp
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.device.cuda.runtime.structs import NUMBER, POINTER, pointed
+from groute_py.device.cuda.runtime.structs import pointed
 from groute_py.device.cuda.runtime.transfer import to_device
 from groute_py.device.loading import Origins
 from groute_py.graph.hierarchy.separators.customizable import CustomizableHierarchy
+from groute_py.kernels.source import LOADING
+from groute_py.kernels.structs import struct
 
 LANES = 32
 """Origins of a pack."""
 
 NO_VERTEX = np.uint32(0xFFFFFFFF)
-
-TREES = np.dtype([(name, POINTER) for name in ("distances", "last_arcs", "loads")])
-
-SIZES = ("count", "levels", "vertices")
-
-ORIGINS = np.dtype(
-    [
-        *(
-            (name, POINTER)
-            for name in (
-                *("depths", "chains", "rises", "last_arcs", "tails"),
-                *("starts", "destinations", "trips", "places"),
-            )
-        ),
-        *((name, NUMBER) for name in SIZES),
-    ],
-    align=True,
-)
 
 
 class CudaOrigins:
@@ -67,8 +51,8 @@ class CudaOrigins:
             "trips": cp.empty(len(some), np.uint64),
             "places": to_device(places, np.uint32),
         }
-        sizes = [self.count, levels, hierarchy.vertex_count]
-        self.struct = pointed(ORIGINS, self._arrays, dict(zip(SIZES, sizes, strict=True)))
+        sizes = {"count": self.count, "levels": levels, "vertices": hierarchy.vertex_count}
+        self.struct = pointed(struct(LOADING, "Origins"), self._arrays, sizes)
 
     @staticmethod
     def bytes_of(levels: int) -> int:
@@ -92,7 +76,7 @@ class CudaTrees:
             "last_arcs": self._last_arcs,
             "loads": self.loads,
         }
-        self.struct = pointed(TREES, arrays, {})
+        self.struct = pointed(struct(LOADING, "Trees"), arrays, {})
 
     @staticmethod
     def bytes_of(vertices: int) -> int:

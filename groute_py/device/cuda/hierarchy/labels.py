@@ -9,21 +9,19 @@ import numpy as np
 
 from groute_py.device.cuda.hierarchy.customizer import Arcs, Customizer
 from groute_py.device.cuda.hierarchy.repeated import Repeated
-from groute_py.device.cuda.runtime.structs import NUMBER, POINTER, pointed
+from groute_py.device.cuda.runtime.structs import pointed
 from groute_py.device.cuda.runtime.transfer import to_device
 from groute_py.graph.hierarchy.separators.customizable import CustomizableHierarchy
 from groute_py.graph.hierarchy.separators.labels import STEP, label_rows, range_minima
 from groute_py.graph.hierarchy.separators.lengths import Lengths
+from groute_py.kernels.source import CUSTOMIZATION
+from groute_py.kernels.structs import struct
 
 PAIR_THREADS, PARTS, PAIR_BLOCK = 8, 32, 256
 """Threads of a pair; entries of a label that a warp computes at once; see labels.cu. Threads of a
 block that looks up pairs."""
 
 BLOCKS_A_PROCESSOR = 64
-
-TREE = np.dtype(
-    [*((name, POINTER) for name in ("places", "rows", "minima")), ("vertices", NUMBER)], align=True
-)
 
 
 class Tree:
@@ -41,7 +39,8 @@ class Tree:
             "rows": self.rows[numbers],
             "minima": range_minima(cp.asarray(by_preorder), cp),
         }
-        self.struct = pointed(TREE, self._arrays, {"vertices": hierarchy.vertex_count})
+        vertices = {"vertices": hierarchy.vertex_count}
+        self.struct = pointed(struct(CUSTOMIZATION, "Tree"), self._arrays, vertices)
 
 
 class CudaLabels:

@@ -11,9 +11,10 @@ import numpy as np
 from groute_py.device.base import unreached
 from groute_py.device.cuda.graph.csr import packed_arcs
 from groute_py.device.cuda.hierarchy.core import core_distances
-from groute_py.device.cuda.hierarchy.structs import HIERARCHY
 from groute_py.device.cuda.runtime.structs import pointed
 from groute_py.graph.hierarchy.hierarchy import ARRAYS, Hierarchy
+from groute_py.kernels.source import SWEEP
+from groute_py.kernels.structs import struct
 
 
 class CudaHierarchy:
@@ -46,7 +47,7 @@ class CudaHierarchy:
             "level_count": self.level_count,
             "core_count": self.core_count,
         }
-        self.struct = pointed(HIERARCHY, self._arrays, numbers)
+        self.struct = pointed(struct(SWEEP, "Hierarchy"), self._arrays, numbers)
 
     @property
     def places(self) -> Any:

@@ -6,21 +6,15 @@ from typing import Any
 
 import cupy as cp
 import numpy as np
-from cupy.cuda import driver
 from numpy.typing import NDArray
 
 from groute_py.device.cuda.hierarchy.levels import CudaHierarchy
-from groute_py.device.cuda.hierarchy.structs import HIERARCHY, SEARCHES
 from groute_py.device.cuda.runtime.compile import kernels_of
-from groute_py.device.cuda.runtime.launch import Call
-from groute_py.device.cuda.runtime.structs import (
-    NUMBER,
-    POINTER,
-    control_type,
-    pointed,
-)
+from groute_py.device.cuda.runtime.launch import Call, resident_blocks
+from groute_py.device.cuda.runtime.structs import control_type, pointed
 from groute_py.device.summary import partial_type
 from groute_py.kernels.source import SWEEP
+from groute_py.kernels.structs import arguments, struct
 
 SOURCES = 32
 """Sources of a pack, which lie side by side."""
@@ -36,16 +30,6 @@ LEAST_PART, PARTS = 1 << 10, 1 << 10
 
 FOUND = 4096
 """Vertices that a search upward is expected to find at most; more take another try."""
-
-SWEEPING: dict[str, Any] = {
-    "hierarchy": HIERARCHY,
-    "from": SEARCHES,
-    "distances": POINTER,
-    "packs": NUMBER,
-    **dict.fromkeys(("control", "overflow"), POINTER),
-}
-SUMMING = SWEEPING | {"vertex_at": POINTER, "sources": NUMBER, "totals": POINTER}
-"""Arguments of ``sweep_many`` and ``sum_many``."""
 
 TOTAL_WORDS, LOW = 3, np.uint64(0xFFFFFFFF)
 """uint64 numbers of a struct ``Total``: sum, farthest, reached; the lower half of one."""
@@ -75,7 +59,7 @@ class ManyTrees:
     def solve(self, sources: Any) -> None:
         """Begin with the distances from some sources (uint32, on the device), at most `count`."""
         self._enter(sources)
-        self._sweep("sweep_many", SWEEPING, len(sources))
+        self._sweep("sweep_many", len(sources))
 
     def partials(self, sources: Any, vertex_at: Any) -> Any:
         """Solve, and return numbers for `as_partials`, on the device; places have vertices."""
@@ -85,7 +69,7 @@ class ManyTrees:
         self._enter(sources)
         totals = cp.zeros((len(sources), TOTAL_WORDS), np.uint64)
         ends = {"vertex_at": vertex_at.data.ptr, "totals": totals.data.ptr}
-        self._sweep("sum_many", SUMMING, len(sources), sources=len(sources), **ends)
+        self._sweep("sum_many", len(sources), sources=len(sources), **ends)
         return totals
 
     def as_partials(self, numbers: NDArray[Any]) -> NDArray[Any]:
@@ -147,15 +131,16 @@ class ManyTrees:
         words = self._levels.struct, sources, self._searches, self.overflow
         self._kernels["search_many"]((len(sources),), (SEARCH_BLOCK,), words)
 
-    def _sweep(self, name: str, arguments: dict[str, Any], count: int, **more: Any) -> None:
+    def _sweep(self, name: str, count: int, **more: Any) -> None:
         """Sweep, and take back what the searches have left."""
         if name not in self._calls:
             kernel = self._kernels[name].kernel
-            fits = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.ptr, SWEEP_BLOCK, 0)
-            self._calls[name] = Call(kernel, self._processors * fits, SWEEP_BLOCK, arguments)
+            blocks = self._processors * resident_blocks(kernel, SWEEP_BLOCK)
+            takes = arguments(SWEEP, name, self._levels.type)
+            self._calls[name] = Call(kernel, blocks, SWEEP_BLOCK, takes)
         self._calls[name].launch(
             cp.cuda.get_current_stream(),
-            hierarchy=self._levels.struct,
+            h=self._levels.struct,
             distances=self._distances.data.ptr,
             packs=-(-count // SOURCES),
             control=self._control.data.ptr,
@@ -177,4 +162,4 @@ class ManyTrees:
         }
         arrays = {name: array.ravel() for name, array in self._lists.items()}
         arrays |= {"reached": self._reached, "marked": self._marked}
-        self._searches = pointed(SEARCHES, arrays, {"room": entries})
+        self._searches = pointed(struct(SWEEP, "Searches"), arrays, {"room": entries})

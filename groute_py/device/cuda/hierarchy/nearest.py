@@ -7,18 +7,16 @@ from typing import Any, NamedTuple
 
 import cupy as cp
 import numpy as np
-from cupy.cuda import driver
 from numpy.typing import NDArray
 
 from groute_py.device.cuda.graph.csr import packed_arcs
 from groute_py.device.cuda.hierarchy.levels import CudaHierarchy
-from groute_py.device.cuda.hierarchy.structs import HIERARCHY, KEYED
 from groute_py.device.cuda.runtime.compile import kernels_of
 from groute_py.device.cuda.runtime.gpu import label_of, own_gpu
-from groute_py.device.cuda.runtime.launch import Call, Kernels
+from groute_py.device.cuda.runtime.launch import Call, Kernels, resident_blocks
 from groute_py.device.cuda.runtime.memory_plan import offset_type
 from groute_py.device.cuda.runtime.short_memory import within_memory
-from groute_py.device.cuda.runtime.structs import NUMBER, POINTER, control_type, pointed
+from groute_py.device.cuda.runtime.structs import control_type, pointed
 from groute_py.device.cuda.runtime.transfer import to_device
 from groute_py.device.cuda.sssp.device import CudaDevice
 from groute_py.device.rows import NarrowError
@@ -26,6 +24,7 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.hierarchy.prepared import hierarchy_of, without_hierarchy
 from groute_py.graph.tails import transposed
 from groute_py.kernels.source import BLOCK, SWEEP, WIDE_BLOCK
+from groute_py.kernels.structs import arguments, struct
 
 DISTANCE = np.dtype(np.int32)
 """A key has room for no wider one."""
@@ -33,16 +32,7 @@ DISTANCE = np.dtype(np.int32)
 MOST_PASSES = 256
 """For paths over arcs of weight 0: each pass goes on by an arc at least."""
 
-REPORT = np.dtype([(name, NUMBER) for name in ("overflowed", "entries", "missing", "changed")])
-"""Struct ``NearestReport`` of the kernel."""
-
-SWEEPING: dict[str, Any] = {
-    "hierarchy": HIERARCHY,
-    **dict.fromkeys(("by_place", "by_vertex", "facilities"), POINTER),
-    "count": NUMBER,
-    **dict.fromkeys(("control", "report"), POINTER),
-}
-"""Arguments of ``solve_nearest``."""
+REPORT = struct(SWEEP, "NearestReport")
 
 
 class Found(NamedTuple):
@@ -147,8 +137,9 @@ class Sweep:
         self.levels, self._in_arcs = levels, {"in_offsets": in_offsets, "in_arcs": in_arcs}
         self._kernels = Kernels(kernels_of(SWEEP, levels.type, len(in_arcs)), BLOCK)
         kernel = self._kernels["solve_nearest"].kernel
-        fits = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.ptr, WIDE_BLOCK, 0)
-        self._call = Call(kernel, processors * fits, WIDE_BLOCK, SWEEPING)
+        blocks = processors * resident_blocks(kernel, WIDE_BLOCK)
+        takes = arguments(SWEEP, "solve_nearest", levels.type)
+        self._call = Call(kernel, blocks, WIDE_BLOCK, takes)
         self._control = cp.zeros(control_type(levels.type).itemsize, np.uint8)
         self._report = cp.zeros(len(REPORT.names or ()), np.uint32)
 
@@ -158,7 +149,7 @@ class Sweep:
         by_place, keys = cp.empty(count, np.uint64), cp.empty(count, np.uint64)
         self._call.launch(
             cp.cuda.get_current_stream(),
-            hierarchy=self.levels.struct,
+            h=self.levels.struct,
             by_place=by_place.data.ptr,
             by_vertex=keys.data.ptr,
             facilities=facilities.data.ptr,
@@ -168,7 +159,7 @@ class Sweep:
         )
         answer = Found(*(cp.empty(count, np.int64) for _ in range(3)))
         arrays = {"keys": keys, "facilities": facilities, **self._in_arcs}
-        keyed = pointed(KEYED, arrays, {"vertices": count})
+        keyed = pointed(struct(SWEEP, "Keyed"), arrays, {"vertices": count})
         self._kernels.run("find_next", count, keyed, *answer, self._report)
         report = self._reported()
         if report["overflowed"]:

@@ -16,10 +16,11 @@ import numpy as np
 from groute_py.device.base import unreached
 from groute_py.device.cuda.hierarchy.memory_plan import CORE
 from groute_py.device.cuda.hierarchy.skeleton import Skeleton, joined, skeleton_of
-from groute_py.device.cuda.hierarchy.structs import SHORTCUTS
 from groute_py.device.cuda.runtime.structs import pointed
 from groute_py.graph.hierarchy.hierarchy import Hierarchy, first_places
 from groute_py.graph.hierarchy.problems import DenseError, NarrowError
+from groute_py.kernels.source import CONTRACTION
+from groute_py.kernels.structs import struct
 
 MOST_CORE = 1 << 14
 """Vertices of the core at most; its distances take 1 GB then, or 2 GB in 64 bits."""
@@ -203,7 +204,9 @@ class Contraction:
         in_ = out if skeleton.symmetric else cp.empty_like(out)
         if total:
             arrays = {"keys": keys, "out": out, "in": in_}
-            to = pointed(SHORTCUTS, arrays, {"symmetric": skeleton.symmetric})
+            to = pointed(
+                struct(CONTRACTION, "Shortcuts"), arrays, {"symmetric": skeleton.symmetric}
+            )
             self._run("add", len(vertices), leaving, vertices, listed, ends - counts, numbers, to)
         return keys, out, in_
 

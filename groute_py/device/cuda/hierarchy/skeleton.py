@@ -9,12 +9,12 @@ import cupy as cp
 import numpy as np
 
 from groute_py.device.base import unreached
-from groute_py.device.cuda.hierarchy.structs import SKELETON
 from groute_py.device.cuda.runtime.compile import kernels_of
 from groute_py.device.cuda.runtime.launch import Kernels
 from groute_py.device.cuda.runtime.sort import ascending
 from groute_py.device.cuda.runtime.structs import pointed
 from groute_py.kernels.source import BLOCK, CONTRACTION
+from groute_py.kernels.structs import struct
 
 HALF = np.uint64(32)
 """Bits of a vertex in the key of an arc: the tail, then the head."""
@@ -42,7 +42,8 @@ class Skeleton:
     def __post_init__(self) -> None:
         arrays = {"offsets": self.offsets, "heads": self.heads, "out": self.out, "in": self.in_}
         numbers: dict[str, float] = {"count": self.count, "symmetric": self.symmetric}
-        object.__setattr__(self, "struct", pointed(SKELETON, arrays, numbers))
+        layout = struct(CONTRACTION, "Skeleton")
+        object.__setattr__(self, "struct", pointed(layout, arrays, numbers))
 
     @property
     def count(self) -> int:

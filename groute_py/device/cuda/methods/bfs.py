@@ -19,12 +19,13 @@ from groute_py.device.cuda.graph.transpose import incoming
 from groute_py.device.cuda.runtime.compile import kernels_of
 from groute_py.device.cuda.runtime.launch import Call, Kernels, resident_blocks
 from groute_py.device.cuda.runtime.short_memory import pieces
-from groute_py.device.cuda.runtime.structs import NUMBER, POINTER, SHARE, pointed
+from groute_py.device.cuda.runtime.structs import pointed
 from groute_py.device.cuda.sssp.method import OneGpuMethod
 from groute_py.device.cuda.sssp.parts import SolveParts
 from groute_py.device.cuda.sssp.predecessors import NOBODY
 from groute_py.device.delta_control import threshold_after
 from groute_py.kernels.source import BLOCK, BREADTH_FIRST, ROW_CHUNK
+from groute_py.kernels.structs import arguments, struct
 
 SHALLOW = 32
 """Levels of the probe. Graphs in which they do not reach everything are deep."""
@@ -35,39 +36,7 @@ SMALL_GRAPH = 1 << 20
 SLICE_LEVELS = 1 << 12
 """Some 20 ms, so that a signal is heard."""
 
-SEARCH = np.dtype(
-    [
-        ("incoming", POINTER),
-        ("tails", POINTER),
-        ("unreachable", POINTER),
-        ("seen", POINTER),
-        ("frontier", POINTER, 2),
-        ("chunks", POINTER, 2),
-        ("parent", POINTER),
-    ],
-    align=True,
-)
-
-PROGRESS = np.dtype(
-    [
-        ("arcs", np.uint64, 3),
-        ("unexplored", np.uint64),
-        ("looked", np.uint64),
-        ("listed", NUMBER, 3),
-        ("vertices", NUMBER, 3),
-        ("level", NUMBER),
-        ("bottom_up", NUMBER),
-    ],
-    align=True,
-)
-
-SEARCHING: dict[str, Any] = {
-    "share": SHARE,
-    "search": SEARCH,
-    **dict.fromkeys(("hops", "control", "progress"), POINTER),
-    "last_level": NUMBER,
-}
-"""Arguments of ``search_levels``."""
+SEARCH, PROGRESS = (struct(BREADTH_FIRST, name) for name in ("Search", "Progress"))
 
 
 class BreadthFirst(OneGpuMethod):
@@ -79,7 +48,9 @@ class BreadthFirst(OneGpuMethod):
         kernel = self._kernels["search_levels"].kernel
         blocks = resident_blocks(kernel, BLOCK)
         self._grid = graph.gpu.processors * (1 if share.own_count < SMALL_GRAPH else blocks)
-        self._searching = Call(kernel, self._grid, BLOCK, SEARCHING)
+        self._searching = Call(
+            kernel, self._grid, BLOCK, arguments(BREADTH_FIRST, "search_levels", graph.type)
+        )
         words, chunks = share.own_count // 32 + 1, share.own_count + len(share.heads) // ROW_CHUNK
         self._arrays = _incoming(graph) | {
             "seen": cp.empty(words, np.uint32),

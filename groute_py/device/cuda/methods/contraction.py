@@ -6,16 +6,14 @@ from typing import Any
 
 import cupy as cp
 import numpy as np
-from cupy.cuda import driver
 
 from groute_py.device.cuda.graph.csr import DeviceGraph, unpacked_arcs
 from groute_py.device.cuda.hierarchy.levels import CudaHierarchy
 from groute_py.device.cuda.hierarchy.rounds import contract
-from groute_py.device.cuda.hierarchy.structs import HIERARCHY
 from groute_py.device.cuda.runtime.compile import kernels_of
-from groute_py.device.cuda.runtime.launch import Call
+from groute_py.device.cuda.runtime.launch import Call, resident_blocks
 from groute_py.device.cuda.runtime.pinned import begin_copy, empty_pinned
-from groute_py.device.cuda.runtime.structs import NUMBER, POINTER, SHARE, offset_of
+from groute_py.device.cuda.runtime.structs import offset_of
 from groute_py.device.cuda.sssp.method import OneGpuMethod
 from groute_py.device.cuda.sssp.parts import SolveParts
 from groute_py.device.rows import NarrowError
@@ -23,29 +21,9 @@ from groute_py.errors import InputError
 from groute_py.graph.hierarchy import problems
 from groute_py.graph.hierarchy.hierarchy import Hierarchy
 from groute_py.kernels.source import BLOCK, SWEEP, WIDE_BLOCK
+from groute_py.kernels.structs import arguments, struct
 
-REPORT = np.dtype([("overflowed", NUMBER), ("entries", NUMBER), ("missing", NUMBER)])
-"""Struct ``TreeReport`` of the kernel."""
-
-RISING: dict[str, Any] = {
-    "share": SHARE,
-    "distances": POINTER,
-    "source": NUMBER,
-    "parents": POINTER,
-    "missing": POINTER,
-}
-"""Arguments of ``find_rising``."""
-
-
-def sweeping(distance_type: np.dtype[Any]) -> dict[str, Any]:
-    """Choices of the kernel ``solve_tree``."""
-    pointers = ("by_place", "by_vertex", "control", "report")
-    return {
-        "hierarchy": HIERARCHY,
-        **dict.fromkeys(pointers, POINTER),
-        "source": NUMBER,
-        "cutoff": distance_type,
-    }
+REPORT = struct(SWEEP, "TreeReport")
 
 
 class Contraction(OneGpuMethod):
@@ -59,13 +37,12 @@ class Contraction(OneGpuMethod):
             return  # every solve says so, and the engine takes a wider type
         kernels = kernels_of(SWEEP, graph.type, graph.terms.arcs)
 
-        def call(name: str, block: int, arguments: dict[str, Any]) -> Call:
+        def call(name: str, block: int) -> Call:
             kernel = kernels[name].kernel
-            fits = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.ptr, block, 0)
-            return Call(kernel, graph.gpu.processors * fits, block, arguments)
+            blocks = graph.gpu.processors * resident_blocks(kernel, block, most=None)
+            return Call(kernel, blocks, block, arguments(SWEEP, name, graph.type))
 
-        self._call = call("solve_tree", WIDE_BLOCK, sweeping(graph.type))
-        self._rising = call("find_rising", BLOCK, RISING)
+        self._call, self._rising = call("solve_tree", WIDE_BLOCK), call("find_rising", BLOCK)
         self._by_place = cp.empty(graph.share.own_count, graph.type)
         self._report = cp.zeros(REPORT.itemsize, np.uint8)
         self._reported = empty_pinned(1, REPORT)
@@ -113,7 +90,7 @@ class Contraction(OneGpuMethod):
         with parts.graph.gpu.stream as stream:
             self._call.launch(
                 stream,
-                hierarchy=levels.struct,
+                h=levels.struct,
                 by_place=self._by_place.data.ptr,
                 by_vertex=parts.buffers.arrays["distance"].data.ptr,
                 control=parts.buffers.control.data.ptr,

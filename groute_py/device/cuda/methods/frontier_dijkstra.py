@@ -6,19 +6,19 @@ from typing import Any
 
 import cupy as cp
 import numpy as np
-from cupy.cuda import driver
 
 from groute_py.device.cuda.graph.csr import DeviceGraph
 from groute_py.device.cuda.graph.transpose import refuse_too_many
 from groute_py.device.cuda.runtime.compile import kernels_of
-from groute_py.device.cuda.runtime.launch import Call, Kernels
+from groute_py.device.cuda.runtime.launch import Call, Kernels, resident_blocks
 from groute_py.device.cuda.runtime.sort import sort_rows
-from groute_py.device.cuda.runtime.structs import NUMBER, POINTER, SHARE, pointed
+from groute_py.device.cuda.runtime.structs import pointed
 from groute_py.device.cuda.sssp.method import OneGpuMethod
 from groute_py.device.cuda.sssp.parts import SolveParts
 from groute_py.device.cuda.sssp.predecessors import NOBODY
 from groute_py.kernels.choices import CRITERIA
 from groute_py.kernels.source import FRONTIER, WIDE_BLOCK
+from groute_py.kernels.structs import arguments, struct
 
 MOST_ALONE, FEWEST_TOGETHER = 4096, 1024
 """One block goes on up to so many open vertices, which is ROOM in the kernel; the whole grid goes
@@ -26,49 +26,6 @@ on down to so many."""
 
 SLICE_ROUNDS = 1 << 13
 """Some 30 ms, so that a signal is heard."""
-
-FRONTIER_STRUCT = np.dtype(
-    [
-        ("lightest", POINTER),
-        ("closed", POINTER),
-        ("skip", POINTER),
-        ("open", POINTER, 2),
-    ],
-    align=True,
-)
-
-
-def rounds_type(distance_type: np.dtype[Any]) -> np.dtype[Any]:
-    """The struct Rounds of the kernel."""
-    tally = np.dtype(
-        [("least", distance_type, 3), ("bound", distance_type, 3), ("open_count", NUMBER, 3)],
-        align=True,
-    )
-    return np.dtype(
-        [
-            ("relaxations", np.uint64),
-            ("settled", np.uint64),
-            ("rounds", np.uint64),
-            ("overflowed", NUMBER),
-            ("padding", NUMBER),
-            ("tally", tally),
-        ],
-        align=True,
-    )
-
-
-def taking(distance_type: np.dtype[Any]) -> dict[str, Any]:
-    """Choices of the kernels ``take_rounds_alone`` and ``take_rounds_together``."""
-    return {
-        "share": SHARE,
-        "frontier": FRONTIER_STRUCT,
-        **dict.fromkeys(("distances", "control", "rounds"), POINTER),
-        "criterion": NUMBER,
-        "cutoff": distance_type,
-        "limit": np.float64,
-        "max_rounds": NUMBER,
-        "few": NUMBER,
-    }
 
 
 class FrontierDijkstra(OneGpuMethod):
@@ -84,9 +41,8 @@ class FrontierDijkstra(OneGpuMethod):
         alone, together = (
             self._kernels[f"take_rounds_{how}"].kernel for how in ("alone", "together")
         )
-        fits = driver.occupancyMaxActiveBlocksPerMultiprocessor(together.ptr, WIDE_BLOCK, 0)
-        assert fits > 0, "the grid barrier needs every block to run"
-        takes = taking(graph.type)
+        assert resident_blocks(together, WIDE_BLOCK), "the grid barrier needs every block to run"
+        takes = arguments(FRONTIER, "take_rounds_together", graph.type)
         self._taking_alone = Call(alone, 1, WIDE_BLOCK, takes)
         self._taking_together = Call(together, graph.gpu.processors, WIDE_BLOCK, takes)
         refuse_too_many(len(graph.share.heads))
@@ -99,8 +55,8 @@ class FrontierDijkstra(OneGpuMethod):
             "open": ((2, max(own, 1)), np.uint32),
         }
         self._arrays = {name: cp.empty(*shape) for name, shape in shapes.items()}
-        self._struct = pointed(FRONTIER_STRUCT, self._arrays, {})
-        self._rounds_type = rounds_type(graph.type)
+        self._struct = pointed(struct(FRONTIER, "Frontier"), self._arrays, {})
+        self._rounds_type = struct(FRONTIER, "Rounds", graph.type)
         self._rounds = cp.zeros(self._rounds_type.itemsize, np.uint8)
         lightest = self._arrays["lightest"]
         lightest.fill(graph.unreached)

@@ -12,12 +12,12 @@ from groute_py.device.cuda.graph.csr import DeviceGraph
 from groute_py.device.cuda.graph.transpose import incoming
 from groute_py.device.cuda.runtime.compile import kernels_of
 from groute_py.device.cuda.runtime.launch import Call, Kernels, resident_blocks
-from groute_py.device.cuda.runtime.structs import NUMBER, POINTER, pointed
+from groute_py.device.cuda.runtime.structs import pointed
 from groute_py.device.cuda.sssp.method import OneGpuMethod
 from groute_py.device.cuda.sssp.parts import SolveParts
-from groute_py.errors import InputError
-from groute_py.kernels.choices import SLOTS_AN_ARC, WIDEST_MATRIX, too_dense, too_uneven
+from groute_py.kernels.choices import refuse_dense, refuse_uneven
 from groute_py.kernels.source import BLOCK, PULL, WIDE_BLOCK
+from groute_py.kernels.structs import arguments, struct
 
 SLICE_ROUNDS = 32
 """So that negative cycles are noticed soon; 32 rounds are some 100 us on small graphs."""
@@ -25,38 +25,7 @@ SLICE_ROUNDS = 32
 SPARSE = 8.0
 """Mean degree below which four lanes take a row together, and not a whole warp."""
 
-INCOMING = np.dtype(
-    [
-        ("offsets", POINTER),
-        ("arcs", POINTER),
-        ("slots", POINTER),
-        ("matrix", POINTER),
-        ("width", NUMBER),
-        ("staged", NUMBER),
-    ],
-    align=True,
-)
-
-SWEEP = np.dtype(
-    [
-        ("relaxations", np.uint64),
-        ("rounds", np.uint64),
-        ("changed", NUMBER, 3),
-        ("overflowed", NUMBER),
-    ],
-    align=True,
-)
-
-
-def pulling(distance_type: np.dtype[Any]) -> dict[str, Any]:
-    """The arguments that all persistent kernels have in common."""
-    return {
-        "incoming": INCOMING,
-        **dict.fromkeys(("distances", "control", "sweep"), POINTER),
-        "cutoff": distance_type,
-        "own": NUMBER,
-        "max_rounds": NUMBER,
-    }
+INCOMING, SWEEP = (struct(PULL, name) for name in ("Incoming", "Sweep"))
 
 
 class Storage:
@@ -82,17 +51,17 @@ class Storage:
         state = (self.struct, array, np.uint32(self.graph.share.own_count))
         self.kernels[kernel]((self.graph.gpu.processors * 4,), (BLOCK,), state)
 
-    def by_the_grid(self, name: str, **besides: Any) -> Call:
+    def by_the_grid(self, name: str) -> Call:
         """Bind a kernel to as many blocks as run at once, and no more than are of use."""
         kernel = self.kernels[name].kernel
         grid = self.graph.gpu.processors * resident_blocks(kernel, BLOCK)
-        return Call(kernel, grid, BLOCK, pulling(self.graph.type) | besides)
+        return Call(kernel, grid, BLOCK, arguments(PULL, name, self.graph.type))
 
 
 def in_csr(storage: Storage) -> Call:
     """Compressed sparse rows: the kernel that takes rounds there."""
     share = storage.graph.share
-    call = storage.by_the_grid("pull_csr", lanes=NUMBER)
+    call = storage.by_the_grid("pull_csr")
     call.keep(lanes=4 if len(share.heads) / share.own_count < SPARSE else 32)
     return call
 
@@ -101,11 +70,7 @@ def in_ell(storage: Storage) -> Call:
     """Equally many slots a vertex: the kernel that takes rounds there."""
     share = storage.graph.share
     width = int(cp.diff(storage.arrays["offsets"]).max())
-    if too_uneven(width, share.own_count, len(share.heads)):
-        raise InputError(
-            f"a vertex has {width:,} incoming arcs: ELL storage would have more than "
-            f"{SLOTS_AN_ARC} slots an arc; use --algorithm csr-bellman-ford"
-        )
+    refuse_uneven(width, share.own_count, len(share.heads))
     slots = cp.empty(max(width * share.own_count, 1), storage.graph.entry_type)
     storage.arrays["slots"] = slots
     storage.point(width=width)
@@ -116,11 +81,7 @@ def in_ell(storage: Storage) -> Call:
 def in_matrix(storage: Storage) -> Call:
     """A matrix, as much of it in shared memory as fits: the kernel that takes rounds there."""
     graph, own, kernel = storage.graph, storage.graph.share.own_count, storage.kernels["pull_dense"]
-    if too_dense(own):
-        raise InputError(
-            f"a matrix of {own:,} vertices is too large (at most {WIDEST_MATRIX:,}); use "
-            "--algorithm csr-bellman-ford"
-        )
+    refuse_dense(own)
     storage.arrays["matrix"] = cp.full(own * own, graph.unreached, graph.type)
     storage.fill("fill_matrix", storage.arrays["matrix"])
     room = runtime.getDeviceProperties(graph.gpu.id)["sharedMemPerBlockOptin"]
@@ -129,7 +90,8 @@ def in_matrix(storage: Storage) -> Call:
     shared = (rows + 1) * row
     kernel.max_dynamic_shared_size_bytes = shared
     storage.point(staged=rows)
-    return Call(kernel.kernel, graph.gpu.processors, WIDE_BLOCK, pulling(graph.type), shared)
+    takes = arguments(PULL, "pull_dense", graph.type)
+    return Call(kernel.kernel, graph.gpu.processors, WIDE_BLOCK, takes, shared)
 
 
 STORAGES = {"csr": in_csr, "ell": in_ell, "dense": in_matrix}
@@ -160,13 +122,13 @@ class MinPlus(OneGpuMethod):
             if self._pulling is not None:
                 self._pulling.launch(
                     stream,
-                    incoming=self._storage.struct,
                     distances=distances.data.ptr,
                     control=parts.buffers.control.data.ptr,
                     sweep=self._sweep.data.ptr,
                     cutoff=parts.kernel.cutoff,
                     own=parts.graph.share.own_count,
                     max_rounds=SLICE_ROUNDS,
+                    **{"in": self._storage.struct},
                 )
             sweep = self._sweep.get().view(SWEEP)[0]
             rounds = int(sweep["rounds"])

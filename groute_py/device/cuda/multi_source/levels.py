@@ -17,13 +17,14 @@ from groute_py.device.cuda.runtime.compile import kernels_of
 from groute_py.device.cuda.runtime.gpu import label_of, own_gpu
 from groute_py.device.cuda.runtime.launch import Kernels
 from groute_py.device.cuda.runtime.sort import ascending, sort_bytes
-from groute_py.device.cuda.runtime.structs import NUMBER, POINTER, pointed
+from groute_py.device.cuda.runtime.structs import pointed
 from groute_py.device.cuda.runtime.transfer import to_device, to_host
 from groute_py.device.rows import MOST_LEVELS, NarrowError
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Size
 from groute_py.graph.tails import offsets_of
 from groute_py.kernels.source import BLOCK, LEVELS
+from groute_py.kernels.structs import struct
 
 GROUP = 32
 """Sources of a group."""
@@ -44,27 +45,6 @@ FEWER_ARCS = (PIECE_ARCS, 16, 8, 4, 2, 1, 0)
 """Rows of each class have more arcs, and at most as many as those of the class before."""
 
 PATH_BYTES, MASK_BYTES, PIECE_BYTES = 16, 4, GROUP * 16 + 4
-
-GRAPH = np.dtype(
-    [
-        *((name, POINTER) for name in ("in_offsets", "tails", "out_offsets", "heads")),
-        *((name, POINTER) for name in ("first_pieces", "piece_rows")),
-        *((name, NUMBER) for name in ("vertices", "pieces", "long_rows", "piece_arcs")),
-        *((name, NUMBER, len(FEWER_ARCS)) for name in ("rows", "warps")),
-    ],
-    align=True,
-)
-"""Struct ``LevelGraph``."""
-
-BATCH = np.dtype(
-    [
-        *((name, POINTER) for name in ("paths", "masks", "seen", "live")),
-        *((name, POINTER) for name in ("arrivals", "piece_masks", "piece_sums")),
-        ("groups", NUMBER),
-    ],
-    align=True,
-)
-"""Struct ``LevelBatch``."""
 
 
 def graph_bytes(size: Size) -> int:
@@ -131,7 +111,7 @@ class LevelGraph:
         }
         numbers |= {"long_rows": len(pieces), "rows": self.rows}
         numbers |= {"warps": self.pieces + offsets_of(warps)}
-        self.struct: Any = pointed(GRAPH, self._arrays, numbers)
+        self.struct: Any = pointed(struct(LEVELS, "LevelGraph"), self._arrays, numbers)
         self.blocks = -(-32 * (self.pieces + int(warps.sum())) // BLOCK)
 
     def order(self, sources: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -185,7 +165,7 @@ class LevelSearch:
         `NarrowError` if a distance comes to `MOST_LEVELS`.
         """
         self._groups = -(-len(sources) // GROUP)
-        self._batch = pointed(BATCH, self._arrays, {"groups": self._groups})
+        self._batch = pointed(struct(LEVELS, "LevelBatch"), self._arrays, {"groups": self._groups})
         self._live.fill(0)
         self._seen[: self._groups * self._graph.size.vertices].fill(0)
         for level in range(2):

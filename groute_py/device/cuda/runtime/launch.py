@@ -18,10 +18,10 @@ BLOCKS_PER_PROCESSOR = 4
 docs/what-we-learned.md#near-and-far-lists."""
 
 
-def resident_blocks(kernel: Any, block: int) -> int:
+def resident_blocks(kernel: Any, block: int, most: int | None = BLOCKS_PER_PROCESSOR) -> int:
     """Blocks of a grid barrier on each multiprocessor: all of them must be running at once."""
     fit: int = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.ptr, block, 0)
-    return min(fit, BLOCKS_PER_PROCESSOR)
+    return fit if most is None else min(fit, most)
 
 
 class Call:

@@ -8,9 +8,10 @@ import numpy as np
 
 from groute_py.device.cuda.graph.csr import DeviceGraph
 from groute_py.device.cuda.runtime.launch import Call, resident_blocks
-from groute_py.device.cuda.runtime.structs import NUMBER, PEERS, POINTER, SHARE, WORK
+from groute_py.device.cuda.runtime.structs import PEERS
 from groute_py.device.cuda.sssp.buffers import SolveBuffers
-from groute_py.kernels.source import BLOCK, GO_ON, NEW_RUN, NEW_SOLVE
+from groute_py.kernels.source import BLOCK, GO_ON, NEW_RUN, NEW_SOLVE, SOLVE
+from groute_py.kernels.structs import arguments
 
 DEPTH = 32
 """Levels a block goes down by itself in a step, which then ends for all."""
@@ -28,7 +29,7 @@ class RelaxKernel:
         self._graph, self._buffers = graph, buffers
         kernel = graph.kernels["relax"].kernel
         grid = graph.gpu.processors * resident_blocks(kernel, BLOCK)
-        self._call = Call(kernel, grid, BLOCK, relaxing(graph.type))
+        self._call = Call(kernel, grid, BLOCK, arguments(SOLVE, "relax", graph.type))
         self.peers, self._in_runs = no_peers(), False
         self._begins = NEW_SOLVE
 
@@ -77,21 +78,6 @@ class RelaxKernel:
             self.launch(np.inf, 0)
         if self._in_runs:
             self._begins = NEW_RUN
-
-
-def relaxing(distance_type: np.dtype[Any]) -> dict[str, Any]:
-    """Choices of the kernel ``relax``."""
-    return {
-        "share": SHARE,
-        "work": WORK,
-        "peers": PEERS,
-        "control": POINTER,
-        "delta": distance_type,
-        "cutoff": distance_type,
-        "limit": np.float64,
-        **dict.fromkeys(("max_steps", "depth", "begins", "source"), NUMBER),
-        "first": distance_type,
-    }
 
 
 def no_peers() -> Any:
