@@ -60,7 +60,7 @@ def _processor() -> str:
 
 
 def _gpus() -> list[str]:
-    from groute_py.device.cuda.runtime.inventory import gpus
+    from groute_py.device.cuda.runtime.gpu import gpus
 
     return [f"{gpu.name}, {gpu.total_bytes / 1e9:.0f} GB" for gpu in gpus()]
 

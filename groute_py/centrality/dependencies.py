@@ -382,9 +382,11 @@ def _opened(
         needed = bytes_of("betweenness", job.size, threads=threads, sums=sums)
         refuse_beyond(needed, f"{what} {by}", advice)
         return CpuDependencies(job.graph, kind, job.accumulation, hops=job.hops)
-    from groute_py.device.cuda.multi_source.dependencies import CudaDependencies
+    from groute_py.device.cuda.multi_source.dependencies import (
+        CudaDependencies,
+        CudaLevelDependencies,
+    )
     from groute_py.device.cuda.multi_source.graph import CudaGraph
-    from groute_py.device.cuda.multi_source.level_dependencies import CudaLevelDependencies
     from groute_py.device.cuda.multi_source.levels import LevelGraph
 
     countable = job.countable

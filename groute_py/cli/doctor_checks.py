@@ -26,7 +26,7 @@ from groute_py.system.environment import place
 from groute_py.system.settings import settings
 
 if TYPE_CHECKING:
-    from groute_py.device.cuda.runtime.inventory import Gpu
+    from groute_py.device.cuda.runtime.gpu import Gpu
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ def _gpus() -> Iterator[Finding]:
     if problem is not None:
         yield Finding("GPU", "absent", problem)
         return
-    from groute_py.device.cuda.runtime.inventory import gpus, peer_access
+    from groute_py.device.cuda.runtime.gpu import gpus, peer_access
 
     present = gpus()
     about = [_about(gpu) for gpu in present]
@@ -166,8 +166,7 @@ def _gpus() -> Iterator[Finding]:
 
 
 def _about(gpu: Gpu) -> Finding:
-    from groute_py.device.cuda.runtime.gpu import REMEDY
-    from groute_py.device.cuda.runtime.inventory import room_on
+    from groute_py.device.cuda.runtime.gpu import REMEDY, room_on
 
     what, shown = f"GPU {gpu.index}", gpu.shown()
     try:

@@ -15,12 +15,11 @@ import groute_py
 from groute_py.comm import awareness
 from groute_py.comm.base import Channel
 from groute_py.comm.team import hosts_of, scattered
-from groute_py.device.cuda.runtime.visibility import why_hidden
 from groute_py.device.registry import gpu_problem
 from groute_py.errors import InputError
 from groute_py.io.cache_folder import base_folder
 from groute_py.kernels.source import MAX_PEERS
-from groute_py.system.environment import hiding, local_rank
+from groute_py.system.environment import hiding, local_rank, why_hidden
 from groute_py.system.paths import is_there
 from groute_py.system.settings import settings
 
@@ -95,7 +94,7 @@ def _visible() -> list[tuple[str, str]]:
     """Return the address and the UUID of each GPU that CUDA shows to this process."""
     if gpu_problem() is not None:
         return []
-    from groute_py.device.cuda.runtime.inventory import gpus
+    from groute_py.device.cuda.runtime.gpu import gpus
 
     return [(gpu.bus, gpu.uuid) for gpu in gpus()]
 

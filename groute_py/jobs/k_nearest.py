@@ -32,7 +32,7 @@ from groute_py.results.answer import about
 from groute_py.system.threads import in_slices
 
 if TYPE_CHECKING:
-    from groute_py.device.cuda.multi_source.smallest import CudaSmallest
+    from groute_py.device.cuda.multi_source.summary import CudaSmallest
 
 VERTICES_AT_ONCE = 1 << 13
 """Vertices whose k nearest a thread finds in one go, so that they stay in its cache."""
@@ -138,7 +138,7 @@ class Smallest:
             self._keep.replace(np.flatnonzero(self._is_taken), **self.columns)
 
     def _room_on_gpu(self) -> CudaSmallest | None:
-        from groute_py.device.cuda.multi_source.smallest import CudaSmallest
+        from groute_py.device.cuda.multi_source.summary import CudaSmallest
 
         try:
             return CudaSmallest(*self._shape, self._many.graph.weights.dtype)

@@ -100,7 +100,7 @@ class SingleRows:
         self, sources: NDArray[np.int64], targets: NDArray[np.int64]
     ) -> Iterator[RowBlock]:
         """Yield the targets' columns of each row, gathered on the GPU."""
-        from groute_py.device.cuda.multi_source.columns import TargetColumns
+        from groute_py.device.cuda.multi_source.download import TargetColumns
 
         columns = TargetColumns(targets)
         for number, result in self._answers(sources, replace(self._options, download=False)):

@@ -36,7 +36,7 @@ from groute_py.system.environment import local_rank
 
 if TYPE_CHECKING:
     from groute_py.device.cuda.multi_source.graph import CudaGraph
-    from groute_py.device.cuda.multi_source.level_summaries import CudaLevelSummaries
+    from groute_py.device.cuda.multi_source.levels import CudaLevelSummaries
 
 BATCH_DELTA, FEWEST_ARCS = 24.0, 3.0
 """Δ of a batch in mean weights divided by the mean degree, for vertices of so few arcs. With more
@@ -144,7 +144,7 @@ class Solving:
         if self._choice.device != "cuda" or not self._has_few_levels:
             return
         from groute_py.device.cuda.multi_source import levels
-        from groute_py.device.cuda.multi_source.level_summaries import CudaLevelSummaries
+        from groute_py.device.cuda.multi_source.levels import CudaLevelSummaries
 
         free, size, solver = free_gpu_bytes(limit, place), Size.of(self._graph), self._levels
         if solver is None:

@@ -187,3 +187,22 @@ def refuse_inside_a_job() -> None:
             "run `groute-py` itself there, not the launcher"
         )
         raise everywhere(problem)
+
+
+ADVICE = (
+    "let every rank see all GPUs of its node: under Slurm --gpus-per-node with --gpu-bind=none, "
+    "elsewhere the same CUDA_VISIBLE_DEVICES for all ranks"
+)
+
+
+def why_hidden(rank: int, peers: list[int], setting: str | None) -> str:
+    """Say why a rank that does not see the GPUs of ``peers`` cannot exchange inside the kernel.
+
+    It opens the memory of these GPUs (CUDA IPC), for which CUDA must show them to it.
+
+    >>> why_hidden(1, [0], "--gpus-per-task=1")[:70]
+    'rank 1 does not see the GPU of rank 0, which --gpus-per-task=1 may hid'
+    """
+    whose = f"rank {peers[0]}" if len(peers) == 1 else f"ranks {', '.join(map(str, peers))}"
+    by = f", which {setting} may hide" if setting else ""
+    return f"rank {rank} does not see the GPU of {whose}{by}; {ADVICE}"

@@ -52,7 +52,7 @@ def main() -> int:
 def usable_gpus() -> int:
     if gpu_problem() is not None:
         return 0
-    from groute_py.device.cuda.runtime.inventory import gpus  # where there is CuPy
+    from groute_py.device.cuda.runtime.gpu import gpus  # where there is CuPy
 
     return len(gpus())
 

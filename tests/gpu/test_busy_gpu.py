@@ -37,10 +37,10 @@ class Busy:
 
 @pytest.fixture
 def _busy(monkeypatch: pytest.MonkeyPatch) -> None:
-    from groute_py.device.cuda.runtime import gpu, inventory
+    from groute_py.device.cuda.runtime import gpu
 
     monkeypatch.setattr(gpu.cp.cuda, "Device", Busy)
-    monkeypatch.setattr(inventory, "room_on", refuse)
+    monkeypatch.setattr(gpu, "room_on", refuse)
 
 
 @pytest.mark.usefixtures("_busy")

@@ -29,7 +29,7 @@ from groute_py.many.choose import Choice
 from groute_py.many.solve import Solving
 
 if NO_GPU is None:
-    from groute_py.device.cuda.multi_source import level_summaries, levels
+    from groute_py.device.cuda.multi_source import levels
 
 pytestmark = needs_gpu
 
@@ -164,7 +164,7 @@ def test_a_deep_part_that_only_a_later_batch_reaches(monkeypatch: pytest.MonkeyP
     wide = [(61 + u, 61 + (u * k + k) % 60, 1) for u in range(60) for k in (1, 7, 11)]
     graph = graph_of(121, path + wide)
     monkeypatch.setattr(levels, "group_bytes", lambda *_, **__: levels.BATCH_BYTES)
-    monkeypatch.setattr(level_summaries, "SUMMARIZED_AT_ONCE", 50)
+    monkeypatch.setattr(levels, "SUMMARIZED_AT_ONCE", 50)
     for function in (betweenness, harmonic):
         found, expected = (
             function(graph, weighted=False, device=device, sources=range(120, -1, -2))
@@ -249,7 +249,7 @@ def test_the_graph_stays_on_the_gpu(function: str, monkeypatch: pytest.MonkeyPat
             super().__init__(*words)
 
     monkeypatch.setattr("groute_py.device.cuda.multi_source.levels.LevelGraph", Counted)
-    monkeypatch.setattr("groute_py.device.cuda.multi_source.level_summaries.LevelGraph", Counted)
+    monkeypatch.setattr("groute_py.device.cuda.multi_source.levels.LevelGraph", Counted)
     path = graph_of(60, [(u, v, 1) for u, v in pairwise(range(60))])
     for graph in (random_graph(60, 300, seed=2, greatest=0), path):
         loads.clear()

@@ -199,12 +199,12 @@ def test_vertices_are_looked_at_in_pieces(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.parametrize("method", ["bfs", "csr-bellman-ford", "frontier-dijkstra"])
 def test_more_arcs_than_can_be_turned_around(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from groute_py.device.cuda.graph import transpose
+    from groute_py.device.cuda.graph import in_edges
 
     graph = generate("road:20x20")
     options = {"algorithm": method, "hops": method == "bfs", "device": "cuda"}
     solve(graph, 5, **options)  # what is loaded beforehand has more arcs than the graph
-    monkeypatch.setattr(transpose, "MOST_ARCS", graph.arc_count - 1)
+    monkeypatch.setattr(in_edges, "MOST_ARCS", graph.arc_count - 1)
     with pytest.raises(InputError, match=r"cannot take [\d,]+ arcs on one GPU.*delta-stepping"):
         solve(graph, 5, **options)
 

@@ -58,11 +58,11 @@ def test_answers_are_right(begun: list[Buckets], weights: str, predecessors: boo
 @pytest.mark.parametrize("weights", TYPES)
 @pytest.mark.parametrize("fold", [1, 2, 3])
 def test_levels_that_share_a_byte(fold: int, weights: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from groute_py.device.cuda.sssp import distance_filter
+    from groute_py.device.cuda.sssp import near_far
 
     graph = rmat_of(weights)
     monkeypatch.setattr(
-        distance_filter, "fold_of", lambda own, _: fold if own == graph.vertex_count else 0
+        near_far, "fold_of", lambda own, _: fold if own == graph.vertex_count else 0
     )
     for source in (int(np.argmax(np.diff(graph.offsets))), 7):
         result = sssp(graph, source, device="cuda")
@@ -74,7 +74,7 @@ def test_levels_that_share_a_byte(fold: int, weights: str, monkeypatch: pytest.M
     ("own", "fold"), [(0, 0), (16 << 20, 0), (17 << 20, 1), (64 << 20, 2), (1 << 31, 3)]
 )
 def test_the_filter_fits_in_a_third_of_l2(own: int, fold: int) -> None:
-    from groute_py.device.cuda.sssp.distance_filter import fold_of
+    from groute_py.device.cuda.sssp.near_far import fold_of
 
     assert fold_of(own, 48 << 20) == fold
 

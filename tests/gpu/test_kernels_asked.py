@@ -27,7 +27,7 @@ FEW = [3, 5, 9]
 def asked(monkeypatch: pytest.MonkeyPatch) -> set[ahead.Variant]:
     """The programs that are asked for, each with its options."""
     from groute_py.device.cuda.runtime import compile
-    from groute_py.device.cuda.sssp.warm_up import WARMED_UP
+    from groute_py.device.cuda.sssp.device import WARMED_UP
 
     result, module = set[ahead.Variant](), compile.module
 

@@ -184,14 +184,14 @@ def test_much_is_due_once_long_rows_are_cut(
     weights: str, share: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Then arcs are left from the middle of a step on."""
-    from groute_py.device.cuda.sssp import pull_phase
+    from groute_py.device.cuda.sssp import near_far
 
     graph = rmat_of(weights)
     degrees = np.diff(graph.offsets)
     hub, least = int(np.argmax(degrees)), graph.arc_count // share
     assert degrees[hub] > 4 * ROW_CHUNK  # in five chunks
     assert degrees.mean() < least < 5 * ROW_CHUNK
-    monkeypatch.setattr(pull_phase, "PULL_SHARE", share)
+    monkeypatch.setattr(near_far, "PULL_SHARE", share)
     beside = graph.heads[graph.offsets[hub] : graph.offsets[hub + 1]]
     check(graph, [hub, int(beside[np.argmin(degrees[beside])]), 7], back=None)
 
@@ -204,7 +204,7 @@ def test_what_a_hub_brings_that_was_relaxed_in_part(
     """A hub and a vertex beside it are near together, and lead to the same two, the hub on the
     shorter way: its long row is cut, and arcs are left from then on. So one of the two has to be
     reached by a part of that row, and the other, far away, to be pulled."""
-    from groute_py.device.cuda.sssp import pull_phase
+    from groute_py.device.cuda.sssp import near_far
 
     hub, beside, close, far, leaves = 1, 2, 3, 4, 5 * ROW_CHUNK
     arcs = [(0, hub, 1), (0, beside, 1), (hub, close, 1500), (beside, close, 1501)]
@@ -214,7 +214,7 @@ def test_what_a_hub_brings_that_was_relaxed_in_part(
     order = np.argsort(tails, kind="stable")
     offsets = np.searchsorted(tails[order], np.arange(5 + leaves + 1))
     graph = Graph(offsets, heads[order].astype(np.int32), column[order].astype(weights))
-    monkeypatch.setattr(pull_phase, "PULL_SHARE", graph.arc_count // 100)
+    monkeypatch.setattr(near_far, "PULL_SHARE", graph.arc_count // 100)
     check(graph, [0], back=None)
 
 

@@ -57,10 +57,10 @@ def test_each_arc_lies_where_its_head_is(
     wide: bool, prepared: bool, name: str, ranks: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All arcs are there, and owners know who has some; by whatever numbers and offsets."""
-    from groute_py.device.cuda.graph import arc_counts, degree_order
+    from groute_py.device.cuda.graph import degree_order, redistribute
 
     monkeypatch.setattr(degree_order, "MIXED_AT_ONCE", 8)
-    monkeypatch.setattr(arc_counts, "TILE", 40)  # several, the last one shorter
+    monkeypatch.setattr(redistribute, "TILE", 40)  # several, the last one shorter
     if prepared:
         as_large.pull_deferred_arcs(monkeypatch.setattr)
     if wide:

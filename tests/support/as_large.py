@@ -75,21 +75,21 @@ def share_gpus(put: Put = setattr) -> None:
 def grow_buckets(put: Put = setattr) -> None:
     """From narrow ones, with a filter, of one vertex to eight a byte, and far looked for among
     all vertices."""
-    from groute_py.device.cuda.sssp import distance_filter  # where there is a GPU
+    from groute_py.device.cuda.sssp import near_far  # where there is a GPU
 
     put(delta_stepping, "MANY_ARCS", 0)
     put(delta_stepping, "GROWING_DEGREE", 0.0)
-    put(distance_filter, "FILTER_FROM", 0.0)
-    put(distance_filter, "fold_of", lambda own, _: own % (distance_filter.MOST_FOLDED + 1))
+    put(near_far, "FILTER_FROM", 0.0)
+    put(near_far, "fold_of", lambda own, _: own % (near_far.MOST_FOLDED + 1))
     put(memory_plan, "FAR_SHARE", 1 << 30)
 
 
 def pull_deferred_arcs(put: Put = setattr) -> None:
     """In every bucket narrower than Δ; they grow, and all solvers prepare for it."""
-    from groute_py.device.cuda.sssp import pull_phase  # where there is a GPU
+    from groute_py.device.cuda.sssp import near_far  # where there is a GPU
 
     grow_buckets(put)
-    put(pull_phase, "PULL_SHARE", 1 << 40)
+    put(near_far, "PULL_SHARE", 1 << 40)
     put(delta_stepping, "PULL_BELOW", 1e30)
     begin = SourceSolver.__init__
 

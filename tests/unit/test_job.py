@@ -183,7 +183,7 @@ def test_doctor_gives_up(how: str, says: str) -> None:
 
 
 def test_a_uuid_that_cupy_cuts_short() -> None:
-    inventory = pytest.importorskip("groute_py.device.cuda.runtime.inventory")
+    inventory = pytest.importorskip("groute_py.device.cuda.runtime.gpu")
     whole = bytes(range(1, 17))
     assert inventory.uuid_of({"uuid": whole}) == "GPU-01020304-0506-0708-090a-0b0c0d0e0f10"
     short = inventory.uuid_of({"uuid": whole[:3]})

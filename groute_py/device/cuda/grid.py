@@ -8,10 +8,9 @@ import cupy as cp
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.device.cuda.hierarchy.repeated import Repeated
 from groute_py.device.cuda.runtime.compile import kernels_of
 from groute_py.device.cuda.runtime.gpu import GpuContext
-from groute_py.device.cuda.runtime.launch import Kernels, resident_blocks
+from groute_py.device.cuda.runtime.launch import Kernels, Repeated, resident_blocks
 from groute_py.device.cuda.runtime.short_memory import within_memory
 from groute_py.device.cuda.runtime.structs import pointed
 from groute_py.device.cuda.runtime.transfer import to_device, to_host

@@ -9,8 +9,8 @@ import cupy as cp
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.device.cuda.hierarchy.repeated import Repeated
 from groute_py.device.cuda.runtime.compile import kernels_of
+from groute_py.device.cuda.runtime.launch import Repeated
 from groute_py.device.cuda.runtime.structs import pointed
 from groute_py.kernels.source import LINKS
 from groute_py.kernels.structs import struct

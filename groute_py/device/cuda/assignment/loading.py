@@ -12,12 +12,10 @@ from cupy.cuda import runtime
 from numpy.typing import NDArray
 
 from groute_py.device.cuda.assignment.origins import LANES, CudaOrigins, CudaTrees
-from groute_py.device.cuda.hierarchy.customizer import BLOCK, Arcs, refuse_large
-from groute_py.device.cuda.hierarchy.level_launches import LevelLaunches
-from groute_py.device.cuda.hierarchy.repeated import Repeated
+from groute_py.device.cuda.hierarchy.customizer import BLOCK, Arcs, LevelLaunches, refuse_large
 from groute_py.device.cuda.runtime.compile import kernels_of
 from groute_py.device.cuda.runtime.gpu import GpuContext
-from groute_py.device.cuda.runtime.launch import Kernels
+from groute_py.device.cuda.runtime.launch import Kernels, Repeated
 from groute_py.device.cuda.runtime.transfer import to_device, to_host
 from groute_py.device.loading import LANES as BLOCK_ORIGINS
 from groute_py.device.loading import PARTS, Load, Origins

@@ -8,7 +8,6 @@ import cupy as cp
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.device.cuda.hierarchy.customized_rows import MOST_PACKS, SOURCES, CudaRows
 from groute_py.device.cuda.hierarchy.customizer import (
     BLOCK,
     TOO_WIDE,
@@ -19,7 +18,7 @@ from groute_py.device.cuda.hierarchy.customizer import (
 from groute_py.device.cuda.hierarchy.labels import CudaLabels, Tree
 from groute_py.device.cuda.runtime.compile import kernels_of
 from groute_py.device.cuda.runtime.gpu import GpuContext
-from groute_py.device.cuda.runtime.launch import Kernels
+from groute_py.device.cuda.runtime.launch import Kernels, Repeated
 from groute_py.device.cuda.runtime.transfer import put_on_host, to_device, to_host
 from groute_py.device.rows import NarrowError
 from groute_py.errors import InputError
@@ -28,6 +27,48 @@ from groute_py.graph.hierarchy.separators.customizable import CustomizableHierar
 from groute_py.graph.hierarchy.separators.lengths import NARROW, Lengths
 from groute_py.kernels.source import CUSTOMIZATION
 from groute_py.system.memory_limits import ANSWERS
+
+SOURCES, TURN_BLOCK, SWEEP_BLOCK = 32, 256, 128
+"""Sources of a pack; threads of blocks."""
+
+MOST_PACKS = 8
+"""Packs of a batch: then levels of roads fill a GPU."""
+
+
+class CudaRows:
+    """Sweeps of the packs of a batch, in the current stream; kernels report by ``flags``."""
+
+    def __init__(self, arcs: Arcs, customizer: Customizer, packs: int) -> None:
+        self._arcs, self._customizer, self._packs = arcs, customizer, packs
+        self._vertices = np.uint32(arcs.levels[-1])
+        shape = packs, arcs.levels[-1], SOURCES
+        self._distances = cp.empty(shape, customizer.kind.type)
+        self.flags = cp.zeros(1, np.uint32)
+        self._sweep = Repeated(self._sweep_levels)
+
+    def solve(self, sources: Any, rows: Any) -> None:
+        """Fill rows (int64, (k, n)) with distances from no more sources than the packs hold."""
+        arcs, kernels, count = self._arcs, self._customizer.kernels, np.uint32(len(sources))
+        places, size = np.uint64(self._distances.size), np.uint32(sources.itemsize)
+        kernels.run("begin_lengths", self._distances.size // 4, self._distances, places, self.flags)
+        above = arcs.offsets, arcs.heads, self._customizer.lengths
+        words = *above, sources, size, count, self._distances, self.flags
+        packs = -(-len(sources) // SOURCES)
+        kernels["climb_rows"]((packs,), (32 * SOURCES,), (self._vertices, arcs.numbers, *words))
+        self._sweep()
+        tiles = -(-int(self._vertices) // 32)
+        answer = self._vertices, arcs.numbers, self._distances, count, rows
+        kernels["leave_rows"]((tiles, packs), (TURN_BLOCK,), answer)
+
+    def _sweep_levels(self) -> None:
+        arcs, kernel = self._arcs, self._customizer.kernels["sweep_rows"]
+        for begin, end in zip(arcs.levels[:-1], arcs.levels[1:], strict=True):
+            blocks = -(-32 * (end - begin) // SWEEP_BLOCK)
+            numbers = np.uint32(begin), np.uint32(end), self._vertices
+            above = arcs.offsets, arcs.heads, self._customizer.lengths
+            words = *numbers, *above, self._distances, self.flags
+            kernel((blocks, self._packs), (SWEEP_BLOCK,), words)
+
 
 NO_SUCH_VERTEX = 2
 """Bit that kernels report; see kernels/customization/lengths.cuh."""

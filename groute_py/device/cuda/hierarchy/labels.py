@@ -8,7 +8,7 @@ import cupy as cp
 import numpy as np
 
 from groute_py.device.cuda.hierarchy.customizer import Arcs, Customizer
-from groute_py.device.cuda.hierarchy.repeated import Repeated
+from groute_py.device.cuda.runtime.launch import Repeated
 from groute_py.device.cuda.runtime.structs import pointed
 from groute_py.device.cuda.runtime.transfer import to_device
 from groute_py.graph.hierarchy.separators.customizable import CustomizableHierarchy

@@ -1,8 +1,8 @@
-"""A hierarchy on a GPU, as the kernels that sweep it take it."""
+"""A hierarchy on a GPU, as the kernels that sweep it take it, with distances within its core."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import cupy as cp
@@ -10,11 +10,52 @@ import numpy as np
 
 from groute_py.device.base import unreached
 from groute_py.device.cuda.graph.csr import packed_arcs
-from groute_py.device.cuda.hierarchy.core import core_distances
+from groute_py.device.cuda.multi_source.floyd.steps import Steps
+from groute_py.device.cuda.runtime.compile import kernels_of
 from groute_py.device.cuda.runtime.structs import pointed
+from groute_py.device.rows import refuse_narrow, surely_fits
 from groute_py.graph.hierarchy.hierarchy import ARRAYS, Hierarchy
-from groute_py.kernels.source import SWEEP
+from groute_py.kernels.source import ALL_PAIRS, SWEEP
 from groute_py.kernels.structs import struct
+
+
+@dataclass(frozen=True, eq=False)
+class CoreGraph:
+    """See `groute_py.device.cuda.multi_source.floyd.steps.MatrixGraph`."""
+
+    vertex_count: int
+    type: np.dtype[Any]
+    offsets: Any
+    arcs: Any
+    kernels: dict[str, Any]
+
+
+def core_distances(hierarchy: Hierarchy, distance_type: np.dtype[Any]) -> Any:
+    """All distances within the core, (c, c), in the current stream; there twice while it is closed.
+
+    `NarrowError` if a distance takes more than half of the type's range.
+    """
+    count = hierarchy.core_count
+    rows = cp.full((count, count), unreached(distance_type), distance_type)
+    if count == 0:
+        return rows
+    weights = cp.asarray(hierarchy.core_weights)
+    graph = CoreGraph(
+        count,
+        distance_type,
+        cp.asarray(hierarchy.core_offsets).astype(np.uint32),
+        packed_arcs(cp.asarray(hierarchy.core_heads), weights, distance_type),
+        kernels_of(ALL_PAIRS, distance_type, 0),
+    )
+    steps = Steps(graph, None)
+    matrix = cp.empty((steps.pitch, steps.pitch), distance_type)
+    steps.begin(matrix, 0)
+    steps.close(matrix, 0)
+    greatest = float(weights.max()) if len(weights) else 0.0
+    if not surely_fits(count, greatest, distance_type):
+        refuse_narrow(steps.greatest(matrix), greatest, distance_type)
+    steps.leave(matrix, cp.arange(count, dtype=np.uint32), rows)
+    return rows
 
 
 class CudaHierarchy:

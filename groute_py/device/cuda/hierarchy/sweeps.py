@@ -12,14 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.device.cuda.graph.csr import unpacked_arcs
-from groute_py.device.cuda.hierarchy.core import core_distances
-from groute_py.device.cuda.hierarchy.levels import CudaHierarchy, on_gpu
+from groute_py.device.cuda.hierarchy.levels import CudaHierarchy, core_distances, on_gpu
 from groute_py.device.cuda.hierarchy.many_trees import SOURCES, SWEEP_BLOCK, ManyTrees
 from groute_py.device.cuda.hierarchy.memory_plan import levels_bytes_in, rows_bytes_in
 from groute_py.device.cuda.hierarchy.restrict import part_above
 from groute_py.device.cuda.hierarchy.rounds import contract
-from groute_py.device.cuda.multi_source.batch_download import Batch
-from groute_py.device.cuda.multi_source.download import downloaded
+from groute_py.device.cuda.multi_source.download import Batch, downloaded
 from groute_py.device.cuda.multi_source.graph import CudaGraph
 from groute_py.device.cuda.multi_source.summary import CudaSummaries, Pending
 from groute_py.device.rows import NarrowError, RowBlock

@@ -15,13 +15,12 @@ import numpy as np
 
 from groute_py.device.base import NO_PARENT
 from groute_py.device.cuda.graph.csr import DeviceGraph
-from groute_py.device.cuda.graph.transpose import incoming
+from groute_py.device.cuda.graph.in_edges import incoming
 from groute_py.device.cuda.runtime.compile import kernels_of
 from groute_py.device.cuda.runtime.launch import Call, Kernels, resident_blocks
 from groute_py.device.cuda.runtime.short_memory import pieces
 from groute_py.device.cuda.runtime.structs import pointed
-from groute_py.device.cuda.sssp.method import OneGpuMethod
-from groute_py.device.cuda.sssp.parts import SolveParts
+from groute_py.device.cuda.sssp.method import OneGpuMethod, SolveParts
 from groute_py.device.cuda.sssp.predecessors import NOBODY
 from groute_py.device.delta_control import threshold_after
 from groute_py.kernels.source import BLOCK, BREADTH_FIRST, ROW_CHUNK

@@ -14,8 +14,7 @@ from groute_py.device.cuda.runtime.compile import kernels_of
 from groute_py.device.cuda.runtime.launch import Call, resident_blocks
 from groute_py.device.cuda.runtime.pinned import begin_copy, empty_pinned
 from groute_py.device.cuda.runtime.structs import offset_of
-from groute_py.device.cuda.sssp.method import OneGpuMethod
-from groute_py.device.cuda.sssp.parts import SolveParts
+from groute_py.device.cuda.sssp.method import OneGpuMethod, SolveParts
 from groute_py.device.rows import NarrowError
 from groute_py.errors import InputError
 from groute_py.graph.hierarchy import problems

@@ -8,13 +8,12 @@ import cupy as cp
 import numpy as np
 
 from groute_py.device.cuda.graph.csr import DeviceGraph
-from groute_py.device.cuda.graph.transpose import refuse_too_many
+from groute_py.device.cuda.graph.in_edges import refuse_too_many
 from groute_py.device.cuda.runtime.compile import kernels_of
 from groute_py.device.cuda.runtime.launch import Call, Kernels, resident_blocks
 from groute_py.device.cuda.runtime.sort import sort_rows
 from groute_py.device.cuda.runtime.structs import pointed
-from groute_py.device.cuda.sssp.method import OneGpuMethod
-from groute_py.device.cuda.sssp.parts import SolveParts
+from groute_py.device.cuda.sssp.method import OneGpuMethod, SolveParts
 from groute_py.device.cuda.sssp.predecessors import NOBODY
 from groute_py.kernels.choices import CRITERIA
 from groute_py.kernels.source import FRONTIER, WIDE_BLOCK

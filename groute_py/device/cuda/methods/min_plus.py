@@ -9,12 +9,11 @@ import numpy as np
 from cupy.cuda import runtime
 
 from groute_py.device.cuda.graph.csr import DeviceGraph
-from groute_py.device.cuda.graph.transpose import incoming
+from groute_py.device.cuda.graph.in_edges import incoming
 from groute_py.device.cuda.runtime.compile import kernels_of
 from groute_py.device.cuda.runtime.launch import Call, Kernels, resident_blocks
 from groute_py.device.cuda.runtime.structs import pointed
-from groute_py.device.cuda.sssp.method import OneGpuMethod
-from groute_py.device.cuda.sssp.parts import SolveParts
+from groute_py.device.cuda.sssp.method import OneGpuMethod, SolveParts
 from groute_py.kernels.choices import refuse_dense, refuse_uneven
 from groute_py.kernels.source import BLOCK, PULL, WIDE_BLOCK
 from groute_py.kernels.structs import arguments, struct

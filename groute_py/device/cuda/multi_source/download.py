@@ -1,4 +1,4 @@
-"""Rows on their way from a GPU to the host, some at a time, with their predecessors."""
+"""Rows on their way from a GPU to the host: all of a batch, or some at a time."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ import cupy as cp
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.device.cuda.multi_source.columns import TargetColumns
 from groute_py.device.cuda.multi_source.graph import CudaGraph
 from groute_py.device.cuda.runtime.pinned import empty_pinned
-from groute_py.device.rows import RowBlock
+from groute_py.device.rows import NarrowError, RowBlock
 
 PIECE_BYTES = 32 << 20
 """Rows on their way, in one go."""
@@ -93,3 +92,46 @@ class Side:
         self._done.synchronize()
         host = [array[: self._count] for array in self._host]
         return RowBlock(first, host[0], host[1] if len(host) > 1 else None)
+
+
+class TargetColumns:
+    """Targets on the GPU."""
+
+    def __init__(self, targets: NDArray[np.int64]) -> None:
+        self._targets = cp.asarray(targets)
+
+    def of(self, rows: Any) -> Any:
+        """Copy the targets' columns, (r, t), of rows (r, n), in the current stream."""
+        return rows.take(self._targets, axis=1)
+
+
+MOST_PINNED = 1 << 28
+"""Bytes of a batch up to which it goes to page-locked memory, which takes long to get."""
+
+
+class Batch:
+    """All rows of a batch on their way to the host while the next is solved; two take turns."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream, self._first, self._count = stream, 0, 0
+        self._rows: Any = None
+        self._overflow = empty_pinned((1,), np.uint32)
+        self._done = cp.cuda.Event(disable_timing=True)
+
+    def send(self, first: int, rows: Any, overflow: Any) -> None:
+        """Begin to copy rows (no more than at first) and a flag; later work may change both."""
+        self._first, self._count = first, len(rows)
+        if self._rows is None:
+            pinned = rows.nbytes <= MOST_PINNED
+            self._rows = (empty_pinned if pinned else np.empty)(rows.shape, rows.dtype)
+        with self._stream:
+            rows.get(out=self._rows[: self._count], blocking=False)
+            overflow.get(out=self._overflow, blocking=False)
+            self._done.record()
+
+    def arrived(self) -> RowBlock:
+        """Wait for the copy; `NarrowError` if a distance did not fit."""
+        self._done.synchronize()
+        if self._overflow[0]:
+            raise NarrowError
+        return RowBlock(self._first, self._rows[: self._count], None)

@@ -18,7 +18,7 @@ from cupy.cuda import driver, runtime
 from numpy.typing import NDArray
 
 from groute_py.device.base import bound_within, within
-from groute_py.device.cuda.multi_source.columns import TargetColumns
+from groute_py.device.cuda.multi_source.download import TargetColumns
 from groute_py.device.cuda.multi_source.graph import CudaGraph
 from groute_py.device.cuda.multi_source.summary import MOST_ROWS, CudaSummaries, Pending
 from groute_py.device.cuda.runtime.pinned import empty_pinned

@@ -8,9 +8,8 @@ from cupy.cuda import runtime
 
 from groute_py.comm.base import Channel
 from groute_py.device.cuda.runtime.ipc import unmappable
-from groute_py.device.cuda.runtime.visibility import why_hidden
 from groute_py.kernels.source import MAX_PEERS
-from groute_py.system.environment import hiding
+from groute_py.system.environment import hiding, why_hidden
 
 
 def why_not(channel: Channel, gpu: int, first: int = 0) -> str | None:

@@ -2,13 +2,15 @@
 
 CuPy's call packs a dozen arguments and queries the occupancy in 45 to 80 µs, while a solve of a
 small graph takes a millisecond. `Call` keeps them packed. CuPy's call also gives the thread a CUDA
-context; here the caller has to do that.
+context; here the caller has to do that. `Repeated` has many launches as a graph.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import cupy as cp
 import numpy as np
 from cupy.cuda import driver
 from numpy.typing import NDArray
@@ -70,3 +72,25 @@ class Kernels:
         """Launch a kernel with about one thread for each item."""
         blocks = max((threads + self._block - 1) // self._block, 1)
         self._functions[name]((blocks,), (self._block,), arguments)
+
+
+class Repeated:
+    """Launches in the current stream with the same arguments each time; one launch for the host."""
+
+    def __init__(self, launch: Callable[[], None]) -> None:
+        self._launch, self._graph = launch, None
+
+    def __call__(self) -> None:
+        """Launch in the current stream; the first time one by one, as kernels are loaded then."""
+        if self._graph is not None:
+            self._graph.launch(cp.cuda.get_current_stream())
+            return
+        self._launch()
+        self._graph = self._captured()
+
+    def _captured(self) -> Any:
+        stream = cp.cuda.Stream(non_blocking=True)
+        with stream:
+            stream.begin_capture()
+            self._launch()
+            return stream.end_capture()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ def offset_of(layout: np.dtype[Any], field: str) -> int:
     return int(layout.fields[field][1])
 
 
-def pointed(layout: np.dtype[Any], arrays: dict[str, Any], numbers: dict[str, float]) -> Any:
+def pointed(layout: np.dtype[Any], arrays: Mapping[str, Any], numbers: Mapping[str, float]) -> Any:
     """A struct as kernels take it, by value: addresses of device arrays, then numbers."""
     words = np.zeros(1, layout)
     for name, array in arrays.items():

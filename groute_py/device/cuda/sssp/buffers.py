@@ -8,6 +8,7 @@ import cupy as cp
 import numpy as np
 from cupy.cuda import runtime
 
+from groute_py.device.base import Counters
 from groute_py.device.cuda.graph.csr import DeviceGraph
 from groute_py.device.cuda.runtime.ipc import exportable
 from groute_py.device.cuda.runtime.memory_plan import (
@@ -99,3 +100,30 @@ def _shortened(entries: int, own: int) -> str:
     if entries == capacity(own):
         return ""
     return f", short of memory: worklists of {entries:,} entries in place of {capacity(own):,}"
+
+
+class SolveCounters:
+    """Counts that the kernels of a solve report, since it began."""
+
+    def __init__(self) -> None:
+        self.counts = Counters()
+
+    def begin(self) -> None:
+        """Before a solve."""
+        self.counts = Counters()
+
+    def update(
+        self,
+        *,
+        relaxations: int,
+        steps: int,
+        overflowed: bool = False,
+        settled: int = 0,
+        sent: list[int] | None = None,
+        worklists: tuple[int, int] | None = None,
+    ) -> None:
+        """After a slice; all numbers are since the solve began, as in `Counters`."""
+        slices = self.counts.slices + int(steps > self.counts.steps)
+        self.counts = Counters(
+            relaxations, steps, slices, settled, overflowed, sent or [], worklists
+        )

@@ -19,16 +19,31 @@ from groute_py.device.cuda.peer.link import connect
 from groute_py.device.cuda.runtime.gpu import GpuContext
 from groute_py.device.cuda.runtime.memory_plan import is_wide, offset_type
 from groute_py.device.cuda.runtime.short_memory import FULL, if_it_fits, within_memory
-from groute_py.device.cuda.sssp.counting import SolveCounters
+from groute_py.device.cuda.sssp.buffers import SolveCounters
 from groute_py.device.cuda.sssp.linked_kernels import LinkedKernels
-from groute_py.device.cuda.sssp.method import GpuMethod
-from groute_py.device.cuda.sssp.parts import SolveParts
-from groute_py.device.cuda.sssp.warm_up import WARMED_UP, smallest
+from groute_py.device.cuda.sssp.method import GpuMethod, SolveParts
 from groute_py.partition.share import Share
 from groute_py.results.statement import Statement
 
 if TYPE_CHECKING:
     from groute_py.device.cuda.hierarchy.levels import CudaHierarchy
+
+MANY_TO_CUPY = 1100
+"""Values for whose sums and orders CuPy has other kernels than for few; a block takes 1,024."""
+
+WARMED_UP: set[tuple[Any, ...]] = set()
+"""Kernels loaded once in this process: methods and their variants, with a distance and an
+offset type, how ranks exchange, and whether they pull."""
+
+
+def smallest(distance_type: np.dtype[Any]) -> Share:
+    """The smallest share with all cases of loading: unsorted, and larger than a block of CuPy."""
+    count = MANY_TO_CUPY
+    heads = np.repeat(np.roll(np.arange(count, dtype=np.int32), -1), 2)
+    weights, halo = np.tile(np.array([2, 1], distance_type), count), np.zeros(0, np.int64)
+    starts = np.zeros(2, np.int64)
+    offsets = np.arange(0, 2 * count + 1, 2)
+    return Share(0, count, offsets, heads, weights, halo, starts, halo.astype(np.int32))
 
 
 class CudaDevice:

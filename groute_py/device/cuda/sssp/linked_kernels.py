@@ -10,7 +10,7 @@ from cupy.cuda import runtime
 from groute_py.device.cuda.peer.link import Link
 from groute_py.device.cuda.runtime.pinned import empty_pinned
 from groute_py.device.cuda.runtime.structs import ENDING, MAILBOX, offset_of
-from groute_py.device.cuda.sssp.parts import SolveParts
+from groute_py.device.cuda.sssp.method import SolveParts
 from groute_py.errors import RunError
 from groute_py.kernels.source import BLOCK
 

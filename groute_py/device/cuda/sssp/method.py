@@ -9,10 +9,43 @@ from groute_py.device.base import Buckets
 from groute_py.device.cuda.graph.csr import DeviceGraph
 from groute_py.device.cuda.graph.degree_order import DegreeOrder, order_by_degree
 from groute_py.device.cuda.graph.in_edges import add_in_edges, add_weight_classes, seeds
-from groute_py.device.cuda.sssp.parts import SolveParts
+from groute_py.device.cuda.graph.redistribute import Redistribution
+from groute_py.device.cuda.sssp.answer import Answer
+from groute_py.device.cuda.sssp.buffers import SolveBuffers, SolveCounters
+from groute_py.device.cuda.sssp.near_far import NearFar
+from groute_py.device.cuda.sssp.outbox import Outbox
+from groute_py.device.cuda.sssp.predecessors import Predecessors
+from groute_py.device.cuda.sssp.relax_kernel import RelaxKernel
 
 if TYPE_CHECKING:
     from groute_py.device.cuda.hierarchy.levels import CudaHierarchy
+
+
+class SolveParts:
+    """Allocates the working arrays of a share, and makes the parts that work on them."""
+
+    def __init__(
+        self,
+        graph: DeviceGraph,
+        order: DegreeOrder | None,
+        counters: SolveCounters,
+        *,
+        direct: bool,
+        redistribution: Redistribution | None = None,
+    ) -> None:
+        self.graph, self.order, self.counters = graph, order, counters
+        exported = redistribution is not None
+        self.buffers = SolveBuffers(graph, direct=direct, exported=exported)
+        self.outbox = Outbox(graph, self.buffers, direct=direct)
+        self.kernel = RelaxKernel(graph, self.buffers)
+        self.predecessors = Predecessors(
+            graph, self.buffers, self.outbox, self.kernel, redistribution
+        )
+        self.near_far = NearFar(
+            graph, order, self.buffers, self.outbox, self.kernel, self.predecessors, counters
+        )
+        self.answer = Answer(graph, order, self.buffers)
+        self.redistribution = redistribution
 
 
 class GpuMethod:

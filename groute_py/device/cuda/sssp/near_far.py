@@ -11,12 +11,9 @@ from groute_py.comm.base import Buffer
 from groute_py.device.base import Buckets, bound_within, within
 from groute_py.device.cuda.graph.csr import DeviceGraph
 from groute_py.device.cuda.graph.degree_order import DegreeOrder
-from groute_py.device.cuda.sssp.buffers import SolveBuffers
-from groute_py.device.cuda.sssp.counting import SolveCounters
-from groute_py.device.cuda.sssp.distance_filter import set_filter
+from groute_py.device.cuda.sssp.buffers import SolveBuffers, SolveCounters
 from groute_py.device.cuda.sssp.outbox import Outbox
 from groute_py.device.cuda.sssp.predecessors import NOBODY, Predecessors
-from groute_py.device.cuda.sssp.pull_phase import set_pull_phase
 from groute_py.device.cuda.sssp.relax_kernel import RelaxKernel
 from groute_py.device.delta_control import DeltaControl, threshold_after
 
@@ -145,3 +142,59 @@ def _worklists(control: Any) -> tuple[int, int]:
     """Entries of near and of far that kernels have left; far counts those without a place too."""
     near, far = control["near_count"], control["far_count"]
     return int(near[control["step"] % len(near)]), int(far[control["far_side"]])
+
+
+PULL_SHARE = 64
+"""A step with 1 / PULL_SHARE of all arcs defers those that lead far; they are pulled later."""
+
+PULL_REACH = 32.0
+"""Δ over a width: half as far beyond their bucket arcs may lead and be relaxed all the same, a
+quarter as wide are buckets until then, and as wide is the next. Measured, see
+docs/what-we-learned.md#push-and-pull."""
+
+
+def set_pull_phase(graph: DeviceGraph, buffers: SolveBuffers, widest: float, *, grow: bool) -> None:
+    """Set the parameters of the pull phase, which needs buckets that grow.
+
+    Buckets are as wide as Δ once the densest part has been relaxed: then a pull, which looks at all
+    vertices, takes longer than what it saves, wherever arcs lead.
+    """
+    arcs, work = graph.arc_count, buffers.work
+    work["pull_from_arcs"] = max(arcs // PULL_SHARE, 1) if graph.has_in_edges and grow else 0
+    work["pull_below_width"] = min(graph.terms.pull_below_width, widest, LARGEST_FLOAT)
+    work["pull_reach"] = min(widest / PULL_REACH, LARGEST_FLOAT)
+    work["mean_degree"] = max(arcs // max(graph.rows, 1), 1)
+
+
+FILTER_FROM = 1.0
+"""Size of distances, in sizes of L2, from which the filter is used. This and the next two are
+measured, see docs/what-we-learned.md#distance-filter."""
+
+FILTER_IN_L2, MOST_FOLDED = 1 / 3, 3
+"""The part of L2 that the filter may take; and how often a byte is halved, down to a bit."""
+
+FILTER_LEVELS = 32.0
+"""Number of levels that are as wide as the widest bucket."""
+
+LARGEST_FLOAT = 1e38
+"""Largest value that kernels take as a float."""
+
+
+def set_filter(graph: DeviceGraph, buffers: SolveBuffers, widest: float, *, grow: bool) -> None:
+    """Let kernels use the filter if it pays and there is room for it."""
+    own, l2_bytes = graph.share.own_count, graph.gpu.l2_bytes
+    large = own * graph.type.itemsize > FILTER_FROM * l2_bytes
+    # a head in the halo, which is not in the filter, is only there in buckets that are alike
+    filtered = grow and large and graph.halo == 0
+    fold, work = fold_of(own, l2_bytes), buffers.work
+    filtered = filtered and buffers.have_room_for({"filter": ((own >> fold) + 1, np.uint8)})
+    work["filter"], work["levels"], work["fold"] = 0, 0, fold
+    if filtered:
+        work["filter"] = buffers.arrays["filter"].data.ptr
+        work["levels"] = min(FILTER_LEVELS / widest, LARGEST_FLOAT)
+
+
+def fold_of(own: int, l2_bytes: int) -> int:
+    """Return how often the byte is halved, so that the levels of ``own`` vertices fit in L2."""
+    fitting = (fold for fold in range(MOST_FOLDED) if own >> fold <= FILTER_IN_L2 * l2_bytes)
+    return next(fitting, MOST_FOLDED)

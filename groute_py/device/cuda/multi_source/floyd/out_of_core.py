@@ -10,7 +10,6 @@ thousand middle vertices and more, and not for every tile of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,13 +18,10 @@ import numpy as np
 from cupy.cuda import runtime
 from numpy.typing import NDArray
 
-from groute_py.device.cuda.multi_source.download import PIECE_BYTES, downloaded
-from groute_py.device.cuda.multi_source.floyd.steps import TILE, Steps
+from groute_py.device.cuda.multi_source.download import PIECE_BYTES, FindParents, Take
+from groute_py.device.cuda.multi_source.floyd.steps import TILE, MatrixRows
 from groute_py.device.cuda.multi_source.graph import CudaGraph
-from groute_py.device.cuda.multi_source.summary import summarized
 from groute_py.device.cuda.runtime.pinned import empty_pinned
-from groute_py.device.rows import RowBlock, refuse_narrow, surely_fits
-from groute_py.device.summary import Summary, Wanted
 from groute_py.errors import InputError
 from groute_py.system.memory_limits import room_for
 
@@ -63,15 +59,13 @@ class Place:
     free: Any = field(default_factory=lambda: cp.cuda.Event(disable_timing=True))  # it has left
 
 
-class CudaStripFloyd:
-    """See `groute_py.device.rows.RowSolver`; all rows are solved for, whichever are asked for."""
+class CudaStripFloyd(MatrixRows):
+    """All rows, with strips of the matrix that come and go."""
 
     def __init__(self, graph: CudaGraph, greatest_weight: float, *, predecessors: bool) -> None:
-        self._graph, self._predecessors = graph, predecessors
-        self._greatest_weight = greatest_weight
+        super().__init__(graph, greatest_weight, predecessors=predecessors)
         if predecessors:
             _ = graph.incoming
-        self._steps = Steps(graph, cp.cuda.Stream(non_blocking=True))
         self._coming = cp.cuda.Stream(non_blocking=True)
         self._leaving = cp.cuda.Stream(non_blocking=True)
         height = self._height()
@@ -80,26 +74,14 @@ class CudaStripFloyd:
         stay = sum(not strip.on_host for strip in self._strips)
         self.label = f"{graph.label}, {stay} of {len(self._strips)} strips of the matrix stay"
 
-    def blocks(
-        self, sources: NDArray[np.int64], targets: NDArray[np.int64] | None = None
-    ) -> Iterator[RowBlock]:
-        self._close()
-        stream = self._steps.stream
-        find_parents = self._graph.find_parents if self._predecessors else None
-        yield from downloaded(self._graph, stream, sources, targets, self._take, find_parents)
-
-    def summaries(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
-        self._close()
-        yield from summarized(self._graph, self._steps.stream, sources, self._take, wanted)
-
-    def _close(self) -> None:
+    def _closed(self, *, with_trees: bool) -> tuple[Take, FindParents | None]:
         self._graph.gpu.synchronize()
         self._begin()
         for number in range(len(self._strips)):
             self._pass(number)
         self._graph.gpu.synchronize()
-        if not surely_fits(self._graph.vertex_count, self._greatest_weight, self._graph.type):
-            refuse_narrow(self._greatest(), self._greatest_weight, self._graph.type)
+        self._refuse_narrow(self._greatest)
+        return self._take, self._graph.find_parents if with_trees else None
 
     def _height(self) -> int:
         """Rows of a strip."""

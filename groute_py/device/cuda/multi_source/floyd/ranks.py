@@ -9,7 +9,6 @@ meet once a pass, on their hosts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import cupy as cp
@@ -18,14 +17,11 @@ from cupy.cuda import runtime
 from numpy.typing import NDArray
 
 from groute_py.comm.base import Channel
-from groute_py.device.cuda.multi_source.download import PIECE_BYTES, downloaded
-from groute_py.device.cuda.multi_source.floyd.steps import TILE, Steps
+from groute_py.device.cuda.multi_source.download import PIECE_BYTES, FindParents, Take
+from groute_py.device.cuda.multi_source.floyd.steps import TILE, MatrixRows
 from groute_py.device.cuda.multi_source.graph import CudaGraph
-from groute_py.device.cuda.multi_source.summary import summarized
 from groute_py.device.cuda.runtime.ipc import exportable, mapped, unmap
 from groute_py.device.cuda.runtime.short_memory import if_it_fits
-from groute_py.device.rows import RowBlock, refuse_narrow, surely_fits
-from groute_py.device.summary import Summary, Wanted
 from groute_py.errors import InputError
 
 SIDES = 2
@@ -44,39 +40,23 @@ def owner_of(vertices: NDArray[np.int64], vertex_count: int, ranks: int) -> NDAr
     return owner
 
 
-class CudaRankFloyd:
-    """See `groute_py.device.rows.RowSolver`: for the rows of this rank; collective."""
+class CudaRankFloyd(MatrixRows):
+    """The rows of this rank; collective."""
 
     def __init__(
         self, graph: CudaGraph, channel: Channel, greatest_weight: float, *, predecessors: bool
     ) -> None:
-        self._graph, self._channel, self._predecessors = graph, channel, predecessors
-        self._greatest_weight = greatest_weight
+        super().__init__(graph, greatest_weight, predecessors=predecessors)
+        self._channel = channel
         if predecessors:
             _ = graph.incoming
-        self._steps = Steps(graph, cp.cuda.Stream(non_blocking=True))
         self._taking = cp.cuda.Stream(non_blocking=True)
         self._height = strip_rows(graph.vertex_count, channel.size)
         self._firsts = list(range(0, self._steps.pitch, self._height))
         self._allocate()
         self.label = f"{graph.label} and its peers, {len(self._own)} strips of the matrix on each"
 
-    def blocks(
-        self, sources: NDArray[np.int64], targets: NDArray[np.int64] | None = None
-    ) -> Iterator[RowBlock]:
-        self._close_all()
-        if len(sources):
-            stream = self._steps.stream
-            find_parents = self._graph.find_parents if self._predecessors else None
-            yield from downloaded(self._graph, stream, sources, targets, self._take, find_parents)
-
-    def summaries(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
-        self._close_all()
-        if len(sources):
-            yield from summarized(self._graph, self._steps.stream, sources, self._take, wanted)
-
-    def _close_all(self) -> None:
-        """Close the matrix of all ranks; collective."""
+    def _closed(self, *, with_trees: bool) -> tuple[Take, FindParents | None]:
         channel, steps = self._channel, self._steps
         offers = Offers(channel, self._height * steps.row_bytes)
         self._graph.gpu.synchronize()
@@ -86,11 +66,13 @@ class CudaRankFloyd:
         self._sweep(offers)
         self._graph.gpu.synchronize()
         offers.close()
-        if not surely_fits(self._graph.vertex_count, self._greatest_weight, self._graph.type):
-            with steps.stream:
-                greatest = max((steps.greatest(rows) for rows in self._own.values()), default=0.0)
-            greatest = max(channel.gather(greatest))
-            refuse_narrow(greatest, self._greatest_weight, self._graph.type)
+        self._refuse_narrow(self._greatest)
+        return self._take, self._graph.find_parents if with_trees else None
+
+    def _greatest(self) -> float:
+        with self._steps.stream:
+            own = (self._steps.greatest(rows) for rows in self._own.values())
+            return max(self._channel.gather(max(own, default=0.0)))
 
     def _allocate(self) -> None:
         steps, kind = self._steps, self._graph.type

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 import cupy as cp
 import numpy as np
+from numpy.typing import NDArray
 
-from groute_py.device.cuda.multi_source.download import PIECE_BYTES
-from groute_py.device.cuda.multi_source.graph import BLOCK
+from groute_py.device.cuda.multi_source.download import PIECE_BYTES, FindParents, Take, downloaded
+from groute_py.device.cuda.multi_source.graph import BLOCK, CudaGraph
+from groute_py.device.cuda.multi_source.summary import summarized
+from groute_py.device.rows import RowBlock, refuse_narrow, surely_fits
+from groute_py.device.summary import Summary, Wanted
 
 TILE, SQUARE = 128, 256
 """Side of a tile, and the threads that work on one."""
@@ -111,3 +117,33 @@ class Steps:
             SQUARE,
             (rows, pitches[0], to_middle, pitches[1], onward, *counts, *noting),
         )
+
+
+class MatrixRows(ABC):
+    """A `RowSolver` that closes the whole matrix, whichever rows are asked for."""
+
+    def __init__(self, graph: CudaGraph, greatest_weight: float, *, predecessors: bool) -> None:
+        self._graph, self._predecessors = graph, predecessors
+        self._greatest_weight = greatest_weight
+        self._steps = Steps(graph, cp.cuda.Stream(non_blocking=True))
+
+    def blocks(
+        self, sources: NDArray[np.int64], targets: NDArray[np.int64] | None = None
+    ) -> Iterator[RowBlock]:
+        take, find_parents = self._closed(with_trees=self._predecessors)
+        stream = self._steps.stream
+        yield from downloaded(self._graph, stream, sources, targets, take, find_parents)
+
+    def summaries(self, sources: NDArray[np.int64], wanted: Wanted) -> Iterator[Summary]:
+        take, _ = self._closed(with_trees=False)
+        yield from summarized(self._graph, self._steps.stream, sources, take, wanted)
+
+    @abstractmethod
+    def _closed(self, *, with_trees: bool) -> tuple[Take, FindParents | None]:
+        """Close the matrix; return what takes rows of it, and what finds their predecessors."""
+
+    def _refuse_narrow(self, greatest: Callable[[], float]) -> None:
+        """Raise `NarrowError` if a distance may not fit; ``greatest`` is the greatest there is."""
+        graph = self._graph
+        if not surely_fits(graph.vertex_count, self._greatest_weight, graph.type):
+            refuse_narrow(greatest(), self._greatest_weight, graph.type)
