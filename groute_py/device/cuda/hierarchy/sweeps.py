@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import cycle
 from typing import Any
 
 import cupy as cp
@@ -17,7 +16,7 @@ from groute_py.device.cuda.hierarchy.many_trees import SOURCES, SWEEP_BLOCK, Man
 from groute_py.device.cuda.hierarchy.memory_plan import levels_bytes_in, rows_bytes_in
 from groute_py.device.cuda.hierarchy.restrict import part_above
 from groute_py.device.cuda.hierarchy.rounds import contract
-from groute_py.device.cuda.multi_source.download import Batch, downloaded
+from groute_py.device.cuda.multi_source.download import Download, downloaded, in_turn
 from groute_py.device.cuda.multi_source.graph import CudaGraph
 from groute_py.device.cuda.multi_source.summary import CudaSummaries, Pending
 from groute_py.device.rows import NarrowError, RowBlock
@@ -146,19 +145,10 @@ class CudaSweeps:
             part = part_above(self._hierarchy, ends)
             levels = CudaHierarchy(part.hierarchy, self._graph.type, self._core)
         own, columns = part.places[: len(sources)], part.places[len(sources) :]
-        sides = cycle([Batch(self._stream), Batch(self._stream)])
-        before: Batch | None = None
-        try:
-            for first, rows, overflow in self._rows(own, levels, columns):
-                side = next(sides)
-                side.send(first, rows, overflow)
-                if before is not None:
-                    yield before.arrived()
-                before = side
-            if before is not None:
-                yield before.arrived()
-        finally:
-            self._stream.synchronize()  # what the next batch works on may be freed now
+        rows = self._rows(own, levels, columns)
+        pieces = ((first, [some], overflow) for first, some, overflow in rows)
+        downloads = Download(self._stream), Download(self._stream)
+        yield from in_turn(self._stream, pieces, downloads)
 
     def _rows(
         self, sources: Any, levels: CudaHierarchy, columns: Any

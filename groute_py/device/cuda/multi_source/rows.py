@@ -14,14 +14,13 @@ from typing import Any, TypeVar
 
 import cupy as cp
 import numpy as np
-from cupy.cuda import driver, runtime
+from cupy.cuda import driver
 from numpy.typing import NDArray
 
 from groute_py.device.base import bound_within, within
-from groute_py.device.cuda.multi_source.download import TargetColumns
+from groute_py.device.cuda.multi_source.download import Download, TargetColumns, in_turn
 from groute_py.device.cuda.multi_source.graph import CudaGraph
 from groute_py.device.cuda.multi_source.summary import MOST_ROWS, CudaSummaries, Pending
-from groute_py.device.cuda.runtime.pinned import empty_pinned
 from groute_py.device.cuda.runtime.reach import CudaReach, RowReaches
 from groute_py.device.cuda.sssp.device import CudaDevice
 from groute_py.device.rows import NarrowError, RowBlock
@@ -282,14 +281,12 @@ class CudaRows:
             raise NarrowError
         most = PIECE_BYTES if columns is None else COLUMN_BYTES
         step = max(most // (width * self._entry_bytes()), 1)
-        pieces = [slice(a, min(a + step, lane.count)) for a in range(0, lane.count, step)]
-        coming = lane.fetch(pieces[0], columns, predecessors=self._predecessors)
-        for number, piece in enumerate(pieces):
-            lane.stream.synchronize()
-            distances, parents = coming
-            if number + 1 < len(pieces):
-                coming = lane.fetch(pieces[number + 1], columns, predecessors=self._predecessors)
-            yield RowBlock(first + piece.start, distances, parents)
+        arrays = [lane.rows, lane.parents()] if self._predecessors else [lane.rows]
+        pieces = (
+            (first + start, [array[start : min(start + step, lane.count)] for array in arrays])
+            for start in range(0, lane.count, step)
+        )
+        yield from in_turn(lane.stream, pieces, lane.downloads(columns))
 
 
 class Lane:
@@ -303,9 +300,7 @@ class Lane:
         self.sources = cp.zeros(0, np.uint32)
         self.where: NDArray[np.int64] = np.zeros(0, np.int64)
         self._parents: Any = None
-        self._kept: dict[tuple[str, int], Any] = {}
-        self._leaving: dict[tuple[str, int], Any] = {}  # until it has been copied
-        self._side = 0
+        self._downloads: tuple[Download, Download] | None = None
 
     @property
     def count(self) -> int:
@@ -330,32 +325,11 @@ class Lane:
         with self.stream:
             return bool(self.overflowed.get()[0])
 
-    def fetch(
-        self, piece: slice, columns: TargetColumns | None, *, predecessors: bool
-    ) -> tuple[Any, Any]:
-        """Begin to copy some rows, or columns of these, to the host, in the stream."""
-        self._side ^= 1
-        distances = self._download("rows", self.rows[piece], columns)
-        parents = self._parents[piece] if predecessors else None
-        return distances, None if parents is None else self._download("parents", parents, columns)
-
-    def _download(self, name: str, rows: Any, columns: TargetColumns | None) -> Any:
-        key = name, self._side
-        if columns is not None:
-            with self.stream:
-                rows = self._leaving[key] = columns.of(rows)
-        buffer = self._kept.get(key)
-        if buffer is None or len(buffer) < len(rows):
-            buffer = self._kept[key] = empty_pinned(rows.shape, rows.dtype)
-        host = buffer[: len(rows)]
-        runtime.memcpyAsync(
-            host.ctypes.data,
-            rows.data.ptr,
-            rows.nbytes,
-            runtime.memcpyDeviceToHost,
-            self.stream.ptr,
-        )
-        return host
+    def downloads(self, columns: TargetColumns | None) -> tuple[Download, Download]:
+        """Return those of rows, or columns of these; all chunks of a lane have the same."""
+        if self._downloads is None:
+            self._downloads = Download(self.stream, columns), Download(self.stream, columns)
+        return self._downloads
 
 
 def _room(size: int) -> Any:
