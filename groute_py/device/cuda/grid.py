@@ -86,11 +86,9 @@ class RasterGrid:
                 return state
 
     def distances(self) -> Any:
-        """See `groute_py.device.grid.Grid`."""
         return self._distances.reshape(self._shape)
 
     def directions(self) -> Any:
-        """See `groute_py.device.grid.Grid`."""
         with self._room("directions"):
             codes, counts = cp.full(self._count, NO_DIRECTION, np.uint8), cp.empty(2, np.uint32)
         codes[self._sources] = 0
@@ -106,7 +104,6 @@ class RasterGrid:
         return codes.reshape(self._shape)
 
     def allocation(self) -> Any:
-        """See `groute_py.device.grid.Grid`."""
         with self._room("an allocation"):
             labels, left = cp.full(self._count, -1, np.int32), cp.ones(1, np.uint32)
         labels[self._sources] = cp.asarray((-2 - self._problem.numbers).astype(np.int32))
@@ -117,7 +114,6 @@ class RasterGrid:
         return cp.subtract(-2, labels, out=labels).reshape(self._shape)  # -1 becomes -1
 
     def on_host(self, values: Any) -> NDArray[Any]:
-        """See `groute_py.device.grid.Grid`."""
         return to_host(values.reshape(-1)).reshape(self._shape)
 
     def _run(self, name: str, *words: Any) -> None:

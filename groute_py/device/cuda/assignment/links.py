@@ -74,22 +74,18 @@ class CudaLinks:
         self._try = Repeated(self._launch_trials)
 
     def own(self, flows: Any) -> Any:
-        """See `groute_py.assignment.links.Links`."""
         return cp.asarray(flows)
 
     def stack(self, rows: Sequence[Any]) -> Any:
-        """See `groute_py.assignment.links.Links`."""
         own = [cp.asarray(row) for row in rows]
         return cp.stack(own) if len(own) > 1 else own[0][None]
 
     def costs(self, flows: Any) -> Any:
-        """See `groute_py.assignment.links.Links`."""
         costs = cp.empty(flows.shape, np.float64)
         self._run("evaluate", self._times, self._classes, flows, costs, self._sums)
         return costs
 
     def sums(self) -> tuple[float, float]:
-        """See `groute_py.assignment.links.Links`."""
         paid, objective = self._totals[:2].get().tolist()
         return paid, objective
 
@@ -115,7 +111,6 @@ class CudaLinks:
         return whole
 
     def least(self, flows: Any, target: Any) -> float:
-        """See `groute_py.assignment.links.Links`."""
         words = flows, target, *self._way, self._search, self._sums
         self._run("begin_search", self._times, self._classes, *words)
         state = np.zeros(len(SEARCH))

@@ -77,7 +77,6 @@ class CudaLoading:
         self._trees, self._trips = CudaTrees(0, 0), dict[int, CudaTrips]()
 
     def customize(self, costs: Any) -> None:
-        """See `groute_py.device.loading.Loading`."""
         self.gpu.use()
         self._costs[:] = to_device(costs, np.float64)
         self._customize()
@@ -92,7 +91,6 @@ class CudaLoading:
         return self._trips_of(trips, numbers).load(trips.trips)
 
     def unpack(self, trips: Origins, shares: Sequence[Any]) -> Load:
-        """See `groute_py.device.loading.Loading`."""
         whole = shares[0] if len(shares) == 1 else np.sum(shares, axis=0)
         flows, sums = whole[: self._arc_count], host_array(whole[self._arc_count :])
         costs, lost = sums.reshape(2, -1)
@@ -106,7 +104,6 @@ class CudaLoading:
     def sums(
         self, pairs: Origins, values: NDArray[np.float64], numbers: Sequence[int]
     ) -> NDArray[np.float64]:
-        """See `groute_py.device.loading.Loading`."""
         self.gpu.use()
         return self._trips_of(pairs, numbers).sums([self._values(row) for row in values])
 

@@ -163,6 +163,20 @@ def unpacked_arcs(arcs: Any, distance_type: np.dtype[Any]) -> tuple[Any, Any]:
     return fields[:, 1].astype(np.uint32), fields[:, 0].view(distance_type)
 
 
+def starts_of(counts: Any, dtype: Any) -> Any:
+    """Return where rows of so many entries begin, and where the last one ends, shape (n + 1,)."""
+    starts = cp.zeros(len(counts) + 1, dtype)
+    cp.cumsum(counts, dtype=dtype, out=starts[1:])
+    return starts
+
+
+def places_in(order: Any, dtype: Any) -> Any:
+    """Return the place of each of the numbers 0 … n − 1 in an order of them, shape (n,)."""
+    places = cp.empty(len(order), dtype)
+    places[order] = cp.arange(len(order), dtype=dtype)
+    return places
+
+
 def lengths(offsets: Any) -> Any:
     """uint32, shape (n,): of rows."""
     return (offsets[1:] - offsets[:-1]).astype(np.uint32)

@@ -13,7 +13,7 @@ import numpy as np
 from cupy.cuda import runtime
 
 from groute_py.comm.base import Channel
-from groute_py.device.cuda.graph.csr import DeviceGraph, lengths
+from groute_py.device.cuda.graph.csr import DeviceGraph, lengths, places_in, starts_of
 from groute_py.device.cuda.runtime.gpu import GpuContext
 from groute_py.device.cuda.runtime.ipc import exportable, mapped, unmap
 from groute_py.device.cuda.runtime.short_memory import if_it_fits, pieces
@@ -74,10 +74,8 @@ def order_by_degree(graph: DeviceGraph) -> DegreeOrder | None:
         return None
     numbers = cp.empty(own, np.uint32)
     _number(offsets, numbers)
-    order = cp.empty(own, np.uint32)
-    order[numbers] = cp.arange(own, dtype=np.uint32)
-    starts = cp.zeros(own + 1, graph.offset_type)
-    cp.cumsum(lengths(offsets)[order], dtype=graph.offset_type, out=starts[1:])
+    order = places_in(numbers, np.uint32)
+    starts = starts_of(lengths(offsets)[order], graph.offset_type)
     moved = cp.empty(len(arcs), arcs.dtype)
     graph.visit_rows("move_rows", order, numbers, starts, moved)
     graph.put(offsets=starts, arcs=moved)

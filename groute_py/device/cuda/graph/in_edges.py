@@ -13,7 +13,7 @@ import cupy as cp
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.device.cuda.graph.csr import DeviceGraph
+from groute_py.device.cuda.graph.csr import DeviceGraph, starts_of
 from groute_py.device.cuda.runtime.sort import ascending, sort_rows, sorting_bytes
 from groute_py.device.cuda.runtime.transfer import to_device
 from groute_py.errors import InputError
@@ -132,8 +132,7 @@ def _transposed(graph: DeviceGraph) -> dict[str, Any]:
     own, arcs = graph.share.own_count, graph.arrays["arcs"]
     counts = cp.zeros(own, np.uint32)
     graph.visit_rows("count_in_arcs", counts)
-    offsets = cp.zeros(own + 1, graph.offset_type)
-    cp.cumsum(counts, dtype=graph.offset_type, out=offsets[1:])
+    offsets = starts_of(counts, graph.offset_type)
     del counts  # before more is made
     in_arcs = cp.empty(len(arcs), arcs.dtype)
     graph.visit_rows("transpose_arcs", offsets[:-1].astype(np.uint64), in_arcs)

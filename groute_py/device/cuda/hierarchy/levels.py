@@ -9,7 +9,7 @@ import cupy as cp
 import numpy as np
 
 from groute_py.device.base import unreached
-from groute_py.device.cuda.graph.csr import packed_arcs
+from groute_py.device.cuda.graph.csr import packed_arcs, places_in
 from groute_py.device.cuda.multi_source.floyd.steps import Steps
 from groute_py.device.cuda.runtime.compile import kernels_of
 from groute_py.device.cuda.runtime.structs import pointed
@@ -73,15 +73,13 @@ class CudaHierarchy:
         up = down
         if not hierarchy.is_symmetric:
             up = packed_arcs(heads, self._widened(hierarchy.up), distance_type)
-        places = cp.empty(self.vertex_count, np.uint32)
-        places[cp.asarray(hierarchy.vertices)] = cp.arange(self.vertex_count, dtype=np.uint32)
         self._arrays = {
             "levels": cp.asarray(np.array(hierarchy.levels, np.uint32)),
             "offsets": cp.asarray(hierarchy.offsets).astype(np.uint32),
             "down": down,
             "up": up,
             "core": core_distances(hierarchy, distance_type) if core is None else core,
-            "places": places,
+            "places": places_in(cp.asarray(hierarchy.vertices), np.uint32),
         }
         numbers: dict[str, float] = {
             "vertices": self.vertex_count,

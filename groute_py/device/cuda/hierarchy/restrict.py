@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import cupy as cp
 import numpy as np
 
+from groute_py.device.cuda.graph.csr import places_in, starts_of
 from groute_py.device.cuda.hierarchy.skeleton import contraction_kernels
 from groute_py.graph.hierarchy.hierarchy import Hierarchy
 
@@ -26,16 +27,13 @@ class Part(NamedTuple):
 
 def part_above(hierarchy: Hierarchy, vertices: Any) -> Part:
     """The part with some vertices, on the device, all that lie above them, and the core."""
-    count = hierarchy.vertex_count
-    places = cp.empty(count, np.uint32)
-    places[hierarchy.vertices] = cp.arange(count, dtype=np.uint32)
+    places = places_in(hierarchy.vertices, np.uint32)
     wanted = places[vertices]
     marked = _marked(hierarchy, wanted)
     kept = cp.flatnonzero(marked)
     new = (cp.cumsum(marked, dtype=np.uint32) - np.uint32(1)).astype(np.uint32)
     begins = hierarchy.offsets[:-1][kept]
-    offsets = cp.zeros(len(kept) + 1, np.int64)
-    cp.cumsum(hierarchy.offsets[1:][kept] - begins, dtype=np.int64, out=offsets[1:])
+    offsets = starts_of(hierarchy.offsets[1:][kept] - begins, np.int64)
     # arcs of a kept place lie together: the k-th of its row
     arcs = cp.arange(int(offsets[-1]), dtype=np.int64)
     arcs += (begins - offsets[:-1])[_tails(hierarchy, offsets, len(arcs))]

@@ -14,6 +14,7 @@ import cupy as cp
 import numpy as np
 
 from groute_py.device.base import unreached
+from groute_py.device.cuda.graph.csr import places_in, starts_of
 from groute_py.device.cuda.hierarchy.memory_plan import CORE
 from groute_py.device.cuda.hierarchy.skeleton import Skeleton, joined, skeleton_of
 from groute_py.device.cuda.runtime.structs import pointed
@@ -84,8 +85,7 @@ def refuse_hubs(skeleton: Skeleton) -> None:
     longest = int(degrees.max())
     if longest * longest <= MOST_WALKED:
         return
-    inner = cp.zeros(len(skeleton.heads) + 1, np.int64)
-    cp.cumsum(degrees[skeleton.heads] > 1, dtype=np.int64, out=inner[1:])
+    inner = starts_of(degrees[skeleton.heads] > 1, np.int64)
     if bool((degrees * (inner[ends] - inner[begins]) > MOST_WALKED).any()):
         raise DenseError(skeleton.count, skeleton.mean_degree, longest)
 
@@ -124,23 +124,18 @@ class Contraction:
         levels = first_places(core.count, [len(r.vertices) for r in rounds])
         outward = rounds[::-1]
         vertices = cp.concatenate([self._originals, *(r.vertices for r in outward)])
-        places = cp.empty(len(vertices), np.int32)
-        places[vertices] = cp.arange(len(vertices), dtype=np.int32)
         degrees = cp.concatenate([cp.zeros(core.count, np.uint32), *(r.degrees for r in outward)])
-        offsets = cp.zeros(len(vertices) + 1, np.int64)
-        cp.cumsum(degrees, dtype=np.int64, out=offsets[1:])
         heads = cp.concatenate([cp.zeros(0, np.uint32), *(r.heads for r in outward)])
         none = core.out[:0]
         down = cp.concatenate([none, *(r.down for r in outward)])
         up = down if symmetric else cp.concatenate([none, *(r.up for r in outward)])
         there = core.out != unreached(np.dtype(core.out.dtype))
-        ends = cp.zeros(len(there) + 1, np.int64)
-        cp.cumsum(there, dtype=np.int64, out=ends[1:])
+        ends = starts_of(there, np.int64)
         return Hierarchy(
             levels=levels,
             vertices=vertices.astype(np.int32),
-            offsets=offsets,
-            heads=places[heads],
+            offsets=starts_of(degrees, np.int64),
+            heads=places_in(vertices, np.int32)[heads],
             down=down,
             up=up,
             core_offsets=ends[core.offsets],

@@ -9,6 +9,7 @@ import cupy as cp
 import numpy as np
 
 from groute_py.device.base import unreached
+from groute_py.device.cuda.graph.csr import starts_of
 from groute_py.device.cuda.runtime.compile import kernels_of
 from groute_py.device.cuda.runtime.launch import Kernels
 from groute_py.device.cuda.runtime.sort import ascending
@@ -74,8 +75,7 @@ class Skeleton:
         self.kernels.run("prune", MANY_THREADS, self.struct, tails, arcs, out, in_)
         nothing = unreached(np.dtype(out.dtype))
         is_arc = out != nothing if self.symmetric else (out != nothing) | (in_ != nothing)
-        ends = cp.zeros(len(out) + 1, np.uint32)
-        cp.cumsum(is_arc, dtype=np.uint32, out=ends[1:])
+        ends = starts_of(is_arc, np.uint32)
         out = out[is_arc]
         return Skeleton(
             self.kernels,

@@ -12,7 +12,7 @@ import cupy as cp
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.device.cuda.graph.csr import lengths
+from groute_py.device.cuda.graph.csr import lengths, places_in, starts_of
 from groute_py.device.cuda.multi_source.graph import free_bytes
 from groute_py.device.cuda.runtime.compile import kernels_of
 from groute_py.device.cuda.runtime.gpu import label_of, own_gpu
@@ -83,10 +83,11 @@ class LevelGraph:
         count = int(np.count_nonzero(falling))
         self.names = order[:count].astype(np.uint32)
         self.first_arcs = offsets[:-1][self.names]
-        numbers = cp.empty(self.vertex_count, np.uint32)
-        numbers[order] = cp.arange(self.vertex_count, dtype=np.uint32)
+        numbers = places_in(order, np.uint32)
         self._numbers, self._leads_on = to_host(numbers), np.diff(graph.offsets) > 0
-        out_offsets, in_offsets = (_starts(d[self.names]) for d in (out_degrees, in_degrees))
+        out_offsets, in_offsets = (
+            starts_of(d[self.names], np.uint32) for d in (out_degrees, in_degrees)
+        )
         new_heads, tails = cp.empty(len(heads), np.uint32), cp.empty(len(heads), np.uint32)
         rows, threads = np.uint32(count), 32 * count
         ends = offsets, heads, self.names, numbers
@@ -197,13 +198,6 @@ class LevelSearch:
     def _level(self, level: int) -> Any:
         size = self._groups * self._graph.size.vertices
         return self._masks[level * size : (level + 1) * size]
-
-
-def _starts(degrees: Any) -> Any:
-    """uint32, shape (n + 1,): where rows of some degrees begin, and the last one ends."""
-    offsets = cp.zeros(len(degrees) + 1, np.uint32)
-    cp.cumsum(degrees, dtype=np.uint32, out=offsets[1:])
-    return offsets
 
 
 SUMMARIZED_AT_ONCE = 1 << 12
