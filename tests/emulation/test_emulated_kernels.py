@@ -27,6 +27,7 @@ from groute_py.kernels.source import (
     LEVELS,
     LINKS,
     LOADING,
+    MAX_PEERS,
     PULL,
     SOLVE,
     SWEEP,
@@ -79,6 +80,10 @@ def test_structs_lie_as_the_compiler_has_them(
     mode = "hierarchical" if program is SOLVE else "alone"
     flags = [*options(kind, wide_offsets=False, mode=mode), "-fsyntax-only", "-w"]
     subprocess.run(["g++", *flags, str(source)], check=True)
+
+
+def test_as_many_peers_as_the_kernels_have() -> None:
+    assert struct(SOLVE, "Peers")["mailbox"].shape == (MAX_PEERS,)
 
 
 @pytest.mark.parametrize("barrier", ["", "__syncthreads();"])
