@@ -25,7 +25,6 @@ Buffer = NDArray[np.uint8]
 Memory = Callable[[int], Buffer]
 """Allocates room for a message of a given size in bytes."""
 
-
 MESSAGE_BYTES = 1 << 30
 """Greatest size of a message: some MPI libraries count bytes by 32-bit integers with a sign."""
 

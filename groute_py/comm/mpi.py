@@ -38,7 +38,6 @@ TESTS_BEFORE_NAPS, LONGEST_NAP_S = 1000, 2e-3
 """Ranks that wait for each other are mostly about to meet, and a nap takes 60 us or more; but one
 may wait long, while another reads a file."""
 
-
 SHEET = np.dtype([("length", np.int64), ("text", "S248")])
 """A fixed-size record for small gathers, which ranks wait for in every solve."""
 

@@ -29,7 +29,6 @@ from groute_py.results.statement import Statement
 NO_PARENT = -1
 """The predecessor of the source and of unreached vertices."""
 
-
 ModeName = Literal["alone", "fused", "hierarchical", "rounds"]
 """Ways to exchange: not at all; inside kernels; inside kernels on each host and in rounds between
 hosts; in rounds."""

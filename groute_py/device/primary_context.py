@@ -14,7 +14,6 @@ from threading import Thread
 LIBRARY = "libcuda.so.1"
 """The driver's, as CuPy loads it."""
 
-
 _begun: set[int] = set()
 """Ranks on this host whose contexts this process has begun to make."""
 

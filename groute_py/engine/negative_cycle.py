@@ -56,7 +56,6 @@ MOST_PASSES, SMALL_ARCS = 64, 1 << 20
 """So often all arcs of a small graph may be relaxed before float distances count as sinking; those
 of larger ones the more often, in proportion, since solving in another way costs more there."""
 
-
 BEFORE_A_LOOK, BEFORE_A_SWEEP = 4, 16
 """Number of times that all arcs have been relaxed before the first look; and, for each of its
 sweeps, before a later one."""

@@ -14,10 +14,8 @@ from groute_py.graph.tails import ranges
 OPENSTREETMAP = "© OpenStreetMap contributors, ODbL"
 """The credit for data of OpenStreetMap."""
 
-
 EARTH_RADIUS_M = 6_371_008.8
 """The mean radius of the Earth, of the sphere on which distances are measured."""
-
 
 Units = Mapping[str, str]
 """Units, such as ``ms``, by names of columns; that of weights by ""."""

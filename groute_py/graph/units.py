@@ -32,7 +32,6 @@ LONGEST = 200
 AMOUNT = re.compile(r"(\d{1,300}(?:\.\d{0,300})?|\.\d{1,300}) ?([a-z]+)")
 """A number, in any unit one that float64 holds, and a word."""
 
-
 SPEED = re.compile(r"(\d{1,9}(?:\.\d{0,9})?) ?km/h")
 
 OF_ROADS = {"time": "ms", "length": "m"}

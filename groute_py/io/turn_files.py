@@ -36,7 +36,6 @@ FROM = "from_"
 ROW_BYTES = 300
 """Least size of a turn in memory."""
 
-
 SUFFIX = re.compile(r"\.(csv(\.\w+)?|parquet)$")
 
 

@@ -26,7 +26,6 @@ OWN_FILES = Path("/proc/self/fd")
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 """Errors of a full or failing disk."""
 
-
 _placed: dict[Path, tuple[Path, int]] = {}
 """Files that this process has put in place, or is about to, by their absolute paths: the paths that
 were given, and the numbers of their inodes."""

@@ -22,7 +22,6 @@ STAT = Path("/proc/self/stat")
 START_FIELD = 22
 """Number of the field with the ticks from the boot of the machine to the process's start."""
 
-
 MOST_EVENTS = 200_000
 """Spans and values of counters that a record keeps; later ones are only counted."""
 

@@ -203,7 +203,6 @@ ALGORITHMS = (
     SLF_LLL_BELLMAN_FORD,
 )
 
-
 DENSE_SHARE = 0.25
 """Share of pairs with an arc from which a GPU relaxes everything at once."""
 

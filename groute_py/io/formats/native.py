@@ -38,7 +38,6 @@ SUFFIX = ".csr"
 
 KIND = Kind("native graph", b"groute-py csr ", 2, frozenset({"first_id", "name", "source"}))
 
-
 BEGINS = re.compile(KIND.family)
 
 

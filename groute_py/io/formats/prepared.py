@@ -52,7 +52,6 @@ KIND = Kind(
 STORED = {name: f"hierarchy_{name}" if name in ("offsets", "heads") else name for name in ARRAYS}
 """The names of the arrays of a hierarchy in a file."""
 
-
 BEGINS = re.compile(KIND.family)
 
 

@@ -44,7 +44,6 @@ BLANKS = b" \t\r"
 INTEGER = re.compile(rb"[+-]?\d{1,400}")
 DECIMAL = re.compile(rb"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
-
 EXACT = 2**53
 """Integers up to it are float64 as they are."""
 ROUNDED = (
