@@ -24,16 +24,9 @@ from groute_py.centrality.simple import (
 )
 from groute_py.comm.agree import on_root
 from groute_py.comm.base import Channel
+from groute_py.device import dependencies
 from groute_py.device.cpu.dependencies import CpuDependencies
-from groute_py.device.dependencies import (
-    EXACT,
-    Accumulation,
-    CycleError,
-    Dependencies,
-    DependencySolver,
-    PathCountError,
-    square_scale,
-)
+from groute_py.device.dependencies import Accumulation, Dependencies, DependencySolver
 from groute_py.device.registry import gpu_problem
 from groute_py.device.rows import NarrowError
 from groute_py.engine.algorithms.numbers import row_types
@@ -120,7 +113,7 @@ class Accumulated:
     @property
     def statistics(self) -> dict[str, Any]:
         """The device, the most paths, and whether no count of paths was rounded."""
-        exact = self.most_paths <= EXACT
+        exact = self.most_paths <= dependencies.EXACT
         return {"device": self.label, "most_paths": self.most_paths, "exact_counts": exact}
 
 
@@ -198,7 +191,7 @@ def accumulate(
     if job.accumulation.by_arc:
         totals = job.simple.of_given_arcs(totals)
     if job.accumulation.squares:
-        scale = square_scale(job.graph.vertex_count)
+        scale = dependencies.square_scale(job.graph.vertex_count)
         squares = _spread_squares(job, floats(total.squares) / scale**2)
     return Accumulated(job, totals, squares, total.most_paths, sums.label)
 
@@ -354,12 +347,12 @@ def _translated(name: str) -> Iterator[None]:
     """Translate errors of an accumulation into ours."""
     try:
         yield
-    except CycleError as problem:
+    except dependencies.CycleError as problem:
         raise RunError(
             f"in {quoted(name)} weights are so small beside distances that they are lost in "
             "rounding, and shortest paths close cycles; scale them to integers"
         ) from problem
-    except PathCountError as problem:
+    except dependencies.PathCountError as problem:
         raise RunError(
             f"{quoted(name)} has more than 1.8e308 shortest paths between two vertices, which "
             "float64 cannot count; use weights with fewer ties"

@@ -6,17 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from groute_py.cli import records, show
+from groute_py.cli import options, records, show
 from groute_py.cli.amounts import Integer
-from groute_py.cli.options import (
-    arc_weights_option,
-    format_option,
-    graph_argument,
-    no_turns,
-    options_from,
-    reading_options,
-    resume_option,
-)
 from groute_py.cli.runner import Runner
 from groute_py.errors import InputError, check_choice, quote
 from groute_py.system.paths import is_stdout
@@ -40,7 +31,7 @@ WITHOUT = {"normalized": ("eccentricity", *NUMBERS), "reverse": COUNTED, "top": 
 
 @click.command()
 @click.argument("measure", metavar=f"[{'|'.join(MEASURES)}]")
-@graph_argument
+@options.graph_argument
 @click.option(
     "--sources",
     default="all",
@@ -50,17 +41,17 @@ WITHOUT = {"normalized": ("eccentricity", *NUMBERS), "reverse": COUNTED, "top": 
 @click.option("--unweighted", is_flag=True, help="Count arcs instead of adding weights.")
 @click.option("--normalized", is_flag=True, help="Scale values to be compared between graphs.")
 @click.option("--top", type=Integer(min=0), help="Print so many.  [10]")
-@options_from(
+@options.options_from(
     "centrality",
     reverse={"help": "Take distances to a vertex, not those from it."},
     memory_limit={"help": "Take so much of the GPU's memory, such as 20G.  [all that is free]"},
 )
 @click.option("-o", "--output", help="Save all values: .csv .json .npz .parquet.")
-@format_option
-@resume_option
-@no_turns
-@arc_weights_option
-@reading_options
+@options.format_option
+@options.resume_option
+@options.no_turns
+@options.arc_weights_option
+@options.reading_options
 def centrality(
     measure: str,
     graph: str,

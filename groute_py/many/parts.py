@@ -18,12 +18,8 @@ from groute_py.graph.arrays import host_array
 from groute_py.graph.csr import Graph
 from groute_py.graph.direction import Direction
 from groute_py.graph.facts import Facts, counting_hops, facts_of
-from groute_py.graph.hierarchy.prepared import (
-    PreparedFile,
-    hierarchy_of,
-    order_of_prepared,
-    without_hierarchy,
-)
+from groute_py.graph.hierarchy import prepared
+from groute_py.graph.hierarchy.prepared import PreparedFile
 from groute_py.graph.hierarchy.problems import UnsuitableError, cannot
 from groute_py.graph.hierarchy.separators.order import OneOrder
 from groute_py.graph.ids import Numbering
@@ -187,8 +183,8 @@ class Parts:
 
         def is_due() -> bool:
             whole = (self.graph if contracts else self.plain_graph)(self.supply_direction)
-            gains = hierarchy_of(whole) is not None
-            return row_graph is None or (gains and hierarchy_of(row_graph.graph) is None)
+            gains = prepared.hierarchy_of(whole) is not None
+            return row_graph is None or (gains and prepared.hierarchy_of(row_graph.graph) is None)
 
         if on_root(self.channel, is_due):
 
@@ -239,9 +235,9 @@ class Parts:
         def changed() -> tuple[Graph, Any, Any]:
             before = self.forward()
             some, values = arcs(before) if callable(arcs) else (arcs, weights)
-            graph = with_other_weights(without_hierarchy(before).to_host(), values, some)
+            graph = with_other_weights(prepared.without_hierarchy(before).to_host(), values, some)
             self.options.check_against(facts_of(graph))
-            if (order := order_of_prepared(before)) is not None:
+            if (order := prepared.order_of_prepared(before)) is not None:
                 self.order = OneOrder(order)
             return graph, some, values
 

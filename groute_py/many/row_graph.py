@@ -18,12 +18,8 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.direction import Direction
 from groute_py.graph.facts import Facts, facts_of
 from groute_py.graph.geography import Units
-from groute_py.graph.hierarchy.prepared import (
-    PreparedGraph,
-    hierarchy_of,
-    order_of_prepared,
-    without_hierarchy,
-)
+from groute_py.graph.hierarchy import prepared
+from groute_py.graph.hierarchy.prepared import PreparedGraph
 from groute_py.graph.ids import Numbering
 from groute_py.graph.turns.expanded import Layout, layout_of, solved_graph
 from groute_py.many.carry import Carrier
@@ -62,8 +58,8 @@ class RowGraph:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state that other ranks get, who may not see the file of a prepared graph."""
-        hierarchy, order = hierarchy_of(self.graph), order_of_prepared(self.graph)
-        return vars(self) | {"graph": (without_hierarchy(self.graph), hierarchy, order)}
+        hierarchy, order = prepared.hierarchy_of(self.graph), prepared.order_of_prepared(self.graph)
+        return vars(self) | {"graph": (prepared.without_hierarchy(self.graph), hierarchy, order)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         graph, hierarchy, order = state["graph"]

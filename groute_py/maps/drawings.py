@@ -12,6 +12,7 @@ from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
 from groute_py.graph.geography import Shapes
 from groute_py.graph.ids import Positions
+from groute_py.maps import raster
 from groute_py.maps.lines import (
     Floats,
     Ground,
@@ -22,15 +23,7 @@ from groute_py.maps.lines import (
     whole_arcs,
 )
 from groute_py.maps.places import MapLayout
-from groute_py.maps.raster import (
-    Frame,
-    mean_of_lines,
-    mean_of_points,
-    most_of_lines,
-    most_of_points,
-    spread,
-    stretch_of,
-)
+from groute_py.maps.raster import Frame
 from groute_py.maps.sheet import (
     BLACK,
     FAINT,
@@ -76,7 +69,9 @@ def draw_tree(result: Result, layout: MapLayout, unit: str, longest: int) -> She
     sheet = Sheet(network.frame, title_of("Shortest-path tree", result), reach_of(result, unit))
     image = network.most(sizes[arcs.heads], np.where(result.reached, sizes, -1))
     trunks = np.where(image >= TRUNK * sizes.max(), image, -1)
-    image = np.fmax(image, np.where((wide := spread(trunks, 3, np.maximum)) < 0, np.nan, wide))
+    image = np.fmax(
+        image, np.where((wide := raster.spread(trunks, 3, np.maximum)) < 0, np.nan, wide)
+    )
     way = "lead there" if result.reverse else "are reached"
     label = f"vertices that {way} through an arc (logarithmic)"
     sheet.scaled(image, TREE_SCALE, label, log=True)
@@ -163,7 +158,8 @@ def draw_flows(
     sheet.layer(network.covered(), FAINT)
     image = network.most(np.where(volumes > 0, volumes, -1), np.full(graph.vertex_count, -1.0))
     busy = np.where(image >= BUSY * greatest, image, -1)
-    image = np.fmax(image, np.where((wide := spread(busy, 3, np.maximum)) < 0, np.nan, wide))
+    wide = raster.spread(busy, 3, np.maximum)
+    image = np.fmax(image, np.where(wide < 0, np.nan, wide))
     if np.isfinite(image).any():
         sheet.scaled(image, TREE_SCALE, "volume of a link", log=False)
     return sheet
@@ -262,7 +258,7 @@ class Network:
         *,
         planar: bool = False,
     ) -> None:
-        stretch = 1.0 if planar else stretch_of(places)
+        stretch = 1.0 if planar else raster.stretch_of(places)
         self.places, self.arcs = places, None
         self.frame = Frame.around(places, longest, stretch)
         if arcs is not None and len(places) <= LINES_UP_TO:
@@ -281,20 +277,22 @@ class Network:
         """The mean of valid values of vertices, shape (n,), in each pixel; NaN without any."""
         if self.arcs is None:
             some = slice(None) if valid.all() else valid
-            return self._enlarged(mean_of_points(self._coarse, self.places[some], values[some]))
+            return self._enlarged(
+                raster.mean_of_points(self._coarse, self.places[some], values[some])
+            )
         lines, shares, arcs = self._segments
         low, high = values[self.arcs.tails], values[self.arcs.heads]
         some = (valid[self.arcs.tails] & valid[self.arcs.heads])[arcs]
         arcs = arcs[some]
         along = low[arcs, np.newaxis] + (high - low)[arcs, np.newaxis] * shares[some]
-        return mean_of_lines(self.frame, lines[some], along, self._thick)
+        return raster.mean_of_lines(self.frame, lines[some], along, self._thick)
 
     def most(self, of_arcs: Floats, of_vertices: Floats) -> Floats:
         """The greatest value in each pixel, of arcs or else of vertices; −1 is none; else NaN."""
         if self.arcs is None:
-            return self._enlarged(most_of_points(self._coarse, self.places, of_vertices))
+            return self._enlarged(raster.most_of_points(self._coarse, self.places, of_vertices))
         lines, _, arcs = self._segments
-        return most_of_lines(self.frame, lines, of_arcs[arcs], self._thick)
+        return raster.most_of_lines(self.frame, lines, of_arcs[arcs], self._thick)
 
     def covered(self) -> NDArray[np.bool_]:
         """The pixels of the network; bool, shape (height, width)."""
@@ -303,7 +301,7 @@ class Network:
 
     def around(self, which: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """The pixels of some vertices; bool, shape (height, width)."""
-        spots = most_of_points(self._coarse, self.places, np.where(which, 0.0, -1.0))
+        spots = raster.most_of_points(self._coarse, self.places, np.where(which, 0.0, -1.0))
         return self._enlarged(~np.isnan(spots))
 
     def _enlarged(self, image: NDArray[Any]) -> NDArray[Any]:

@@ -19,18 +19,9 @@ from groute_py.centrality.distances import Reduced
 from groute_py.centrality.scores import estimated
 from groute_py.device.base import unreached
 from groute_py.many.johnson import solve_nearest
+from groute_py.networkx import solves
 from groute_py.networkx.graph import BackendGraph, Node, Weight, entry
 from groute_py.networkx.paths import ALGORITHMS, DIJKSTRA
-from groute_py.networkx.solves import (
-    dependencies_of,
-    networkx_errors,
-    nodes_in,
-    non_negative,
-    options,
-    rows_of,
-    trees,
-    vertex_of,
-)
 
 
 @entry
@@ -41,7 +32,7 @@ def closeness_centrality(
     if not len(G) and u is None:
         return {}
     nodes = None if u is None else [u]
-    rows = rows_of(G, distance, nodes, reverse=G.is_directed(), measure="closeness")
+    rows = solves.rows_of(G, distance, nodes, reverse=G.is_directed(), measure="closeness")
     values = rows.closeness(normalized=wf_improved).tolist()
     return dict(zip(G, values, strict=True)) if u is None else values[0]
 
@@ -51,20 +42,20 @@ def harmonic_centrality(
     G: BackendGraph, nbunch: Any, distance: Weight, sources: Any
 ) -> dict[Node, float]:
     """By distances to each node of ``nbunch``, from all nodes or ``sources``."""
-    nodes = list(dict.fromkeys(nodes_in(G, nbunch)))
+    nodes = list(dict.fromkeys(solves.nodes_in(G, nbunch)))
     if sources is not None:
-        return _harmonic_from(G, nodes, distance, set(nodes_in(G, sources)))
+        return _harmonic_from(G, nodes, distance, set(solves.nodes_in(G, sources)))
     if not nodes:
         return {}
-    rows = rows_of(G, distance, nodes, reverse=G.is_directed(), measure="harmonic")
+    rows = solves.rows_of(G, distance, nodes, reverse=G.is_directed(), measure="harmonic")
     return dict(zip(nodes, rows.harmonic(normalized=False).tolist(), strict=True))
 
 
 def _harmonic_from(
     graph: BackendGraph, nodes: list[Node], distance: Weight, sources: Iterable[Node]
 ) -> dict[Node, float]:
-    arcs, sums = non_negative(graph.arcs(distance)), np.zeros(len(graph))
-    for _, tree in trees(graph, arcs, sources, options(predecessors=False)):
+    arcs, sums = solves.non_negative(graph.arcs(distance)), np.zeros(len(graph))
+    for _, tree in solves.trees(graph, arcs, sources, solves.options(predecessors=False)):
         row = tree.distances
         there = (row != unreached(row.dtype)) & (row != 0)
         sums[there] += 1 / row[there]
@@ -81,7 +72,7 @@ def betweenness_centrality(
     sample = _sample(G, k, seed)
     if sample == []:
         return dict.fromkeys(G, 0.0)
-    sums = dependencies_of(G, weight, sample, endpoints=endpoints)
+    sums = solves.dependencies_of(G, weight, sample, endpoints=endpoints)
     return dict(zip(G, _estimated(G, sums, normalized).tolist(), strict=True))
 
 
@@ -95,7 +86,7 @@ def edge_betweenness_centrality(
     sample = _sample(G, k, seed)
     totals, is_light = np.zeros(G.weighted.arc_count), np.ones(G.weighted.arc_count, np.bool_)
     if sample != []:
-        sums = dependencies_of(G, weight, sample, by_arc=True)
+        sums = solves.dependencies_of(G, weight, sample, by_arc=True)
         totals = _estimated(G, sums, normalized)
         if sums.job.simple.places is not None:
             is_light = sums.job.simple.places >= 0
@@ -156,7 +147,7 @@ METHODS = ("unweighted", "dijkstra", "bellman-ford", "floyd-warshall", "floyd-wa
 @entry
 def eccentricity(G: BackendGraph, v: Any, sp: Any, weight: Weight) -> Any:
     """Eccentricity of a node, or of several or all by node; by the lengths ``sp`` if given."""
-    nodes = nodes_in(G, v)
+    nodes = solves.nodes_in(G, v)
     values = _eccentricities(G, nodes, weight) if sp is None else _from_lengths(G, nodes, sp)
     try:
         return values[v] if v in G else values
@@ -217,7 +208,7 @@ def average_shortest_path_length(G: BackendGraph, weight: Weight, method: str | 
         )
     if count == 1:
         return 0
-    result = rows_of(G, None if method == "unweighted" else weight, None, measure="mean")
+    result = solves.rows_of(G, None if method == "unweighted" else weight, None, measure="mean")
     if not result.complete:
         kind = "strongly connected" if G.is_directed() else "connected"
         raise nx.NetworkXError(f"Graph is not {kind}.")
@@ -227,11 +218,11 @@ def average_shortest_path_length(G: BackendGraph, weight: Weight, method: str | 
 @entry
 def voronoi_cells(G: BackendGraph, center_nodes: Any, weight: Weight) -> dict[Any, set[Node]]:
     """The nodes that are nearest to each center, and those that no center reaches."""
-    centers = [vertex_of(G, node) for node in center_nodes]
+    centers = [solves.vertex_of(G, node) for node in center_nodes]
     if not centers:
         raise ValueError("sources must not be empty")
-    with networkx_errors():
-        choices = options(algorithm=ALGORITHMS[DIJKSTRA])
+    with solves.networkx_errors():
+        choices = solves.options(algorithm=ALGORITHMS[DIJKSTRA])
         origins = solve_nearest(G.arcs(weight), np.unique(centers), choices).origins
     cells: dict[Any, set[Node]] = {}
     for node, origin in zip(G, origins.tolist(), strict=True):
@@ -248,7 +239,7 @@ def _eccentricities(graph: BackendGraph, nodes: list[Node], weight: Weight) -> E
 
 def _rows(graph: BackendGraph, weight: Weight, nodes: list[Node] | None, measure: str) -> Reduced:
     """Return `rows_of` nodes that reach all others."""
-    result = rows_of(graph, weight, nodes, measure=measure)
+    result = solves.rows_of(graph, weight, nodes, measure=measure)
     if not result.complete:
         raise _not_connected(graph)
     return result

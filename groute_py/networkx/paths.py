@@ -18,16 +18,9 @@ import numpy as np
 
 from groute_py.engine.options import Options
 from groute_py.many.johnson import potentials, solve_johnson
+from groute_py.networkx import solves
 from groute_py.networkx.graph import BackendGraph, Node, Weight, entries, entry
-from groute_py.networkx.solves import (
-    SourceTree,
-    nearest,
-    networkx_errors,
-    options,
-    tree,
-    trees,
-    vertex_of,
-)
+from groute_py.networkx.solves import SourceTree
 
 DIJKSTRA, BELLMAN_FORD, UNWEIGHTED = "dijkstra", "bellman_ford", "shortest"
 """The methods, by their words in NetworkX's names."""
@@ -44,7 +37,7 @@ Lengths = dict[Node, Any]
 def _options(method: str, cutoff: Cutoff = None, *, paths: bool = True) -> Options:
     if method == UNWEIGHTED and cutoff is not None and not math.isinf(cutoff):
         cutoff = math.ceil(cutoff)  # a fraction of a step is a step, as in NetworkX
-    return options(algorithm=ALGORITHMS[method], cutoff=cutoff, predecessors=paths)
+    return solves.options(algorithm=ALGORITHMS[method], cutoff=cutoff, predecessors=paths)
 
 
 def _tree(
@@ -60,13 +53,13 @@ def _tree(
 ) -> SourceTree:
     arcs = graph.arcs(weight).reversed() if backwards else graph.arcs(weight)
     last = None if method == BELLMAN_FORD else target
-    return tree(graph, arcs, source, _options(method, cutoff, paths=paths), last)
+    return solves.tree(graph, arcs, source, _options(method, cutoff, paths=paths), last)
 
 
 def _trees(
     graph: BackendGraph, weight: Weight, method: str, cutoff: Cutoff, *, paths: bool
 ) -> Iterator[tuple[Node, SourceTree]]:
-    return trees(graph, graph.arcs(weight), graph, _options(method, cutoff, paths=paths))
+    return solves.trees(graph, graph.arcs(weight), graph, _options(method, cutoff, paths=paths))
 
 
 def _paths_to(
@@ -95,7 +88,7 @@ def single_source(
     cutoff: Cutoff = None,
 ) -> tuple[Any, Any]:
     """Lengths and paths, to all nodes or to ``target``."""
-    vertex_of(G, source)
+    solves.vertex_of(G, source)
     if target is not None and target == source:
         return 0, [target]
     return _lengths_and_paths(_tree(G, source, weight, method, cutoff, target), target)
@@ -127,7 +120,7 @@ def path_to(G: BackendGraph, source: Node, target: Node, weight: Weight, method:
 @entries("{}_path_length", DIJKSTRA, BELLMAN_FORD)
 def length_to(G: BackendGraph, source: Node, target: Node, weight: Weight, method: str) -> Any:
     """The length of a path to ``target``."""
-    vertex_of(G, source)
+    solves.vertex_of(G, source)
     if source == target:
         return 0
     result = _tree(G, source, weight, method, target=target, paths=False)
@@ -174,7 +167,7 @@ def single_target_shortest_path(G: BackendGraph, target: Node, cutoff: Cutoff) -
 @entry
 def single_target_shortest_path_length(G: BackendGraph, target: Node, cutoff: Cutoff) -> Lengths:
     """Lengths from all nodes."""
-    vertex_of(G, target, "Target")
+    solves.vertex_of(G, target, "Target")
     return _tree(G, target, None, UNWEIGHTED, cutoff, paths=False, backwards=True).lengths()
 
 
@@ -186,7 +179,7 @@ def multi_source_dijkstra(
     sources = list(sources)
     if target is not None and target in sources:
         for source in sources:
-            vertex_of(G, source)
+            solves.vertex_of(G, source)
         return 0, [target]
     return _lengths_and_paths(_nearest(G, sources, cutoff, weight), target)
 
@@ -210,7 +203,7 @@ def multi_source_dijkstra_path_length(
 def _nearest(
     graph: BackendGraph, sources: Iterable[Node], cutoff: Cutoff, weight: Weight
 ) -> SourceTree:
-    return nearest(graph, graph.arcs(weight), sources, _options(DIJKSTRA, cutoff))
+    return solves.nearest(graph, graph.arcs(weight), sources, _options(DIJKSTRA, cutoff))
 
 
 @entry
@@ -218,16 +211,16 @@ def bidirectional_dijkstra(
     G: BackendGraph, source: Node, target: Node, weight: Weight
 ) -> tuple[Any, list[Node]]:
     """Length and path to ``target``; the search goes forwards only."""
-    vertex_of(G, source)
-    vertex_of(G, target, "Target")
+    solves.vertex_of(G, source)
+    solves.vertex_of(G, target, "Target")
     return single_source(G, source, target, weight, DIJKSTRA)
 
 
 @entry
 def bidirectional_shortest_path(G: BackendGraph, source: Node, target: Node) -> list[Node]:
     """A path to ``target``; the search goes forwards only."""
-    vertex_of(G, source)
-    vertex_of(G, target, "Target")
+    solves.vertex_of(G, source)
+    solves.vertex_of(G, target, "Target")
     result = _tree(G, source, None, UNWEIGHTED, target=target)
     if target not in result:
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
@@ -237,8 +230,8 @@ def bidirectional_shortest_path(G: BackendGraph, source: Node, target: Node) -> 
 @entry
 def has_path(G: BackendGraph, source: Node, target: Node) -> bool:
     """Find out whether a path leads to ``target``."""
-    vertex_of(G, source)
-    vertex_of(G, target, "Target")
+    solves.vertex_of(G, source)
+    solves.vertex_of(G, target, "Target")
     return target in _tree(G, source, None, UNWEIGHTED, target=target, paths=False)
 
 
@@ -300,7 +293,7 @@ def bellman_ford_predecessor_and_distance(
     G: BackendGraph, source: Node, weight: Weight
 ) -> tuple[Paths, Lengths]:
     """For each node its predecessors on all shortest paths, and the length."""
-    vertex_of(G, source)
+    solves.vertex_of(G, source)
     arcs = G.arcs(weight)
     loops = arcs.heads == arcs.tails()
     if (arcs.weights[loops] < 0).any():  # NetworkX refuses these also where no path leads
@@ -316,8 +309,8 @@ def johnson(G: BackendGraph, weight: Weight) -> dict[Node, Paths]:
     """Each node with paths from it."""
     if not len(G):
         return {}
-    with networkx_errors():
-        rows = solve_johnson(G.arcs(weight), np.arange(len(G)), options())
+    with solves.networkx_errors():
+        rows = solve_johnson(G.arcs(weight), np.arange(len(G)), solves.options())
     assert rows.predecessors is not None
     every = zip(G, rows.distances, rows.predecessors, strict=True)
     return {node: SourceTree(G, lengths, parents).paths() for node, lengths, parents in every}
@@ -327,8 +320,8 @@ def johnson(G: BackendGraph, weight: Weight) -> dict[Node, Paths]:
 def negative_edge_cycle(G: BackendGraph, weight: Weight) -> bool:
     """Find out whether the graph has a negative cycle."""
     try:
-        with networkx_errors():
-            potentials(G.arcs(weight), options())
+        with solves.networkx_errors():
+            potentials(G.arcs(weight), solves.options())
     except nx.NetworkXUnbounded:
         return True
     return False
