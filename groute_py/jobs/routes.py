@@ -13,15 +13,8 @@ from numpy.typing import NDArray
 
 from groute_py.errors import InputError, file_path
 from groute_py.graph.csr import Graph
-from groute_py.maps.geojson import (
-    SUFFIX,
-    Feature,
-    Rows,
-    collection,
-    geodataframe_of,
-    lines_of,
-    write_features,
-)
+from groute_py.maps import geojson
+from groute_py.maps.geojson import SUFFIX, Feature
 from groute_py.maps.page import PAGE, check_tiles, ground_layer, page_of_routes, write_page
 from groute_py.maps.places import Coordinates, Places, places_of
 from groute_py.results import tables
@@ -128,12 +121,14 @@ class Routes(JobAnswer):
     def save_lines(self, path: Path, places: Places, tiles: str | None = None) -> None:
         """Write paths as lines between coordinates, as `save` does for maps."""
         if path.suffix == SUFFIX:
-            write_features(path, self._features(places, tables.with_units), self.attribution)
+            geojson.write_features(
+                path, self._features(places, tables.with_units), self.attribution
+            )
             return
         assert self.graph is not None
         ground = ground_layer(tiles, planar=places.planar)
-        lines = self._features(places, tables.in_words)
-        page = page_of_routes(lines, self.graph, planar=places.planar)
+        worded = self._features(places, tables.in_words)
+        page = page_of_routes(worded, self.graph, planar=places.planar)
         with translating_errors(path), replacing(path) as file:
             write_page(page, ground, file)
 
@@ -142,7 +137,7 @@ class Routes(JobAnswer):
         """The lines of the paths as GeoJSON, for GeoPandas, folium and others."""
         if self.paths is None or self.graph is None:
             raise InputError("lines need paths; solve with paths=True")
-        return collection(
+        return geojson.collection(
             self._features(places_of(self.graph), tables.with_units), self.attribution
         )
 
@@ -155,14 +150,14 @@ class Routes(JobAnswer):
             InputError: there are no paths, or the graph has no coordinates.
             SetupError: GeoPandas is not installed.
         """
-        return geodataframe_of(self.__geo_interface__)
+        return geojson.geodataframe_of(self.__geo_interface__)
 
     def _features(self, places: Places, shown: Callable[..., TableColumns]) -> Iterator[Feature]:
         """The lines of paths; their properties are columns with units, or in words."""
         assert self.graph is not None
-        return lines_of(self._lines(shown), self.graph, places, reverse=self.reverse)
+        return geojson.lines_of(self._lines(shown), self.graph, places, reverse=self.reverse)
 
-    def _lines(self, shown: Callable[..., TableColumns]) -> Rows:
+    def _lines(self, shown: Callable[..., TableColumns]) -> geojson.Rows:
         assert self.paths is not None
         for start in range(0, len(self.pairs), PAIRS_AT_ONCE):
             some = slice(start, start + PAIRS_AT_ONCE)

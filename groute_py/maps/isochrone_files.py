@@ -13,15 +13,9 @@ import numpy as np
 from groute_py.errors import InputError, quote
 from groute_py.graph.units import amount, shown, titled
 from groute_py.io.optional_libraries import library
+from groute_py.maps import geojson
 from groute_py.maps.areas import check_areas
-from groute_py.maps.geojson import (
-    SUFFIX,
-    Feature,
-    collection,
-    coordinates_in,
-    rings_in,
-    write_features,
-)
+from groute_py.maps.geojson import SUFFIX, Feature
 from groute_py.maps.isochrone_map import map_of, page_of, write_picture
 from groute_py.maps.lines import Pieces, segments_of
 from groute_py.maps.page import PAGE, check_tiles, ground_layer, write_page
@@ -81,7 +75,7 @@ def write(
         bands = partial(_bands, margin=margin)
         list_of: dict[str, Listing] = {"vertices": _points, "arcs": _lines, "bands": bands}
         every = (feature for reach in reaches for feature in list_of[features](view, reach))
-        write_features(path, every, answer.graph.attribution)
+        geojson.write_features(path, every, answer.graph.attribution)
     else:
         chart = map_of(view, reaches, margin)
         with translating_errors(path), replacing(path) as file:
@@ -97,7 +91,7 @@ def bands_of(answer: Reaches) -> dict[str, Any]:
     check_areas()
     view = ReachView(answer)
     bands = (feature for reach in answer.reaches for feature in _bands(view, reach))
-    return collection(bands, answer.graph.attribution)
+    return geojson.collection(bands, answer.graph.attribution)
 
 
 def _followed(answer: Reaches, progress: Progress | None) -> Iterator[Reach]:
@@ -163,7 +157,7 @@ def _bands(view: ReachView, reach: Reach, margin: float | None = None) -> Iterat
     planar, source = view.places.planar, next(tables.records(_source(view, reach, 1)), {})
     areas, unproject = view.areas(reach, margin), view.plane.unproject
     for limit, polygons in reversed(list(zip(view.limits, areas, strict=True))):
-        shape = rings_in((map(unproject, polygon) for polygon in polygons), planar=planar)
+        shape = geojson.rings_in((map(unproject, polygon) for polygon in polygons), planar=planar)
         of_limit: dict[str, Any] = {"limit": limit}
         if view.unit:
             of_limit = {
@@ -177,7 +171,7 @@ def _points(view: ReachView, reach: Reach) -> Iterator[Feature]:
     """The vertices; the last two columns of their table are coordinates."""
     places, part = view.places, _vertex_rows(view, reach)
     points = np.stack([part.pop(title).values for title in places.titles], axis=1)
-    shapes = coordinates_in(points, planar=places.planar)
+    shapes = geojson.coordinates_in(points, planar=places.planar)
     for shape, row in zip(
         shapes, tables.records(tables.with_units(part, view.graph.units)), strict=True
     ):
@@ -188,7 +182,7 @@ def _lines(view: ReachView, reach: Reach) -> Iterator[Feature]:
     """The parts of arcs, along their shapes."""
     pieces = view.pieces(reach)
     segments = segments_of(pieces, view.ground)
-    corners = coordinates_in(segments.ends, planar=view.places.planar)
+    corners = geojson.coordinates_in(segments.ends, planar=view.places.planar)
     firsts = [*segments.firsts().tolist(), len(corners)]
     rows = tables.records(tables.with_units(_arc_columns(view, reach, pieces), view.graph.units))
     for (first, stop), row in zip(pairwise(firsts), rows, strict=True):

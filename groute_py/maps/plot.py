@@ -13,15 +13,8 @@ from numpy.typing import NDArray
 from groute_py.errors import InputError, check_choice, check_truth, check_whole_number, file_path
 from groute_py.graph.csr import Graph
 from groute_py.graph.units import shown_unit
+from groute_py.maps import drawings
 from groute_py.maps.charts import TITLES, draw_convergence, draw_histogram, draw_time_line
-from groute_py.maps.drawings import (
-    draw_distances,
-    draw_flows,
-    draw_network,
-    draw_parts,
-    draw_paths,
-    draw_tree,
-)
 from groute_py.maps.places import layout_in, layout_of
 from groute_py.maps.saved import TimeLine, saved_in
 from groute_py.maps.sheet import LONGEST, add_attribution, check_picture, save_picture, styled
@@ -173,11 +166,11 @@ def _of_result(result: Result, wish: Wish) -> tuple[str, Any]:
         return "Distances", figure
     layout = layout_of(wish.coordinates, len(result.distances))._replace(planar=wish.planar)
     if wish.paths:
-        sheet = draw_paths(result, wish.paths, layout, wish.unit, wish.size)
+        sheet = drawings.draw_paths(result, wish.paths, layout, wish.unit, wish.size)
     elif wish.tree:
-        sheet = draw_tree(result, layout, wish.unit, wish.size)
+        sheet = drawings.draw_tree(result, layout, wish.unit, wish.size)
     else:
-        sheet = draw_distances(result, layout, wish.unit, wish.size)
+        sheet = drawings.draw_distances(result, layout, wish.unit, wish.size)
     sheet.add_attribution(result.attribution or layout.attribution)
     return sheet.title, sheet.figure
 
@@ -189,7 +182,7 @@ def _of_flows(flows: Flows, wish: Wish) -> tuple[str, Any]:
         return TITLES["history"], draw_convergence(flows.history, wish.size)
     graph = flows.graph
     layout = layout_of(wish.coordinates, graph.vertex_count)._replace(planar=wish.planar)
-    sheet = draw_flows(graph, flows.volumes, layout, wish.size)
+    sheet = drawings.draw_flows(graph, flows.volumes, layout, wish.size)
     sheet.add_attribution(graph.attribution or layout.attribution)
     return sheet.title, sheet.figure
 
@@ -201,8 +194,8 @@ def _of_graph(graph: Graph, source: Any, wish: Wish) -> tuple[str, Any]:
         raise InputError(f"{graph.name} has no vertices to draw")
     layout = layout_in(graph, source, wish.coordinates)._replace(planar=wish.planar)
     if wish.parts is None:
-        sheet = draw_network(graph, layout, wish.size)
+        sheet = drawings.draw_network(graph, layout, wish.size)
     else:
-        sheet = draw_parts(graph, wish.parts, wish.partition, layout, wish.size)
+        sheet = drawings.draw_parts(graph, wish.parts, wish.partition, layout, wish.size)
     sheet.add_attribution(graph.attribution or layout.attribution)
     return sheet.title, sheet.figure

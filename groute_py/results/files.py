@@ -22,18 +22,8 @@ import numpy as np
 from groute_py.errors import InputError, quote
 from groute_py.io.formats.dense_matrix import NO_ARC
 from groute_py.io.npz import save_arrays
-from groute_py.results.tables import (
-    CARRIED,
-    Column,
-    TableColumns,
-    of_distances,
-    of_vertices,
-    with_sums,
-    with_units,
-    write_csv,
-    write_json,
-    write_parquet,
-)
+from groute_py.results import tables
+from groute_py.results.tables import Column, TableColumns
 
 Result = Any  # A `groute_py.Result`, which imports this module
 
@@ -58,7 +48,7 @@ def _write_npz(result: Result, file: IO[bytes]) -> None:
         arrays["attribution"] = np.array(result.attribution)
     if result.units.get(""):
         arrays["unit"] = np.array(result.units[""])
-    arrays |= {f"{CARRIED}{name}": sums for name, sums in result.carried.items()}
+    arrays |= {f"{tables.CARRIED}{name}": sums for name, sums in result.carried.items()}
     save_arrays(file, arrays)
 
 
@@ -67,7 +57,7 @@ def _write_csv(result: Result, file: IO[bytes]) -> None:
     if result.predecessors is None:
         first = {name: columns[name] for name in ("vertex", "distance")}
         columns = first | {"predecessor": Column(nobody, nobody)} | columns
-    write_csv(file, [with_units(columns, result.units)], result.attribution)
+    tables.write_csv(file, [tables.with_units(columns, result.units)], result.attribution)
 
 
 def _write_table(write: Callable[..., None], result: Result, file: IO[bytes]) -> None:
@@ -102,13 +92,13 @@ def columns_of(result: Result, some: slice = slice(None)) -> TableColumns:
     numbering, places = result.numbering, result.coordinates
     columns = {
         "vertex": Column(numbering.ids_of(np.arange(len(result.distances))[some])),
-        "distance": of_distances(result.distances[some]),
+        "distance": tables.of_distances(result.distances[some]),
     }
     if result.predecessors is not None:
-        columns["predecessor"] = of_vertices(result.predecessors[some], numbering)
+        columns["predecessor"] = tables.of_vertices(result.predecessors[some], numbering)
     if places is not None:
         columns |= {"x": Column(places[some, 0]), "y": Column(places[some, 1])}
-    return with_sums(columns, result.carried, some)
+    return tables.with_sums(columns, result.carried, some)
 
 
 def _write_comment(file: IO[bytes], sign: str, text: str) -> None:
@@ -136,8 +126,8 @@ FORMS = {
     "npy": Form(lambda result, file: np.save(file, result.distances), ".npy"),
     "csv": Form(_write_csv, ".csv"),
     "txt": Form(_write_txt, ".txt"),
-    "parquet": Form(partial(_write_table, write_parquet), ".parquet"),
-    "json": Form(partial(_write_table, write_json), ".json"),
+    "parquet": Form(partial(_write_table, tables.write_parquet), ".parquet"),
+    "json": Form(partial(_write_table, tables.write_json), ".json"),
     "sol": Form(_write_sol, ".sol"),
     "matrix-distances": Form(_write_matrix_distances, None),
 }
