@@ -40,6 +40,7 @@ from groute_py.many.storage.folder import run_of
 from groute_py.many.storage.store import UNITS, SavedUnits, Store
 from groute_py.maps.places import Coordinates, Places, has_places, places_of
 from groute_py.maps.reach import Reach
+from groute_py.results.answer import about
 from groute_py.results.distances import reached_in
 from groute_py.results.tables import attributes_of
 
@@ -151,9 +152,10 @@ class IsochroneJob:
             reaches=tuple(reaches),
             reverse=opened.options.reverse,
             places=start.places,
-            statistics=statistics,
             graph=start.base,
+            statistics=statistics,
             attributes=attributes_of(source=self.sources),
+            **about(start.base),
         )
 
     def _from_any(

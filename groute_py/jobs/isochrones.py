@@ -10,19 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import InputError, check_number, file_path, quote
-from groute_py.graph.geography import Units
-from groute_py.graph.ids import Numbering
 from groute_py.maps import isochrone_files
 from groute_py.maps.areas import Polygon
 from groute_py.maps.geojson import geodataframe_of
 from groute_py.maps.lines import Pieces, Watch
 from groute_py.maps.places import FARTHEST
 from groute_py.maps.reach import Reach, Reaches, ReachView
-from groute_py.results.tables import TableColumns, Tabular
+from groute_py.results.tables import TableColumns
 
 
-class Isochrones(Reaches, Tabular):
+class Isochrones(Reaches):
     """The vertices and arcs within limits of some sources.
+
+    The other attributes are those of `groute_py.results.answer.JobAnswer`.
 
     Attributes:
         sources: int64, shape (k,), positions of vertices.
@@ -33,23 +33,7 @@ class Isochrones(Reaches, Tabular):
         statistics: of the last solve, see `groute_py.engine.statistics.Statistics`.
         graph: that was solved, without an expansion by turns; with ``reverse`` its arcs are turned
             round.
-        attributes: other columns of `groute_py.Points` by role (``source``) and title.
     """
-
-    @property
-    def attribution(self) -> str:
-        """The credit of the graph's data, "" for none."""
-        return self.graph.attribution
-
-    @property
-    def numbering(self) -> Numbering:
-        """Between positions and the graph's own ids."""
-        return self.graph.numbering
-
-    @property
-    def units(self) -> Units:
-        """The units of distances by "", and of columns by their names, where they are known."""
-        return self.graph.units
 
     def part(self, some: slice) -> TableColumns:
         """See `Tabular.part`; the vertices within each of some reaches."""

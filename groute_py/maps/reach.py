@@ -15,7 +15,7 @@ from groute_py.graph.csr import Graph
 from groute_py.maps.areas import Polygon, areas_of
 from groute_py.maps.lines import Floats, Ground, Pieces, Watch, beelines, pieces_of, segments_of
 from groute_py.maps.places import Places, Plane, plane_of, shapes_at
-from groute_py.results.tables import Attributes
+from groute_py.results.answer import JobAnswer
 
 USUAL_MARGIN = 100.0  # the margin of areas about no arc at all
 
@@ -35,7 +35,7 @@ class Reach(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Reaches:
+class Reaches(JobAnswer):
     """An answer of isochrones; `groute_py.Isochrones` describes the attributes."""
 
     sources: NDArray[np.int64]
@@ -43,9 +43,7 @@ class Reaches:
     reaches: tuple[Reach, ...]
     reverse: bool
     places: Places | None
-    statistics: dict[str, Any] = field(repr=False)
     graph: Graph = field(repr=False)
-    attributes: Attributes = field(default_factory=dict, repr=False)
 
 
 class ReachView:

@@ -28,11 +28,11 @@ class JobAnswer(Tabular):
             ``distances``: int64 or float64, as there where no path leads.
     """
 
-    statistics: dict[str, Any] = field(default_factory=dict)
-    numbering: Numbering = field(default_factory=lambda: Numbering(0))
+    statistics: dict[str, Any] = field(default_factory=dict, repr=False)
+    numbering: Numbering = field(default_factory=lambda: Numbering(0), repr=False)
     attribution: str = ""
     units: Units = field(default_factory=dict)
-    attributes: Attributes = field(default_factory=dict)
+    attributes: Attributes = field(default_factory=dict, repr=False)
     carried: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
 
