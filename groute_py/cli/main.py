@@ -23,6 +23,7 @@ from groute_py.cli.assign import assign
 from groute_py.cli.cache import cache
 from groute_py.cli.centrality import centrality
 from groute_py.cli.convert import convert, generate, prepare
+from groute_py.cli.cost_distance import cost_distance
 from groute_py.cli.doctor import doctor
 from groute_py.cli.info import algorithms, info
 from groute_py.cli.jobs import isochrone, nearest, route
@@ -99,8 +100,8 @@ def commands() -> None:
 
 
 for command in (
-    *(matrix, nearest, isochrone, route, query, centrality, assign, prepare),
-    *(sssp, bfs, apsp, info, generate, convert, verify),
+    *(matrix, nearest, isochrone, route, query, centrality, assign, cost_distance),
+    *(prepare, sssp, bfs, apsp, info, generate, convert, verify),
     *(algorithms, cache, doctor, plan, plot, launch),
 ):
     commands.add_command(command)

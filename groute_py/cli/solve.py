@@ -319,11 +319,12 @@ def _show(
     show.timed_answer(rows, seconds, as_json=False, verbose=verbose, aside=aside)
     word = "from" if "reverse" in rows else "to"
     for path in paths:
-        for line in _path_text(path, word, rows.get("unit", "")):
+        for line in path_text(path, word, rows.get("unit", "")):
             click.echo(printable(line), err=aside)
 
 
-def _path_text(path: dict[str, Any], word: str, unit: str) -> list[str]:
+def path_text(path: dict[str, Any], word: str, unit: str) -> list[str]:
+    """Return the lines of a path for people."""
     if path["distance"] is None:
         return [f"no path {word} {path['target']}"]
     steps = " → ".join(map(str, path["path"]))

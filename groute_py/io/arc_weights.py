@@ -49,7 +49,8 @@ def with_arc_weights(graph: Graph, path: Path) -> Graph:
             f"{path}: unknown suffix {suffix}; weights are read from .npy .csv .tsv .parquet"
         )
     refuse_pipes(path)
-    weights, lines = _of_array(path) if path.suffix == ".npy" else _of_table(path)
+    is_array = path.suffix == ".npy"
+    weights, lines = (read_array(path, "its weights"), None) if is_array else _of_table(path)
     if weights.shape != (graph.arc_count,):
         raise FormatError(
             path,
@@ -67,13 +68,18 @@ def with_arc_weights(graph: Graph, path: Path) -> Graph:
     return without_hierarchy(graph).to_host().with_weights(weights)
 
 
-def _of_array(path: Path) -> tuple[NDArray[Any], None]:
+def read_array(path: Path, what: str) -> NDArray[Any]:
+    """Return the numbers of a ``.npy``; ``what`` names them in messages.
+
+    Raises:
+        FormatError: the file has something else.
+    """
     try:
         mapped = np.load(path, mmap_mode="r", allow_pickle=False)
         if not isinstance(mapped, np.ndarray) or mapped.dtype.kind not in "iufb":
             raise ValueError(f"it holds {getattr(mapped, 'dtype', 'several arrays')}, no numbers")
-        check_room(mapped.nbytes, f"{path}: its weights")
-        return np.array(mapped), None
+        check_room(mapped.nbytes, f"{path}: {what}")
+        return np.array(mapped)
     except OSError as error:
         raise FormatError(path, f"cannot be read: {error.strerror or error}") from error
     except (ValueError, EOFError) as error:

@@ -29,6 +29,7 @@ COMMANDS = [
     "cache",
     "centrality",
     "convert",
+    "cost-distance",
     "doctor",
     "generate",
     "info",
