@@ -41,6 +41,10 @@ COMMANDS = (
     ("apsp", "integers.gr", "--reduce", "max"),
     ("sssp", "integers.gr", "--prepare"),
     ("prepare", "integers.gr", "-o", "it.prepared"),
+    *(
+        ("route", "it.prepared", "--from", "1", "--to", "500", *words, "-o", "routes.csv")
+        for words in ((), ("-k", "2"), ("--alternatives", "1"))
+    ),
     (
         *("isochrone", "it.prepared", "--each", "--from", "random:20", "--limits", "9"),
         *("-o", "reach.csv"),

@@ -314,11 +314,11 @@ MOST_K = 2**31 - 1
 """Nearest facilities or shortest paths; their numbers have 32 bits."""
 
 
-def check_k(k: Any) -> None:
+def check_k(k: Any, name: str = "k") -> None:
     """Raise `InputError` unless there can be so many of a kind."""
-    check_whole_number("k", k)
+    check_whole_number(name, k)
     if not 0 < k <= MOST_K:
-        raise InputError(f"k must be at least 1 and at most {MOST_K:,}, not {k}")
+        raise InputError(f"{name} must be at least 1 and at most {MOST_K:,}, not {k}")
 
 
 def check_cutoff(value: Any) -> None:

@@ -42,6 +42,15 @@ def limit(text: str) -> int | float | str:
         return text
 
 
+def share(text: str) -> float:
+    """Return a share, which may be in percent.
+
+    >>> share("25%"), share("0.25")
+    (0.25, 0.25)
+    """
+    return number(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+
+
 def size_of(text: str | None) -> int | None:
     """Return a size as people write it; None for none.
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from groute_py.cli import show
-from groute_py.cli.amounts import limit
+from groute_py.cli.amounts import limit, share
 from groute_py.cli.options import MEMORY, NAMED, job_options, which_option
 from groute_py.cli.places import NamedVertices, OptionVertices
 from groute_py.cli.records import trace_option
@@ -134,6 +134,24 @@ def nearest(
         metavar="COUNT",
         help="Find the COUNT shortest paths of each pair, none of which passes a vertex twice.",
     ),
+    click.option(
+        "--alternatives",
+        default=0,
+        metavar="COUNT",
+        help="Find up to COUNT other routes of each pair, which people tell apart.",
+    ),
+    click.option(
+        "--longer",
+        type=share,
+        metavar="SHARE",
+        help="How much longer than the shortest path alternatives may be.  [25%]",
+    ),
+    click.option(
+        "--overlap",
+        type=share,
+        metavar="SHARE",
+        help="How much of an alternative may lie on routes before it.  [70%]",
+    ),
     output="Save a line for each path: .csv .json .parquet .geojson .html.",
     memory_limit={"help": MEMORY},
     more=(TILES, trace_option),
@@ -145,12 +163,16 @@ def route(
     targets: str | None,
     paths: bool,
     k: int,
+    alternatives: int,
+    longer: float | None,
+    overlap: float | None,
     tiles: str | None,
     **arguments: Any,
 ) -> None:
     """Shortest paths in GRAPH between many pairs of vertices: distances, and paths on request.
 
-    What is finished when a run ends early stays in OUTPUT.partial, for --resume, but not with -k.
+    What is finished when a run ends early stays in OUTPUT.partial, for --resume, but not with -k
+    or --alternatives.
     """
     run = Runner("route", graph, arguments, {"--from": sources, "--to": targets}, pairs=pairs)
     from groute_py.io.pairs import check_pairs_file
@@ -166,8 +188,8 @@ def route(
         if [pairs is None] * 2 != [sources is not None, targets is not None]:
             raise InputError("give --pairs FILE, or both --from and --to")
         check_routes_file(output, tiles, planar=run.where.planar)
-        if k > 1:
-            run.refuse_resume("with -k the paths come at the end")
+        if several:
+            run.refuse_resume("with -k and --alternatives the paths come at the end")
 
     def write(routes: Routes) -> None:
         if is_drawn:
@@ -177,20 +199,21 @@ def route(
 
     begins, ends = run.vertices("--from", "source"), run.vertices("--to", "target")
     named: Any = FilePairs(run.ends, Path(pairs)) if pairs is not None else EveryPair(begins, ends)
-    job = RouteJob(named, paths or is_drawn, k)
-    run.begin(job, check, keeps=k == 1, draws=is_drawn)
+    job = RouteJob(named, paths or is_drawn, k, alternatives, longer, overlap)
+    several = job.wanted is not None
+    run.begin(job, check, keeps=not several, draws=is_drawn)
     if is_drawn:  # of which an error comes before the work
         run.on_root(lambda: run.ends.places(run.opened.plain_graph()))
-    unit = "sources" if k == 1 else ""
+    unit = "" if several else "sources"
     routes = run.answer(job, write, unit, "routes, by sources")
 
     def rows() -> dict[str, Any]:
-        reached = routes.reached.reshape(-1, k)
+        reached = routes.reached.reshape(len(routes.pairs), -1)
         figures = {
             "pairs": len(routes.pairs),
             "sources": routes.statistics["sources"],
             "reached_pairs": int(reached.any(axis=1).sum()),
-            **({"paths": int(reached.sum())} if k > 1 else {}),
+            **({"paths": int(reached.sum())} if several else {}),
         }
         return _rows(run, routes, routes.numbering.count, figures)
 

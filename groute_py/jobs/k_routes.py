@@ -1,7 +1,8 @@
-"""The k shortest simple paths of many pairs, by all cores, from a reverse tree for each target.
+"""Several paths of each of many pairs, by all cores, from a reverse tree for each target.
 
-The trees are rows of distances to the targets, by whichever method has them first, also on a GPU.
-The ranks share the targets; `groute_py.kernels.cpu.k_paths` has the search on one core.
+They are the k shortest simple ones, or alternatives that differ more. The trees are rows of
+distances to the targets, by whichever method has them first, also on a GPU. The ranks share the
+targets; `groute_py.kernels.cpu.k_paths` and `alternatives` have the searches on one core.
 """
 
 from __future__ import annotations
@@ -43,6 +44,18 @@ VERTEX_BYTES = 12
 """Bytes of each vertex of a path: as it is found, and as it is given."""
 
 
+class PathsWanted(NamedTuple):
+    """The paths that are wanted of each pair: the shortest, or the shortest and alternatives."""
+
+    most: int
+    bounds: tuple[float, float] | None = None  # of alternatives: shares of length, see `route`
+
+    @property
+    def name(self) -> str:
+        """Their name in messages and in the table of memory."""
+        return "k routes" if self.bounds is None else "alternatives"
+
+
 class PathsOfPairs(NamedTuple):
     """The paths of some pairs, one after the other; those of a pair by length."""
 
@@ -54,7 +67,7 @@ class PathsOfPairs(NamedTuple):
 
 
 def k_routes(
-    opened: Opened, pairs: NDArray[np.int64], graph: Graph | None, *, k: int, work: Work
+    opened: Opened, pairs: NDArray[np.int64], graph: Graph | None, wanted: PathsWanted, work: Work
 ) -> Routes | None:
     """Answer pairs, shape (p, 2), of ``graph``, which rank 0 has; None elsewhere. Collective."""
     channel, start_s, deadline = opened.channel, time.monotonic(), opened.deadline()
@@ -64,7 +77,7 @@ def k_routes(
     facts, groups = row_graph.facts, groups_of(pairs[:, 1], pairs[:, 0])
     results = list[PathsOfPairs]()
     with collective(channel):
-        _refuse(facts, len(pairs) * k)
+        _refuse(facts, len(pairs) * wanted.most, wanted.name)
         choice = choose(
             *(options, facts, len(groups), channel.size, WHY_NO_FLOYD),
             prepared=hierarchy_of(row_graph.graph) is not None,
@@ -75,12 +88,12 @@ def k_routes(
         arcs = opened.memo(
             f"arcs {opened.direction}", lambda: CpuGraph(row_graph.graph, kind).incoming
         )
-        spurs = _Spurs(arcs, k, opened.options.bound, facts)
+        searches = _PathSearches(arcs, wanted, opened.options.bound, facts)
         own, done, vertices = groups[channel.rank :: channel.size], 0, 0
         targets = np.array([group.source for group in own], np.int64)
-        with closing(spurs), closing(solving.blocks(targets)) as blocks:
+        with closing(searches), closing(solving.blocks(targets)) as blocks:
             for block in blocks:
-                results += (some := spurs.of_block(block, own[block.first :], deadline))
+                results += (some := searches.of_block(block, own[block.first :], deadline))
                 done = block.first + block.count
                 vertices += sum(len(part.vertices) for part in some)
                 _refuse_vertices(vertices * len(own) // done, vertices)
@@ -92,24 +105,24 @@ def k_routes(
     if graph is None:
         return None
     statistics = {
-        "algorithm": "yen",
+        "algorithm": "yen" if wanted.bounds is None else "plateaus",
         "reason": f"{choice.algorithm} for rows to the targets; {choice.reason}",
         "device": solving.label,
         "sources": count_distinct(pairs[:, 0], facts.vertex_count),
         "seconds": time.monotonic() - start_s,
     }
-    return _routes(pairs, k, every, graph, opened.direction, kind, statistics)
+    return _routes(pairs, wanted.most, every, graph, opened.direction, kind, statistics)
 
 
-def _refuse(facts: Facts, entries: int) -> None:
+def _refuse(facts: Facts, entries: int, name: str) -> None:
     """Refuse what no path is simple in, and what does not fit in memory."""
     if facts.has_negative:
         raise InputError(
-            f"{quoted(facts.name)} has a negative weight ({facts.least}), with which the k "
-            "shortest paths (k > 1) are not found; leave out k"
+            f"{quoted(facts.name)} has a negative weight ({facts.least}), with which one path of a "
+            "pair is found, not several; leave out k and alternatives"
         )
     size, threads = Size(facts.vertex_count, facts.arc_count), core_count()
-    needed = bytes_of("k routes", size, entries, threads=threads)
+    needed = bytes_of(name, size, entries, threads=threads)
     refuse_beyond(needed, f"{entries:,} paths, by {threads:,} threads,", "ask for fewer paths")
 
 
@@ -119,11 +132,14 @@ def _refuse_vertices(expected: int, found: int) -> None:
     refuse_beyond(needed, f"paths of {expected:,} vertices in all", "ask for fewer paths")
 
 
-class _Spurs:
+class _PathSearches:
     """Searches for the paths of pairs on all cores, in arcs along the paths."""
 
-    def __init__(self, arcs: tuple[Any, ...], k: int, cutoff: float | None, facts: Facts) -> None:
-        from groute_py.kernels.cpu.k_paths import space_for  # which compiles
+    def __init__(
+        self, arcs: tuple[Any, ...], wanted: PathsWanted, cutoff: float | None, facts: Facts
+    ) -> None:
+        from groute_py.kernels.cpu.alternatives import alternatives  # which compiles
+        from groute_py.kernels.cpu.k_paths import k_paths, space_for
 
         self._arcs, self._facts = arcs, facts
         is_float = facts.weight_type.kind == "f"
@@ -133,13 +149,17 @@ class _Spurs:
         bound: Any = most if cutoff is None else bound_within(cutoff, self._kind).item()
         greatest = min(bound * (1 + ROUNDING), most) if is_float else min(bound, most)
         of_kind = self._kind.type
-        self._limits = k, of_kind(min(bound, most)), of_kind(greatest), bool(greatest == most)
+        limits = of_kind(min(bound, most)), of_kind(greatest), bool(greatest == most)
+        self._find, self._limits, spaces = k_paths, tuple[Any, ...]((wanted.most, *limits)), 1
+        if wanted.bounds is not None:
+            self._find, spaces = alternatives, 2
+            self._limits += *wanted.bounds, ROUNDING if is_float else 0.0
         threads = core_count()
         self._spaces, self._clocks = SimpleQueue[Any](), list[NDArray[np.int64]]()
         for _ in range(threads):
-            space = space_for(facts.vertex_count, self._kind)
-            self._spaces.put(space)
-            self._clocks.append(space.clock)
+            some = [space_for(facts.vertex_count, self._kind) for _ in range(spaces)]
+            self._spaces.put(some)
+            self._clocks.append(some[0].clock)
         self._pool = ThreadPoolExecutor(threads)
 
     def close(self) -> None:
@@ -166,12 +186,12 @@ class _Spurs:
     def _of_part(
         self, row: NDArray[Any], target: int, numbers: NDArray[Any], sources: NDArray[Any]
     ) -> PathsOfPairs:
-        from groute_py.kernels.cpu.k_paths import LOST, k_paths
+        from groute_py.kernels.cpu.k_paths import LOST
 
         nothing = unreached(row.dtype)
-        with lent(self._spaces) as space:
-            results = k_paths(self._arcs, row, nothing, target, sources, self._limits, space)
-            if space.clock[LOST]:
+        with lent(self._spaces) as spaces:
+            results = self._find(self._arcs, row, nothing, target, sources, self._limits, *spaces)
+            if spaces[0].clock[LOST]:
                 raise out_of_range(self._facts.name, self._kind)
         return PathsOfPairs(numbers, *results)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
@@ -15,12 +16,12 @@ from groute_py.device.base import bound_within, unreached
 from groute_py.engine.keywords import RouteKeywords
 from groute_py.engine.option import takes
 from groute_py.engine.options import Options
-from groute_py.errors import InputError, check_k
+from groute_py.errors import InputError, check_k, check_number
 from groute_py.graph.arrays import host_array
 from groute_py.graph.csr import Graph, GraphLike
 from groute_py.graph.direction import Direction
 from groute_py.graph.ids import Positions
-from groute_py.jobs.k_routes import k_routes
+from groute_py.jobs.k_routes import PathsWanted, k_routes
 from groute_py.jobs.pairs import PairQuery
 from groute_py.jobs.routes import Routes
 from groute_py.many.carry import Carrier, Sums
@@ -38,6 +39,10 @@ Pairs = (
 """Pairs of a source and a target, shape (k, 2); or functions that find them, or each side."""
 
 
+LONGER, OVERLAP = 0.25, 0.7
+"""Shares of length by which alternatives may be longer, and alike, unless users say so."""
+
+
 @takes(Options, "route")
 def route(
     graph: GraphLike,
@@ -45,6 +50,9 @@ def route(
     *,
     paths: bool = False,
     k: int = 1,
+    alternatives: int = 0,
+    longer: float | None = None,
+    overlap: float | None = None,
     tail: Any = None,
     head: Any = None,
     weight: Any = None,
@@ -68,12 +76,23 @@ def route(
     of fewer arcs first, of these the one whose first vertex that differs, seen from the source,
     comes first in the graph; float lengths are equal to rounding.
 
+    With ``alternatives`` these are the shortest path and routes that people tell apart (Abraham,
+    Delling, Goldberg and Werneck, 2013), by length. Each takes a shortest path to a *plateau*, a
+    path that lies in the tree from the source and in one to the target, follows it, and goes on
+    by a shortest path. It passes no vertex twice, and is at most ``longer`` than the shortest path,
+    also where it leaves that. At most ``overlap`` of its length is of routes before it. All of its
+    parts that are shorter than a quarter of its detour are shortest paths.
+
     Args:
         graph: as for `groute_py.sssp`; every rank holds the whole graph.
         pairs: ids, shape (k, 2): a source and a target each.
         paths: whether to find the paths too.
         k: how many paths of each pair. With more than one no weight may be negative, and turns are
             an error.
+        alternatives: how many other routes of each pair, at most; instead of ``k``, and for the
+            same graphs.
+        longer: share of its length by which the shortest path may be exceeded. None: 0.25.
+        overlap: share of an alternative that earlier routes may have, below 1. None: 0.7.
         tail, head, weight, ignore_columns, comm: as for `groute_py.sssp`.
         **options: how to solve, see `groute_py.engine.options.Options`.
 
@@ -94,7 +113,7 @@ def route(
     """
     columns = tail, head, weight, ignore_columns
     with open_for("route", graph, options, columns, comm) as opened:
-        return opened.answer(RouteJob(pairs, paths, k))
+        return opened.answer(RouteJob(pairs, paths, k, alternatives, longer, overlap))
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,15 +123,40 @@ class RouteJob:
     pairs: Pairs
     paths: bool = False
     k: int = 1
+    alternatives: int = 0
+    longer: float | None = None
+    overlap: float | None = None
+
+    @property
+    def wanted(self) -> PathsWanted | None:
+        """The paths that are wanted of each pair; None for one."""
+        if not self.alternatives:
+            return PathsWanted(int(self.k)) if self.k > 1 else None
+        longer = LONGER if self.longer is None else self.longer
+        overlap = OVERLAP if self.overlap is None else self.overlap
+        return PathsWanted(1 + int(self.alternatives), (float(longer), float(overlap)))
 
     def shared_arguments(self) -> dict[str, Any]:
-        return {"function": "route", "paths": self.paths, "k": self.k}
+        names = "paths", "k", "alternatives", "longer", "overlap"
+        return {"function": "route"} | {name: getattr(self, name) for name in names}
 
     def check(self, options: Options) -> None:
         options.check("route")
         check_k(self.k)
-        if self.k > 1:
-            options.refuse_turns("route with k > 1")
+        if self.alternatives != 0:
+            check_k(self.alternatives, "alternatives")
+        for name in ("longer", "overlap"):
+            if (share := getattr(self, name)) is not None:
+                check_number(name, share)
+                if not 0 <= share < (1 if name == "overlap" else math.inf):
+                    most = "below 1" if name == "overlap" else "finite"
+                    raise InputError(f"{name} must be a share, 0 or more and {most}, not {share}")
+                if not self.alternatives:
+                    raise InputError(f"{name} is of alternatives; ask for some, or leave it out")
+        if self.k > 1 and self.alternatives:
+            raise InputError("k and alternatives: ask for one of them")
+        if self.wanted is not None:
+            options.refuse_turns("route with k > 1 or alternatives")
 
     def run(self, opened: Opened, work: Work) -> Routes | None:
         channel = opened.channel
@@ -128,7 +172,8 @@ class RouteJob:
             if routes is None:
                 return None
             cutoff = opened.options.bound
-            within = routes if cutoff is None or self.k > 1 else _within(routes, cutoff)
+            several = routes.distances.ndim > 1
+            within = routes if cutoff is None or several else _within(routes, cutoff)
             sums = {} if carrier is None else _sums(carrier, within)
             more: dict[str, Any] = {"attributes": _attributes(self.pairs), "carried": sums}
             return replace(within, paths=within.paths if self.paths else None, **more)
@@ -140,8 +185,8 @@ class RouteJob:
     ) -> Routes | None:
         """Return the routes of pairs of a graph, which rank 0 has; perhaps beyond a cutoff."""
         channel, deadline = opened.channel, opened.deadline()
-        if self.k > 1:
-            return k_routes(opened, pairs, graph, k=int(self.k), work=work)
+        if self.wanted is not None:
+            return k_routes(opened, pairs, graph, self.wanted, work)
         row_graph = opened.row_graph(contracts=not opened.may_wait())
         with collective(channel):
             opened.options.check_against(row_graph.facts)

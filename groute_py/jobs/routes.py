@@ -29,17 +29,17 @@ PAIRS_AT_ONCE = 1 << 16  # lines that are made in one go
 
 @dataclass(frozen=True, eq=False)
 class Routes(JobAnswer):
-    """Shortest paths between p pairs, or the k shortest paths of each.
+    """Shortest paths between p pairs, or several paths of each.
 
     The other attributes are those of `groute_py.results.answer.JobAnswer`.
 
     Attributes:
         pairs: int64, shape (p, 2): a source and a target each, positions of vertices.
         distances: shape (p,), in the types and units of `groute_py.Result`; with ``k > 1`` shape
-            (p, k), ascending, where no path is left unreached.
+            (p, k), ascending, where no path is left unreached; with a alternatives (p, 1 + a).
         paths: of each pair the positions of a shortest path, int64, both ends included; empty where
-            there is none. With ``k > 1`` a list of its paths, at most k. None if they were not
-            asked for.
+            there is none. With ``k > 1`` or alternatives a list of its paths. None if they were
+            not asked for.
         statistics: how they were computed: ``algorithm``, ``reason``, ``device``, ``sources`` (how
             many), ``seconds``.
         graph: that was solved.
@@ -61,7 +61,7 @@ class Routes(JobAnswer):
     def path(self, number: int, rank: int = 1) -> list[Any]:
         """The ids of the path of a pair by its number, both ends included; empty if there is none.
 
-        ``rank`` is from 1 to k.
+        ``rank`` is from 1.
 
         Raises:
             InputError: paths were not asked for.
@@ -91,8 +91,8 @@ class Routes(JobAnswer):
         """Write the routes, in the file's ids; the file is complete or absent.
 
         ``.csv`` and ``.parquet`` are tables with the columns ``source``, ``target``, ``distance``
-        and, if there are paths, ``path``: the ids of its vertices as a JSON list. With ``k > 1``
-        each path has a line, with its ``rank`` from 1. ``.geojson`` has the line of each path, with
+        and, if there are paths, ``path``: the ids of its vertices as a JSON list. Of several paths
+        each has a line, with its ``rank`` from 1. ``.geojson`` has the line of each path, with
         the other columns as properties; without a path both distance and geometry are null. Lines
         follow the shapes of arcs if the graph has them and its own coordinates are taken, else they
         are straight between vertices. ``.html`` has them on a map for a browser.

@@ -159,9 +159,18 @@ class Solver:
         """
         return self._opened.answer(NearestJob(facilities, k, to_facility, vertices))
 
-    def route(self, pairs: Pairs, *, paths: bool = False, k: int = 1) -> Routes | None:
+    def route(
+        self,
+        pairs: Pairs,
+        *,
+        paths: bool = False,
+        k: int = 1,
+        alternatives: int = 0,
+        longer: float | None = None,
+        overlap: float | None = None,
+    ) -> Routes | None:
         """Shortest paths between many pairs; see `groute_py.route`."""
-        return self._opened.answer(RouteJob(pairs, paths, k))
+        return self._opened.answer(RouteJob(pairs, paths, k, alternatives, longer, overlap))
 
     def isochrone(
         self,

@@ -55,6 +55,7 @@ JOBS = {
     "route": Bytes(vertex=8, arc=20, source=2500, thread_vertex=2 * SIDE_BYTES),
     # what the paths of a pair are found in, arcs in both directions, and objects of each path
     "k routes": Bytes(arc=24, source=240, thread_vertex=24),
+    "alternatives": Bytes(arc=24, source=240, thread_vertex=48),
     "one-sided search": Bytes(vertex=SIDE_BYTES + 1),
     "two-sided search": Bytes(vertex=2 * SIDE_BYTES),
     # while parallel arcs are merged; free again when sources are solved for

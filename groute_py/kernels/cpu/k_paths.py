@@ -64,6 +64,12 @@ def k_paths(
         before = len(ways) - 1
         lost |= space.clock[LOST] != 0 and counts[number] < limits[0]
     space.clock[LOST] = lost
+    return packed(counts, ways, lengths)
+
+
+@kernel
+def packed(counts: Any, ways: Any, lengths: Any) -> Any:
+    """Return the results of `k_paths`, of lists that begin with something else."""
     sizes = np.array([len(way) for way in ways[1:]], np.int64)
     vertices, first = np.empty(sizes.sum(), np.uint32), 0
     for way in ways[1:]:
@@ -93,11 +99,7 @@ def _of_pair(
             number = _first_of(queue, ways, length, arc_count, number)
             accepted.append(number)
             if length <= longest:
-                place = len(lengths)
-                while place > first and lengths[place - 1] > length:  # by rounding
-                    place -= 1
-                lengths.insert(place, length)
-                paths.insert(place, ways[number])
+                put_in_order(paths, lengths, first, ways[number], length)
             if len(accepted) < k:
                 every = (ways, sums, begins, accepted)
                 _add_spurs(tree, limits, best[k - 1], every, space, parents, spurs, queue)
@@ -106,8 +108,8 @@ def _of_pair(
         beginning = way[: spur + 1]
         others = [ways[other] for other in accepted]
         avoided = [other[spur + 1] for other in others if _in_common(other, way) > spur]
-        if _search(tree, limits, best[k - 1], target, beginning, to_way[spur], avoided, space):
-            whole, to_whole = _joined(beginning, to_way, target, space)
+        if search(tree, limits, best[k - 1], target, beginning, to_way[spur], avoided, space):
+            whole, to_whole = joined(beginning, to_way, target, space)
             length = to_whole[-1]
             heappush(queue, (length, 1, len(whole), len(ways)))
             ways.append(whole)
@@ -118,6 +120,16 @@ def _of_pair(
                 best[place] = best[place - 1]
                 place -= 1
             best[place] = length
+
+
+@kernel
+def put_in_order(paths: Any, lengths: Any, first: Any, path: Any, length: Any) -> None:
+    """Add a path behind the others of its pair, but before those that rounding made longer."""
+    place = len(lengths)
+    while place > first and lengths[place - 1] > length:
+        place -= 1
+    lengths.insert(place, length)
+    paths.insert(place, path)
 
 
 @kernel
@@ -184,7 +196,7 @@ def _add_spurs(
 
 
 @kernel
-def _search(
+def search(
     tree: Any,
     limits: Any,
     limit: Any,
@@ -249,7 +261,7 @@ def _comes_first(before: Any, one: Any, other: Any) -> bool:
 
 
 @kernel
-def _joined(beginning: Any, to_way: Any, target: Any, space: Any) -> Any:
+def joined(beginning: Any, to_way: Any, target: Any, space: Any) -> Any:
     """Return a beginning with the spur that was found, and the lengths up to each vertex."""
     count = total = len(beginning)
     vertex = np.uint32(target)

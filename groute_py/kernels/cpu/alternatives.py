@@ -1,0 +1,168 @@
+"""Routes between two vertices that differ as people see it, by plateaus.
+
+Abraham, Delling, Goldberg and Werneck, "Alternative Routes in Road Networks" (2013). A *plateau*
+is a path that lies in the tree from the source and in one to the target: it goes through vertices
+in the order in which shortest paths from the source and to the target do. An alternative takes the
+shortest path to a plateau, follows it, and takes the shortest path from there. All of its parts
+are shortest paths, unless they hold the plateau and the arcs before and behind it, its *span*.
+
+A search from the source, with the distances to the target as its potential, finds the tree where
+paths are short enough. A plateau ends where no arc of the tree goes on towards the target.
+"""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+from typing import Any
+
+import numpy as np
+
+from groute_py.kernels.cpu.atomics import load
+from groute_py.kernels.cpu.k_paths import LOST, STAMP, STOP, joined, packed, put_in_order, search
+from groute_py.kernels.cpu.kernel import kernel
+
+LOCAL = 0.25
+"""Share of a detour that the span of its plateau is long at least."""
+
+TOLERANCE = 1 + 1e-9
+"""Factor for bounds that a share is multiplied into."""
+
+
+@kernel
+def alternatives(
+    arcs: Any,
+    row: Any,
+    nothing: Any,
+    target: Any,
+    sources: Any,
+    limits: Any,
+    space: Any,
+    other: Any,
+) -> Any:
+    """Return counts of the routes from each source, their lengths, sizes, and all their vertices.
+
+    The arguments are those of `k_paths`, with a space more. Behind its own limits come how much
+    longer an alternative may be, the share of it that earlier routes may have, and the share by
+    which sums in another order may differ.
+    """
+    tree, spaces = (arcs[0], arcs[1], arcs[2], row, nothing), (space, other)
+    counts, before, lost = np.zeros(len(sources), np.int64), 0, False
+    ways, lengths = [np.empty(0, np.uint32)], [space.lengths[0]]
+    for number in range(len(sources)):
+        space.clock[LOST] = 0
+        if row[sources[number]] != nothing:
+            _of_pair(tree, target, sources[number], limits, spaces, ways, lengths)
+        counts[number] = len(ways) - 1 - before
+        before = len(ways) - 1
+        lost |= space.clock[LOST] != 0 and counts[number] < limits[0]
+    space.clock[LOST] = lost
+    return packed(counts, ways, lengths)
+
+
+@kernel
+def _of_pair(
+    tree: Any, target: Any, source: Any, limits: Any, spaces: Any, ways: Any, lengths: Any
+) -> None:
+    """Add the routes of a pair, and their lengths, to those that are found."""
+    count, longest, greatest, is_all, longer, overlap, rounding = limits
+    bounds, (space, other) = (count, longest, greatest, is_all), spaces
+    begin, zero = np.full(1, source, np.uint32), np.zeros(1, space.lengths.dtype)
+    avoided = [begin[0]]
+    avoided.pop()
+    if not search(tree, bounds, greatest, target, begin, zero[0], avoided, space):
+        return
+    best, to_best = joined(begin, zero, target, space)
+    length, first = to_best[-1], len(ways)
+    if length > longest:
+        return
+    space.clock[LOST] = 0
+    reach = zero.copy()
+    extra = length * (longer + rounding)
+    reach[0] = greatest - length if extra >= greatest - length else extra
+    reach[0] += length
+    search(tree, bounds, reach[0], len(tree[3]), begin, zero[0], avoided, space)
+    queue = _ends(tree, length, reach[0], overlap, spaces)
+    known, sums = [best], [length]
+    while len(queue) > 0 and len(known) < count and load(space.clock, STOP) == 0:
+        whole, end, span = heappop(queue)
+        start, to_start = joined(begin, zero, end, space)
+        reach[0] = whole * rounding
+        reach[0] += whole
+        if not search(tree, bounds, reach[0], target, start, to_start[-1], avoided, other):
+            continue  # no vertex comes twice
+        way, to_way = joined(start, to_start, target, other)
+        whole, last = to_way[-1], len(start)
+        span += to_way[min(last, len(way) - 1)] - to_way[last - 1]
+        of_best, of_any = _shared(way, to_way, known, other)
+        detour, replaced = whole - of_best, length - of_best
+        is_local = whole <= length or span >= LOCAL * detour
+        is_short = whole <= longest and detour - replaced <= longer * replaced * TOLERANCE
+        if is_local and is_short and of_any < whole and of_any <= overlap * whole * TOLERANCE:
+            known.append(way)
+            sums.append(whole)
+    for number in range(len(known)):
+        put_in_order(ways, lengths, first, known[number], sums[number])
+
+
+@kernel
+def _ends(tree: Any, best: Any, reach: Any, overlap: Any, spaces: Any) -> Any:
+    """Return a heap of the ends of long plateaus, by the lengths of the paths through them.
+
+    With each end comes the length of its plateau and the arc before.
+    """
+    offsets, heads, weights, row, _ = tree
+    space, other = spaces
+    one, stamp = np.uint64(1), space.clock[STAMP]
+    other.clock[STAMP] += 1
+    mark = other.clock[STAMP]
+    for vertex in range(len(row)):
+        if space.stamps[vertex] != stamp:
+            continue
+        tail = np.uint64(vertex)
+        other.arcs[tail], other.lengths[tail] = 0, 0
+        for arc in range(offsets[tail], offsets[tail + one]):
+            head = heads[arc]
+            if space.stamps[head] != stamp or row[tail] != row[head] + weights[arc]:
+                continue
+            other.lengths[tail] = max(other.lengths[tail], weights[arc])  # of shortest paths on
+            if space.before[head] != vertex or head == vertex:
+                continue
+            if space.lengths[head] == space.lengths[tail] + weights[arc]:
+                other.stamps[head] = mark  # a plateau leads to it
+                other.arcs[tail] = 1
+    queue = [(reach, np.int64(0), reach)]
+    queue.pop()
+    for vertex in range(len(row)):
+        if space.stamps[vertex] != stamp or other.arcs[vertex] != 0:
+            continue
+        start = np.uint32(vertex)
+        while other.stamps[start] == mark:
+            start = space.before[start]
+        whole = space.lengths[vertex] + row[vertex]
+        span = space.lengths[vertex] - space.lengths[space.before[start]]
+        most = (span + other.lengths[vertex]) * TOLERANCE
+        if whole <= best or most >= LOCAL * (1 - overlap) * whole:
+            heappush(queue, (whole, np.int64(vertex), span))
+    return queue
+
+
+@kernel
+def _shared(way: Any, to_way: Any, known: Any, space: Any) -> Any:
+    """Return the length of a way that it shares with the first route, and with any."""
+    is_shared = np.zeros(len(way) - 1, np.bool_)
+    of_best = of_any = to_way[0]
+    for number in range(len(known)):
+        space.clock[STAMP] += 1
+        stamp, other = space.clock[STAMP], known[number]
+        for place in range(len(other) - 1):
+            space.stamps[other[place]] = stamp
+            space.before[other[place]] = other[place + 1]
+        of_any = to_way[0]
+        for place in range(len(is_shared)):
+            one, next_one = way[place], way[place + 1]
+            is_shared[place] |= space.stamps[one] == stamp and space.before[one] == next_one
+            if is_shared[place]:
+                of_any += to_way[place + 1] - to_way[place]
+        if number == 0:
+            of_best = of_any
+    return of_best, of_any
