@@ -275,12 +275,16 @@ class TestRoute:
             'zoo,pub,2,11,"[""zoo"", ""home"", ""work"", ""pub""]"\n'
             'pub,pub,1,0,"[""pub""]"\n'
         )
-        with pytest.raises(InputError, match="--resume: with -k the paths come at the end"):
+        with pytest.raises(InputError, match="--resume: with -k and --alternatives the paths"):
             run(*words, "--k", "2", "--resume")
         with pytest.raises(InputError, match="k must be at least 1"):
             run(*words, "-k", "0")
         assert run(*words, "-k", "3", "--cutoff", "10km")["paths"] == 2
         assert run(*words, "--cutoff", "5")["reached_pairs"] == 1
+        for longer, paths in (("300%", 3), ("1", 2)):
+            assert run(*words, "--alternatives", "2", "--longer", longer)["paths"] == paths
+        with pytest.raises(InputError, match="overlap must be a share"):
+            run(*words, "--alternatives", "2", "--overlap", "100%")
 
     def test_a_table(self, place: Path) -> None:
         (place / "pairs.csv").write_text("source,target\nzoo,pub\nhome,zoo\nzoo,work\n")
