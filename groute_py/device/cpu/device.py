@@ -31,7 +31,7 @@ class CpuDevice:
     uuid: str | None = None
 
     def __init__(self, method: type[CpuMethod] = CpuMethod, **choices: Any) -> None:
-        self.label = platform.processor() or platform.machine()
+        self.label = platform.machine()
         self._method_type, self._choices = method, choices
         self._parts: CpuMethod | None = None
 

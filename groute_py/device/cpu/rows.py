@@ -32,7 +32,7 @@ class CpuGraph:
     def __init__(self, graph: Graph, distance_type: np.dtype[Any]) -> None:
         self.vertex_count, self.type = graph.vertex_count, distance_type
         self.threads = core_count()
-        name = platform.processor() or platform.machine()
+        name = platform.machine()
         self.label = f"cpu: {name}, {self.threads} threads"
         self._graph = graph
         self.arcs = self._converted(graph.offsets, graph.heads, graph.weights)

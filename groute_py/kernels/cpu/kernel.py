@@ -1,4 +1,4 @@
-"""The decorators of CPU kernels: Numba is loaded when the first kernel is called, not before.
+"""The decorators of CPU kernels: Numba is loaded for the first that the build did not compile.
 
 A kernel that calls another one has it compiled along. Where Numba can write to no cache folder it
 refuses to compile, and a full disk ends it; here the kernel is compiled for this run instead.
@@ -15,7 +15,7 @@ from threading import RLock
 from typing import Any, cast
 
 from groute_py.errors import CacheWarning, SetupError
-from groute_py.kernels.cpu.ahead import AheadCache
+from groute_py.kernels.cpu import ahead
 from groute_py.system import clock
 from groute_py.system.memory_limits import check_addresses
 
@@ -38,8 +38,14 @@ class Kernel:
         KERNELS.append(self)
 
     def __call__(self, *arguments: Any) -> Any:
-        """Run the form of the arguments' types, which is compiled or taken from the cache."""
+        """Run the form of the arguments' types: the build's, the cache's, or compiled now."""
+        if self._built and (form := self._built.get(ahead.kinds_of(arguments))):
+            return form(arguments)
         return (self._dispatcher or self.dispatcher)(*arguments)
+
+    @cached_property
+    def _built(self) -> dict[ahead.Kinds, ahead.BuiltKernel]:
+        return ahead.forms_of(self._function)
 
     @property
     def dispatcher(self) -> Any:
@@ -50,7 +56,7 @@ class Kernel:
                 dispatcher = _njit()(nogil=True, **options)(self._function)
                 if dispatcher is self._function:
                     raise SetupError("kernels run only compiled; unset NUMBA_DISABLE_JIT")
-                dispatcher._cache = AheadCache(self._function, FileCache(dispatcher))
+                dispatcher._cache = FileCache(dispatcher)
                 self._dispatcher = dispatcher
             return self._dispatcher
 
@@ -88,9 +94,10 @@ class Instruction:
 
 
 def load_compiler() -> None:
-    """Load Numba now, in this thread, which else the first call of a kernel does in its own."""
+    """Load Numba now, in this thread, unless the build has compiled kernels."""
     with _lock:  # Numba cannot be loaded by two threads at once
-        _njit()
+        if not ahead.count():
+            _njit()
 
 
 @cache
