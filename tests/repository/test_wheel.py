@@ -33,6 +33,11 @@ def hook(monkeypatch: pytest.MonkeyPatch) -> Any:
     return hook
 
 
+def build_data() -> dict[str, Any]:
+    """What Hatchling gives to a hook."""
+    return {"force_include": {}, "sbom_files": [], "pure_python": True}
+
+
 @pytest.mark.parametrize(
     ("wanted", "compiled"),
     [
@@ -44,7 +49,7 @@ def test_kernels(
     wanted: str, compiled: tuple[str, ...], hook: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GROUTE_PY_GPU_KERNELS", wanted)
-    hook.initialize("standard", {})
+    hook.initialize("standard", build_data())
     assert hook.compiled == [("compile_kernels.py",), compiled]
     hook.finalize("standard", {}, "")
 
@@ -61,7 +66,7 @@ def test_gpu_kernels_for_this_machine(
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     monkeypatch.delenv("GROUTE_PY_GPU_KERNELS", raising=False)
-    hook.initialize("standard", {})
+    hook.initialize("standard", build_data())
     kernels = [("compile_gpu_kernels.py", "usual", *targets)] if targets else []
     assert hook.compiled == [("compile_kernels.py",), *kernels]
     assert any("cuda" in name for name in hook.dependencies()) == bool(targets)
@@ -72,7 +77,7 @@ def test_gpu_kernels_for_this_machine(
 def test_no_gpu_kernels(wanted: str, hook: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")  # and no nvidia-smi
     monkeypatch.setenv("GROUTE_PY_GPU_KERNELS", wanted)
-    hook.initialize("standard", {})
+    hook.initialize("standard", build_data())
     assert hook.compiled == [("compile_kernels.py",)]
     assert not any("cuda" in name for name in hook.dependencies())
     hook.finalize("standard", {}, "")
@@ -82,10 +87,35 @@ def test_an_unknown_choice_is_refused_before_anything_is_compiled(
     hook: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GROUTE_PY_GPU_KERNELS", "most")
-    for begin in (hook.dependencies, lambda: hook.initialize("standard", {})):
+    for begin in (hook.dependencies, lambda: hook.initialize("standard", build_data())):
         with pytest.raises(ValueError, match="=most: expected here, usual, all or none"):
             begin()
     assert hook.compiled == []
+
+
+def test_a_wheel_with_machine_code_is_for_this_platform(
+    hook: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GROUTE_PY_GPU_KERNELS", "none")
+    without, having = build_data(), build_data()
+    hook.initialize("standard", without)
+    assert "tag" not in without
+    having["force_include"]["scratch/it.kernels"] = "groute_py/kernels/cpu/compiled/it.kernels"
+    hook.initialize("standard", having)
+    assert not having["pure_python"]
+    assert having["tag"].startswith("py3-none-linux_")
+    assert "-" not in having["tag"].removeprefix("py3-none-")
+
+
+def test_a_bill_of_materials_goes_into_the_wheel(
+    hook: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GROUTE_PY_GPU_KERNELS", "none")
+    monkeypatch.setenv("GROUTE_PY_SBOM", "groute-py.cdx.json")
+    data = build_data()
+    hook.initialize("standard", data)
+    assert data["sbom_files"] == [str(tmp_path / "groute-py.cdx.json")]
 
 
 AT_WORK = r"""
@@ -148,6 +178,31 @@ def test_kernels_of_usual_work_are_of_the_build(tmp_path: Path) -> None:
         text=True,
     )
     assert done.returncode == 0, done.stderr
+
+
+WITHOUT_NUMBA = """
+import sys
+from pathlib import Path
+from groute_py.kernels.cpu import ahead
+ahead.FOLDER = Path("built")
+from compile_kernels import run_commands
+run_commands()
+assert ahead.count() > 150, ahead.count()
+assert "numba" not in sys.modules
+"""
+
+
+def test_usual_work_needs_no_numba_with_the_kernels_of_the_build(tmp_path: Path) -> None:
+    (tmp_path / "built").mkdir()
+    for words in ([ROOT / "compile_kernels.py", "built"], ["-c", WITHOUT_NUMBA]):
+        done = subprocess.run(
+            [sys.executable, *words],
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
 
 
 def test_libraries_that_were_installed_for_the_build(
