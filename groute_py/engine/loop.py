@@ -162,10 +162,7 @@ class Relaxing:
     """
 
     def __init__(
-        self,
-        device: Device,
-        targets: NDArray[np.int64] | None = None,
-        width: float = math.inf,
+        self, device: Device, targets: NDArray[np.int64] | None = None, width: float = math.inf
     ) -> None:
         self._device, self._targets, self._width = device, targets, width
         self._done = False

@@ -282,10 +282,7 @@ class Options:
         of=(*NEAREST_TOO, "matrix", "route"),
     )
     hops: bool = option(
-        False,
-        "Count arcs instead of adding weights, as bfs does.",
-        of=("open",),
-        terminal=False,
+        False, "Count arcs instead of adding weights, as bfs does.", of=("open",), terminal=False
     )
     memory_limit: int | None = option(
         None,

@@ -96,9 +96,7 @@ def read_points(path: Path) -> FilePoints:
 
 
 def _named(
-    points: NDArray[np.float64],
-    attributes: dict[str, NDArray[Any]],
-    titles: tuple[str, str] | None,
+    points: NDArray[np.float64], attributes: dict[str, NDArray[Any]], titles: tuple[str, str] | None
 ) -> FilePoints:
     if "name" not in attributes:
         attributes = {"name": np.arange(1, len(points) + 1), **attributes}

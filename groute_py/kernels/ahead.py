@@ -83,10 +83,7 @@ def find(text: str, choices: tuple[str, ...], capability: str) -> Path | None:
 
 
 def _variants(
-    types: tuple[str, ...],
-    wide: tuple[bool, ...],
-    modes: tuple[str, ...],
-    pulls: tuple[bool, ...],
+    types: tuple[str, ...], wide: tuple[bool, ...], modes: tuple[str, ...], pulls: tuple[bool, ...]
 ) -> Iterator[Variant]:
     """Yield variants of the solver in all these ways, and of other programs in their only one."""
     for name, is_wide in product(types, wide):

@@ -212,10 +212,7 @@ def _seen_by_any(channel: Channel, piece: Piece, ids: range) -> NDArray[np.bool_
 
 
 def keep_together(
-    channel: Channel,
-    file: SharedFile,
-    layout: Outline,
-    parts: dict[str, tuple[int, NDArray[Any]]],
+    channel: Channel, file: SharedFile, layout: Outline, parts: dict[str, tuple[int, NDArray[Any]]]
 ) -> None:
     """Leave a copy if that can be; one that cannot be written breaks nothing. Collective.
 
@@ -310,10 +307,7 @@ def offsets_of_all(channel: Channel, counts: NDArray[np.int32]) -> NDArray[np.in
 
 
 def to_owners(
-    channel: Channel,
-    partition: Partition,
-    going: list[int],
-    columns: tuple[NDArray[Any], ...],
+    channel: Channel, partition: Partition, going: list[int], columns: tuple[NDArray[Any], ...]
 ) -> list[NDArray[Any]]:
     """Send arcs to the owners of their tails; those of a lower rank come first. Collective.
 

@@ -96,10 +96,7 @@ def look_at(file: PreparedFile | SharedFile, channel: Channel) -> Sight:
 
 
 def on_every_rank(
-    channel: Channel,
-    value: T,
-    file: PreparedFile | SharedFile | None,
-    make: Callable[[Graph], T],
+    channel: Channel, value: T, file: PreparedFile | SharedFile | None, make: Callable[[Graph], T]
 ) -> T:
     """Bring what rank 0 has made of a graph to every rank. Collective."""
     if file is None or channel.size == 1:

@@ -203,9 +203,7 @@ class Labels:
         return as_distances(lengths, self._kind)
 
 
-def triangles_of(
-    hierarchy: CustomizableHierarchy,
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def triangles_of(hierarchy: CustomizableHierarchy) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """The triangles of a hierarchy, as kernels take them."""
     widths, count = np.diff(hierarchy.offsets), hierarchy.triangle_count
     check_room(4 * count, f"{count:,} triangles of the hierarchy")

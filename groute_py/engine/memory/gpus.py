@@ -63,11 +63,7 @@ class Estimate:
 
 
 def estimate(
-    size: Size,
-    gpus: int,
-    distance_type: np.dtype[Any],
-    mode: str = "auto",
-    team: int = MAX_PEERS,
+    size: Size, gpus: int, distance_type: np.dtype[Any], mode: str = "auto", team: int = MAX_PEERS
 ) -> Estimate:
     """Estimate a graph on GPUs, a rank and an equal part each, at most `MAX_PEERS` in a team."""
     own, arcs = -(-size.vertices // gpus), -(-size.arcs // gpus)

@@ -41,10 +41,7 @@ from groute_py.system.memory_limits import check_room, check_vertex_count
 TAG = re.compile(rb"\s*<([A-Za-z ]+)>\s*(.*?)\s*")
 BEGINS = re.compile(rb"\s*(?:~[^\n]*\n\s*)*<(?:NUMBER|FIRST|TOTAL|END) O?[A-Z ]+>", re.I)
 ENDS = ("init_node", "term_node")
-WEIGHTS = (
-    *("capacity", "length", "free_flow_time", "b", "power", "speed", "toll"),
-    "link_type",
-)
+WEIGHTS = (*("capacity", "length", "free_flow_time", "b", "power", "speed", "toll"), "link_type")
 WEIGHT = "free_flow_time"
 LINK_BYTES = 400  # of a link in memory, at least, while lines are read
 

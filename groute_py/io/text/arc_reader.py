@@ -26,14 +26,7 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.read_report import Reading
 from groute_py.io.file_head import Head
 from groute_py.io.text import lines
-from groute_py.io.text.lines import (
-    TOO_LONG,
-    Progress,
-    TextBlock,
-    lines_within,
-    shown,
-    whole_lines,
-)
+from groute_py.io.text.lines import TOO_LONG, Progress, TextBlock, lines_within, shown, whole_lines
 from groute_py.kernels.cpu.kernel import load_compiler
 from groute_py.kernels.cpu.scan import NO_LETTER, kinds_of, scan_arcs
 from groute_py.system.memory_limits import check_vertex_count
