@@ -14,6 +14,7 @@ with vertex int32 in its owner's numbers and parent int64 in global numbers.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal, NamedTuple, Protocol
@@ -168,6 +169,17 @@ class NearVertices(NamedTuple):
     parents: NDArray[np.int64]  # (r,)
 
 
+class Detached(NamedTuple):
+    """An answer in device memory, which later solves do not change.
+
+    Each function waits until the device has made what it returns.
+    """
+
+    distances: Callable[[], Any]  # as `Result` has them
+    parents: Callable[[], Any] | None
+    arcs_reached: Callable[[], int]
+
+
 class Device(Protocol):
     """Holds one rank's share and works on it."""
 
@@ -256,11 +268,8 @@ class Device(Protocol):
     def arcs_reached(self) -> int:
         """The number of out-arcs of reached vertices."""
 
-    def detach(self, *, predecessors: bool) -> tuple[Any, Any]:
-        """Return distances and (or None) predecessors as `Result` has them, in device memory.
-
-        Later solves do not change them. They are complete once `arcs_reached` has returned.
-        """
+    def detach(self, *, predecessors: bool) -> Detached:
+        """Return distances and, if they are wanted, predecessors without waiting for them."""
 
     def near(self, *, predecessors: bool) -> NearVertices | None:
         """The reached owned vertices, where they are few and the device lists them fast."""

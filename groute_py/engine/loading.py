@@ -58,7 +58,7 @@ class LoadedGraph:
     """A graph that all ranks hold on their devices.
 
     ``numbering`` and ``geography`` are of the vertices, on rank 0; ``watch`` has the times of all
-    phases before the solves.
+    phases before the solves, and ``traits`` what their `Statistics` have in common.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class LoadedGraph:
         self.mode: Mode = mode
         self.together = self.channel.size == 1 or mode.whole is not None  # one run is a solve
         arcs = len(self.cut.share.heads) if mode.linked is None else mode.linked.arcs
-        self.imbalance = imbalance_of(self.channel.gather(arcs))
+        self.traits = self._traits(imbalance_of(self.channel.gather(arcs)))
 
     def own_of(self, vertices: Sequence[int]) -> list[int | None]:
         """Return local numbers of vertices, None for those of other ranks. Collective."""
@@ -108,6 +108,21 @@ class LoadedGraph:
         """Unmap the memory that is shared with other ranks, and drop the graph; collective."""
         self.device.unlink()
         self.device.release()
+
+    def _traits(self, imbalance: float) -> dict[str, Any]:
+        """Return what is alike in the `Statistics` of all solves until the next `load`."""
+        plan, cut = self.plan, self.cut
+        return {
+            "algorithm": plan.method.name,
+            "reason": plan.choice.reason,
+            "delta": plan.delta(self.distance_type),
+            "distance_type": self.distance_type.name,
+            "mode": self.mode.name,
+            "mode_reason": self.mode.reason,
+            "order": cut.order.name,
+            "cut": cut.quality.cut,
+            "imbalance": imbalance,
+        }
 
     def _load_in(self, planned: PlannedMode) -> Mode | PlannedMode:
         """Load the share for a mode, and `enter` it."""

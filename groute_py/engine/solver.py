@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from types import TracebackType
 from typing import Any, NamedTuple, Self
@@ -16,13 +15,12 @@ from numpy.typing import NDArray
 from groute_py.comm.agree import all_leave, on_root
 from groute_py.comm.base import Channel
 from groute_py.device.base import NO_PARENT, Device, unreached
+from groute_py.engine.late import DeviceResult, LateResult, Scattered
 from groute_py.engine.loading import LoadedGraph, load_graph
 from groute_py.engine.options import Options
 from groute_py.engine.solving import Outcome, Query, SourceSolving
-from groute_py.engine.statistics import RankReport, Statistics, Stopwatch
+from groute_py.engine.statistics import RankReport, Stopwatch, figures_from
 from groute_py.errors import NegativeCycleError, quoted
-from groute_py.graph.arrays import on_device
-from groute_py.graph.geography import Units
 from groute_py.graph.ids import Numbering
 from groute_py.graph.turns.expanded import Layout, layout_of
 from groute_py.partition.order import Order
@@ -84,15 +82,12 @@ class SourceSolver:
         tree = brings_tree and finds_tree and options.predecessors
         ends_early = len(targets) > 0 or math.isfinite(self._limit(cutoff))
         with watch.phase("download"):
-            near = _near(graph, predecessors=tree) if ends_early else None
-            arrays = near or answer_of(graph, predecessors=tree)
-        figures = figures_of(graph, outcome, watch, sent)
+            kind, arrays, late_arcs = _answer(graph, predecessors=tree, ends_early=ends_early)
+        figures = figures_of(graph, outcome, watch, sent, late_arcs)
         if arrays is None or graph.numbering is None or self.numbering is None:
             return None
-        kind = LateResult if near else Result if options.download else DeviceResult
-        first_id, ids = graph.plan.facts.first_id, graph.numbering.ids
-        about: dict[str, Any] = graph.geography._asdict()
-        result = kind(begin, *arrays, figures, first_id, ids, options.reverse, **about)
+        about = graph.plan.facts.first_id, graph.numbering.ids, options.reverse, *graph.geography
+        result = kind(begin, *arrays, figures, *about)
         answer = in_vertices(result, self._layout, source, self.numbering)
         vars(answer)["numbering"] = self.numbering  # which knows the library of a table
         return answer
@@ -131,9 +126,11 @@ class SourceSolver:
         options = graph.plan.options
         if graph.mode.linked is not None:
             graph.mode.linked.wake()
-        begin = self._layout.begins(np.array([source], np.int64))
-        ends = self._layout.ends(np.array(targets, np.int64))
-        own_source, *own = graph.own_of([*begin.tolist(), *ends.tolist()])
+        ends = [source, *targets]
+        if self._layout.is_expanded:
+            ends[:1] = self._layout.begins(np.array([source], np.int64)).tolist()
+            ends[1:] = self._layout.ends(np.array(targets, np.int64)).tolist()
+        own_source, *own = graph.own_of(ends)
         own_targets = np.array([v for v in own if v is not None], np.int64) if targets else None
         deadline = time.monotonic() + (options.time_limit_s or math.inf)
         query = Query(own_source, own_targets, deadline, self._limit(cutoff), finds_tree)
@@ -144,7 +141,7 @@ class SourceSolver:
         except NegativeCycleError as error:
             cycle = self._layout.cycle(error)
             raise (cycle.reversed() if options.reverse else cycle) from None
-        return begin.item(), outcome, channel.bytes_sent - before
+        return ends[0], outcome, channel.bytes_sent - before
 
     def _limit(self, cutoff: float) -> float:
         bound = self._graph.plan.options.bound
@@ -178,18 +175,26 @@ DISTANCE_BYTES, TREE_BYTES = 12, 24
 in the result, and the predecessor as it comes, and in the result."""
 
 
-def answer_of(graph: LoadedGraph, *, predecessors: bool) -> tuple[Any, Any] | None:
-    """Return distances and predecessors of a solve on rank 0, None elsewhere; collective."""
+def _answer(
+    graph: LoadedGraph, *, predecessors: bool, ends_early: bool
+) -> tuple[Callable[..., Result], tuple[Any, Any] | None, Callable[[], int] | None]:
+    """Return the kind of the result, and distances and predecessors on rank 0; collective.
+
+    The last value counts arcs of reached vertices later, if the answer stays on the device.
+    """
     if not graph.plan.options.download:
-        return graph.device.detach(predecessors=predecessors)
+        distances, parents, arcs_reached = graph.device.detach(predecessors=predecessors)
+        return DeviceResult, (distances, parents), arcs_reached
+    if ends_early and (near := _near(graph, predecessors=predecessors)):
+        return LateResult, near, None
     _check_room(graph, predecessors=predecessors)
-    return collect(graph.channel, graph.device, graph.cut.order, predecessors=predecessors)
+    order = graph.cut.order
+    return Result, collect(graph.channel, graph.device, order, predecessors=predecessors), None
 
 
 def _near(graph: LoadedGraph, *, predecessors: bool) -> tuple[Any, Any] | None:
-    """Return the same for `LateResult`, if one rank's device lists few reached vertices."""
-    is_sole = graph.channel.size == 1 and graph.cut.order.order is None
-    if not is_sole or not graph.plan.options.download:
+    """Return arrays for `LateResult`, if one rank's device lists few reached vertices."""
+    if graph.channel.size > 1 or graph.cut.order.order is not None:
         return None
     if (near := graph.device.near(predecessors=predecessors)) is None:
         return None
@@ -200,27 +205,32 @@ def _near(graph: LoadedGraph, *, predecessors: bool) -> tuple[Any, Any] | None:
 
 
 def figures_of(
-    graph: LoadedGraph, outcome: Outcome, watch: Stopwatch, bytes_sent: NDArray[np.int64]
-) -> dict[str, Any]:
+    graph: LoadedGraph,
+    outcome: Outcome,
+    watch: Stopwatch,
+    bytes_sent: NDArray[np.int64],
+    late_arcs: Callable[[], int] | None = None,
+) -> Any:
     """Return the statistics of a solve, those of all ranks on rank 0; collective.
 
-    ``bytes_sent`` are those by the channel to each rank during the solve, shape (ranks,).
+    ``bytes_sent`` are those by the channel to each rank during the solve, shape (ranks,). With
+    ``late_arcs``, which counts arcs of reached vertices on the only rank, return what makes them.
     """
-    device, statistics = graph.device, _statistics(graph, outcome)  # while the GPU ends its work
+    device = graph.device
     by_kernels = device.counters.sent[: len(bytes_sent)]
-    reports = graph.channel.gather(
-        RankReport(
-            device=f"{device.name}: {device.label}",
-            counters=device.counters,
-            seconds={**graph.watch.seconds, **watch.seconds},
-            bytes_sent=[int(a) + b for a, b in zip_longest(bytes_sent, by_kernels, fillvalue=0)],
-            arcs_reached=device.arcs_reached(),
-        )
+    report = RankReport(
+        device=f"{device.name}: {device.label}",
+        counters=device.counters,
+        seconds={**graph.watch.seconds, **watch.seconds},
+        bytes_sent=[int(a) + b for a, b in zip_longest(bytes_sent, by_kernels, fillvalue=0)],
+        arcs_reached=0 if late_arcs else device.arcs_reached(),
     )
-    if graph.channel.rank > 0:
-        return {}
-    statistics.add(reports)
-    return statistics.as_dict()
+    bound = outcome.bound if math.isfinite(outcome.bound) else None
+    about = graph.traits | {"votes": outcome.votes, "bound": bound}
+    if late_arcs is not None:
+        return lambda: figures_from([report._replace(arcs_reached=late_arcs())], **about)
+    reports = graph.channel.gather(report)
+    return figures_from(reports, **about) if graph.channel.rank == 0 else {}
 
 
 def collect(
@@ -261,119 +271,3 @@ def _distances(channel: Channel, device: Device) -> NDArray[Any] | None:
         return device.public_distances()
     parts = channel.collect(device.distances())
     return None if parts is None else public_distances(*parts)
-
-
-def _statistics(graph: LoadedGraph, outcome: Outcome) -> Statistics:
-    """Return statistics without those of ranks."""
-    plan = graph.plan
-    return Statistics(
-        algorithm=plan.method.name,
-        reason=plan.choice.reason,
-        delta=plan.delta(graph.distance_type),
-        distance_type=graph.distance_type.name,
-        mode=graph.mode.name,
-        mode_reason=graph.mode.reason,
-        votes=outcome.votes,
-        order=graph.cut.order.name,
-        cut=graph.cut.quality.cut,
-        imbalance=graph.imbalance,
-        bound=outcome.bound if math.isfinite(outcome.bound) else None,
-    )
-
-
-class Mirrored:
-    """An array on a GPU and in host memory, each copied from the other when first asked for.
-
-    So an answer that `dataclasses.replace` makes of another has its arrays on the GPU too. The
-    values are of CuPy or of NumPy.
-    """
-
-    def __init__(self, values: Any) -> None:
-        self._values = values
-
-    @cached_property
-    def on_gpu(self) -> Any:
-        """CuPy array; of one in host memory on the current GPU."""
-        if on_device(self._values):
-            return self._values
-        from groute_py.device.cuda.runtime.transfer import to_device  # which takes CuPy
-
-        return to_device(self._values, self._values.dtype)
-
-    @cached_property
-    def on_host(self) -> NDArray[Any]:
-        """NumPy array."""
-        if not on_device(self._values):
-            return self._values  # type: ignore[no-any-return]
-        from groute_py.device.cuda.runtime.transfer import to_host
-
-        return to_host(self._values)
-
-
-class Scattered:
-    """An array in host memory that is made when it is first asked for.
-
-    It has values at some places, and one value everywhere else.
-    """
-
-    def __init__(
-        self, count: int, places: NDArray[np.int64], values: NDArray[Any], elsewhere: Any
-    ) -> None:
-        self._count, self._places = count, places
-        self._values, self._elsewhere = values, elsewhere
-
-    @cached_property
-    def on_host(self) -> NDArray[Any]:
-        """NumPy array, shape (count,)."""
-        array = memory_limits.ANSWERS.empty(self._count, self._values.dtype)
-        array.fill(self._elsewhere)
-        array[self._places] = self._values
-        return array
-
-
-def late(name: str, side: str) -> property:
-    """Return a property: a side, ``on_gpu`` or ``on_host``, of the late array of a name."""
-
-    def array(answer: Any) -> Any:
-        arrays = vars(answer)[f"_{name}"]
-        return None if arrays is None else getattr(arrays, side)
-
-    return property(array)
-
-
-class LateResult(Result):
-    """A `Result` whose arrays in host memory are made when they are first asked for."""
-
-    def __init__(
-        self,
-        source: int,
-        distances: Any,
-        predecessors: Any,
-        statistics: dict[str, Any],
-        first_id: int,
-        ids: NDArray[Any] | None,
-        reverse: bool = False,
-        coordinates: NDArray[np.float64] | None = None,
-        attribution: str = "",
-        units: Units | None = None,
-        carried: Mapping[str, NDArray[Any]] | None = None,
-    ) -> None:
-        vars(self).update(source=source, statistics=statistics, first_id=first_id, ids=ids)
-        vars(self).update(reverse=reverse, coordinates=coordinates, attribution=attribution)
-        vars(self).update(units=units or {}, carried=carried or {})
-        tree = None if predecessors is None else _late(predecessors)
-        vars(self).update(_distances=_late(distances), _predecessors=tree)
-
-    distances: Any = late("distances", "on_host")
-    predecessors: Any = late("predecessors", "on_host")
-
-
-class DeviceResult(LateResult):
-    """A `Result` of CuPy arrays."""
-
-    distances_device: Any = late("distances", "on_gpu")
-    predecessors_device: Any = late("predecessors", "on_gpu")
-
-
-def _late(array: Any) -> Any:
-    return array if isinstance(array, Scattered) else Mirrored(array)

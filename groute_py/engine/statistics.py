@@ -92,6 +92,13 @@ class Statistics:
         return plain
 
 
+def figures_from(reports: list[RankReport], **about: Any) -> dict[str, Any]:
+    """Return the statistics of a solve from the reports of all ranks and other fields."""
+    statistics = Statistics(**about)
+    statistics.add(reports)
+    return statistics.as_dict()
+
+
 class Stopwatch:
     """Sums wall time by phase, here and in the clock that runs, if any.
 

@@ -89,6 +89,8 @@ class Numbering:
         if isinstance(vertex, Positions):
             (place,) = self._checked(vertex.values.reshape(-1), what, graph).tolist()
             return int(place)
+        if self.ids is None and type(vertex) is int and 0 <= vertex - self.first < self.count:
+            return vertex - self.first
         one = np.empty(1, object)
         one[0] = vertex  # which may be a list, of which an error is to come
         return int(self.indices_of(one, what, graph)[0])

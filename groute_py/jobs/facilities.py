@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.engine.solver import Mirrored, late
+from groute_py.engine.late import Mirrored, late
 from groute_py.errors import NegativeCycleError, file_path
 from groute_py.graph.csr import Graph
 from groute_py.graph.turns.expanded import Layout, layout_of

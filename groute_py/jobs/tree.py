@@ -159,9 +159,10 @@ class TreeJob:
             opened.make_room()
             solver = opened.memo(self.name, lambda: _without_weights(opened))
         source, targets = on_root(opened.channel, lambda: self._ends(opened))
-        brings_tree = self.brings_tree or bool(opened.options.carry)
+        if not opened.options.carry:
+            return solver.sssp(source, targets, brings_tree=self.brings_tree)
         carrier = at_root(opened.channel, opened.carrier)
-        result = solver.sssp(source, targets, brings_tree=brings_tree)
+        result = solver.sssp(source, targets)
         return at_root(opened.channel, lambda: _with_sums(result, carrier))
 
     def _ends(self, opened: Opened) -> tuple[int, list[int]]:
@@ -170,21 +171,22 @@ class TreeJob:
         assert numbering is not None
 
         def positions(ends: Any, role: str) -> list[int]:
-            if isinstance(ends, list) and not ends:
-                return []
             if callable(ends):
                 vertices = ends(opened.graph())
             else:
                 vertices = numbering.indices_of(ends, role, name)
             return list(map(int, vertices.reshape(-1)))
 
-        is_one = callable(self.source) or isinstance(self.source, Positions)
-        sources = positions(self.source if is_one else [self.source], "source")
+        if callable(self.source) or isinstance(self.source, Positions):
+            sources = positions(self.source, "source")
+        else:
+            sources = [numbering.index_of(self.source, "source", name)]
         if len(sources) != 1:
             raise InputError(f"{len(sources)} sources; one is expected, and apsp is for several")
         targets: Any = self.targets
-        is_list = not (callable(targets) or isinstance(targets, Positions))
-        return sources[0], positions(list(targets) if is_list else targets, "target")
+        if not (callable(targets) or isinstance(targets, Positions)):
+            targets = list(targets)
+        return sources[0], positions(targets, "target") if targets != [] else []
 
     def _drops_weights(self, options: Options) -> bool:
         return self.name == "bfs" and not options.hops

@@ -95,7 +95,9 @@ class Opened(Parts):
         with self.alone():
             with collective(self.channel):
                 job.check(self.options)
-            refuse_difference(self.channel, job.shared_arguments() | shared_options(self.options))
+            if self.channel.size > 1:
+                arguments = job.shared_arguments() | shared_options(self.options)
+                refuse_difference(self.channel, arguments)
             return job.run(self, work)
 
     @contextmanager

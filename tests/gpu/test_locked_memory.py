@@ -164,7 +164,7 @@ def test_an_interrupted_copy_ends_before_its_memory_is_free(
 def test_every_other_value_of_an_array_that_is_copied_in_pieces() -> None:
     import cupy as cp
 
-    from groute_py.engine.solver import Mirrored
+    from groute_py.engine.late import Mirrored
 
     count = 3 * (4 << 20) // 8 + 5
     some = Mirrored(cp.asarray(np.arange(2 * count))[::2])

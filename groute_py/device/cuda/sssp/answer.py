@@ -9,7 +9,7 @@ import numpy as np
 from cupy.cuda import driver
 from numpy.typing import NDArray
 
-from groute_py.device.base import NearVertices, bound_within
+from groute_py.device.base import Detached, NearVertices, bound_within
 from groute_py.device.cuda.graph.csr import DeviceGraph
 from groute_py.device.cuda.graph.degree_order import DegreeOrder
 from groute_py.device.cuda.runtime.launch import Call
@@ -52,14 +52,17 @@ class Answer:
             self._by["order"] = order.vertices.data.ptr
         self._leaving = self._call("leave_answer", LEAVING)
         self._arcs, self._arcs_on_host = cp.zeros(2, np.uint64), empty_pinned(1, np.uint64)
-        ends = {"arcs": self._arcs.data.ptr, "report": self._arcs_on_host.ctypes.data}
-        self._leaving.keep(by=self._by, **ends)
-        self._arcs_are_known = False
+        self._leaving.keep(by=self._by, arcs=self._arcs.data.ptr)
+        self._arcs_are_known, self._has_detached = False, False
         self._list: NearList | None = None
 
     def begin(self) -> None:
         """Before a solve."""
         self._arcs_are_known = False
+        if self._has_detached:  # the caller's work may still read memory of a dropped answer
+            called = cp.cuda.Event(disable_timing=True)
+            called.record(cp.cuda.get_current_stream())
+            self._stream.wait_event(called)
 
     def farthest(self, vertices: NDArray[np.int64]) -> float:
         distances, run = self._buffers.arrays["distance"], self._graph.kernels.run
@@ -86,15 +89,27 @@ class Answer:
         self._stream.synchronize()
         return int(self._arcs_on_host[0])
 
-    def detach(self, *, predecessors: bool) -> tuple[Any, Any]:
+    def detach(self, *, predecessors: bool) -> Detached:
+        self._has_detached = True
         moves = predecessors and self._order is None and self._graph.terms.mode == "alone"
         with self._stream:
             distances = cp.empty(self._graph.share.own_count, self._public)
             parents = cp.empty(len(distances), np.int64) if predecessors and not moves else None
-            self._leave(distances, parents)
+            arcs, done = cp.empty(1, np.uint64), cp.cuda.Event(disable_timing=True)
+            self._leave(distances, parents, arcs.data.ptr)
             if moves:
                 parents = self._replaced_parents()
-        return distances, parents
+            done.record(self._stream)
+
+        def complete(array: Any) -> Any:
+            done.synchronize()
+            return array
+
+        return Detached(
+            lambda: complete(distances),
+            None if parents is None else lambda: complete(parents),
+            lambda: int(complete(arcs)[0]),
+        )
 
     def replace(self, distances: NDArray[Any], parents: NDArray[np.int64]) -> None:
         # in the share's numbers: with negative weights there are no others
@@ -151,16 +166,20 @@ class Answer:
         words["record"] = others.data.ptr if words["record"][0] else 0
         return parents
 
-    def _leave(self, distances: Any, parents: Any) -> None:
-        """Fill what is not None, and count arcs, in the stream; the count comes to the host."""
+    def _leave(self, distances: Any, parents: Any, report: int = 0) -> None:
+        """Fill what is not None, and count arcs, in the stream; the count comes to the host.
+
+        Or to the address ``report``.
+        """
         self._leaving.launch(
             self._stream,
             share=self._graph.struct,
             work=self._buffers.work,
             distances=0 if distances is None else distances.data.ptr,
             parents=0 if parents is None else parents.data.ptr,
+            report=report or self._arcs_on_host.ctypes.data,
         )
-        self._arcs_are_known = True
+        self._arcs_are_known = not report
 
     def _call(self, name: str, arguments: dict[str, Any]) -> Call:
         kernel = self._graph.kernels[name].kernel

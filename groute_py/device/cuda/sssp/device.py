@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from groute_py.comm.base import Buffer
 from groute_py.comm.team import Team
-from groute_py.device.base import Buckets, Counters, Linked, NearVertices, Terms
+from groute_py.device.base import Buckets, Counters, Detached, Linked, NearVertices, Terms
 from groute_py.device.cuda import certificate
 from groute_py.device.cuda.graph.csr import DeviceGraph
 from groute_py.device.cuda.graph.redistribute import Redistribution
@@ -194,7 +194,7 @@ class CudaDevice:
     def arcs_reached(self) -> int:
         return self.parts.answer.arcs_reached()
 
-    def detach(self, *, predecessors: bool) -> tuple[Any, Any]:
+    def detach(self, *, predecessors: bool) -> Detached:
         remedy = "leave out download=False"
         with within_memory("a second copy of the answer", self.label, remedy):
             return self.parts.answer.detach(predecessors=predecessors)
