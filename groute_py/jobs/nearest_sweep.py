@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.device.registry import kind_of
+from groute_py.engine.late import Mirrored
 from groute_py.engine.memory.host import bytes_of, refuse_beyond
 from groute_py.engine.preparing import BEFORE
-from groute_py.engine.late import Mirrored
 from groute_py.engine.statistics import Statistics, Stopwatch
 from groute_py.errors import too_late
 from groute_py.graph.csr import Graph
