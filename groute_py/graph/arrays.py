@@ -14,8 +14,12 @@ from groute_py.errors import GraphError, quoted
 from groute_py.system.threads import in_slices
 
 
+GPU_MEMORY = (2, 13)
+"""DLPack's numbers for memory of a GPU, and for what CUDA moves there."""
+
+
 def on_device(values: Any) -> bool:
-    """Find out whether an array lies on a GPU."""
+    """Find out whether an array of NumPy or CuPy lies on a GPU."""
     return hasattr(values, "__cuda_array_interface__")
 
 
@@ -23,22 +27,32 @@ def array_of(values: Any) -> Any:
     """The values as an array, without a copy where they are one already.
 
     Takes arrays, sequences, and what has ``__array__``, ``__array_interface__``, a buffer or
-    ``__dlpack__``. CuPy's arrays stay on the GPU: NumPy's functions work on them there.
+    ``__dlpack__``. Arrays on a GPU stay there, as CuPy's: NumPy's functions work on them there.
     """
-    if on_device(values):
-        if type(values).__module__.split(".")[0] == "cupy":
-            return values
-        raise GraphError(
-            f"a {type(values).__name__} on a GPU must come as a CuPy array: cupy.asarray(it)"
-        )
+    if type(values).__module__.split(".")[0] == "cupy" and on_device(values):
+        return values
     spoken = hasattr(values, "__array__") or hasattr(values, "__array_interface__")
     try:
+        if hasattr(type(values), "__dlpack_device__"):  # of PyTorch the rest may raise
+            if values.__dlpack_device__()[0] in GPU_MEMORY:
+                return _as_cupy(values, "from_dlpack")
+        elif on_device(values):
+            return _as_cupy(values, "asarray")
         if hasattr(values, "__dlpack__") and not spoken:
             return np.from_dlpack(values)
         return _on_host(values)
-    except (RuntimeError, BufferError, TypeError) as problem:  # of the library that has made them
+    except GraphError:
+        raise
+    except (RuntimeError, BufferError, TypeError, ImportError) as problem:  # of its library
         name = type(values).__name__
         raise GraphError(f"a {name} cannot be read where it lies ({problem}); copy it") from problem
+
+
+def _as_cupy(values: Any, make: str) -> Any:
+    """An array on a GPU as CuPy's, of the same memory, ready in the order of CuPy's stream."""
+    import cupy
+
+    return getattr(cupy, make)(values)
 
 
 def _on_host(values: Any) -> NDArray[Any]:

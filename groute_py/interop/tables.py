@@ -199,7 +199,9 @@ def _weights(table: Any, name: Any) -> NDArray[Any]:
 def column_of(table: Any, name: Any) -> NDArray[Any]:
     """Return a column, one-dimensional, as numbers if it can be; `GraphError` for others."""
     try:
-        column = host_array(table[name])
+        values = table[name]
+        values = values.to_arrow() if hasattr(values, "to_cupy") else values  # of cuDF
+        column = host_array(values)
     except GrouteError:  # of a signal handler
         raise
     except Exception as error:  # of the table's library, for types that NumPy lacks

@@ -133,7 +133,7 @@ class TreeJob:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "source", plain(self.source))
-        if on_device(self.targets) or hasattr(self.targets, "__dlpack_device__"):
+        if hasattr(self.targets, "__dlpack_device__") or on_device(self.targets):
             object.__setattr__(self, "targets", host_array(self.targets))
 
     def shared_arguments(self) -> dict[str, Any]:

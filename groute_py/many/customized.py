@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from groute_py.device.registry import Makers, kind_of, of_module
 from groute_py.device.rows import NarrowError
 from groute_py.errors import GraphError, InputError, quoted
-from groute_py.graph.arrays import host_array, on_device
+from groute_py.graph.arrays import array_of, host_array, on_device
 from groute_py.graph.csr import Graph, GraphLike
 from groute_py.graph.hierarchy.separators.customizable import CustomizableHierarchy, customizable
 from groute_py.graph.hierarchy.separators.lengths import NARROW, WIDE, Lengths
@@ -299,7 +299,8 @@ class Customized:
 
     def _on_device(self, weights: Any, count: int) -> Any:
         convert = getattr(self._device, "as_weights", None)
-        values = convert(weights) if convert and on_device(weights) else host_array(weights)
+        values = array_of(weights)
+        values = convert(values) if convert and on_device(values) else host_array(values)
         return checked_weights(values, count)
 
     def _pair_ends(self, sources: Vertices, targets: Vertices) -> tuple[Any, Any]:
@@ -313,11 +314,14 @@ class Customized:
     def _ends(self, vertices: Any, role: str) -> Any:
         numbering = self._graph.numbering
         convert = getattr(self._device, "as_vertices", None)
-        if convert and on_device(vertices) and numbering.ids is None:
-            return convert(vertices, role, numbering.first)
-        if callable(vertices) or not numbering.is_usual or isinstance(vertices, Positions):
+        if callable(vertices) or isinstance(vertices, Positions):
             return vertices_in(self._graph, vertices, role)
-        count, values = self._graph.vertex_count, host_array(vertices)
+        values = array_of(vertices)
+        if convert and on_device(values) and numbering.ids is None:
+            return convert(values, role, numbering.first)
+        if not numbering.is_usual:
+            return vertices_in(self._graph, vertices, role)
+        count, values = self._graph.vertex_count, host_array(values)
         is_list = values.ndim == 1 and len(values) and values.dtype.kind in "iu"
         if is_list and int(values.min()) >= 0 and int(values.max()) < count:
             return values

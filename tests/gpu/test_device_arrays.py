@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -77,8 +79,11 @@ def test_answers_stay_until_they_are_asked_for(cupy: Any) -> None:
     assert expected is not None
     assert first.distances_device.get().tolist() == expected.distances.tolist()
     assert UNREACHED in expected.distances
-    for result in (first, second):
+    for result in (first, pickle.loads(pickle.dumps(second))):
         verify(graph, result)
+        arcs = np.diff(graph.offsets)[result.reached].sum()
+        figures = result.statistics
+        assert figures["relaxations"] - figures["useless_relaxations"] == arcs
         assert result.predecessors is not None
         assert result.predecessors.tolist() == result.predecessors_device.tolist()
     farthest = int(np.where(first.reached, first.distances, 0).argmax())
@@ -146,6 +151,70 @@ def test_on_the_cpu_it_is_copied(cupy: Any) -> None:
     result = groute_py.sssp(on_gpu(cupy, graph), 0, device="cpu")
     assert result is not None
     verify(graph, result)
+
+
+class Foreign:
+    """An array of another library on the GPU, which has no more than DLPack."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 2, 0
+
+
+def test_arrays_of_other_libraries_are_taken_where_they_are(cupy: Any) -> None:
+    graph, weights = random_graph(300, 1500, 7, 50), cupy.full(1500, 3)
+    arrays = (Foreign(cupy.asarray(array)) for array in (graph.offsets, graph.heads))
+    there = Graph.from_arrays(*arrays, Foreign(weights))
+    assert there.on_device
+    assert there.weights.data.ptr == weights.data.ptr
+    some, pairs = np.array([3, 250]), np.array([[3, 9], [250, 4]])
+    with groute_py.open(there, device="cuda", download=False) as solver:
+        for other in (weights, cupy.asarray(graph.weights)):
+            solver.update(Foreign(other))
+            host = graph.with_weights(other.get())
+            result = solver.sssp(some[0], targets=Foreign(cupy.asarray(some[1:])))
+            right = groute_py.sssp(host, 3, targets=some[1:], device="cpu").distances
+            assert cupy.from_dlpack(result.distances_device).get().tolist() == right.tolist()
+            by_pair = solver.route(Foreign(cupy.asarray(pairs))).distances
+            assert by_pair.tolist() == groute_py.route(host, pairs, device="cpu").distances.tolist()
+
+
+def test_customized_weights_and_ends_of_other_libraries(cupy: Any) -> None:
+    graph = groute_py.generate("road:9x9")
+    with groute_py.open(graph, device="cpu") as solver:
+        right = solver.route(np.array([[0, 80], [4, 31]])).distances.tolist()
+    roads = groute_py.customize(graph.with_weights(np.ones(graph.arc_count)), device="cuda")
+    roads.update(Foreign(cupy.asarray(graph.weights)))
+    ends = (Foreign(cupy.array(vertices)) for vertices in ([0, 4], [80, 31]))
+    answer = roads.pairs(*ends)
+    assert isinstance(answer, cupy.ndarray)
+    assert answer.tolist() == right
+
+
+def test_what_cannot_be_taken_where_it_is_says_why(cupy: Any) -> None:
+    from groute_py.device.cuda.runtime.transfer import to_device
+
+    class Gradient(Foreign):
+        def __dlpack__(self, **options: Any) -> Any:
+            raise BufferError("Can't export tensors that require gradient")
+
+        @property
+        def __cuda_array_interface__(self) -> Any:
+            raise RuntimeError("Can't get __cuda_array_interface__ on Variable")
+
+    weights = Gradient(cupy.zeros(1))
+    with pytest.raises(GraphError, match="a Gradient cannot be read .* gradient"):
+        Graph.from_arrays(cupy.array([0, 1, 1]), cupy.array([1]), weights)
+    with pytest.raises(GraphError, match="a Gradient cannot be read .* gradient"):
+        groute_py.sssp("road:9x9", 0, targets=weights, device="cuda")
+    elsewhere = SimpleNamespace(__cuda_array_interface__={}, device=SimpleNamespace(id=99))
+    with pytest.raises(InputError, match="an array lies on GPU 99, and GPU 0 is to solve"):
+        to_device(elsewhere, np.int32)
 
 
 def test_some_here_some_there(cupy: Any) -> None:

@@ -113,6 +113,7 @@ class Array(np.ndarray[Any, Any]):
     """That it is there tells arrays on a GPU from others."""
 
     __module__ = "cupy"
+    device = SimpleNamespace(id=0)  # type: ignore[assignment, unused-ignore]
 
     @property
     def data(self) -> Any:
@@ -141,6 +142,21 @@ class Array(np.ndarray[Any, Any]):
 def as_array(values: Any) -> Any:
     """A copy on the device."""
     return MEMORY.holding(np.array(values, subok=False))
+
+
+class OnHost:
+    """An array of another library on the GPU, which is the host's memory."""
+
+    def __init__(self, values: Any) -> None:
+        self.__dlpack__ = values.__dlpack__
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0
+
+
+def from_dlpack(values: Any) -> Any:
+    """An array of the same memory."""
+    return np.from_dlpack(OnHost(values)).view(Array)
 
 
 class Kernel:
@@ -375,6 +391,7 @@ def install(gpus: int, blocks: int = 1) -> None:
         cuda=cuda,
         RawModule=RawModule,
         asarray=as_array,
+        from_dlpack=from_dlpack,
         empty=_new(np.empty),
         zeros=_new(np.zeros),
         full=_new(np.full),

@@ -23,6 +23,7 @@ from cupy.cuda import runtime
 from numpy.typing import NDArray
 
 from groute_py.device.cuda.runtime.pinned import begin_copy, empty_pinned, lock_reused
+from groute_py.errors import InputError
 from groute_py.graph.arrays import on_device
 from groute_py.system.memory_limits import ANSWERS
 from groute_py.system.threads import thread_count
@@ -51,6 +52,9 @@ def to_device(values: Any, dtype: Any) -> Any:
     """An array on the current GPU, of a type that holds all values; a copy only if it must be."""
     dtype = np.dtype(dtype)
     if on_device(values):
+        if values.device.id != (here := cp.cuda.Device().id):
+            place = f"an array lies on GPU {values.device.id}, and GPU {here} is to solve"
+            raise InputError(f"{place}; copy it there, or change CUDA_VISIBLE_DEVICES")
         return values.astype(dtype, copy=False)
 
     def convert(part: slice, place: NDArray[Any]) -> None:
