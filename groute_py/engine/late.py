@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -10,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.graph.arrays import on_device
-from groute_py.graph.geography import Units
 from groute_py.results.result import Result
 from groute_py.system import memory_limits
 
@@ -73,37 +71,24 @@ class Scattered:
 
 
 def late(name: str, side: str) -> property:
-    """Return a property: a side, ``on_gpu`` or ``on_host``, of the late array of a name."""
+    """Return a property: a side, ``on_gpu`` or ``on_host``, of the late array of a name.
+
+    The field of the name, which is that in host memory, is set to any array.
+    """
 
     def array(answer: Any) -> Any:
         arrays = vars(answer)[f"_{name}"]
         return None if arrays is None else getattr(arrays, side)
 
-    return property(array)
+    def put(answer: Any, array: Any) -> None:
+        is_late = array is None or isinstance(array, Scattered)
+        vars(answer)[f"_{name}"] = array if is_late else Mirrored(array)
+
+    return property(array, put if side == "on_host" else None)
 
 
 class LateResult(Result):
     """A `Result` whose arrays in host memory are made when they are first asked for."""
-
-    def __init__(
-        self,
-        source: int,
-        distances: Any,
-        predecessors: Any,
-        statistics: Any,
-        first_id: int,
-        ids: NDArray[Any] | None,
-        reverse: bool = False,
-        coordinates: NDArray[np.float64] | None = None,
-        attribution: str = "",
-        units: Units | None = None,
-        carried: Mapping[str, NDArray[Any]] | None = None,
-    ) -> None:
-        vars(self).update(source=source, statistics=statistics, first_id=first_id, ids=ids)
-        vars(self).update(reverse=reverse, coordinates=coordinates, attribution=attribution)
-        vars(self).update(units=units or {}, carried=carried or {})
-        tree = None if predecessors is None else _late(predecessors)
-        vars(self).update(_distances=_late(distances), _predecessors=tree)
 
     distances: Any = late("distances", "on_host")
     predecessors: Any = late("predecessors", "on_host")
@@ -123,9 +108,9 @@ class DeviceResult(LateResult):
             figures = vars(self)["statistics"] = figures()
         return figures
 
+    @statistics.setter
+    def statistics(self, figures: Any) -> None:
+        vars(self)["statistics"] = figures
+
     distances_device: Any = late("distances", "on_gpu")
     predecessors_device: Any = late("predecessors", "on_gpu")
-
-
-def _late(array: Any) -> Any:
-    return array if isinstance(array, Scattered) else Mirrored(array)

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from groute_py.errors import GraphError, quoted
 from groute_py.system.threads import in_slices
 
-
 GPU_MEMORY = (2, 13)
 """DLPack's numbers for memory of a GPU, and for what CUDA moves there."""
 

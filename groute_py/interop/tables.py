@@ -199,9 +199,7 @@ def _weights(table: Any, name: Any) -> NDArray[Any]:
 def column_of(table: Any, name: Any) -> NDArray[Any]:
     """Return a column, one-dimensional, as numbers if it can be; `GraphError` for others."""
     try:
-        values = table[name]
-        values = values.to_arrow() if hasattr(values, "to_cupy") else values  # of cuDF
-        column = host_array(values)
+        column = host_array(table[name])
     except GrouteError:  # of a signal handler
         raise
     except Exception as error:  # of the table's library, for types that NumPy lacks

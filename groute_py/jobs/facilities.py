@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.engine.late import Mirrored, late
+from groute_py.engine.late import late
 from groute_py.errors import NegativeCycleError, file_path
 from groute_py.graph.csr import Graph
 from groute_py.graph.turns.expanded import Layout, layout_of
@@ -132,13 +132,6 @@ class NearestFacilities(JobAnswer):
 
 class DeviceNearest(NearestFacilities):
     """`NearestFacilities` from CuPy's arrays; host arrays are downloaded at their first use."""
-
-    def __init__(self, facilities: Any, distances: Any, next: Any, **others: Any) -> None:
-        # into the dict: the class is frozen, and properties stand for its three arrays
-        arrays = {"facilities": facilities, "distances": distances, "next": next}
-        whole = vars(NearestFacilities(**arrays, **others))
-        vars(self).update({name: value for name, value in whole.items() if name not in arrays})
-        vars(self).update({f"_{name}": Mirrored(array) for name, array in arrays.items()})
 
     facilities: Any = late("facilities", "on_host")
     distances: Any = late("distances", "on_host")

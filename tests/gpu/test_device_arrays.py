@@ -208,12 +208,12 @@ def test_what_cannot_be_taken_where_it_is_says_why(cupy: Any) -> None:
             raise RuntimeError("Can't get __cuda_array_interface__ on Variable")
 
     weights = Gradient(cupy.zeros(1))
-    with pytest.raises(GraphError, match="a Gradient cannot be read .* gradient"):
+    with pytest.raises(GraphError, match=r"a Gradient cannot be read .* gradient"):
         Graph.from_arrays(cupy.array([0, 1, 1]), cupy.array([1]), weights)
-    with pytest.raises(GraphError, match="a Gradient cannot be read .* gradient"):
+    with pytest.raises(GraphError, match=r"a Gradient cannot be read .* gradient"):
         groute_py.sssp("road:9x9", 0, targets=weights, device="cuda")
     elsewhere = SimpleNamespace(__cuda_array_interface__={}, device=SimpleNamespace(id=99))
-    with pytest.raises(InputError, match="an array lies on GPU 99, and GPU 0 is to solve"):
+    with pytest.raises(InputError, match=r"an array lies on GPU 99, and GPU 0 is to solve"):
         to_device(elsewhere, np.int32)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import networkx as nx
@@ -242,28 +241,6 @@ def test_arrays_on_a_gpu_need_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", None)
     with pytest.raises(GraphError, match=r"OnGpu cannot be read .*cupy.*; copy it"):
         groute_py.Graph.from_arrays(OnGpu(np.array([0, 0])), [], [])
-
-
-class CudfFrame:
-    """A frame of cuDF, as far as it is read."""
-
-    def __init__(self, columns: dict[str, Any]) -> None:
-        self.columns, self._arrays = list(columns), columns
-
-    def __getitem__(self, name: str) -> Any:
-        def refuse() -> Any:
-            raise TypeError("a column of strings, or with gaps, has no CuPy array")
-
-        return SimpleNamespace(to_arrow=lambda: pa.array(self._arrays[name]), to_cupy=refuse)
-
-
-def test_frames_of_cudf_are_read_by_columns() -> None:
-    graph = graph_from_table(CudfFrame({"from": ["b", "a"], "to": ["a", "c"], "km": [4, 7]}))
-    assert graph.ids.tolist() == ["a", "b", "c"]
-    assert graph.heads.tolist() == [2, 0]
-    assert graph.weights.tolist() == [7, 4]
-    with pytest.raises(GraphError, match="row 2 has nan in column 'w'"):
-        groute_py.sssp(CudfFrame({"tail": [0, 1], "head": [1, 0], "w": [4, None]}), 0)
 
 
 class TestFrames:

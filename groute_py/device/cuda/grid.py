@@ -49,12 +49,12 @@ class RasterGrid:
             numbers = {"rows": self._shape[0], "columns": self._shape[1], **halves}
             numbers |= {"cutoff": problem.cutoff, "least": problem.least_friction}
             self._raster = pointed(struct(GRID, "Raster", kind), arrays, numbers)
-            self.rounds = self._solve()
+            self._solve()
         if problem.cutoff < np.inf:
             self._run("forget_beyond", self._raster)
 
-    def _solve(self) -> Any:
-        """Relax tiles until none is pending; return the last state of the rounds."""
+    def _solve(self) -> None:
+        """Relax tiles until none is pending."""
         kind, (rows, columns) = self._problem.kind, (-(-n // SIDE) for n in self._shape)
         tiles, layout = rows * columns, struct(GRID, "Rounds", kind)
         arrays = {
@@ -81,9 +81,8 @@ class RasterGrid:
         repeated = Repeated(relax)
         while True:
             repeated()
-            state = rounds.get().view(layout)[0]
-            if not state["count"].any():
-                return state
+            if not rounds.get().view(layout)["count"].any():
+                return
 
     def distances(self) -> Any:
         return self._distances.reshape(self._shape)
