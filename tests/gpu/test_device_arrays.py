@@ -185,6 +185,7 @@ def test_arrays_of_other_libraries_are_taken_where_they_are(cupy: Any) -> None:
 
 
 def test_customized_weights_and_ends_of_other_libraries(cupy: Any) -> None:
+    pytest.importorskip("pymetis")
     graph = groute_py.generate("road:9x9")
     with groute_py.open(graph, device="cpu") as solver:
         right = solver.route(np.array([[0, 80], [4, 31]])).distances.tolist()

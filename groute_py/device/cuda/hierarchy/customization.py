@@ -165,13 +165,14 @@ class CudaCustomization:
         return answer
 
     def as_weights(self, values: Any) -> Any:
-        """An array of CuPy that kernels can read."""
+        """An array on the GPU as CuPy's."""
         self._gpu.use()
-        return to_device(values, values.dtype)
+        return cp.asarray(values)
 
     def as_vertices(self, ids: Any, role: str, first: int) -> Any:
         """Vertices on the GPU as kernels take them, from ids that begin with ``first``."""
-        vertices = self.as_weights(ids)
+        self._gpu.use()
+        vertices = cp.asarray(ids)
         if vertices.dtype.kind not in "iu" or vertices.ndim != 1 or not len(vertices):
             raise InputError(
                 f"a {role} of each pair must be an integer in a list of at least one, not "
