@@ -40,8 +40,6 @@ def array_of(values: Any) -> Any:
         if hasattr(values, "__dlpack__") and not spoken:
             return np.from_dlpack(values)
         return _on_host(values)
-    except GraphError:
-        raise
     except (RuntimeError, BufferError, TypeError, ImportError) as problem:  # of its library
         name = type(values).__name__
         raise GraphError(f"a {name} cannot be read where it lies ({problem}); copy it") from problem
