@@ -238,13 +238,13 @@ class MeasureJob:
         return {"function": self.measure, "endpoints": self.endpoints}
 
     def check(self, options: Options) -> None:
-        options.refuse_cutoff(self.measure)
+        options.refuse("cutoff", self.measure)
         options.check("centrality")
         if MEASURES[self.measure].of_paths and options.reverse:
             raise InputError(f"{self.measure} is of paths in both directions; open without reverse")
 
     def run(self, opened: Opened, work: Work) -> Reduced | Accumulated | None:
-        on_root(opened.channel, lambda: opened.options.refuse_turns(self.measure))
+        on_root(opened.channel, lambda: opened.options.refuse("turns", self.measure))
         if MEASURES[self.measure].of_paths:
             by_arc = self.measure == "edge_betweenness"
             how = {"by_arc": by_arc, "endpoints": self.endpoints, "errors": True}

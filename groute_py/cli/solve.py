@@ -130,7 +130,7 @@ def _solve(
         raise everywhere(InputError(clash))
     run.outputs["--telemetry"] = telemetry
     run.connect(partial(_check, run, output_format), begins_device=True)
-    run.read(Direction(options.reverse), whole=check or options.renumbers)
+    run.read(Direction(options.reverse), whole=check or options.cutting.renumbers)
     records.begin("device")
     with run.opened as opened:
         solver = opened.source_solver

@@ -212,7 +212,7 @@ def _check_download(options: Options, channel: Channel, device: Device) -> None:
         return
     if channel.size > 1 or device.name != "cuda":
         what = "the answer can stay on a GPU only where one rank solves, on a GPU"
-    elif options.renumbers:
+    elif options.cutting.renumbers:
         what = "an order is undone in host memory"
     else:
         return

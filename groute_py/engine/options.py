@@ -315,11 +315,6 @@ class Options:
         return Cutting(self.partition, self.order, self.coordinates)
 
     @property
-    def renumbers(self) -> bool:
-        """Return whether an order is requested."""
-        return self.cutting.renumbers
-
-    @property
     def keeps_prepared(self) -> bool:
         """Return whether the hierarchy of a file is to be kept in the cache, or read from there."""
         return self.prepare and not self.hops and self.algorithm in CONTRACTING
@@ -327,7 +322,7 @@ class Options:
     @property
     def loads_late(self) -> bool:
         """Return whether a graph that is to be contracted may wait with it for a first tree."""
-        is_plain = self.turns is None and self.delta is None and not self.renumbers
+        is_plain = self.turns is None and self.delta is None and not self.cutting.renumbers
         is_usual = self.algorithm == self.mode == "auto" and self.download
         return self.keeps_prepared and is_plain and is_usual
 
@@ -347,16 +342,10 @@ class Options:
         """Keywords of `groute_py.apsp` for a method and of its answer."""
         return {"algorithm": self.algorithm, "predecessors": self.predecessors}
 
-    def refuse_cutoff(self, job: str) -> None:
-        """Raise `InputError` if a cutoff is given, which a job has no use for."""
-        if self.cutoff is not None:
-            takers = "sssp, nearest, apsp, matrix and route"
-            raise InputError(f"cutoff: for {takers}, not for {job}; open without it")
-
-    def refuse_turns(self, job: str) -> None:
-        """Raise `InputError` if turns are given, which a job does not take."""
-        if self.turns is not None:
-            raise InputError(f"turns: not for {job}; open without them")
+    def refuse(self, name: str, job: str) -> None:
+        """Raise `InputError` if an option is given, cutoff or turns, that a job does not take."""
+        if getattr(self, name) is not None:
+            raise InputError(f"{name}: not for {job}; open without it")
 
     def check(self, function: str = "open") -> None:
         """Raise `InputError` for values that make no sense to a function.

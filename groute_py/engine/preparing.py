@@ -219,7 +219,7 @@ def _other_wish(options: Options) -> str | None:
         return "arcs are counted"
     if options.delta is not None:
         return "a Δ was given"
-    if options.renumbers:
+    if options.cutting.renumbers:
         return f"order {options.order} was asked for"
     if options.mode != "auto":
         return f"mode {options.mode} was asked for"

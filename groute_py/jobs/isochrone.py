@@ -120,7 +120,7 @@ class IsochroneJob:
         return {"function": "isochrone", "each": self.each, "limits": as_limits(self.limits)}
 
     def check(self, options: Options) -> None:
-        options.refuse_cutoff("isochrone")
+        options.refuse("cutoff", "isochrone")
         as_limits(self.limits)
         check_truth("each", self.each)
         check_truth("planar", self.planar)

@@ -43,7 +43,7 @@ def _reach_at_once(
     if opened.channel.size > 1 or len(sources) < FEWEST_AT_ONCE:
         return
     solver, graph, options = opened.source_solver, opened.graph(), opened.options
-    if solver.device.name != "cuda" or options.renumbers:
+    if solver.device.name != "cuda" or options.cutting.renumbers:
         return
     from groute_py.device.cuda.multi_source.rows import rows_on
     from groute_py.device.cuda.sssp.device import CudaDevice

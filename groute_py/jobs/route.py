@@ -156,7 +156,7 @@ class RouteJob:
         if self.k > 1 and self.alternatives:
             raise InputError("k and alternatives: ask for one of them")
         if self.wanted is not None:
-            options.refuse_turns("route with k > 1 or alternatives")
+            options.refuse("turns", "route with k > 1 or alternatives")
 
     def run(self, opened: Opened, work: Work) -> Routes | None:
         channel = opened.channel

@@ -327,7 +327,7 @@ class Solver:
             raise everywhere(InputError(problem))
         with opened.alone():
             refuse_difference(opened.channel, {"function": function})
-            on_root(opened.channel, lambda: opened.options.refuse_turns(function))
+            on_root(opened.channel, lambda: opened.options.refuse("turns", function))
             yield opened
 
     def _reopen(self, forward: Graph | None, direction: Direction) -> Solver:

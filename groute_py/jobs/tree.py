@@ -148,14 +148,14 @@ class TreeJob:
             )
         _comparable(self.targets)
         if self._drops_weights(options):
-            options.refuse_cutoff(self.name)
+            options.refuse("cutoff", self.name)
         if options.carry and not options.predecessors:
             raise InputError("carry (--with) needs the tree; leave out predecessors=False")
 
     def run(self, opened: Opened, work: Work) -> Result | None:
         solver = opened.source_solver
         if self._drops_weights(opened.options):
-            on_root(opened.channel, lambda: opened.options.refuse_turns(self.name))
+            on_root(opened.channel, lambda: opened.options.refuse("turns", self.name))
             opened.make_room()
             solver = opened.memo(self.name, lambda: _without_weights(opened))
         source, targets = on_root(opened.channel, lambda: self._ends(opened))

@@ -124,7 +124,7 @@ class Parts:
     def source_solver(self) -> SourceSolver:
         """The shares of all ranks, for solves from one source; collective when first used."""
         if self._source_solver is None:
-            renumbers = self.options.renumbers
+            renumbers = self.options.cutting.renumbers
             supply = self.first_supply(self.direction, whole=renumbers)
             if self.supply_direction is not self.direction:
                 supply = on_root(self.channel, lambda: GraphSupply(self.graph(self.direction)))

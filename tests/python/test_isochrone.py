@@ -257,7 +257,7 @@ class TestSolver:
     def test_a_cutoff_is_refused(self) -> None:
         with (
             groute_py.open(graph_of(2, [(0, 1, 1)]), device="cpu", cutoff=3) as solver,
-            pytest.raises(InputError, match=r"cutoff: .* not for isochrone"),
+            pytest.raises(InputError, match=r"cutoff: not for isochrone"),
         ):
             solver.isochrone([0], [1])
 
