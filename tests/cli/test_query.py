@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import os
-import signal
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +11,6 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from support.graphs import graph_of, random_graph
-from support.querying import answer_of, running
 from support.reference import rows_from
 
 import groute_py
@@ -245,85 +241,6 @@ def test_a_thousand_questions(tmp_path: Path) -> None:
     result = [answer["distance"] for answer in ask(tmp_path / "it.csr", text)]
     rows = rows_from(graph, range(300))[pairs[:, 0], pairs[:, 1]].tolist()
     assert result == [None if d == groute_py.UNREACHED else d for d in rows]
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_while_it_waits(town: Path, number: signal.Signals) -> None:
-    with running(town) as process:
-        assert answer_of(process, KNOWN[0][0]) == KNOWN[0][1]
-        process.send_signal(number)
-        out, err = process.communicate(timeout=30)
-    assert process.returncode == 130
-    assert out == ""
-    assert f"ended by {number.name} after 1 questions" in err
-
-
-def test_a_signal_during_a_question(tmp_path: Path) -> None:
-    """The line at hand is answered, and no other."""
-    groute_py.write_graph(groute_py.generate("road:1500x1500"), tmp_path / "large.csr")
-    line = json.dumps({"sources": list(range(40)), "targets": [5]})
-    with running(tmp_path / "large.csr") as process:
-        assert process.stdin is not None
-        process.stdin.write(f"{line}\n{line}\n")
-        process.stdin.flush()
-        wait_until_busy(process.pid)
-        process.send_signal(signal.SIGTERM)
-        out, err = process.communicate(timeout=240)
-    assert process.returncode == 130
-    assert "ended by SIGTERM after 1 questions" in err
-    (answer,) = map(json.loads, out.splitlines())
-    assert len(answer["distances"]) == 40
-
-
-class SignalledAfterReading(io.BufferedReader):
-    """A signal arrives as soon as bytes have been read, and before they are looked at."""
-
-    def read1(self, size: int = -1, /) -> bytes:
-        read = super().read1(size)
-        signal.raise_signal(signal.SIGTERM)
-        return read
-
-
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # Click's own stdin
-def test_a_signal_loses_no_line_that_has_been_read(town: Path) -> None:
-    question = json.dumps(KNOWN[0][0]).encode()
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    reading, writing = os.pipe()
-    try:
-        os.write(writing, question + b"\n" + question + b"\n")  # and it stays open
-        with SignalledAfterReading(io.FileIO(reading)) as stream:
-            words = ["query", str(town), "--device", "cpu"]
-            done = CliRunner().invoke(commands, words, stream)
-    finally:
-        os.close(writing)
-        for number, handler in before.items():
-            signal.signal(number, handler)
-    assert "ended by SIGTERM after 1 questions" in str(done.exception)
-    assert [json.loads(line) for line in done.stdout.splitlines()] == [KNOWN[0][1]]
-
-
-def wait_until_busy(process: int) -> None:
-    """Until it has left the call that reads: the clock of its processors runs."""
-
-    def ticks() -> int:
-        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-        return int(fields[11])
-
-    begun = ticks()
-    while ticks() < begun + os.sysconf("SC_CLK_TCK") // 10:
-        pass
-
-
-def test_a_reader_that_has_gone(town: Path) -> None:
-    with running(town) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdout.close()
-        process.stdin.write("{}\n")
-        process.stdin.close()
-        assert process.stderr is not None
-        assert "Traceback" not in process.stderr.read()
-        assert process.wait(30) == 1
 
 
 @pytest.mark.mpi
