@@ -39,6 +39,7 @@ def by_threads(
     monkeypatch: pytest.MonkeyPatch, count: int, graph: Graph, source: int, **options: object
 ) -> Result:
     monkeypatch.setenv("OMP_NUM_THREADS", str(count))
+    monkeypatch.setattr(team, "TOGETHER_ARCS", 1 if count == 3 else 1 << 22)
     return solve(graph, source, device="cpu", **options)
 
 
@@ -137,6 +138,14 @@ def test_widened_buckets(monkeypatch: pytest.MonkeyPatch, least: int) -> None:
     assert (steps("road:60x50", 3) < steps("road:60x50", 1)) == (least > 0)
     assert steps("road:60x50", 3, delta=300) == steps("road:60x50", 1, delta=300)
     assert steps("rmat:11", 3) == steps("rmat:11", 1)
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_short_lists_and_many_buckets(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    for seed in range(8):
+        graph = random_graph(300, 900, seed, 10)
+        result = by_threads(monkeypatch, count, graph, 0, algorithm="delta-stepping", delta=3)
+        np.testing.assert_array_equal(result.distances, scipy_distances(graph, 0))
 
 
 def test_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -110,8 +110,9 @@ class SolveBuffers:
         own, offsets = self.own_distances, self.share.offsets
 
         def count(some: slice) -> int:
-            degrees = np.diff(offsets[some.start : some.stop + 1])
-            return int(degrees[own[some] != self.unreached].sum())
+            ends = offsets[some.start : some.stop + 1]
+            reached = own[some] != self.unreached
+            return int(ends[-1] - ends[0] if reached.all() else np.diff(ends)[reached].sum())
 
         return sum(in_slices(len(own), FILLED_AT_ONCE, count))
 

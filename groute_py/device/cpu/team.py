@@ -14,14 +14,14 @@ from groute_py.device.base import Buckets, Counters, Terms, within
 from groute_py.device.cpu.buffers import SolveBuffers
 from groute_py.device.cpu.methods.base import CpuMethod, NearFar, Predecessors
 from groute_py.errors import SetupError
-from groute_py.kernels.cpu import near_far, team, team_claim
+from groute_py.kernels.cpu import near_far, team, team_claim, team_pool
 from groute_py.partition.share import Share
 from groute_py.system.clock import recorder
 from groute_py.system.environment import place
 from groute_py.system.threads import available_cores, core_count, named_count
 
-ARCS_A_THREAD = 90_000
-"""Fewer arcs take no longer on fewer threads; New York's roads are fastest on 8."""
+ARCS_A_THREAD = 60_000
+"""Fewer arcs take no longer on fewer threads; New York's roads are fastest on 12."""
 
 FEW_THREADS, LARGE_ARCS = 4, 1 << 22
 """Fewer threads are worth it on a larger graph only: their barriers cost as much as they save."""
@@ -35,6 +35,12 @@ FEWEST = 64
 
 LEAST_WORK = 512
 """Arcs of a bucket for each thread, which take as long as to wait for all; below, it is widened."""
+
+FEW = 1024
+"""Entries of far up to which an idle thread opens the next bucket; longer lists are read twice."""
+
+TOGETHER_ARCS = 1 << 22
+"""From here on a solve waits for all threads: its first buckets are large, for the caller alone."""
 
 FIRST_ROOM = 1 << 15
 """Places of a list at first."""
@@ -63,6 +69,15 @@ class Threads:
 
         At the end, or if one fails or the caller is interrupted, ``stop`` ends the others' work.
         """
+        try:
+            return [self.lead(work, stop), *(other.result() for other in self._others)]
+        finally:
+            stop()
+            wait(self._others)
+            self._others = []
+
+    def lead(self, work: Callable[[int], Any], stop: Callable[[], None]) -> Any:
+        """Do the same, and return the caller's result, while others may not have begun."""
 
         def stopping(number: int) -> Any:
             try:
@@ -75,19 +90,26 @@ class Threads:
         try:
             for number in range(1, self.size):
                 self._others.append(self._pool.submit(stopping, number))
-            return [work(0), *(other.result() for other in self._others)]
-        finally:
+            return work(0)
+        except BaseException:
             stop()
-            self.wait()
+            wait(self._others)
+            self._others = []
+            raise
 
     def wait(self) -> None:
-        """Wait for those who are at work; a child process, to which none came along, has others."""
-        if self._process == os.getpid():
-            wait(self._others)
-        else:
+        """Wait for those who are at work; a child process, to which none came along, has others.
+
+        Raises:
+            BaseException: of one whose work has failed.
+        """
+        if self._process != os.getpid():
             self._pool = self._started()
-            self._process = os.getpid()
-        self._others = []
+            self._process, self._others = os.getpid(), []
+        wait(self._others)
+        others, self._others = self._others, []
+        for other in others:
+            other.result()
 
     def _started(self) -> ThreadPoolExecutor:
         """Return a pool whose threads all run.
@@ -115,17 +137,20 @@ class TeamNearFar(NearFar):
         super().__init__(buffers)
         self._threads, dtype = threads, buffers.type
         self._lists = [_lists(FIRST_ROOM, dtype) for _ in range(threads.size)]
-        size = threads.size * team.LINE * team.TURNS
-        words = np.zeros(team.WORDS, np.int64)
+        size = threads.size * team_pool.LINE * team_pool.TURNS
+        words = np.zeros(team_pool.WORDS, np.int64)
         each = np.empty(size, dtype), np.empty(size, np.int64)
-        pool = np.empty(team.POOL, np.uint32), np.empty(team.POOL, dtype)
+        pool = np.empty(team_pool.POOL, np.uint32), np.empty(team_pool.POOL, dtype)
         spins = SPINS if threads.size <= available_cores() else SPINS // 100
-        self._pool = team.Pool(words, *each, *pool, spins, FEWEST, LEAST_WORK)
+        arrays = words, *each, *pool, np.empty(2, dtype)
+        self._pool = team_pool.Pool(*arrays, spins, FEWEST, LEAST_WORK, FEW)
 
     def start(self, source: int | None, buckets: Buckets) -> None:
         super().start(None, buckets)
         fits = within(buckets.widest, self._buffers.type) != self._buffers.unreached
         self._growth, self._most = 1, int(buckets.widest // buckets.first) if fits else 1
+        few = len(self._buffers.share.heads) < TOGETHER_ARCS
+        self._members = 1 if few else self._threads.size
         self._pool.words.fill(0)
         for lists in self._lists:
             lists.at.fill(0)
@@ -136,18 +161,22 @@ class TeamNearFar(NearFar):
             first.near[0], first.near_values[0], first.at[team.TAIL] = source, 0, 1
 
     def relax(self, counters: Counters, limit: float) -> float:
+        self._threads.wait()
         b, before = self._buffers, self._buffers.relaxations
         words, bucket = self._pool.words, (*self._threshold, self._growth)
         widths = self._delta, self._most
         waiting = self._waiting  # which stays
         words.fill(0)
-        words[team.STATES] = waiting
+        words[team_pool.STATES], words[team_pool.OPENING] = waiting, self._members
+        self._members = self._threads.size  # whose lists have entries from now on
+        self._pool.floors.fill(b.unreached)
+        self._pool.works.fill(0)
         state, bounds = (self._pool, bucket, widths), b.bounds(limit)
 
         def work(number: int) -> Any:
             return team.relax(b.arcs, b.distances, self._lists[number], *state, number, bounds)
 
-        floor, *ends, self._growth = self._threads.run(work, lambda: team.stop(words))[0]
+        floor, *ends, self._growth = self._threads.lead(work, lambda: team_pool.stop(words))
         self._threshold[:] = ends
         self._lists = [_with_room(lists) for lists in self._lists]
         self._sum_up()
@@ -159,7 +188,8 @@ class TeamNearFar(NearFar):
     @property
     def _waiting(self) -> Any:
         """Entries in the pool."""
-        return (self._pool.words[team.STATES :: team.LINE] & (team.IDLE - 1)).sum()
+        states = self._pool.words[team_pool.STATES : team_pool.SIZES : team_pool.LINE]
+        return (states & (team_pool.IDLE - 1)).sum()
 
     def _sum_up(self) -> None:
         """Store the counts of all threads where those of a core are."""
@@ -214,7 +244,7 @@ def _lists(room: int, dtype: np.dtype[Any]) -> team.Lists:
     """Make empty lists."""
     near, far = np.empty((2, room), np.uint32)
     near_values, far_values = np.empty((2, room), dtype)
-    least, at = np.empty(team.LINE, dtype), np.zeros(2 * team.LINE, np.int64)
+    least, at = np.empty(team_pool.LINE, dtype), np.zeros(2 * team_pool.LINE, np.int64)
     return team.Lists(near, near_values, far, far_values, least, at)
 
 

@@ -30,7 +30,7 @@ from groute_py.kernels.cpu.contraction import (
 )
 from groute_py.kernels.cpu.kernel import inlined_kernel, kernel
 from groute_py.kernels.cpu.phases import TAKEN, meet, next_part
-from groute_py.kernels.cpu.team import LINE
+from groute_py.kernels.cpu.team_pool import LINE
 
 PRUNED_DEGREE = 4
 """Neighbours of a vertex on the mean above which rows are pruned."""

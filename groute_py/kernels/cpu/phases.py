@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from groute_py.kernels.cpu.atomics import add, give_way, load, load_acquire, store_release
 from groute_py.kernels.cpu.kernel import kernel
-from groute_py.kernels.cpu.team import LINE
+from groute_py.kernels.cpu.team_pool import LINE
 
 ARRIVALS, BARRIER, STOP, TAKEN = 0, LINE, 2 * LINE, 3 * LINE
 """Places in the words: how many wait, meetings so far, not 0 to end, parts taken of each phase."""

@@ -5,8 +5,10 @@ lowers a distance makes one, so there is always one entry that holds for each ve
 and entries whose vertex has improved since are dropped. A thread without work is *idle*; a busy one
 that sees this puts half of its near into the *pool*. When all are idle and the pool is empty, the
 bucket has ended, and each opens the next one from its own far. Buckets with so little work that
-waiting takes longer are widened. With local buckets and work that moves only on demand this is
-between the Δ-stepping of GAPBS (Beamer et al. 2015) and Wasp (SC 2025).
+waiting takes longer are widened, and there an idle thread already relaxes its own entries of the
+next bucket. A solve begins with the caller alone; others join when they come. With local buckets
+and work that moves only on demand this is between the Δ-stepping of GAPBS (Beamer et al. 2015) and
+Wasp (SC 2025).
 
 What threads share, and the order that each needs (relaxed, acquire and release as in C++):
 
@@ -25,10 +27,21 @@ What threads share, and the order that each needs (relaxed, acquire and release 
 * Buckets use three states in turn. In bucket k all threads have left k − 2, since nobody enters k
   before all are idle in k − 1. So the first thread then makes that state 0 for bucket k + 1, before
   it is idle in k, thus before anyone uses the state.
+* An idle thread makes entries at or above the threshold only, and keeps them, so no bucket goes on
+  because of it. The floor that it has written may by then be less than the least of its far; all
+  still read the same, and the next bucket begins lower than it could.
+* Who comes counts itself, and is in no bucket yet. Before the first thread is idle in bucket k it
+  writes how many are in k + 1, never fewer than in k. That is read when all are idle, and has three
+  places in turn. When it opens k + 1 it writes the bounds of the bucket, then the opening
+  (release). Who waits reads the opening (acquire) and then the bounds. If it is in the bucket, that
+  does not end without it, so the bounds are not written again before.
+* At the end the first thread closes the count of those who have come. Who comes later leaves at
+  once and touches nothing else. The first waits until all others have left (release, acquire), so
+  what they wrote is its caller's. They may be in Python still.
 * A thread's floor and work are written before it adds itself (release), and read when all are idle
   (acquire). They too have three places in turn: those of bucket k are written again in k + 3, when
   every thread has read them. All threads read the same, so they agree on the next bucket.
-* A slice is ended (release) by a busy thread, which leaves without being idle in this bucket, so
+* A slice is stopped (release) by a busy thread, which leaves without being idle in this bucket, so
   that never all are, and each thread leaves in it; or by a caller that is at work no more. If that
   has seen all idle, so does a thread that sees the end (acquire) and then looks at the state. A
   busy thread may see the end late (relaxed).
@@ -55,6 +68,25 @@ from groute_py.kernels.cpu.atomics import (
 )
 from groute_py.kernels.cpu.kernel import kernel
 from groute_py.kernels.cpu.near_far import BUCKETS, OVERFLOWED, RELAXATIONS, does_not_fit
+from groute_py.kernels.cpu.team_pool import (
+    CAME,
+    GROWTH,
+    IDLE,
+    LINE,
+    MEMBERS,
+    OPENING,
+    SIZES,
+    STATES,
+    STOPPED,
+    TOO_LATE,
+    TURNS,
+    WORK,
+    give,
+    join,
+    leave,
+    look,
+    take,
+)
 
 HEAD, TAIL, FAR_COUNT, NEEDED = 0, 1, 2, 7
 """Places in a thread's cursors, int64, beside `RELAXATIONS`, `BUCKETS` and `OVERFLOWED`: near is
@@ -62,21 +94,6 @@ from the head to the tail; so many places a list needs before the thread can go 
 
 AHEAD, MOST = 8, np.uint64(8)
 """Entries by which a thread loads ahead, and the heads of one."""
-
-LINE = 16
-"""Words of 8 bytes between two that threads change: two cache lines, which processors fetch."""
-
-LOCK, STOPPED, STATES, TURNS = 0, LINE, 2 * LINE, 3
-"""Places in the words of a team, int64: the lock of the pool; 1 when the slice is ended; states,
-which buckets use one after the other."""
-
-WORDS = STATES + TURNS * LINE
-
-IDLE = 1 << 32
-"""Unit of a state: a thread without work. Below is the count of what lies in the pool."""
-
-POOL = 8192
-"""Places in the pool."""
 
 PATIENCE, BUSY = 8, 4
 """Buckets after which their width is looked at, so that a graph of few has none that are far too
@@ -92,81 +109,6 @@ class Lists(NamedTuple):
     far_values: Any
     least: Any  # (1,): the smallest distance in far, or `nothing`
     at: Any
-
-
-class Pool(NamedTuple):
-    """Entries that wait for a thread without work, and the words and floors of a team."""
-
-    words: Any
-    floors: Any  # (TURNS · threads · LINE,): the least of each thread's far, for each turn
-    works: Any  # int64, alike: the arcs that it has relaxed in the slice
-    vertices: Any  # uint32, (POOL,)
-    values: Any
-    spins: int  # looks after which a thread that waits lets others have its core
-    fewest: int  # entries of near from which half are given away
-    least: int  # arcs of a bucket for each thread, below which buckets are widened
-
-
-@kernel
-def _lock(words: Any) -> Any:
-    """Return True if this thread has the lock now."""
-    return load(words, LOCK) == 0 and replace(words, LOCK, 0, 1)
-
-
-@kernel
-def _give(pool: Any, state: Any, lists: Any, head: Any, tail: Any) -> Any:
-    """Give half of near to idle threads, if nothing waits for them; return the new tail."""
-    words, vertices, values = pool.words, pool.vertices, pool.values
-    if not _lock(words):
-        return tail
-    count = min((tail - head) // 2, POOL)
-    if load(words, state) & (IDLE - 1) == 0:
-        tail -= count
-        for i in range(count):
-            vertices[i] = lists.near[tail + i]
-            values[i] = lists.near_values[tail + i]
-        add(words, state, count)
-    store_release(words, LOCK, 0)
-    return tail
-
-
-@kernel
-def _take(pool: Any, state: Any, lists: Any) -> Any:
-    """Move a share of the pool to the empty near; return how many. The thread is idle no more."""
-    words, vertices, values = pool.words, pool.vertices, pool.values
-    if not _lock(words):
-        return 0
-    counts = load(words, state)
-    left, idle = counts & (IDLE - 1), counts // IDLE
-    count = min((left + idle - 1) // idle, len(lists.near))
-    for i in range(count):
-        lists.near[i] = vertices[left - count + i]
-        lists.near_values[i] = values[left - count + i]
-    if count > 0:
-        add(words, state, -IDLE - count)
-    store_release(words, LOCK, 0)
-    return count
-
-
-@kernel
-def _wait_for_work(pool: Any, state: Any, lists: Any, team: Any) -> Any:
-    """Return how many entries were taken; 0 at the end of the bucket, −1 at that of a slice."""
-    words = pool.words
-    add(words, state, IDLE)
-    spins = 0
-    while True:
-        stopped, counts = load_acquire(words, STOPPED), load_acquire(words, state)
-        if counts == team * IDLE:
-            return 0
-        if counts & (IDLE - 1) > 0:
-            count = _take(pool, state, lists)
-            if count > 0:
-                return count
-        if stopped:
-            return -1
-        spins += 1
-        if spins > pool.spins:
-            give_way()
 
 
 @kernel
@@ -199,10 +141,10 @@ def _live(distances: Any, vertices: Any, values: Any, first: Any, last: Any) -> 
 
 
 @kernel
-def _open(distances: Any, lists: Any, floor: Any, threshold: Any, nothing: Any) -> Any:
-    """Move far entries below the threshold to the empty near; return counts and the floor left."""
+def _open(distances: Any, lists: Any, moved: Any, floor: Any, threshold: Any, nothing: Any) -> Any:
+    """Move far entries below the threshold to near, which has some; return counts, floor left."""
     near, near_values, far, far_values, _, at = lists
-    moved, left = 0, 0
+    left = 0
     least = nothing
     for i in range(at[FAR_COUNT]):
         vertex, value = far[i], far_values[i]
@@ -221,6 +163,17 @@ def _open(distances: Any, lists: Any, floor: Any, threshold: Any, nothing: Any) 
 
 
 @kernel
+def _put_back(lists: Any, first: Any, last: Any, far_count: Any, least: Any) -> Any:
+    """Move what is left in near to far; return the count and floor of far."""
+    near, near_values, far, far_values, _, _ = lists
+    for i in range(first, last):
+        far[far_count], far_values[far_count] = near[i], near_values[i]
+        least = min(least, near_values[i])
+        far_count += 1
+    return far_count, least
+
+
+@kernel
 def relax(
     arcs: Any,
     distances: Any,
@@ -231,67 +184,111 @@ def relax(
     number: Any,
     bounds: Any,
 ) -> Any:
-    """Relax a slice as thread ``number`` of a team, which all of its threads must do.
+    """Relax a slice as thread ``number`` of a team, which the first, its caller, begins and ends.
 
     ``bucket`` is its threshold, its begin, and how many Δ wide it is, up to as many as the second
     of the ``widths`` says; the first is Δ. Returns the smallest distance left, or ``nothing``, and
-    the bucket in which the slice has ended; they are the same for all threads.
+    the bucket in which the slice has ended; they hold for the first thread.
     """
     offsets, heads, weights = arcs
     near, near_values, far, far_values, own_least, at = lists
     words, floors, works = pool.words, pool.floors, pool.works
     limit, cutoff, nothing, budget = bounds
     size = len(floors) // TURNS
-    team = size // LINE
     threshold, begin, growth = bucket
     delta, most = widths
     one, room = np.uint64(1), len(near)
     first, last, far_count = at[HEAD], at[TAIL], at[FAR_COUNT]
     done: Any = 0
     work: Any = 0
-    turn: Any = 0
+    opened: Any = 0
+    spins: Any = 0
     floor = nothing
     least = own_least[0]
-    while True:
+    opening = join(words, number, pool.spins)
+    if opening == TOO_LATE:
+        return floor, threshold, begin, growth
+    team = opening % MEMBERS
+    if opening >= MEMBERS:
+        opened = opening // MEMBERS
+        threshold, begin = pool.starts[0], pool.starts[1]
+        growth, work = words[GROWTH], words[WORK]
+    turn = opened % TURNS
+    border = threshold
+    idle, rests = False, False
+    while opening >= 0:
         state = STATES + turn * LINE
-        if done >= budget:
-            store_release(words, STOPPED, 1)
-            floor = begin
-            break
-        if first == last:
-            store_release(floors, turn * size + number * LINE, least)
-            store_release(works, turn * size + number * LINE, done)
-            first, last = 0, _wait_for_work(pool, state, lists, team)
-            if last < 0:
-                last = 0
+        if not idle:
+            if done >= budget:
+                store_release(words, STOPPED, 1)
                 floor = begin
                 break
-            if last == 0:
+            if first == last:
+                store_release(floors, turn * size + number * LINE, least)
+                store_release(works, turn * size + number * LINE, done)
+                if number == 0:
+                    came = load_acquire(words, CAME) + 1
+                    words[SIZES + (turn + 1) % TURNS * LINE] = max(team, came)
+                add(words, state, IDLE)
+                idle, rests, spins = True, False, 0
+                first, last = 0, 0
+                if most > 1 and far_count <= pool.few:
+                    width = growth * delta
+                    border = threshold + width if threshold < nothing - width else nothing
+                    at[FAR_COUNT] = far_count
+                    last, far_count, least = _open(distances, lists, 0, nothing, border, nothing)
+        if idle:
+            found = look(words, state, team)
+            if found < 0:
+                floor = begin
+                break
+            if found == 0:
                 place = turn * size
                 floor = _floor_of_all(floors, place, place + size, nothing)
                 if floor == nothing or float(floor) > limit:
                     break
                 begin = floor
-                if at[BUCKETS] % PATIENCE == PATIENCE - 1:
+                if opened % PATIENCE == PATIENCE - 1:
                     before, work = work, 0
                     for i in range(place, place + size, LINE):
                         work += load(works, i)
                     growth = _growth(growth, most, work - before, PATIENCE * team * pool.least)
                 width = growth * delta
                 threshold = floor + width if floor < nothing - width else nothing
-                at[FAR_COUNT] = far_count
-                last, far_count, least = _open(distances, lists, floor, threshold, nothing)
+                border, idle = threshold, False
                 at[BUCKETS] += 1
-                turn = (turn + 1) % TURNS
+                opened += 1
+                turn = opened % TURNS
+                team = words[SIZES + turn * LINE]
                 if number == 0:
                     store_release(words, STATES + (turn + 1) % TURNS * LINE, 0)
+                    pool.starts[0], pool.starts[1] = threshold, begin
+                    words[GROWTH], words[WORK] = growth, work
+                    store_release(words, OPENING, opened * MEMBERS + team)
+                if least < threshold or least == floor:
+                    at[FAR_COUNT] = far_count
+                    last, far_count, least = _open(
+                        distances, lists, last, floor, threshold, nothing
+                    )
                 continue
-        if load(words, STOPPED):
-            floor = begin
-            break
-        counts = load(words, state)
-        if counts != 0 and counts & (IDLE - 1) == 0 and last - first >= pool.fewest:
-            last = _give(pool, state, lists, first, last)
+            if found == 1:
+                far_count, least = _put_back(lists, first, last, far_count, least)
+                first, last = 0, take(pool, state, lists)
+                if last > 0:
+                    border, idle = threshold, False
+                    continue
+            if first == last or rests or done >= budget:
+                spins += 1
+                if spins > pool.spins:
+                    give_way()
+                continue
+        else:
+            if load(words, STOPPED):
+                floor = begin
+                break
+            counts = load(words, state)
+            if counts != 0 and counts & (IDLE - 1) == 0 and last - first >= pool.fewest:
+                last = give(pool, state, lists, first, last)
         tail, base = near[first], near_values[first]
         if last - first > AHEAD:
             soon, sooner = near[first + AHEAD], near[first + AHEAD // 2]
@@ -306,6 +303,10 @@ def relax(
             continue
         arc, end = offsets[tail], offsets[tail + one]
         degree = np.int64(end - arc)
+        if idle and last + far_count + degree + 1 > room:
+            first -= 1
+            rests = True
+            continue
         if max(last, far_count) + degree + 1 > room:
             last = _live(distances, near, near_values, first - 1, last)
             far_count = _live(distances, far, far_values, 0, far_count)
@@ -316,7 +317,7 @@ def relax(
                 floor = begin
                 break
             continue
-        if base >= threshold and base != begin:
+        if base >= border and base != begin:
             far[far_count], far_values[far_count] = tail, base
             far_count += 1
             least = min(least, base)
@@ -337,7 +338,7 @@ def relax(
                         break
                 if reach >= old:
                     continue
-                if reach < threshold:
+                if reach < border:
                     near[last], near_values[last] = head, reach
                     last += 1
                 else:
@@ -349,10 +350,5 @@ def relax(
     at[HEAD], at[TAIL], at[FAR_COUNT] = first, last, far_count
     at[RELAXATIONS] += done
     own_least[0] = least
+    leave(words, number, pool.spins)
     return floor, threshold, begin, growth
-
-
-@kernel
-def stop(words: Any) -> None:
-    """End the slice."""
-    store_release(words, STOPPED, 1)
