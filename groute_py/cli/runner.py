@@ -131,6 +131,8 @@ class Runner:
                 check_folder(self.file)
             if self.where.snap == "arc" and self.options.turns is not None:
                 raise InputError("--snap arc cuts arcs, which turns are of; drop it, or --turns")
+            if self.where.snap == "arc":
+                self.options.refuse_objective("--snap arc")
             self.ends.check(self._named, self._files.get("pairs"), draws=draws)
 
         if begins_device and self._can_be_read(checked):

@@ -69,6 +69,7 @@ def bfs(graph: str, **arguments: Any) -> None:
 )
 @click.option("--hops", is_flag=True, help="RESULT is of bfs: every arc counts 1.")
 @click.option("--turns", metavar="FILE", help="The turns that RESULT was computed with.")
+@click.option("--objective", default="shortest", help="The objective of RESULT.")
 @arc_weights_option
 @source_options
 @json_option
@@ -79,6 +80,7 @@ def verify(
     cutoff: int | float | None,
     hops: bool,
     turns: str | None,
+    objective: str,
     columns: Columns,
     cache: Any,
     as_json: bool,
@@ -92,9 +94,12 @@ def verify(
 
     saved = read_result(result)
     whole = read_graph(graph, columns, cache, turns)
-    bounds = [b for b in (cutoff, saved.statistics.get("bound")) if b is not None]
+    # of another objective the bound is one of the distances that it leads to
+    own_bound = saved.statistics.get("bound") if objective == "shortest" else None
+    bounds = [b for b in (cutoff, own_bound) if b is not None]
     with phase("verify"):
-        certify(whole, saved, cutoff=min(bounds, default=None), hops=hops)
+        how: dict[str, Any] = {"hops": hops, "objective": objective}
+        certify(whole, saved, cutoff=min(bounds, default=None), **how)
     rows: dict[str, Any] = {
         "verified": True,
         "graph": whole.name,

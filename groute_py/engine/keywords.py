@@ -32,6 +32,7 @@ class SsspKeywords(BfsKeywords, total=False):
     """Keywords of `groute_py.sssp`."""
 
     algorithm: str
+    objective: str
     delta: float | None
     turns: Any
     prepare: bool
@@ -55,6 +56,7 @@ class JobKeywords(TypedDict, total=False):
 class NearestKeywords(JobKeywords, total=False):
     """Keywords of `groute_py.nearest`."""
 
+    objective: str
     partition: str
     cutoff: float | str | None
     time_limit_s: float | None
@@ -76,6 +78,7 @@ class ApspKeywords(JobKeywords, total=False):
     """Keywords of `groute_py.apsp`."""
 
     algorithm: str
+    objective: str
     predecessors: bool
     reverse: bool
     cutoff: float | str | None
@@ -86,6 +89,7 @@ class ApspKeywords(JobKeywords, total=False):
 class RouteKeywords(JobKeywords, total=False):
     """Keywords of `groute_py.route`."""
 
+    objective: str
     reverse: bool
     cutoff: float | str | None
     prepare: bool

@@ -58,6 +58,9 @@ METHODS = {
 
 DEVICES = ("auto", "cpu", "cuda")
 
+OBJECTIVES = SHORTEST, *_ = ("shortest", "minimax", "widest", "reliable", "fewest-arcs")
+"""Names of what the best path may be; see `groute_py.graph.objectives`."""
+
 CONTRACTING = ("auto", "contraction", "sweep")
 """The algorithms that a hierarchy is for."""
 
@@ -117,6 +120,14 @@ class Options:
                 default="auto",
             )
         ],
+    )
+    objective: str = option(
+        "shortest",
+        "What the best path is: shortest, or the one of the least greatest weight (minimax), of "
+        "the greatest least weight (widest), of the greatest product of probabilities (reliable), "
+        "or of the fewest arcs, and the shortest of those.",
+        choices=OBJECTIVES,
+        of=(*ONE_SOURCE, "nearest", "query", *ROUTES_TOO),
     )
     delta: float | None = option(
         None,
@@ -347,6 +358,19 @@ class Options:
         if getattr(self, name) is not None:
             raise InputError(f"{name}: not for {job}; open without it")
 
+    def refuse_changes(self, job: str) -> None:
+        """Raise `InputError` if the solved graph is not the given one, which a job needs."""
+        self.refuse("turns", job)
+        self.refuse_objective(job)
+
+    def refuse_objective(self, job: str) -> None:
+        """Raise `InputError` if paths are not to be the shortest, as a job takes them."""
+        if self.objective != SHORTEST:
+            takers = "sssp, nearest, apsp, matrix and route"
+            raise InputError(
+                f"objective {self.objective}: for {takers} with one path, not for {job}"
+            )
+
     def check(self, function: str = "open") -> None:
         """Raise `InputError` for values that make no sense to a function.
 
@@ -361,6 +385,8 @@ class Options:
             self._check_for_rows(function)
         elif self.turns is not None:
             self._check_with_turns()
+        if self.objective != SHORTEST:
+            self._check_objective()
         if self.carry and self.turns is not None:
             raise InputError("with turns no column is summed along paths; leave out carry (--with)")
 
@@ -374,6 +400,16 @@ class Options:
             )
         if self.device == "cuda" and (problem := gpu_problem()) is not None:
             raise SetupError(f"no GPU can be used: {problem}")
+
+    def _check_objective(self) -> None:
+        others = {
+            "turns": self.turns is not None,
+            "hops": self.hops,
+            "prepare": self.prepare,
+            "download=False": not self.download,
+        }
+        if (wrong := next((name for name, there in others.items() if there), None)) is not None:
+            raise InputError(f"objective {self.objective}: not with {wrong}; leave one out")
 
     def _check_with_turns(self) -> None:
         if self.hops:

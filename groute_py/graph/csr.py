@@ -27,6 +27,7 @@ from groute_py.graph.arrays import (
 from groute_py.graph.geography import Geography, Shapes, Units, check_shapes
 from groute_py.graph.ids import Numbering, Positions
 from groute_py.graph.read_report import Reading, of_other_weights, title_of_weights
+from groute_py.graph.scale import Scale
 from groute_py.graph.tails import all_tails, transposed
 from groute_py.graph.units import units_of
 from groute_py.system.paths import as_text
@@ -59,6 +60,7 @@ class Graph:
         arc_ids: int64 or str, shape (m,): a table's ids of its arcs, if they were asked for.
         attribution: the credit that outputs of the graph have to show, such as "© OpenStreetMap
             contributors, ODbL".
+        scale: what distances stand for, where the weights are those of an objective; else None.
 
     Raises:
         GraphError: naming the first row or arc that breaks a rule.
@@ -80,6 +82,7 @@ class Graph:
     shapes: Shapes | None = None
     attribution: str = ""
     arc_ids: NDArray[Any] | None = None
+    scale: Scale | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for text in ("name", "attribution"):
@@ -220,7 +223,8 @@ class Graph:
         return self._weighed(protected(array, weights))
 
     def _weighed(self, weights: NDArray[Any]) -> Graph:
-        return self.changed(weights=weights, reading=of_other_weights(self.reading))
+        reading = of_other_weights(self.reading)
+        return self.changed(weights=weights, reading=reading, scale=None)
 
     @property
     def column(self) -> str | None:
@@ -240,7 +244,7 @@ class Graph:
         if name not in self.columns:
             raise no_column(name, self.columns, self.name)
         column = self.columns[name]
-        return self if column is self.weights else self.changed(weights=column)
+        return self if column is self.weights else self.changed(weights=column, scale=None)
 
     def reversed(self) -> Graph:
         """The graph with each arc turned round, in host memory; ids stay.

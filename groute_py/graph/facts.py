@@ -35,6 +35,7 @@ class Facts:
     name: str
     most_incoming: int = 0  # of one vertex; 0 where arcs were not counted
     rounded_to: np.dtype[Any] | None = None  # before float weights were widened
+    has_maxima: bool = False  # weights are ranks, of which a path has the greatest of its arcs
 
     @property
     def precision(self) -> np.dtype[Any]:
@@ -63,13 +64,15 @@ def facts_of(graph: Graph) -> Facts:
         first_id=graph.first_id,
         name=graph.name,
         most_incoming=most_incoming(graph),
+        has_maxima=graph.scale is not None and graph.scale.has_maxima,
     )
 
 
 def counting_hops(facts: Facts) -> Facts:
     """Facts of the same graph when every arc weighs 1."""
     one = 1 if facts.arc_count else 0
-    return replace(facts, weight_type=np.dtype(np.int32), least=one, greatest=one, mean=float(one))
+    ones: dict[str, Any] = {"least": one, "greatest": one, "mean": float(one)}
+    return replace(facts, weight_type=np.dtype(np.int32), **ones, has_maxima=False)
 
 
 def first_with_arcs(offsets: NDArray[np.int64]) -> int:

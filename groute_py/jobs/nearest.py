@@ -11,7 +11,7 @@ root: see `groute_py.jobs.nearest_sweep`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -117,6 +117,8 @@ class NearestJob:
 
     def check(self, options: Options) -> None:
         check_k(self.k)
+        if self.k > 1:
+            options.refuse_objective("nearest with k > 1")
 
     def run(self, opened: Opened, work: Work) -> NearestFacilities | None:
         opened.supply()  # collective; the graph can be read after it
@@ -129,9 +131,12 @@ class NearestJob:
             if answer is None or facilities is None:
                 return None
             some = self._of_some(answer, facilities, vertices)
-            if carrier is None:
+            if carrier is not None:
+                some = with_sums(some, _sums(carrier, answer, vertices))
+            if (scale := opened.scale) is None:
                 return some
-            return with_sums(some, _sums(carrier, answer, vertices))
+            sums = {**some.carried, **scale.all_sums(some.distances)}
+            return replace(some, distances=scale.values(some.distances), carried=sums)
 
         return at_root(opened.channel, delivered)
 
@@ -266,10 +271,11 @@ def _assign(
     """Fill owners and predecessors from distances; ``states`` are those of the facilities."""
     from groute_py.kernels.cpu.owners import assign_owners  # which compiles
 
-    weights = graph.weights
-    if distances.dtype.kind == "f":  # sums are made in the type of float distances
+    weights, no_path = graph.weights, unreached(distances.dtype)
+    if graph.scale is not None and graph.scale.has_maxima:  # arcs extend ranks, see `extend`
+        distances, no_path = distances.view(np.uint64), np.uint64(no_path)
+    if distances.dtype.kind in "fu":  # sums are made in the type of float distances
         weights = weights.astype(distances.dtype, copy=False)
-    no_path = unreached(distances.dtype)
     arcs = graph.offsets, graph.heads, weights
     assign_owners(arcs, distances, no_path, states, owners, predecessors)
 

@@ -23,14 +23,14 @@ from groute_py.comm.agree import collective, on_root
 from groute_py.comm.base import Channel
 from groute_py.device.registry import gpu_problem
 from groute_py.device.rows import RowBlock
-from groute_py.engine.options import Options
+from groute_py.engine.options import SHORTEST, Options
 from groute_py.errors import too_late
 from groute_py.graph.csr import Graph
 from groute_py.graph.direction import Direction
 from groute_py.graph.facts import Facts
 from groute_py.graph.hierarchy.prepared import hierarchy_of
 from groute_py.jobs.routes import Routes
-from groute_py.jobs.searches import Group, PairResults, Searches, groups_of
+from groute_py.jobs.searches import Group, PairResults, Searches, groups_of, searches_both_ends
 from groute_py.many.apsp import Progress
 from groute_py.many.choose import READY_S, Choice, choose
 from groute_py.many.customized import Customized
@@ -42,7 +42,7 @@ from groute_py.many.solve import Solving
 from groute_py.many.storage.folder import run_of
 from groute_py.many.storage.store import SavedUnits, Store
 from groute_py.results.answer import about
-from groute_py.results.distances import public_distances
+from groute_py.results.distances import public_distances, public_type
 from groute_py.system.threads import core_count
 
 WHY_NO_FLOYD = "routes are found row by row"
@@ -119,7 +119,9 @@ class PairQuery:
     def _record(self, pairs: NDArray[np.int64], *, paths: bool) -> dict[str, Any]:
         """Return the record that identifies saved routes."""
         ends = {"sources": pairs[:, 0], "targets": pairs[:, 1]}
-        choices = {"job": "route", "paths": paths, "reverse": self._reverse}
+        choices: dict[str, Any] = {"job": "route", "paths": paths, "reverse": self._reverse}
+        if self._options.objective != SHORTEST:
+            choices["objective"] = self._options.objective
         return run_of(self._row_graph.digest, ends, choices)
 
     @property
@@ -207,8 +209,8 @@ class PairQuery:
         statistics: dict[str, Any],
     ) -> Routes:
         """Return the routes of all pairs in their order, from the results of all ranks."""
-        kind = self._row_graph.facts.weight_type
-        distances: NDArray[Any] = np.empty(len(pairs), kind if kind.kind == "f" else np.int64)
+        kind = public_type(self._row_graph.facts.weight_type)
+        distances: NDArray[Any] = np.empty(len(pairs), kind)
         paths: dict[int, NDArray[np.int64]] = {}
         for some in every:
             distances[some.numbers] = some.distances
@@ -277,7 +279,7 @@ def _search_choice(
     facts: Facts, counts: Counts, ranks: int, *, paths: bool, prepared: bool
 ) -> Choice:
     """Return the search that cores take, with its estimate."""
-    cores, both_ends = core_count(), facts.weight_type.kind != "f"
+    cores, both_ends = core_count(), searches_both_ends(facts)
     if prepared and both_ends and not paths:
         name, seconds = "upward search", sum(counts) * CPU_CLIMB_S / cores / ranks
     else:

@@ -156,7 +156,7 @@ class RouteJob:
         if self.k > 1 and self.alternatives:
             raise InputError("k and alternatives: ask for one of them")
         if self.wanted is not None:
-            options.refuse("turns", "route with k > 1 or alternatives")
+            options.refuse_changes("route with k > 1 or alternatives")
 
     def run(self, opened: Opened, work: Work) -> Routes | None:
         channel = opened.channel
@@ -175,6 +175,9 @@ class RouteJob:
             several = routes.distances.ndim > 1
             within = routes if cutoff is None or several else _within(routes, cutoff)
             sums = {} if carrier is None else _sums(carrier, within)
+            if (scale := opened.scale) is not None:
+                sums = {**sums, **scale.all_sums(within.distances)}
+                within = replace(within, distances=scale.values(within.distances))
             more: dict[str, Any] = {"attributes": _attributes(self.pairs), "carried": sums}
             return replace(within, paths=within.paths if self.paths else None, **more)
 

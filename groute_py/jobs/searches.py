@@ -69,6 +69,11 @@ def groups_of(begins: NDArray[np.int64], ends: NDArray[np.int64], length: int = 
     ]
 
 
+def searches_both_ends(facts: Facts) -> bool:
+    """Return whether searches from both ends may meet: lengths add up without rounding."""
+    return facts.weight_type.kind != "f" and not facts.has_maxima
+
+
 class Searches:
     """Searches in one graph, on all cores; the memory of a search serves the next one.
 
@@ -85,7 +90,7 @@ class Searches:
         self._two_sided = _Pool(lambda: TwoSidedSearch(arcs), bytes_of("two-sided search", size))
         self._by_both_ends = (
             potentials is None
-            and facts.weight_type.kind != "f"
+            and searches_both_ends(facts)
             and surely_fits(facts.vertex_count, float(facts.greatest), self._type)
         )
 

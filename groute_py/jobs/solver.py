@@ -327,13 +327,13 @@ class Solver:
             raise everywhere(InputError(problem))
         with opened.alone():
             refuse_difference(opened.channel, {"function": function})
-            on_root(opened.channel, lambda: opened.options.refuse("turns", function))
+            on_root(opened.channel, lambda: opened.options.refuse_changes(function))
             yield opened
 
     def _reopen(self, forward: Graph | None, direction: Direction) -> Solver:
         """Return a solver with the same options, of a graph that rank 0 has; collective."""
         opened = self._opened
-        options = replace(opened.options, reverse=direction is Direction.BACKWARD)
+        options = replace(opened.options_again, reverse=direction is Direction.BACKWARD)
         return Solver(opened.following(forward, options))
 
     def _with_weights(self, weights: Any) -> Graph:

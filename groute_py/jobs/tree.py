@@ -12,12 +12,13 @@ from groute_py.comm.agree import at_root, on_root
 from groute_py.comm.base import Intracomm
 from groute_py.engine.keywords import BfsKeywords, SsspKeywords
 from groute_py.engine.option import takes
-from groute_py.engine.options import Options
+from groute_py.engine.options import SHORTEST, Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.errors import InputError, plain, quote
 from groute_py.graph.arrays import host_array, on_device
 from groute_py.graph.csr import GraphLike
 from groute_py.graph.ids import Positions
+from groute_py.graph.scale import Scale
 from groute_py.many.carry import Carrier, with_sums
 from groute_py.many.opened import Opened, Work, open_for
 from groute_py.many.sources import Vertex, Vertices
@@ -159,11 +160,12 @@ class TreeJob:
             opened.make_room()
             solver = opened.memo(self.name, lambda: _without_weights(opened))
         source, targets = on_root(opened.channel, lambda: self._ends(opened))
-        if not opened.options.carry:
-            return solver.sssp(source, targets, brings_tree=self.brings_tree)
+        brings_tree = self.brings_tree or bool(opened.options.carry)
+        result = solver.sssp(source, targets, brings_tree=brings_tree)
+        if not opened.options.carry and opened.options.objective == SHORTEST:
+            return result
         carrier = at_root(opened.channel, opened.carrier)
-        result = solver.sssp(source, targets)
-        return at_root(opened.channel, lambda: _with_sums(result, carrier))
+        return at_root(opened.channel, lambda: _delivered(result, carrier, opened.scale))
 
     def _ends(self, opened: Opened) -> tuple[int, list[int]]:
         """The positions of the source and the targets, on rank 0."""
@@ -192,12 +194,19 @@ class TreeJob:
         return self.name == "bfs" and not options.hops
 
 
-def _with_sums(result: Result | None, carrier: Carrier | None) -> Result | None:
-    if result is None or carrier is None:
+def _delivered(
+    result: Result | None, carrier: Carrier | None, scale: Scale | None
+) -> Result | None:
+    """Return the answer with the values of an objective, and sums along its paths."""
+    if result is not None and carrier is not None:
+        assert result.predecessors is not None
+        every = np.arange(len(result.distances))
+        sums = carrier.along_tree(result.predecessors, result.reached, every)
+        result = with_sums(result, sums)
+    if result is None or scale is None:
         return result
-    assert result.predecessors is not None
-    every = np.arange(len(result.distances))
-    return with_sums(result, carrier.along_tree(result.predecessors, result.reached, every))
+    carried = {**result.carried, **scale.all_sums(result.distances)}
+    return replace(result, distances=scale.values(result.distances), carried=carried)
 
 
 def _without_weights(opened: Opened) -> SourceSolver:

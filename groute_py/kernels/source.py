@@ -160,7 +160,7 @@ MODES = {"alone": (0, 0), "rounds": (0, 1), "fused": (1, 0), "hierarchical": (1,
 Code that a mode does not use is compiled out; with one rank that is most of the exchange.
 """
 
-_DISTANCES = {"int32": 0, "int64": 1, "float32": 2, "float64": 3}
+_DISTANCES = {"int32": 0, "uint32": 0, "int64": 1, "float32": 2, "float64": 3}
 
 
 def tuning(name: str) -> int:
@@ -191,6 +191,7 @@ def options(
     staged = _STAGED_BYTES // (4 * distance_type.itemsize)
     macros = {
         "DISTANCE": _DISTANCES[distance_type.name],
+        "MAXIMA": int(distance_type.kind == "u"),
         "WIDE_OFFSETS": int(wide_offsets),
         "EXCHANGES": exchanges,
         "HALO": halo,

@@ -36,7 +36,7 @@ from groute_py.many.solve import Solving
 from groute_py.many.sources import checked
 from groute_py.many.storage.folder import run_of
 from groute_py.results.answer import about
-from groute_py.results.distances import public_distances, put_public, reached_in
+from groute_py.results.distances import public_distances, public_type, put_public, reached_in
 from groute_py.system.clock import count, span
 from groute_py.system.memory_limits import ANSWERS
 
@@ -116,6 +116,19 @@ class ManySources:
             return len(self.targets)
         return self.graph.vertex_count if self.by_state else self.layout.vertex_count
 
+    @property
+    def sums(self) -> tuple[str, ...]:
+        """The names of what is summed along paths."""
+        scale = self.graph.scale
+        return (*self.options.carry, *(() if scale is None else scale.sums))
+
+    @property
+    def type(self) -> np.dtype[Any]:
+        """The type of distances as users get them."""
+        if self.graph.scale is not None:
+            return self.graph.scale.type
+        return public_type(self.graph.weights.dtype)
+
     def solving(self, channel: Channel) -> Solving:
         """Return the solver of the method, which may be in place already."""
         return self.row_graph.solving(self.height, self.options, self.choice, channel)
@@ -130,6 +143,14 @@ class ManySources:
         """Return what is wanted of a block: sums along paths, and nothing beyond a cutoff."""
         if self.options.carry:
             block = self._with_sums(block)
+        block = self._within_cutoff(block)
+        if (scale := self.graph.scale) is None:
+            return block
+        distances = public_distances(block.distances)
+        carried = {**block.carried, **scale.all_sums(distances)}
+        return replace(block, distances=scale.values(distances), carried=carried)
+
+    def _within_cutoff(self, block: RowBlock) -> RowBlock:
         if (cutoff := self.options.bound) is None or block.cutoff <= cutoff:
             return block
         near = block.distances <= bound_within(cutoff, block.distances.dtype)
@@ -194,6 +215,8 @@ class ManySources:
             choices["rounding of sums"] = rounding_of(self.choice.algorithm)
         if self.options.bound is not None:
             choices["cutoff"] = self.options.bound
+        if self.graph.scale is not None:
+            choices["objective"] = self.options.objective
         ends = {"sources": self.sources}
         if self.targets is not None:
             ends["targets"] = self.targets
@@ -258,7 +281,8 @@ def collect(
 ) -> SourceRows | None:
     """Return all rows in rank 0's memory, where they have to fit; None elsewhere. Collective."""
     on_root(channel, lambda: _refuse_memory(job))
-    stays = channel.size == 1 and job.columns is None and not job.options.carry
+    stays = channel.size == 1 and job.columns is None and not job.sums
+    stays = stays and job.graph.scale is None
     job = replace(job, on_gpu=stays)
     sink = Collected(job) if channel.rank == 0 else None
     label = deliver(channel, job, np.arange(len(job.sources)), sink, progress)
@@ -272,9 +296,8 @@ class Collected:
 
     def __init__(self, job: ManySources) -> None:
         shape = len(job.sources), job.width
-        kind = job.graph.weights.dtype if job.graph.weights.dtype.kind == "f" else np.int64
         self._are_lent = job.choice.algorithm != LABELS  # else blocks stay as they are
-        self.distances = (ANSWERS if self._are_lent else np).empty(shape, kind)
+        self.distances = (ANSWERS if self._are_lent else np).empty(shape, job.type)
         self.parents = ANSWERS.empty(shape, np.int32) if job.options.predecessors else None
         self.carried: dict[str, NDArray[Any]] = {}
         self._shape = shape
@@ -360,7 +383,7 @@ def _gathered(channel: Channel, block: RowBlock | None, job: ManySources) -> lis
     parents: list[Any] = [None] * channel.size
     if job.options.predecessors:
         parents = gather(None if block is None else block.predecessors)
-    names = job.options.carry
+    names = job.sums
     sums = [gather(None if block is None else block.carried[name]) for name in names]
     ranks = zip(distances, parents, *sums, strict=True)
     return [

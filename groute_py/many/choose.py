@@ -55,6 +55,8 @@ def choose(
         device = _device(options, facts, count, ranks, resident)
     problem = no_matrix or _floyd_problem(options, facts, device, ranks)
     if options.algorithm != "auto":
+        if options.algorithm == "floyd" and facts.has_maxima:
+            raise InputError("floyd adds weights, and the objective takes the greatest; use batch")
         if options.algorithm == "single" and device == "cpu":
             raise InputError("single is a method for GPUs; on the CPU use batch or heap")
         if options.algorithm == "floyd" and problem is not None:
@@ -75,7 +77,7 @@ def choose(
     )
     figures = ", ".join(f"{name} {s:.2g} s" for name, s in seconds.items())
     reason = f"estimates: {figures}" + (f" ({stays} is in place)" if stays else "")
-    if problem is not None:
+    if problem is not None and "floyd" in seconds:
         del seconds["floyd"]
         reason += f" (floyd cannot: {problem})"
     fastest = min(seconds, key=lambda name: seconds[name])

@@ -88,7 +88,8 @@ MESH_DEGREE = 4.0
 def may_have_few_levels(facts: Facts) -> bool:
     """Return whether each arc counts 1, and distances are perhaps below `MOST_LEVELS`."""
     is_mesh = facts.mean_degree < MESH_DEGREE and facts.vertex_count > MOST_LEVELS**2
-    return facts.least == facts.greatest == 1 and facts.arc_count < 1 << 31 and not is_mesh
+    is_unit = facts.least == facts.greatest == 1 and not facts.has_maxima
+    return is_unit and facts.arc_count < 1 << 31 and not is_mesh
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,8 @@ def estimates(
     if resident is not None:
         opened = facts if is_open else near
         solving[resident] -= _opening(resident, opened, device, prepared=prepared)
-    solving["floyd"] = _floyd(facts, device) / ranks
+    if not facts.has_maxima:  # it adds weights
+        solving["floyd"] = _floyd(facts, device) / ranks
     entry_bytes = (4 if facts.weight_type.name == "float32" else 8) + 4 * predecessors
     delivery = count * facts.vertex_count * entry_bytes / DELIVERY_RATE[destination]
     return {name: seconds + delivery for name, seconds in solving.items()}

@@ -119,7 +119,7 @@ def rooted(graph: Graph, heads: NDArray[Any]) -> Graph:
         copy=False,
         first_id=graph.first_id,
         name=graph.name,
-    )
+    ).changed(scale=graph.scale)
     hierarchy = hierarchy_of(graph)
     return whole if hierarchy is None else PreparedGraph(whole, hierarchy.with_root(heads))
 

@@ -19,7 +19,7 @@ from groute_py.comm.connect import connect
 from groute_py.device.registry import kind_of
 from groute_py.engine.memory.gpus import estimate, free_gpu_bytes
 from groute_py.engine.option import chosen, shared_options
-from groute_py.engine.options import Options
+from groute_py.engine.options import ROUTES_TOO, SHORTEST, Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.errors import RunError, everywhere, too_late
 from groute_py.graph.csr import Graph
@@ -43,6 +43,10 @@ if TYPE_CHECKING:
 
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
+
+
+OF_OBJECTIVES = ("sssp", "nearest", *ROUTES_TOO)
+"""The functions of jobs that answer for other paths than the shortest."""
 
 
 class Work(NamedTuple):
@@ -94,6 +98,10 @@ class Opened(Parts):
         """Answer a question on rank 0; None elsewhere. Collective."""
         with self.alone():
             with collective(self.channel):
+                if self.options.objective != SHORTEST:
+                    name = job.shared_arguments()["function"]
+                    if name not in OF_OBJECTIVES:
+                        self.options.refuse_objective(name)
                 job.check(self.options)
             if self.channel.size > 1:
                 arguments = job.shared_arguments() | shared_options(self.options)
@@ -286,6 +294,7 @@ def source_of(
     """Return how a graph is read for some options; ``more`` are fields of `GraphSource`."""
     columns = columns._replace(carry=tuple(options.carry))
     how = {"turns": options.turns, "prepare": options.keeps_prepared}
+    how["objective"] = options.objective
     return GraphSource(graph, columns, Direction(options.reverse), **how, **more)
 
 

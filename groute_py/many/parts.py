@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -11,7 +12,7 @@ from groute_py.comm.agree import at_root, on_root
 from groute_py.comm.base import Channel
 from groute_py.device.registry import kind_of
 from groute_py.engine.algorithms.methods import CONTRACTION
-from groute_py.engine.options import Options
+from groute_py.engine.options import SHORTEST, Options
 from groute_py.engine.preparing import BEFORE, contract
 from groute_py.engine.solver import SourceSolver
 from groute_py.graph.arrays import host_array
@@ -23,6 +24,7 @@ from groute_py.graph.hierarchy.prepared import PreparedFile
 from groute_py.graph.hierarchy.problems import UnsuitableError, cannot
 from groute_py.graph.hierarchy.separators.order import OneOrder
 from groute_py.graph.ids import Numbering
+from groute_py.graph.scale import Scale
 from groute_py.graph.turns.expanded import layout_of
 from groute_py.graph.units import number_of
 from groute_py.io.tables.columns import BY_TITLE
@@ -57,6 +59,7 @@ class Parts:
 
     def __init__(self, source: GraphSource, channel: Channel, options: Options) -> None:
         self.source, self.channel, self.options = source, channel, options
+        self._cutoff = options.cutoff  # as it was given
         self.origin = source  # with what lies beside the graph, whatever its weights are now
         self.order: OneOrder | None = None  # on rank 0, of a prepared graph with other weights now
         self.keeps_order = not options.reverse
@@ -77,6 +80,13 @@ class Parts:
         """The direction of the paths from a source of this graph."""
         return Direction(self.options.reverse)
 
+    @property
+    def options_again(self) -> Options:
+        """The options by which the graph is opened once more."""
+        if self.options.objective == SHORTEST:
+            return self.options
+        return replace(self.options, cutoff=self._cutoff)
+
     def supply(self) -> Supply:
         """Return the graph's supply; a first call takes the forward graph. Collective."""
         return self.first_supply(Direction.FORWARD, whole=True)
@@ -94,16 +104,20 @@ class Parts:
                 source.supply(self.channel, whole=whole),
                 direction,
             )
-            if isinstance(self.options.cutoff, str):
-                cutoff = on_root(self.channel, partial(self._number, self.options.cutoff))
+            cutoff, is_other = self.options.cutoff, self.options.objective != SHORTEST
+            if isinstance(cutoff, str) or (cutoff is not None and is_other):
+                cutoff = on_root(self.channel, partial(self._bound, cutoff))
                 self.options = replace(self.options, cutoff=cutoff)
         return self._supply
 
-    def _number(self, amount: str) -> float:
-        """The number of an amount with a unit, on rank 0."""
+    def _bound(self, cutoff: float | str) -> float | None:
+        """The greatest distance within a cutoff, which may have a unit, on rank 0; None for all."""
         assert self._supply is not None
         graph = self._supply.graph()
-        return number_of(amount, graph.unit, graph.name)
+        if isinstance(cutoff, str):
+            cutoff = number_of(cutoff, graph.unit, graph.name)
+        bound = cutoff if graph.scale is None else graph.scale.bound(cutoff)
+        return bound if math.isfinite(bound) else None
 
     def about(self) -> About:
         """Return facts of the graph, and load its shares unless they may wait. Collective.
@@ -163,6 +177,14 @@ class Parts:
         if sense is self.supply_direction:
             return self._graph
         return self.memo(f"graph {sense.name}", self._graph.reversed)
+
+    @property
+    def scale(self) -> Scale | None:
+        """The meaning of distances, None for themselves; on rank 0, once there is a supply."""
+        if self.options.objective == SHORTEST:
+            return None
+        assert self._supply is not None
+        return self._supply.graph().scale
 
     def device(self, direction: Direction) -> Device | None:
         """Return the device that has the shares of a direction, if they are loaded."""

@@ -11,7 +11,7 @@ from threading import RLock
 from typing import Any, NamedTuple
 
 from groute_py.comm.base import SoloChannel
-from groute_py.engine.options import Options
+from groute_py.engine.options import SHORTEST, Options
 from groute_py.errors import FormatError, InputError
 from groute_py.graph.csr import Graph
 from groute_py.graph.direction import Direction
@@ -65,7 +65,7 @@ class Recipe(NamedTuple):
                 "them; open it on each rank by itself, with comm=MPI.COMM_SELF"
             )
         with opened.alone():
-            options, file = opened.options, opened.source.file
+            options, file = opened.options_again, opened.source.file
             if file is None:
                 options = options.with_coordinates(opened.origin.what)
                 path, columns = _file_of(_forward(opened)), BY_TITLE
@@ -91,10 +91,12 @@ class Recipe(NamedTuple):
 
 
 def _forward(opened: Opened) -> Graph:
-    """The graph as it was given, without turns."""
-    if opened.options.turns is None and opened.supply_direction is Direction.FORWARD:
+    """The graph as it was given, without turns, and with its own weights."""
+    is_plain = opened.options.turns is None and opened.options.objective == SHORTEST
+    if is_plain and opened.supply_direction is Direction.FORWARD:
         return opened.forward()
-    graph = replace(opened.source, turns=None, direction=Direction.FORWARD).graph()
+    given: dict[str, Any] = {"turns": None, "objective": SHORTEST, "direction": Direction.FORWARD}
+    graph = replace(opened.source, **given).graph()
     if graph.arc_ids is not None:
         raise InputError("turns between arcs need the file of the graph; write it, and open that")
     return graph

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from groute_py.comm.agree import collective
 from groute_py.comm.base import Channel
 from groute_py.device.summary import Summary, Wanted, bin_count, edges_of, wide
+from groute_py.errors import InputError, everywhere
 from groute_py.many.apsp import ManySources, Progress
 from groute_py.many.storage.store import SHARE, Store
 from groute_py.system.clock import count
@@ -156,6 +157,9 @@ def reduce(
 
     With ``store``, which has begun, it goes on with an earlier run, and is saved now and then.
     """
+    if job.graph.scale is not None:
+        objective = job.options.objective
+        raise everywhere(InputError(f"objective {objective}: rows are not summed up; save them"))
     sources = len(job.sources)
     total = Reduction.of(sources, job.graph.weights.dtype)
     missing = np.arange(sources) if store is None else store.missing

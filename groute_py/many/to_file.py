@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from groute_py.comm.agree import collective, on_root
 from groute_py.comm.base import Channel
 from groute_py.device.rows import RowBlock
-from groute_py.errors import InputError, RunError, quote
+from groute_py.errors import InputError, RunError, everywhere, quote
 from groute_py.io.npz import save_arrays
 from groute_py.io.optional_libraries import library
 from groute_py.many.apsp import ManySources, Progress, Spans, deliver, in_rounds
@@ -37,9 +37,10 @@ class StoredRows:
     """The rows of an output, whose files are rank 0's; a `Sink` there."""
 
     def __init__(self, job: ManySources, store: Store, attributes: Attributes) -> None:
-        types = {"distances": job.graph.weights.dtype}
-        if types["distances"].kind != "f":
-            types["distances"] = np.dtype(np.int64)
+        if job.graph.scale is not None and job.graph.scale.sums:
+            problem = f"objective {job.options.objective}: lengths are in the answer, not in a file"
+            raise everywhere(InputError(problem))
+        types = {"distances": job.type}
         if job.options.predecessors:
             types["predecessors"] = np.dtype(np.int32)
         self._files = RowFiles(store.path, types, (len(job.sources), job.width))

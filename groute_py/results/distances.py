@@ -23,16 +23,21 @@ time on Python's lock, which each takes again after every operation of NumPy."""
 WIDENED_ALONE = 1 << 19  # up to this many distances one thread is faster than several
 
 
+def public_type(weight_type: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the type of distances as users get them, by that of the weights."""
+    return weight_type if weight_type.kind == "f" else np.dtype(np.int64)
+
+
 def public_distances(distances: NDArray[Any], *more: NDArray[Any]) -> NDArray[Any]:
     """Return distances as users get them: int64 with `UNREACHED`, or float with infinity.
 
     With ``more`` all are of shape (k,) and one type, and are joined.
     """
-    if distances.dtype != np.int32:
+    if distances.dtype.itemsize > 4 or distances.dtype.kind == "f":
         return np.concatenate([distances, *more]) if more else distances
     if on_device(distances):
         wide = distances.astype(np.int64)
-        wide[distances == np.iinfo(np.int32).max] = UNREACHED
+        wide[distances == np.iinfo(distances.dtype).max] = UNREACHED
         return wide
     narrow = [array.reshape(-1) for array in (distances, *more)]
     wide = ANSWERS.empty(sum(map(len, narrow)), np.int64)
@@ -57,8 +62,9 @@ def put_public(wide: NDArray[Any], distances: NDArray[Any]) -> None:
     for first in range(0, len(wide), step):
         part = distances[first : first + step]
         wide[first : first + step] = part
-        nothing = np.iinfo(np.int32).max
-        if distances.dtype == np.int32 and part.max(initial=0) == nothing:  # few parts have one
+        is_narrow = distances.dtype.kind != "f" and distances.dtype.itemsize == 4
+        nothing = np.iinfo(distances.dtype).max if is_narrow else None
+        if is_narrow and part.max(initial=0) == nothing:  # few parts have one
             wide[first : first + step][part == nothing] = UNREACHED
 
 

@@ -4,10 +4,11 @@ Distances are right if and only if the source has 0, no arc shortens any distanc
 tight arcs (u→v with distance[u] + weight = distance[v]) leads from the source to every reached
 vertex (Ahuja, Magnanti and Orlin, "Network Flows", section 5.2). With negative float weights an arc
 may shorten a distance by at most the tolerance of `groute_py.results.tolerance`. The check
-shares no code with the solvers. One pass over the arcs, by several threads if these are many,
-accepts an answer whose tight arcs from smaller distances suffice. After a solve on a GPU that does
-this pass. They do not suffice for wrong answers, and with weights that are negative, zero, or so
-small that a float sum does not change: then further passes and a search follow, in host memory.
+shares no code with the solvers but `extend`. One pass over the arcs, by several threads if these
+are many, accepts an answer whose tight arcs from smaller distances suffice. After a solve on a GPU
+that does this pass. They do not suffice for wrong answers, and with weights that are negative,
+zero, or so small that a float sum does not change: then further passes and a search follow, in host
+memory.
 
 An answer with turns has no distances of the other places of the expansion, in which it was solved.
 So these are found by a serial method first, and certified; then the answer is compared with them.
@@ -18,6 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -26,6 +28,8 @@ from numpy.typing import NDArray
 
 from groute_py.errors import InputError, VerificationError, check_cutoff, check_kind, plain, quoted
 from groute_py.graph.csr import Graph
+from groute_py.graph.objectives import for_objective
+from groute_py.graph.scale import Scale
 from groute_py.graph.tails import all_tails
 from groute_py.graph.turns.expanded import ExpandedGraph, expanded
 from groute_py.io.turn_files import turns_in
@@ -50,6 +54,7 @@ def verify(
     cutoff: float | None = None,
     hops: bool = False,
     turns: Any = None,
+    objective: str = "shortest",
 ) -> None:
     """Check a result against its graph by the optimality conditions.
 
@@ -62,6 +67,8 @@ def verify(
         cutoff: the cutoff of the solve, in units of weight, if there was one.
         hops: the result is one of `groute_py.bfs`: every arc counts 1.
         turns: the costs of turns that the result was computed with, as for `groute_py.sssp`.
+        objective: that of the result, likewise; least distances of the weights to which it leads
+            are found by a serial method, certified, and compared.
 
     Raises:
         VerificationError: a distance or predecessor is wrong; the message names the first such
@@ -76,6 +83,13 @@ def verify(
     check_kind("result", result, Result, "a Result, as sssp returns it")
     if turns is not None:
         graph = expanded(graph, turns_in(turns, graph.numbering))
+    if objective != "shortest":
+        graph = for_objective(graph, objective)
+        assert graph.scale is not None
+        bounds = [] if cutoff is None else [graph.scale.bound(cutoff)]
+        if (own := result.statistics.get("bound")) is not None:
+            bounds.append(own)
+        cutoff = min(bounds, default=None)
     graph = graph.reversed() if result.reverse else graph.to_host()
     if isinstance(graph, ExpandedGraph):
         _check_belonging(graph.layout.vertex_count, graph, result)
@@ -100,6 +114,9 @@ def certify(
     wrong answer is refused with the same words.
     """
     _check_belonging(graph.vertex_count, graph, result)
+    if graph.scale is not None:
+        _verify_values(graph, graph.scale, result, cutoff)
+        return
     bound = _bound(cutoff, result.distances.dtype)
     if proves(_statement(graph, result, bound, hops=hops)):
         return
@@ -137,8 +154,8 @@ def _check(graph: Graph, result: Result, cutoff: float | None) -> None:
     """Check like `certify`, with the weights as they are."""
     distances, source = result.distances, result.source
     # sums are made in the type of float distances, as solvers make them
-    floats = distances.dtype.kind == "f"
-    weights = graph.weights.astype(distances.dtype, copy=False) if floats else graph.weights
+    own_type = distances.dtype.kind in "fu"  # as of ranks
+    weights = graph.weights.astype(distances.dtype, copy=False) if own_type else graph.weights
     arcs = (graph.offsets, graph.heads, weights)
     shown = _ids(graph)
     nothing = np.inf if distances.dtype.kind == "f" else UNREACHED
@@ -206,6 +223,27 @@ def _verify_with_turns(graph: ExpandedGraph, result: Result, bound: Any) -> None
         raise VerificationError(f"{name} has distance {value}; with these turns {oracle[vertex]}")
 
 
+def _verify_values(graph: Graph, scale: Scale, result: Result, cutoff: float | None) -> None:
+    """Compare the values of an objective with those of certified distances."""
+    right = reference_distances(graph, result.source)
+    kind = right.dtype
+    nothing = np.inf if kind.kind == "f" else UNREACHED
+    if cutoff is not None:
+        right[right > kind.type(_bound(cutoff, kind))] = nothing
+    _check(graph, replace(result, distances=right), cutoff)
+    public = right if kind.kind == "f" else right.view(np.int64)
+    oracle, sums = scale.values(public), scale.all_sums(public)
+    same = result.distances == oracle
+    if scale.slack:
+        same |= np.isclose(result.distances, oracle, rtol=scale.slack, atol=0)
+    for name, values in sums.items():
+        same &= result.carried.get(name, values) == values
+    if not same.all():
+        vertex = int(np.argmin(same))
+        name, value = _ids(graph)(vertex), result.distances[vertex]
+        raise VerificationError(f"{name} has value {value}; the best one is {oracle[vertex]}")
+
+
 def _serial_distances(graph: Graph, source: int) -> NDArray[Any]:
     """Find distances like `reference_distances`, by rounds of Bellman and Ford where a weight is
     negative.
@@ -243,6 +281,8 @@ def reference_distances(graph: Graph, source: int) -> NDArray[Any]:
     The graph must have no negative weights.
     """
     kind = graph.weights.dtype if graph.weights.dtype.kind == "f" else np.dtype(np.int64)
+    if graph.scale is not None and graph.scale.has_maxima:  # arcs extend ranks, see `extend`
+        kind = np.dtype(np.uint64)
     distances = np.full(graph.vertex_count, np.inf if kind.kind == "f" else UNREACHED, dtype=kind)
     weights = graph.weights.astype(kind, copy=False)
     certificate.dijkstra(graph.offsets, graph.heads, weights, source, distances)
@@ -258,8 +298,8 @@ def _check_no_improvement(
     graph: Graph, arcs: tuple[Any, ...], result: Result, bound: float
 ) -> None:
     distances = result.distances
-    floats = distances.dtype.kind == "f"
-    nothing = np.inf if floats else UNREACHED
+    floats, kind = distances.dtype.kind == "f", distances.dtype.type
+    nothing, bound = kind(np.inf if floats else UNREACHED), kind(bound)
     looked = _over_rows(
         arcs[0], lambda rows: certificate.improvable_arc(rows, arcs, distances, nothing, bound)
     )

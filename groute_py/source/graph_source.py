@@ -30,6 +30,7 @@ from groute_py.graph.geography import Geography
 from groute_py.graph.hierarchy.prepared import order_of_prepared
 from groute_py.graph.hierarchy.separators.order import OneOrder, Orders
 from groute_py.graph.ids import Numbering, check_given_ids
+from groute_py.graph.objectives import for_objective
 from groute_py.graph.read_report import title_of_weights
 from groute_py.graph.turns.expanded import expanded
 from groute_py.graph.units import units_of
@@ -161,6 +162,7 @@ class GraphSource:
     prepare: bool = False  # the copy of a file may have a hierarchy; ignored with turns
     progress: Callable[[int, int], None] | None = field(default=None, repr=False)
     change: Callable[[Graph], Graph] | None = None  # after which the graph is not as in its file
+    objective: str = "shortest"  # for any other one the weights are changed
 
     def graph(self) -> Graph:
         """Read the whole graph on the calling rank, with its hierarchy if a copy has it."""
@@ -235,6 +237,8 @@ class GraphSource:
         if self.columns.arc_weights is not None:
             graph = with_arc_weights(graph, Path(self.columns.arc_weights))
         graph = graph if self.change is None else self.change(graph)
+        if self.objective != "shortest":
+            return for_objective(graph, self.objective)
         if self.turns is None:
             return graph
         return expanded(graph, turns_in(self.turns, graph.numbering))
@@ -248,7 +252,8 @@ class GraphSource:
     @property
     def _is_changed(self) -> bool:
         """Return True if the graph has other weights or vertices than where it comes from."""
-        return self.change is not None or self.columns.arc_weights is not None
+        is_other = self.change is not None or self.objective != "shortest"
+        return is_other or self.columns.arc_weights is not None
 
     @property
     def _is_as_in_file(self) -> bool:

@@ -136,7 +136,8 @@ class CpuDevice:
 
     def public_distances(self) -> NDArray[Any]:
         own = self.parts.buffers.own_distances
-        return public_distances(own) if own.dtype == np.int32 else self.distances()
+        public = public_distances(own)
+        return public if public is not own else self.distances()
 
     def reach(self) -> tuple[NDArray[np.int64], NDArray[Any]]:
         own, nothing = self.parts.buffers.own_distances, self.parts.buffers.unreached

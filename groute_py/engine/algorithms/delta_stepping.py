@@ -61,11 +61,18 @@ WIDEST_GROWN = 1e38
 `kernels/sssp/distance_filter.cuh`."""
 
 
+RANK_BUCKETS = {"cpu": 1024.0, "cuda": 4.0}
+"""Buckets of all ranks of weights, where a path has the greatest of its arcs: wide ones take few
+steps, which counts on a GPU, and up to twenty times the relaxations, which count on a core."""
+
+
 def automatic_buckets(facts: Facts, device: str, ranks: int) -> Buckets:
     """Buckets of width Δ; on a GPU and with many arcs the first is narrower.
 
     On a CPU a team of threads may widen those of a graph with few arcs a vertex.
     """
+    if facts.has_maxima:
+        return alike(_usable(facts.greatest / RANK_BUCKETS[device], facts))
     delta = automatic_delta(facts, device, ranks)
     if device == "cpu" and _degree(facts) <= BUSY_DEGREE:
         return Buckets(delta, delta * TEAM_GROWTH)

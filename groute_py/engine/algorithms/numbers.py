@@ -17,9 +17,14 @@ import numpy as np
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Facts
 
+RANKS = np.dtype(np.uint32)
+"""Type of ranks: it is unsigned, which says how arcs extend; `groute_py.kernels.cpu.algebra`."""
+
 
 def distance_types(facts: Facts) -> list[np.dtype[Any]]:
     """The types to try, narrowest first."""
+    if facts.has_maxima:
+        return [RANKS]
     narrow: np.dtype[Any]
     wide: np.dtype[Any]
     if facts.weight_type.kind == "f":

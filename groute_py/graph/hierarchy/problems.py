@@ -49,6 +49,8 @@ def why_not(facts: Facts) -> str | None:
 
 def cannot(facts: Facts) -> str | None:
     """Why a graph has no hierarchy, however long the contraction takes; None if it may have one."""
+    if facts.has_maxima:
+        return "shortcuts add weights, and the objective takes the greatest"
     if facts.has_negative:
         return f"a weight is negative ({facts.least})"
     if facts.weight_type.kind == "f":

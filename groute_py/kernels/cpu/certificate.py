@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from groute_py.kernels.cpu.algebra import extend
 from groute_py.kernels.cpu.kernel import kernel
 
 NO_PARENT = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -33,7 +34,7 @@ def find_led(rows: Any, arcs: Any, answer: Any, led: Any) -> Any:
                 return False
             if base > nothing - weight:
                 continue  # the sum would not fit, so it shortens nothing
-            head, reach = heads[arc], base + weight
+            head, reach = heads[arc], extend(base, weight)
             if reach < distances[head]:
                 if reach <= bound:
                     return False
@@ -71,7 +72,7 @@ def improvable_arc(rows: Any, arcs: Any, distances: Any, nothing: Any, cutoff: A
         for arc in range(offsets[tail], offsets[tail + 1]):
             if weights[arc] > 0 and distances[tail] > nothing - weights[arc]:
                 continue  # the sum would not fit, so it shortens nothing
-            reach = distances[tail] + weights[arc]
+            reach = extend(distances[tail], weights[arc])
             if reach < distances[heads[arc]] and reach <= cutoff:
                 return tail, arc
     return -1, -1
@@ -82,7 +83,7 @@ def is_tight(base: Any, weight: Any, reach: Any) -> Any:
     """The arc gives its head just its distance. A sum that has wrapped gives none."""
     if (weight > 0 and reach < base) or (weight < 0 and reach > base):
         return False
-    return base + weight == reach
+    return extend(base, weight) == reach
 
 
 @kernel
@@ -180,7 +181,7 @@ def dijkstra(offsets: Any, heads: Any, weights: Any, source: Any, distances: Any
         if distance > distances[tail]:
             continue
         for arc in range(offsets[tail], offsets[tail + 1]):
-            reach = distance + weights[arc]
+            reach = extend(distance, weights[arc])
             if reach < distances[heads[arc]]:
                 distances[heads[arc]] = reach
                 heapq.heappush(heap, (reach, np.int64(heads[arc])))

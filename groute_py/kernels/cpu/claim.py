@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from groute_py.kernels.cpu.algebra import extend
 from groute_py.kernels.cpu.kernel import kernel
 from groute_py.kernels.cpu.near_far import DIRTY, NEAR
 
@@ -54,7 +55,7 @@ def _mark(claims: Any, head: Any) -> None:
 @kernel
 def is_tight(base: Any, weight: Any, distance: Any, nothing: Any) -> bool:
     """Return True if an arc to a reached head is tight: a sum may be equal to ``nothing``."""
-    return bool(distance != nothing and base + weight == distance)
+    return bool(distance != nothing and extend(base, weight) == distance)
 
 
 @kernel

@@ -93,6 +93,29 @@ class Instruction:
         return cpu_target.typing_context.resolve_value_type(function)
 
 
+class ByType(Instruction):
+    """A function of kernels that is compiled from what it returns for Numba's types of arguments.
+
+    It is inlined where kernels call it, as if it were written there.
+    """
+
+    @cached_property
+    def kind(self) -> Any:
+        """Numba's type of the function."""
+        from numba.core.registry import cpu_target
+        from numba.extending import overload
+
+        self._function.__annotations__.clear()  # Numba compares them with those of what it returns
+        overload(self._function, inline="always")(self._function)
+        cpu_target.typing_context.refresh()  # which it has been entered for
+        return cpu_target.typing_context.resolve_value_type(self._function)
+
+
+def by_type(choose: Callable[..., Any]) -> Any:
+    """See `ByType`; ``choose`` gets Numba's types and returns a function of the arguments."""
+    return ByType(choose)
+
+
 def load_compiler() -> None:
     """Load Numba now, in this thread, unless the build has compiled kernels."""
     with _lock:  # Numba cannot be loaded by two threads at once

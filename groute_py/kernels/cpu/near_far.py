@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from groute_py.kernels.cpu.algebra import extend
 from groute_py.kernels.cpu.kernel import kernel
 
 NEAR, FAR, DIRTY = 1, 2, 4
@@ -42,8 +43,8 @@ def does_not_fit(base: Any, weight: Any, nothing: Any) -> Any:
 
 @kernel
 def reach_of(base: Any, weight: Any, nothing: Any) -> Any:
-    """``base + weight``, or ``nothing`` where that does not fit; for serial methods."""
-    return nothing if does_not_fit(base, weight, nothing) else base + weight
+    """The extended distance, or ``nothing`` where that does not fit; for serial methods."""
+    return nothing if does_not_fit(base, weight, nothing) else extend(base, weight)
 
 
 @kernel
@@ -152,7 +153,7 @@ def relax(
         done += offsets[tail + one] - offsets[tail]
         for arc in range(offsets[tail], offsets[tail + one]):
             head, weight = heads[arc], weights[arc]
-            reach = base + weight
+            reach = extend(base, weight)
             if reach < distances[head]:
                 if reach > cutoff or does_not_fit(base, weight, nothing):
                     at[OVERFLOWED] |= cutoff == nothing

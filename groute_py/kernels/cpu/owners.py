@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from groute_py.kernels.cpu.algebra import extend
 from groute_py.kernels.cpu.kernel import kernel
 from groute_py.kernels.cpu.near_far import does_not_fit
 
@@ -45,7 +46,7 @@ def assign_owners(
                 head, weight = np.int64(heads[arc]), weights[arc]
                 if owners[head] >= 0 or distances[head] == nothing:
                     continue
-                if does_not_fit(base, weight, nothing) or base + weight != distances[head]:
+                if does_not_fit(base, weight, nothing) or extend(base, weight) != distances[head]:
                     continue
                 owners[head], before[head] = root, tail
                 queue[last] = head
@@ -113,7 +114,7 @@ def find_parents(arcs: Any, source: Any, distances: Any, nothing: Any, parents: 
         for arc in range(offsets[head], offsets[head + 1]):
             tail = tails[arc]
             before = distances[tail]
-            if before > distance or before + weights[arc] != distance:
+            if before > distance or extend(before, weights[arc]) != distance:
                 continue
             if tail == source:
                 parents[head] = tail
@@ -129,7 +130,7 @@ def find_parents(arcs: Any, source: Any, distances: Any, nothing: Any, parents: 
             distance = distances[head]
             for arc in range(offsets[head], offsets[head + 1]):
                 tail = tails[arc]
-                level = distances[tail] == distance and distance + weights[arc] == distance
+                level = distances[tail] == distance and extend(distance, weights[arc]) == distance
                 if level and parents[tail] >= 0:
                     parents[head] = tail
                     left = True

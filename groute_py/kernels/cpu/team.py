@@ -57,6 +57,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from groute_py.kernels.cpu.algebra import extend
 from groute_py.kernels.cpu.atomics import (
     add,
     give_way,
@@ -326,7 +327,7 @@ def relax(
         while arc < end:
             head, weight = heads[arc], weights[arc]
             arc += one
-            reach = base + weight
+            reach = extend(base, weight)
             old = load(distances, head)
             if reach < old:
                 if reach > cutoff or does_not_fit(base, weight, nothing):

@@ -1,5 +1,6 @@
 // Number types. The host defines these macros (options() in source.py); 0 compiles the code out:
 // * DISTANCE: 0 int32, 1 int64, 2 float32, 3 float64
+// * MAXIMA: 1 if the distances are ranks, of which a path has the greatest of its arcs; see primitives/algebra.cuh
 // * WIDE_OFFSETS: 1 if the largest share has 2^31 arcs or more
 // * EXCHANGES: 1 if kernels of several GPUs exchange distances; HALO: 1 if arcs may lead to vertices of other ranks
 // * PULLS: 1 if long arcs may be pulled, see sssp/pull_deferred.cuh
@@ -11,7 +12,10 @@ typedef unsigned int u32;
 typedef unsigned long long u64;
 typedef long long i64;
 
-#if DISTANCE == 0
+#if DISTANCE == 0 && MAXIMA
+typedef u32 Distance;
+#define LARGEST_DISTANCE 0xffffffffu
+#elif DISTANCE == 0
 typedef int Distance;
 #define LARGEST_DISTANCE 2147483647
 #elif DISTANCE == 1

@@ -5,7 +5,7 @@
 // they fit.
 
 #include "primitives/access.cuh"
-#include "primitives/arithmetic.cuh"
+#include "primitives/algebra.cuh"
 
 #define ROW_LANES 4   // lanes a row
 #define AT_ONCE 2     // arcs that a lane has in flight
@@ -98,7 +98,7 @@ __device__ __forceinline__ Distance relax_row(const Arc* arcs, const Source<Mark
         }
         for (u32 k = 0; k < AT_ONCE; k++) {
             if (a + k * step >= row.end) continue;
-            Distance sum = plus(distance, arc[k].weight);
+            Distance sum = extend(distance, arc[k].weight);
             if (sum < distance || sum >= LARGEST_DISTANCE) {
                 if (source.bound == NO_CUTOFF) *overflowed = 1;
             } else if (sum < known[k] && sum <= source.bound) {

@@ -11,7 +11,7 @@
 // Each vertex leaves the heap once, so if no weight is negative the number of relaxations is Dijkstra's.
 
 #include "primitives/access.cuh"
-#include "primitives/arithmetic.cuh"
+#include "primitives/algebra.cuh"
 
 #define HEAP_BLOCK 64  // threads of a block
 #define BRANCHES 32    // children of an entry, one for each lane
@@ -146,7 +146,7 @@ __device__ __forceinline__ void settle_one(Heap& heap, const Offset* offsets, co
 
     while (__any_sync(~0u, arc_number < end)) {
         Entry reached;
-        reached.distance = plus(top.distance, arc.weight);
+        reached.distance = extend(top.distance, arc.weight);
         reached.vertex = arc.head;
         bool fits = reached.distance >= top.distance && reached.distance < UNREACHED;
         if (arc_number < end && !fits) *overflowed = 1;

@@ -6,7 +6,7 @@
 // itself is preferred.
 
 #include "primitives/access.cuh"
-#include "primitives/arithmetic.cuh"
+#include "primitives/algebra.cuh"
 
 #define NO_PARENT -1
 #define OPEN -2
@@ -28,7 +28,7 @@ extern "C" __global__ void find_parents(const Offset* offsets, const Arc* arcs, 
             for (Offset a = offsets[v]; a < offsets[v + 1]; a++) {
                 Arc arc = load(arcs + a);
                 Distance before = distance[arc.head];
-                if (before > known || plus(before, arc.weight) != known) continue;
+                if (before > known || extend(before, arc.weight) != known) continue;
                 if (arc.head == source) {
                     found = (int)source;
                     break;
@@ -50,7 +50,7 @@ extern "C" __global__ void find_parents(const Offset* offsets, const Arc* arcs, 
             if (parent[v] != OPEN) continue;
             for (Offset a = offsets[v]; a < offsets[v + 1]; a++) {
                 Arc arc = load(arcs + a);
-                bool level = distance[arc.head] == distance[v] && plus(distance[v], arc.weight) == distance[v];
+                bool level = distance[arc.head] == distance[v] && extend(distance[v], arc.weight) == distance[v];
                 if (level && parent[arc.head] >= 0) {
                     parent[v] = (int)arc.head;
                     left = 1;  // open vertices may get a predecessor in the next pass

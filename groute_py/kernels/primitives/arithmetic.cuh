@@ -16,7 +16,7 @@ __device__ __forceinline__ Distance plus(Distance a, Distance b) {
 
 // Whether the integer sum a + b has overflowed: then a and b have the same sign, and the sum has the other.
 __device__ __forceinline__ bool wraps(Distance a, Distance b, Distance sum) {
-#if DISTANCE == 0 || DISTANCE == 1
+#if (DISTANCE == 0 || DISTANCE == 1) && !MAXIMA
     return ((a ^ sum) & (b ^ sum)) < 0;
 #else
     return false;

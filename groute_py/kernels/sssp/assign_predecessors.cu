@@ -6,6 +6,7 @@
 // claimed earlier, and the claims form a tree.
 
 #include "exchange/remote.cuh"
+#include "primitives/algebra.cuh"
 #include "primitives/load_balance.cuh"
 #include "primitives/vertices.cuh"
 #include "sssp/min_out_weight.cuh"
@@ -15,7 +16,7 @@
 
 // Whether an arc from a tail at `base` is tight. The head must be reached, because a sum may equal UNREACHED.
 __device__ __forceinline__ bool is_tight(Distance base, const Arc& arc, Distance head) {
-    return head != UNREACHED && plus(base, arc.weight) == head;
+    return head != UNREACHED && extend(base, arc.weight) == head;
 }
 
 // The tail of a tight arc that rises, from the in-arcs of a vertex; or NO_VERTEX.
@@ -24,7 +25,7 @@ __device__ u32 rising_tail(const Share& share, const Work& work, u32 vertex) {
     for (Offset i = share.in_offsets[vertex]; i < share.in_offsets[vertex + 1]; i++) {
         Arc arc = bare(load(&share.in_arcs[i]));
         Distance at = work.distance[arc.head];
-        if (plus(0, arc.weight) > reached) break;  // the following arcs are no lighter
+        if (extend(0, arc.weight) > reached) break;  // the following arcs are no lighter
         if (at < reached && is_tight(at, arc, reached)) return arc.head;
     }
     return NO_VERTEX;

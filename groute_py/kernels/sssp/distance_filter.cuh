@@ -20,7 +20,11 @@ __device__ __forceinline__ u32 unknown(const Work& work) { return (1u << level_b
 
 // The level of a distance as a float; to be rounded down if the distance is not before the bucket.
 __device__ __forceinline__ float height_of(const Work& work, Distance bucket_begin, Distance distance) {
+#if MAXIMA
+    return (float)((i64)distance - (i64)bucket_begin) * work.levels;
+#else
     return (float)(distance - bucket_begin) * work.levels;
+#endif
 }
 
 // The first bit of a vertex's level in its byte.

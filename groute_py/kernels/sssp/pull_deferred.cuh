@@ -20,6 +20,7 @@
 // are taken later.
 #pragma once
 
+#include "primitives/algebra.cuh"
 #include "primitives/load_balance.cuh"
 #include "sssp/buckets.cuh"
 #include "sssp/warp_lists.cuh"
@@ -133,14 +134,14 @@ struct Pull {
     // Whether an arc may improve a vertex at distance `known`; if not, no later arc of the row can. Always true for an
     // unreached vertex, because a sum that overflows must be noticed.
     __device__ __forceinline__ bool may_help(const Arc& arc, Distance known) {
-        return known == UNREACHED || plus(from, arc.weight) < known;
+        return known == UNREACHED || extend(from, arc.weight) < known;
     }
 
     // Updates `best` by an arc whose tail has distance `at`. An overflow counts only if nothing else reaches the
     // vertex. On one rank a tail beyond the bound does not count yet, because its arcs are relaxed later.
     __device__ __forceinline__ void consider(const Arc& arc, Distance at, Best& best) {
         if (at == UNREACHED) return;
-        Distance sum = plus(at, arc.weight);
+        Distance sum = extend(at, arc.weight);
         bool wrapped = arc.weight > 0 && sum < at, taken = EXCHANGES || at < beyond;
         lost = lost || (taken && best.distance == UNREACHED && (wrapped || sum == UNREACHED));
         if (!wrapped && sum <= cutoff && sum < best.distance) best = {sum, arc.head};

@@ -3,6 +3,7 @@
 
 #include "exchange/flow_control.cuh"
 #include "exchange/push.cuh"
+#include "primitives/algebra.cuh"
 #include "primitives/load_balance.cuh"
 #include "primitives/vertices.cuh"
 #include "sssp/distance_filter.cuh"
@@ -193,7 +194,7 @@ struct Relax {
     }
 
     __device__ __forceinline__ bool is_deferred(Distance base, const Arc& arc) {
-        return plus(base, arc.weight) >= bound;
+        return extend(base, arc.weight) >= bound;
     }
 
     // The number of arcs of a sorted row before the first deferred one, by a 32-way search; all lanes call it with one
@@ -223,7 +224,7 @@ struct Relax {
                 filter_bytes[k] = active[k] ? filter_byte(rank.work, vertex_in(arcs[k].head)) : 0;
 #pragma unroll
             for (int k = 0; k < ARCS; k++) {
-                Distance sum = plus(base[k], arcs[k].weight);
+                Distance sum = extend(base[k], arcs[k].weight);
                 active[k] =
                     active[k] && may_improve(rank.work, bucket_begin, vertex_in(arcs[k].head), sum, filter_bytes[k]);
             }
@@ -241,7 +242,7 @@ struct Relax {
             Ready& ready = candidates.ready[k];
             ready = {};
             ready.vertex = arcs[k].head;
-            ready.distance = plus(base[k], arcs[k].weight);
+            ready.distance = extend(base[k], arcs[k].weight);
             bool nearer = active[k] && ready.distance < known[k];
             bool local = nearer && !leaves(rank.share, vertex_in(ready.vertex));
             // with peers a near vertex is pushed even if it has nothing to relax here
@@ -267,7 +268,7 @@ struct Relax {
     // Lowers the head's distance if the sum is smaller than `known`, which becomes the value before the atomic. Sets
     // `lost` if the sum overflows, or does not help a head that nothing else has reached yet.
     __device__ __forceinline__ bool improve(const Arc& arc, Distance base, Distance& known, bool& lost) {
-        Distance reach = plus(base, arc.weight);
+        Distance reach = extend(base, arc.weight);
         bool wrapped = wraps(base, arc.weight, reach);
         bool helps = reach < known && reach <= cutoff && !wrapped;
         lost = lost || wrapped || (known == UNREACHED && !helps);

@@ -116,7 +116,7 @@ struct LocalStep {
             Ready next = {};
             next.vertex = vertex_in(arc.head);
             next.tail = ready.vertex;
-            next.distance = plus(ready.distance, arc.weight);
+            next.distance = extend(ready.distance, arc.weight);
             const bool wrapped = wraps(ready.distance, arc.weight, next.distance);
             const bool fits = next.distance <= relax.cutoff && !wrapped;
             Distance known = atomic_min(&relax.rank.work.distance[next.vertex], fits ? next.distance : UNREACHED);

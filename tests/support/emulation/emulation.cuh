@@ -194,9 +194,10 @@ static unsigned __ballot_sync(unsigned lanes, bool vote) {
     return votes;
 }
 static bool __any_sync(unsigned lanes, bool vote) { return __ballot_sync(lanes, vote) != 0; }
-static int __reduce_min_sync(unsigned lanes, int value) {
+template <class Word>
+static Word __reduce_min_sync(unsigned lanes, Word value) {
     for (unsigned lane = 0; lane < 32; lane++) {
-        int other = __shfl_sync(lanes, value, lane);
+        Word other = __shfl_sync(lanes, value, lane);
         if (lanes >> lane & 1) value = min(value, other);
     }
     return value;

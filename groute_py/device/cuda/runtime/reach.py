@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from groute_py.device.cuda.runtime.compile import kernels_of
 from groute_py.device.cuda.runtime.transfer import converted_on_host
 from groute_py.kernels.source import SUMMARY
-from groute_py.results.distances import put_public
+from groute_py.results.distances import public_type, put_public
 
 REACH_BLOCK, REACH_PART = 256, 4096
 """Threads of a block, and vertices that it takes."""
@@ -43,7 +43,7 @@ class CudaReach:
         kind, total = self._rows[0].dtype, int(counts.sum())
         vertices, distances = cp.empty(total, np.uint32), cp.empty(total, kind)
         self._launch("list_within", cp.asarray(firsts.astype(np.uint64)), vertices, distances)
-        public = np.dtype(np.int64) if kind == np.int32 else kind
+        public = public_type(kind)
         return RowReaches(
             counts.sum(axis=1),
             converted_on_host(vertices, np.dtype(np.int64), np.copyto),

@@ -20,7 +20,7 @@ from groute_py.device.cuda.runtime.structs import NUMBER, POINTER, SHARE, WORK
 from groute_py.device.cuda.runtime.transfer import converted_on_host, to_host
 from groute_py.device.cuda.sssp.buffers import SolveBuffers
 from groute_py.kernels.source import BLOCK
-from groute_py.results.distances import put_public
+from groute_py.results.distances import public_type, put_public
 
 NUMBERS = np.dtype([("numbers", POINTER), ("order", POINTER)])
 """Struct ``Numbers`` of kernels/sssp/answer.cu."""
@@ -45,7 +45,7 @@ class Answer:
     ) -> None:
         self._graph, self._order, self._buffers = graph, order, buffers
         self._stream = graph.gpu.stream
-        self._public = np.dtype(np.int64) if graph.type == np.int32 else graph.type
+        self._public = public_type(graph.type)
         self._by = np.zeros(1, NUMBERS)
         if order is not None:
             self._by["numbers"] = order.numbers.data.ptr

@@ -1,0 +1,22 @@
+"""The algebra of paths on the CPU: how an arc extends a distance; all else is the same.
+
+Less is better in every algebra, and 0 is the distance of the source. Where distances are signed or
+floats, an arc adds its weight: paths are as long as their arcs together. Unsigned ones are ranks of
+weights, and an arc leaves the greater one: a path is as bad as its worst arc. No rank reaches half
+of the type's range, so that what looks for overflows finds none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from groute_py.kernels.cpu.kernel import by_type
+
+
+@by_type
+def extend(distance: Any, weight: Any) -> Callable[[Any, Any], Any]:
+    """Return the distance behind an arc of a weight that begins at a distance."""
+    if getattr(distance, "signed", True):
+        return lambda distance, weight: distance + weight
+    return lambda distance, weight: max(distance, weight)
