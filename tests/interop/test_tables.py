@@ -61,7 +61,7 @@ class TestTables:
         assert result.path_to("Bonn") == ["Rome", "Oslo", "Bonn"]
         assert result.positions_to("Bonn") == [2, 1, 0]
         assert result.distance_to("Bonn") == 11
-        frame = result.to_frame()
+        frame = result.to_frame(library="pandas")
         assert frame.distance_km.to_dict() == {"Bonn": 11, "Oslo": 5, "Rome": 0}
         assert frame.predecessor["Bonn"] == "Oslo"
         assert frame.predecessor["Rome"] is pd.NA
