@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -35,12 +37,14 @@ def locks(monkeypatch: pytest.MonkeyPatch) -> Locks:
 
 
 @pytest.fixture
-def pool(monkeypatch: pytest.MonkeyPatch) -> MemoryPool:
+def pool(monkeypatch: pytest.MonkeyPatch) -> Iterator[MemoryPool]:
+    """A pool of its own, beside which nothing is locked: earlier tests may have left some."""
     from groute_py.device.cuda.runtime import pinned
 
     pool = MemoryPool(4 * LEAST_BYTES)
     monkeypatch.setattr(pinned, "ANSWERS", pool)
-    return pool
+    with patch.dict(pinned._locked, clear=True):
+        yield pool
 
 
 def test_from_its_second_use_until_it_is_freed(locks: Locks, pool: MemoryPool) -> None:
