@@ -24,6 +24,9 @@ from groute_py.kernels.cpu.kernel import kernel
 LOCAL = 0.25
 """Share of a detour that the span of its plateau is long at least."""
 
+MOST_PLATEAUS = 256
+"""Plateaus that are looked at for a pair, each by a search: grids with ties have millions."""
+
 TOLERANCE = 1 + 1e-9
 """Factor for bounds that a share is multiplied into."""
 
@@ -83,7 +86,9 @@ def _of_pair(
     search(tree, bounds, reach[0], len(tree[3]), begin, zero[0], avoided, space)
     queue = _ends(tree, length, reach[0], overlap, spaces)
     known, sums = [best], [length]
-    while len(queue) > 0 and len(known) < count and load(space.clock, STOP) == 0:
+    for _ in range(min(len(queue), MOST_PLATEAUS)):
+        if len(known) >= count or load(space.clock, STOP) != 0:
+            break
         whole, end, span = heappop(queue)
         start, to_start = joined(begin, zero, end, space)
         reach[0] = whole * rounding
