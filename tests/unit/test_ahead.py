@@ -173,12 +173,18 @@ def test_numba_is_loaded_later_if_at_all(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("what", ["sources", "processor", "version"])
+@pytest.mark.parametrize("what", ["sources", "processor", "version", "cut", "damaged", "empty"])
 def test_what_does_not_fit_is_left(what: str, saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if what == "sources":
-        monkeypatch.setattr(ahead, "_digest", lambda: b"others")
+        monkeypatch.setattr(ahead, "_digest", lambda content: b"others")
     elif what == "processor":
         monkeypatch.setattr(ahead, "_suits", lambda: False)
-    else:
+    elif what == "version":
         saved.rename(saved.with_name("linux-x86_64-numba-0.1.kernels"))
+    else:
+        file = saved.read_bytes()
+        at = len(file) // 2
+        changed = {"cut": file[:at], "empty": b""}
+        damaged = file[:at] + bytes([file[at] ^ 1]) + file[at + 1 :]
+        saved.write_bytes(changed.get(what, damaged))
     assert again(doubled, np.array([4])) == (8, False)

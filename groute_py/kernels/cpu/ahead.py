@@ -108,7 +108,8 @@ def save(kernels: Iterable[Any], folder: Path) -> Path:
                 _, _, (code, *_) = result.library.serialize_using_object_code()
                 own[kinds] = *names, result.environment.consts, code
     path = folder / _file_name()
-    path.write_bytes(pickle.dumps((_digest(), forms)))
+    content = pickle.dumps(forms)
+    path.write_bytes(_digest(content) + content)
     return path
 
 
@@ -200,12 +201,13 @@ def _saved() -> dict[Name, dict[Kinds, BuiltKernel]]:
     """Machine code that the build compiled for this machine and Numba."""
     if not FOLDER.is_dir() or not (path := FOLDER / _file_name()).is_file() or not _suits():
         return {}
-    digest, forms = pickle.loads(path.read_bytes())
-    if digest != _digest():
+    file = path.read_bytes()
+    size = hashlib.sha256().digest_size
+    if file[:size] != _digest(content := file[size:]):
         return {}
     return {
         name: {kinds: BuiltKernel(*parts) for kinds, parts in own.items()}
-        for name, own in forms.items()
+        for name, own in pickle.loads(content).items()
     }
 
 
@@ -236,9 +238,13 @@ def _suits() -> bool:
     return all(has.get(feature) for feature in NEEDED.get(platform.machine(), ()))
 
 
-def _digest() -> bytes:
-    """Return a digest of the sources of all kernels, and of the size of Python's objects."""
-    digest = hashlib.sha256(bytes([object.__basicsize__]))  # threads without a lock have larger
+def _digest(content: bytes) -> bytes:
+    """Return a digest of a file's content, the kernels' sources, and the size of Python's objects.
+
+    It tells a damaged file from a whole one, whose code is run.
+    """
+    digest = hashlib.sha256(content)
+    digest.update(bytes([object.__basicsize__]))  # threads without a lock have larger
     for path in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(path.read_bytes())
     return digest.digest()
