@@ -23,17 +23,18 @@ class JobAnswer(Tabular):
         numbering: between positions and the graph's own ids.
         attribution: the credit to show with the answer, "" for none.
         units: of the distances by "", and of columns by their names, where they are known.
-        attributes: other columns of `groute_py.Points` by role, such as ``source``, and title.
+        attributes: other columns of `groute_py.Points` by role (``source``, ``target``,
+            ``facility``, ``vertex`` or ``pair``) and title.
         carried: by the name of a column its sum along each path (``carry=``), of the shape of
             ``distances``: int64 or float64, as there where no path leads.
     """
 
     statistics: dict[str, Any] = field(default_factory=dict, repr=False)
     numbering: Numbering = field(default_factory=lambda: Numbering(0), repr=False)
-    attribution: str = ""
-    units: Units = field(default_factory=dict)
+    attribution: str = field(default="", repr=False)
+    units: Units = field(default_factory=dict, repr=False)
     attributes: Attributes = field(default_factory=dict, repr=False)
-    carried: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    carried: Mapping[str, NDArray[Any]] = field(default_factory=dict, repr=False)
 
 
 def arrays_about(graph: Any) -> dict[str, Any]:

@@ -147,7 +147,9 @@ class Result(Tabular):
         Args:
             coordinates: a DIMACS ``.co`` file of the same graph, plain or ``.gz``; None for the
                 coordinates that the graph has.
-            library: as of `Tabular.to_frame`.
+            library: ``pandas``, ``polars``, ``pyarrow``, ``modin`` or ``cudf``; None for that of
+                the table that the graph came in, else the first of the first three that the
+                program has imported, else pandas.
 
         Raises:
             InputError: the coordinates are not this graph's.
@@ -157,7 +159,7 @@ class Result(Tabular):
         if coordinates is not None:
             places = read_coordinates(coordinates, len(self.distances)).astype(np.float64)
             answer = replace(self, coordinates=places)
-        return self.table(answer.lines(slice(None)), library, index="vertex")
+        return self._table(answer.lines(slice(None)), library, index="vertex")
 
     def save(self, path: str | Path, form: str | None = None) -> None:
         """Write the answer; the file is complete or absent.

@@ -316,9 +316,9 @@ class Tabular:
         Raises:
             SetupError: the library is not installed.
         """
-        return self.table(self.lines(slice(None)), library)
+        return self._table(self.lines(slice(None)), library)
 
-    def table(self, part: TableColumns, name: str | None, index: str | None = None) -> Any:
+    def _table(self, part: TableColumns, name: str | None, index: str | None = None) -> Any:
         """A table of a library, as `to_frame`; of pandas with a column as its index."""
         origins = getattr(self, "numbering", None), getattr(self, "attributes", None)
         came_in = (getattr(origin, "library", "") for origin in origins)
@@ -361,7 +361,7 @@ def _begun(column: Column) -> list[Any]:
 
 
 def table_of(part: TableColumns, name: str, attribution: str, index: str | None) -> Any:
-    """A table of a library; see `Tabular.table`."""
+    """A table of a library; see `Tabular._table`."""
     check_choice("library", name, LIBRARIES)
     module = library(name, "a table")
     if name == "modin":

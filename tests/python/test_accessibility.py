@@ -232,3 +232,8 @@ class TestUnits:
     def test_wrong_amounts(self, ask: Any, message: str) -> None:
         with pytest.raises(InputError, match=message):
             ask()
+
+
+def test_an_answer_shows_its_arrays_and_not_what_lies_beside_them() -> None:
+    answer = groute_py.accessibility(([0, 1, 1], [1], [4]), [0], [1], "count", device="cpu")
+    assert repr(answer) == "Accessibility(sources=array([0]), values=array([1]), reduce='count')"
