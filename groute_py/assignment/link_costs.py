@@ -35,7 +35,7 @@ class LinkTimes(Protocol):
         """Return the integrals of the times from volume 0."""
 
 
-class BPR:
+class BPR(LinkTimes):
     """Times of the Bureau of Public Roads (1964): ``t0 (1 + b (volume / capacity) ** power)``.
 
     Args:
@@ -95,7 +95,7 @@ class BPR:
         return np.asarray(volumes * (self._base + delays / (self._power + 1)))
 
 
-class Conical:
+class Conical(LinkTimes):
     """Times by a cone (Spiess, "Conical volume-delay functions", 1990), for x = volume / capacity.
 
     ``t0 (2 + sqrt(alpha² (1 - x)² + beta²) - alpha (1 - x) - beta)``, where beta is
