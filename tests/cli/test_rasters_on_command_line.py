@@ -31,16 +31,16 @@ def test_as_in_python(folder: Path) -> None:
     files = ("-o", "out.npy", "--allocation", "near.npy", "--back-direction", "back.npy")
     answer = run("cost-distance", "friction.npy", *words, *files, "--target", "0,3", "-t", "1,1")
     how: dict[str, Any] = {"allocation": True, "back_direction": True, "device": "cpu"}
-    wanted = cost_distance(FRICTION, [(0, 0), (2, 2)], cell_size=30, **how)
+    expected = cost_distance(FRICTION, [(0, 0), (2, 2)], cell_size=30, **how)
     for name, file in (("distance", "out"), ("allocation", "near"), ("back_direction", "back")):
-        np.testing.assert_array_equal(np.load(f"{file}.npy"), getattr(wanted, name))
-    far = float(wanted.distance[0, 3])
+        np.testing.assert_array_equal(np.load(f"{file}.npy"), getattr(expected, name))
+    far = float(expected.distance[0, 3])
     assert answer["paths"] == [
-        {"target": [0, 3], "distance": far, "path": wanted.path(0, 3).tolist()},
+        {"target": [0, 3], "distance": far, "path": expected.path(0, 3).tolist()},
         {"target": [1, 1], "distance": None, "path": []},
     ]
     assert [answer[name] for name in ("rows", "columns", "sources", "reached")] == [4, 4, 2, 11]
-    assert answer["greatest_distance"] == wanted.distance[np.isfinite(wanted.distance)].max()
+    assert answer["greatest_distance"] == expected.distance[np.isfinite(expected.distance)].max()
 
 
 def test_sources_of_a_raster_neighbours_and_cutoff(folder: Path) -> None:
@@ -50,8 +50,8 @@ def test_sources_of_a_raster_neighbours_and_cutoff(folder: Path) -> None:
     words = ("--sources", "marks.npy", "--neighbours", "4", "--cutoff", "3", "--device", "cpu")
     run("cost-distance", "friction.npy", *words, "-o", "out.npy", "--cell-size", "1,2")
     how: dict[str, Any] = {"neighbours": 4, "cutoff": 3, "cell_size": (1, 2), "device": "cpu"}
-    wanted = cost_distance(FRICTION, [(2, 0)], **how).distance
-    np.testing.assert_array_equal(np.load("out.npy"), wanted)
+    expected = cost_distance(FRICTION, [(2, 0)], **how).distance
+    np.testing.assert_array_equal(np.load("out.npy"), expected)
 
 
 def test_geotiff(folder: Path) -> None:
@@ -64,10 +64,10 @@ def test_geotiff(folder: Path) -> None:
     words = ("-s", "0,0", "--device", "cpu", "--allocation", "near.tif", "-o", "out.tif")
     run("cost-distance", "friction.tif", *words)
     how: dict[str, Any] = {"cell_size": (30, 20), "allocation": True, "device": "cpu"}
-    wanted = cost_distance(FRICTION.astype(np.float32), [(0, 0)], **how)
+    expected = cost_distance(FRICTION.astype(np.float32), [(0, 0)], **how)
     for path, cells, nodata in (
-        ("out.tif", wanted.distance, np.inf),
-        ("near.tif", wanted.allocation, -1),
+        ("out.tif", expected.distance, np.inf),
+        ("near.tif", expected.allocation, -1),
     ):
         with rasterio.open(path) as file:
             np.testing.assert_array_equal(file.read(1), cells)

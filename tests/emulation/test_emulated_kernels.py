@@ -57,7 +57,7 @@ STRUCTS = [
     (LINKS, "Times Classes Sums Points Shares"),
     (LOADING, "Origins Trees"),
 ]
-"""Those that the host reads or writes."""
+"""Structs that the host reads or writes."""
 
 
 @pytest.mark.parametrize("name", ["int32", "int64", "float64"])

@@ -56,7 +56,7 @@ def alternatives_of(
     whole: nx.DiGraph[int], source: int, target: int, count: int, longer: float, overlap: float
 ) -> list[tuple[float, list[int]]]:
     """Return the routes of a pair where no two paths to or from a vertex are equally long."""
-    answer, taken = list[tuple[float, list[int]]](), set[Any]()
+    answer, earlier = list[tuple[float, list[int]]](), set[Any]()
     for length, way, span in ways_via_any(whole, source, target):
         if answer:
             best = answer[0]
@@ -64,10 +64,10 @@ def alternatives_of(
             detour, replaced = length - of_best, best[0] - of_best
             if detour > (1 + longer) * replaced or span < LOCAL * detour:
                 continue
-            if parts(way, whole, taken) > overlap * length or length == 0 or len(answer) > count:
+            if parts(way, whole, earlier) > overlap * length or length == 0 or len(answer) > count:
                 continue
         answer.append((length, way))
-        taken |= set(pairwise(way))
+        earlier |= set(pairwise(way))
     return answer
 
 
@@ -78,7 +78,7 @@ def check_route(
     (best, first), *others = ways
     assert best == nx.dijkstra_path_length(whole, first[0], first[-1])
     assert [length for length, _ in ways] == sorted(length for length, _ in ways)
-    taken, distance = set(pairwise(first)), dict(nx.all_pairs_dijkstra_path_length(whole))
+    earlier, distance = set(pairwise(first)), dict(nx.all_pairs_dijkstra_path_length(whole))
     for length, way in others:
         assert (way[0], way[-1]) == (first[0], first[-1])
         assert len(set(way)) == len(way)
@@ -86,8 +86,8 @@ def check_route(
         of_best = parts(way, whole, set(pairwise(first)))
         assert length - of_best <= (1 + longer) * (best - of_best) * (1 + 1e-6)
         assert length <= best * (1 + longer) * (1 + 1e-6)
-        assert parts(way, whole, taken) <= overlap * length * (1 + 1e-6)
-        taken |= set(pairwise(way))
+        assert parts(way, whole, earlier) <= overlap * length * (1 + 1e-6)
+        earlier |= set(pairwise(way))
         for begin in range(len(way)):
             for end in range(begin, len(way)):
                 part = parts(way[begin : end + 1], whole)
@@ -107,9 +107,9 @@ def test_as_by_brute_force(device: str, seeds: range) -> None:
         routes = groute_py.route(graph, pairs, alternatives=3, paths=True, device=device, **bounds)
         for number, pair in enumerate(pairs):
             whole = lightest(graph)
-            wanted = alternatives_of(whole, *pair, 3, **bounds)
-            assert ways_of(routes, number) == wanted, (seed, pair)
-            several += len(wanted) > 1
+            expected = alternatives_of(whole, *pair, 3, **bounds)
+            assert ways_of(routes, number) == expected, (seed, pair)
+            several += len(expected) > 1
     assert several > 50
 
 
@@ -146,11 +146,11 @@ def test_on_ranks_and_threads(device: str, reverse: bool) -> None:
     with groute_py.open(graph, device=device, reverse=reverse, threads=1) as solver:
         answers.append(solver.route(pairs, paths=True, alternatives=2, longer=0.6))
     whole = graph.reversed() if reverse else graph
-    wanted = groute_py.route(whole, pairs, paths=True, alternatives=2, longer=0.6, device="cpu")
+    expected = groute_py.route(whole, pairs, paths=True, alternatives=2, longer=0.6, device="cpu")
     step = -1 if reverse else 1
     several = 0
     for number in range(len(pairs)):
-        ways = [(length, path[::step]) for length, path in ways_of(wanted, number)]
+        ways = [(length, path[::step]) for length, path in ways_of(expected, number)]
         assert [ways_of(answer, number) for answer in answers] == [ways] * 4
         several += len(ways) > 1
     assert several > 10

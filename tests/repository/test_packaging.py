@@ -1,4 +1,4 @@
-"""What packaging/ says of the package: the same as pyproject.toml."""
+"""Files of packaging/ say the same of the package as pyproject.toml."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def hook(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def build_data() -> dict[str, Any]:
-    """What Hatchling gives to a hook."""
+    """Return data as Hatchling hands it to a hook."""
     return {"force_include": {}, "sbom_files": [], "pure_python": True}
 
 

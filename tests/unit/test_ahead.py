@@ -68,7 +68,7 @@ def saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def again(function: Any, *values: Any) -> tuple[Any, bool]:
-    """What a new process gets from the kernel, and if it needs no Numba for that."""
+    """Return the result of the kernel in a new process, and whether it needs no Numba."""
     new = Kernel(function)
     return new(*values), not new.signatures
 
@@ -84,9 +84,9 @@ def test_what_it_makes_is_the_callers(saved: Path) -> None:
     (rows, count), without_numba = again(spread, PAIR, 3, True)
     assert without_numba
     assert (rows.tolist(), count) == ([[0, 2], [1, 2], [2, 2]], 1)
-    kept = Kernel(spread)
+    kernel = Kernel(spread)
     for number in range(2000):  # memory that is freed too early would be taken again
-        later, _ = kept(Pair(np.full(3, number, np.int32), 0.0), 3, False)
+        later, _ = kernel(Pair(np.full(3, number, np.int32), 0.0), 3, False)
         assert later[2, 0] == number
     assert rows.tolist() == [[0, 2], [1, 2], [2, 2]]
     assert sys.getrefcount(later) == 2
@@ -127,13 +127,13 @@ def test_arguments_are_told_apart_as_by_numba() -> None:
         kinds = ahead.kinds_of((one,))
         if ahead.OTHER not in repr(kinds) and kinds == ahead.kinds_of((other,)):
             assert str(numbas(one)) == str(numbas(other)), (one, other)
-    found = 0
+    count = 0
     for value in VALUES:
         (kind,), of = ahead.kinds_of((value,)), numbas(value)
         of_type = ahead._kind_of_type(of) if of else ahead.OTHER
         assert kind == of_type or ahead.OTHER in repr((kind, of_type)), value
-        found += ahead.OTHER not in repr((kind, of_type))
-    assert found > 25
+        count += ahead.OTHER not in repr((kind, of_type))
+    assert count > 25
 
 
 SCRIPT = """
