@@ -1,4 +1,4 @@
-"""A graph of roads as a text, and a folder for what the cache keeps of it."""
+"""Files of small graphs, and a folder for what the cache keeps of one."""
 
 from __future__ import annotations
 
@@ -18,3 +18,13 @@ def text(tmp_path: Path) -> Path:
 def kept(tmp_path: Path) -> Path:
     """The folder, which is not there yet."""
     return tmp_path / "copies"
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder, with a small town."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "town.csv").write_text(
+        "from,to,km\nhome,work,5\nwork,pub,2\npub,home,1\nzoo,home,4\n"
+    )
+    return tmp_path

@@ -13,17 +13,6 @@ from support.kept_rows import listing
 
 from groute_py import InputError
 
-TOWN = "from,to,km\nhome,work,5\nwork,pub,2\npub,home,1\nzoo,home,4\n"
-
-
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The working folder, with a small town."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "town.csv").write_text(TOWN)
-    return tmp_path
-
-
 JOBS = {
     "matrix town.csv --from home --to pub,home": "source,target,distance_km",
     "route town.csv --from home --to pub": "source,target,distance_km",
