@@ -15,7 +15,7 @@ import click
 
 from groute_py.cli import records, show
 from groute_py.cli.signals import on_signal, raise_heard
-from groute_py.engine.options import LONGEST_LIMIT_S
+from groute_py.engine.option_values import LONGEST_LIMIT_S
 from groute_py.errors import GrouteError, RunError, TimeLimitError, everywhere
 from groute_py.system.atomic_file import what_was_written
 

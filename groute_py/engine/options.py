@@ -13,13 +13,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from groute_py.engine.option import EVERYWHERE, Option, checks_of, names_in, option, options_of
+from groute_py.engine.option_values import (
+    check_algorithm,
+    check_amount,
+    check_count,
+    check_time_limit,
+    check_turns,
+)
 from groute_py.errors import (
     InputError,
     SetupError,
-    check_cutoff,
-    check_number,
     check_positive,
-    check_whole_number,
     file_path,
     plain,
 )
@@ -29,9 +33,6 @@ from groute_py.system.settings import settings
 
 if TYPE_CHECKING:
     from groute_py.graph.facts import Facts
-
-LONGEST_LIMIT_S = 1e8
-"""Three years; timers cannot take much more."""
 
 ONE_SOURCE = ("sssp", "open")
 """The functions that take what `groute_py.bfs` has no use for."""
@@ -65,43 +66,6 @@ CONTRACTING = ("auto", "contraction", "sweep")
 """The algorithms that a hierarchy is for."""
 
 
-def _check_algorithm(name: Any) -> None:
-    if isinstance(name, str) and name == "auto":
-        return
-    from groute_py.engine.algorithms.methods import check_name
-
-    check_name(name)
-
-
-def _check_cutoff(cutoff: Any) -> None:
-    if isinstance(cutoff, str) and cutoff[-1:].isalpha():
-        from groute_py.graph.units import number_of  # which loads NumPy
-
-        try:
-            cutoff = number_of(cutoff, None)
-        except InputError as problem:
-            raise InputError(f"cutoff {problem}") from None
-    check_cutoff(cutoff)
-
-
-def _check_time_limit(seconds: Any) -> None:
-    check_number("time limit", seconds)
-    if not 0 < seconds <= LONGEST_LIMIT_S:
-        limits = f"more than 0 and at most {LONGEST_LIMIT_S:.0f} seconds"
-        raise InputError(f"the time limit must be {limits}, not {seconds}")
-
-
-def _check_turns(turns: Any) -> None:
-    from groute_py.io.turn_files import check_turns  # which takes NumPy
-
-    check_turns(turns)
-
-
-def _check_count(what: str, value: Any) -> None:
-    check_whole_number(what, value)
-    check_positive(what, value)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Options:
     """Options of a solve; the same on every rank, but for what may differ by rank."""
@@ -111,7 +75,7 @@ class Options:
         "The method, by a name that groute-py algorithms lists; auto chooses by the graph.",
         of=ONE_SOURCE,
         metavar="NAME",
-        check=_check_algorithm,
+        check=check_algorithm,
         others=[
             Option(
                 "The method; auto takes the shortest estimated time.",
@@ -160,7 +124,7 @@ class Options:
         in_python="The answer is the same with any number",
         unset="``OMP_NUM_THREADS`` or ``NUMBA_NUM_THREADS``, else one for each core",
         per_rank=True,
-        check=partial(_check_count, "threads"),
+        check=partial(check_count, "threads"),
         of=(*REACH_TOO, *MEASURES_TOO),
         terminal=False,  # there it is one of those for reading a graph
     )
@@ -203,7 +167,7 @@ class Options:
         unset="every turn costs 0",
         metavar="FILE",
         per_rank=True,
-        check=_check_turns,
+        check=check_turns,
         of=("sssp", "open", "nearest", "isochrone", "query", *ROUTES_TOO),
     )
     cutoff: float | str | None = option(
@@ -214,7 +178,7 @@ class Options:
         unset="no cutoff",
         metavar="DISTANCE",
         exact=True,
-        check=_check_cutoff,
+        check=check_amount,
         of=(*NEAREST_TOO, *ROUTES_TOO),
     )
     time_limit_s: float | None = option(
@@ -225,7 +189,7 @@ class Options:
         unset="no limit",
         metavar="SECONDS",
         per_rank=True,
-        check=_check_time_limit,
+        check=check_time_limit,
         of=REACH_TOO,
     )
     mode: str = option(
@@ -301,7 +265,7 @@ class Options:
         of=MEASURES_TOO,
         unset="all that is free",
         metavar="SIZE",
-        check=partial(_check_count, "memory limit"),
+        check=partial(check_count, "memory limit"),
     )
 
     def __post_init__(self) -> None:

@@ -1,0 +1,58 @@
+"""Checks of what users give as values of options."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from groute_py.errors import (
+    InputError,
+    check_cutoff,
+    check_number,
+    check_positive,
+    check_whole_number,
+)
+
+LONGEST_LIMIT_S = 1e8
+"""Three years; timers cannot take much more."""
+
+
+def check_algorithm(name: Any) -> None:
+    """Refuse what is neither ``auto`` nor the name of an algorithm."""
+    if isinstance(name, str) and name == "auto":
+        return
+    from groute_py.engine.algorithms.methods import check_name
+
+    check_name(name)
+
+
+def check_amount(cutoff: Any) -> None:
+    """Refuse what is no cutoff, which may end in a unit."""
+    if isinstance(cutoff, str) and cutoff[-1:].isalpha():
+        from groute_py.graph.units import number_of  # which loads NumPy
+
+        try:
+            cutoff = number_of(cutoff, None)
+        except InputError as problem:
+            raise InputError(f"cutoff {problem}") from None
+    check_cutoff(cutoff)
+
+
+def check_time_limit(seconds: Any) -> None:
+    """Refuse what no timer takes."""
+    check_number("time limit", seconds)
+    if not 0 < seconds <= LONGEST_LIMIT_S:
+        limits = f"more than 0 and at most {LONGEST_LIMIT_S:.0f} seconds"
+        raise InputError(f"the time limit must be {limits}, not {seconds}")
+
+
+def check_turns(turns: Any) -> None:
+    """Refuse what is no table of turns."""
+    from groute_py.io import turn_files  # which takes NumPy
+
+    turn_files.check_turns(turns)
+
+
+def check_count(what: str, value: Any) -> None:
+    """Refuse what is not a whole number, 1 or more."""
+    check_whole_number(what, value)
+    check_positive(what, value)
