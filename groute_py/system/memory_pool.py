@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from itertools import count
+from mmap import PAGESIZE
 from typing import Any
 
 import numpy as np
@@ -75,16 +76,24 @@ class MemoryPool:
 
     def _new(self, size: int) -> NDArray[np.uint8]:
         try:
-            return np.empty(size, np.uint8)
+            return _pages(size)
         except MemoryError:
             if not self.clear():
                 raise
-            return np.empty(size, np.uint8)
+            return _pages(size)
 
     def _leave(self, memory: NDArray[np.uint8]) -> None:
         self._idle[next(self._numbers)] = memory
         while len(idle := self._idle.copy()) > MOST_IDLE or self.idle_bytes > self.most:
             self._idle.pop(min(idle), None)
+
+
+def _pages(size: int) -> NDArray[np.uint8]:
+    """Return pages of its own, since a page that two arrays share can be locked for one only."""
+    whole = -(-size // PAGESIZE) * PAGESIZE
+    memory = np.empty(whole + PAGESIZE, np.uint8)
+    begin = -memory.ctypes.data % PAGESIZE
+    return memory[begin : begin + whole]
 
 
 class _Owner:

@@ -10,6 +10,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from mmap import PAGESIZE
 from typing import Any
 
 import numpy as np
@@ -128,6 +129,15 @@ def test_threads_never_share_memory() -> None:
 
     with ThreadPoolExecutor(8) as threads:
         assert list(threads.map(work, range(8))) == [3] * 8
+
+
+def test_no_two_arrays_share_a_page(pool: MemoryPool) -> None:
+    """As those of a heap do, from which memory comes once larger memory has been freed."""
+    np.empty(20 * LEAST_BYTES, np.uint8)
+    arrays = [pool.empty(LEAST_BYTES + 12345, np.uint8) for _ in range(6)]
+    ends = [(address(array), address(array) + len(array)) for array in arrays]
+    pages = [range(begin // PAGESIZE, -(-end // PAGESIZE)) for begin, end in ends]
+    assert len(set().union(*pages)) == sum(map(len, pages))
 
 
 def test_idle_memory_is_bounded(pool: MemoryPool) -> None:

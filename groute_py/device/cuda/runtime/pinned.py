@@ -71,7 +71,7 @@ def lock_reused(array: NDArray[Any]) -> bool:
     unlock.atexit = False
     try:
         runtime.hostRegister(address, size, PORTABLE)
-    except runtime.CUDARuntimeError:  # a page of it is locked with other memory, or none can be
+    except runtime.CUDARuntimeError:  # no more can be locked
         unlock.detach()
         return False
     _locked[address] = size
