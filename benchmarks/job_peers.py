@@ -25,8 +25,8 @@ from groute_py import Graph, customize
 FEW, SOME = 8, 64
 """Rows of a large answer that a program on one core, or on all, computes in its place."""
 
-SCIPY_UP_TO = 30_000_000
-"""Arcs of the graphs that SciPy searches."""
+LARGEST = 30_000_000
+"""Arcs of the largest graph that SciPy searches and pandana contracts."""
 
 IGRAPH_UP_TO, NETWORKIT_UP_TO = 20_000_000, 10_000_000_000
 """Arcs times sources of a betweenness."""
@@ -54,8 +54,7 @@ class Held:
         """The lightest of parallel arcs as a sparse array."""
         from scipy.sparse import csr_array
 
-        if self.graph.arc_count > SCIPY_UP_TO:
-            raise SkippedError(f"more than {SCIPY_UP_TO / 1e6:.0f} M arcs")
+        _refuse_larger(self.graph)
         return csr_array(lightest(self.graph), shape=2 * (self.graph.vertex_count,))
 
     @cached_property
@@ -132,6 +131,7 @@ def _pandana(graph: Graph, *ends: NDArray[Any]) -> Any:
     import pandana
     from pandas import DataFrame, Series
 
+    _refuse_larger(graph)
     places = np.arange(graph.vertex_count, dtype=float)
     weights = DataFrame({"weight": graph.weights.astype(float)})
     line = Series(places), Series(np.zeros_like(places))
@@ -310,6 +310,11 @@ def igraph_betweenness(asked: Question) -> Peer:
     network, sources = asked.held.igraph, asked.sources.tolist()
     weights = "weight" if asked.weighted else None
     return Peer(lambda: network.betweenness(sources=sources, weights=weights), np.asarray)
+
+
+def _refuse_larger(graph: Graph) -> None:
+    if graph.arc_count > LARGEST:
+        raise SkippedError(f"more than {LARGEST / 1e6:.0f} M arcs")
 
 
 def _refuse_longer(asked: Question, most: int) -> None:
