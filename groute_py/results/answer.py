@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from groute_py.graph.geography import Units
 from groute_py.graph.ids import Numbering
-from groute_py.results.tables import Attributes, Tabular
+from groute_py.results.tables import Attributes
+from groute_py.results.tabular import Tabular
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -21,7 +21,8 @@ from groute_py.io.npz import DAMAGE, read_arrays
 from groute_py.io.untrusted import first_id as checked_first_id
 from groute_py.results.distances import reached_in
 from groute_py.results.files import columns_of, form_of
-from groute_py.results.tables import CARRIED, Tabular
+from groute_py.results.tables import CARRIED
+from groute_py.results.tabular import Tabular
 from groute_py.system.atomic_file import check_writable, replacing, translating_errors
 
 if TYPE_CHECKING:
