@@ -138,8 +138,8 @@ def as_weights(values: Any) -> NDArray[Any]:
     array = _contiguous(values)
     if array.ndim != 1 or array.dtype.kind not in "iufb":
         raise GraphError(
-            f"weights must be a one-dimensional array of numbers, "
-            f"not {array.ndim}-dimensional {array.dtype}"
+            "weights must be a one-dimensional array of numbers of at most 64 bits, "
+            f"not {array.dtype} of shape {array.shape}"
         )
     if array.dtype in WEIGHT_TYPES:
         return array

@@ -173,6 +173,8 @@ class Numbering:
         return f"; nearest to it: {', '.join(map(quoted, near))}" if near else ""
 
     def __str__(self) -> str:
+        if not self.count:
+            return "none"
         if self.ids is None:
             return f"{self.first}..{self.first + self.count - 1}"
         some = ", ".join(map(quoted, self.ids[:3].tolist()))

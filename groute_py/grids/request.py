@@ -34,7 +34,8 @@ def problem_of(
     check_cutoff(inf if cutoff is None else cutoff)
     kind = np.result_type(raster.dtype, np.float32)
     x, y = _cell_size(friction, cell_size)
-    halves = np.array([x / 2, y / 2, hypot(x, y) / 2 if neighbours == 8 else inf], kind)
+    with np.errstate(over="ignore"):  # what becomes infinite is refused as such
+        halves = np.array([x / 2, y / 2, hypot(x, y) / 2 if neighbours == 8 else inf], kind)
     if not (halves[:2] > 0).all() or not np.isfinite(halves[:2]).all():
         raise InputError(f"cell_size ({x}, {y}) is out of the range of {kind}")
     cells = _sources(sources, raster.shape)

@@ -232,7 +232,7 @@ def as_pairs(pairs: Pairs, graph: Graph) -> NDArray[np.int64]:
     values = pairs.values if isinstance(pairs, Positions) else host_array(pairs)
     if values.ndim != 2 or values.shape[1] != 2 or not len(values):
         raise InputError(
-            f"pairs must be a source and a target each, shape (k, 2), not {values.shape}"
+            f"pairs must be one or more of a source and a target, shape (k, 2), not {values.shape}"
         )
     numbering = graph.numbering
     if numbering.ids is None and values.dtype.kind == "i":

@@ -98,7 +98,7 @@ def checked(
 ) -> NDArray[np.int64]:
     """The same sources, or what else their role is, all of them vertices; from 0."""
     if sources.ndim != 1 or len(sources) == 0:
-        problem = f"one alone; write [{role}]" if sources.ndim == 0 else f"{sources.shape}"
+        problem = f"one alone; write [{role}]" if sources.ndim == 0 else f"of shape {sources.shape}"
         raise InputError(f"{plural(role)} must be a list of at least one vertex, not {problem}")
     wrong = (sources < 0) | (sources >= count)
     if wrong.any():

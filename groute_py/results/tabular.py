@@ -95,10 +95,10 @@ def _begun(column: Column) -> list[Any]:
 def table_of(part: TableColumns, name: str, attribution: str, index: str | None) -> Any:
     """A table of a library; see `Tabular._table`."""
     check_choice("library", name, LIBRARIES)
-    module = library(name, "a table")
+    module = library(name, "a table", extra=None)
     if name == "modin":
         frame = table_of(part, "pandas", attribution, index)
-        return library("modin.pandas", "a table").DataFrame(frame)
+        return library("modin.pandas", "a table", extra=None).DataFrame(frame)
     if name == "cudf":
         return module.DataFrame.from_arrow(arrow_table(part, attribution))
     if name == "pandas":

@@ -172,6 +172,9 @@ REFUSED: dict[str, tuple[Any, Any, dict[str, Any]]] = {
     ),
     "cell_size must be positive": (np.ones((2, 2)), [(0, 0)], {"cell_size": (1, 0)}),
     "out of the range of float32": (np.ones((2, 2), "f4"), [(0, 0)], {"cell_size": 1e-60}),
+    r"\(1e\+308, 1e\+308\) is out of the range": (
+        *(np.ones((2, 2), "f4"), [(0, 0)], {"cell_size": 1e308}),
+    ),
     "cutoff must not be negative": (np.ones((2, 2)), [(0, 0)], {"cutoff": -1}),
     "allocation must be True or False": (np.ones((2, 2)), [(0, 0)], {"allocation": 1}),
     "device 'gpu' is unknown": (np.ones((2, 2)), [(0, 0)], {"device": "gpu"}),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from support.local_ranks import LocalChannel, on_ranks
 from support.opening import opened_on
 
 import groute_py
-from groute_py import GrouteError, InputError, RunError, csgraph, read_result
+from groute_py import GrouteError, InputError, RunError, SetupError, csgraph, read_result
 from groute_py.comm.agree import collective, on_root
 from groute_py.interop.networkx import graph_from_networkx
 from groute_py.interop.tables import graph_from_table
@@ -69,6 +70,15 @@ CALLS: dict[str, tuple[str, str]] = {
         "groute_py.nearest(G, np.array([2**64 - 1], 'u8'))",
         "facility 18446744073709551615 is not a vertex of graph",
     ),
+    "no sources": ("apsp(G, sources=[])", r"at least one vertex, not of shape \(0,\)"),
+    "no pairs": (
+        "groute_py.route(G, np.empty((0, 2), int))",
+        r"pairs must be one or more of a source and a target, shape \(k, 2\), not \(0, 2\)",
+    ),
+    "no vertices": (
+        "groute_py.route(groute_py.Graph.from_arrays([0], [], []), [(1, 2)])",
+        "source 1 is not a vertex of graph; vertices are none",
+    ),
     "words": ("apsp(G, sources='ab')", "source 'ab' is no integer"),
     "offsets": ("sssp(([0, 1, [2]], [1], [1]), 0)", "not an array of numbers: .*inhomogeneous"),
     "null": ("sssp('a\\0b', 0)", "is no name of a file: there is a null character in it"),
@@ -84,6 +94,13 @@ CALLS: dict[str, tuple[str, str]] = {
     "coordinates": ("sssp(G, 0, coordinates=3)", "coordinates must be a path, not 3"),
     "long name": ("sssp('a' * 300 + '.gr', 0)", "cannot be read: File name too long"),
 }
+
+
+def test_a_library_that_no_extra_brings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "polars", None)  # cannot be imported
+    result = groute_py.bfs(groute_py.Graph.from_arrays([0, 1, 1], [1], [1]), 0, device="cpu")
+    with pytest.raises(SetupError, match=r"which is not installed: pip install polars$"):
+        result.to_frame(library="polars")
 
 
 @pytest.mark.parametrize("name", CALLS)
