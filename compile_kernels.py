@@ -43,7 +43,7 @@ COMMANDS = (
     ("prepare", "integers.gr", "-o", "it.prepared"),
     *(
         ("route", "it.prepared", "--from", "1", "--to", "500", *words, "-o", "routes.csv")
-        for words in ((), ("-k", "2"), ("--alternatives", "1"))
+        for words in ((), ("-k", "2"), ("-k", "2", "--loops"), ("--alternatives", "1"))
     ),
     (
         *("isochrone", "it.prepared", "--each", "--from", "random:20", "--limits", "9"),

@@ -134,6 +134,7 @@ def nearest(
         metavar="COUNT",
         help="Find the COUNT shortest paths of each pair, none of which passes a vertex twice.",
     ),
+    click.option("--loops", is_flag=True, help="Let the paths of -k pass vertices again."),
     click.option(
         "--alternatives",
         default=0,
@@ -163,6 +164,7 @@ def route(
     targets: str | None,
     paths: bool,
     k: int,
+    loops: bool,
     alternatives: int,
     longer: float | None,
     overlap: float | None,
@@ -199,7 +201,7 @@ def route(
 
     begins, ends = run.vertices("--from", "source"), run.vertices("--to", "target")
     named: Any = FilePairs(run.ends, Path(pairs)) if pairs is not None else EveryPair(begins, ends)
-    job = RouteJob(named, paths or is_drawn, k, alternatives, longer, overlap)
+    job = RouteJob(named, paths or is_drawn, k, loops, alternatives, longer, overlap)
     several = job.wanted is not None
     run.begin(job, check, keeps=not several, draws=is_drawn)
     if is_drawn:  # of which an error comes before the work

@@ -1,8 +1,9 @@
-"""Several paths of each of many pairs, by all cores, from a reverse tree for each target.
+"""Several paths of each of many pairs, by all cores, from a tree for each target or source.
 
-They are the k shortest simple ones, or alternatives that differ more. The trees are rows of
-distances to the targets, by whichever method has them first, also on a GPU. The ranks share the
-targets; `groute_py.kernels.cpu.k_paths` and `alternatives` have the searches on one core.
+They are the k shortest simple ones, the k shortest walks, or alternatives that differ more. The
+trees are rows of distances to the targets, or from the sources of walks, by whichever method has
+them first, also on a GPU. The ranks share them; `groute_py.kernels.cpu.several_paths` has the
+searches on one core.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from groute_py.many.choose import choose
 from groute_py.many.johnson import out_of_range
 from groute_py.many.opened import Opened, Work
 from groute_py.results.answer import about
+from groute_py.system.memory_limits import room_for
 from groute_py.system.threads import core_count, lent
 
 PAIRS_AT_ONCE = 16  # pairs of one target that a thread takes in one go
@@ -43,17 +45,28 @@ ROUNDING = 1e-3  # share of a cutoff by which float sums in another order may di
 VERTEX_BYTES = 12
 """Bytes of each vertex of a path: as it is found, and as it is given."""
 
+LABEL_BYTES = 100
+"""Bytes of each label of walks, also in the queue, while the list that has it grows."""
+
 
 class PathsWanted(NamedTuple):
     """The paths that are wanted of each pair: the shortest, or the shortest and alternatives."""
 
     most: int
+    loops: bool = False
     bounds: tuple[float, float] | None = None  # of alternatives: shares of length, see `route`
 
     @property
     def name(self) -> str:
-        """Their name in messages and in the table of memory."""
+        """Their name in the table of memory."""
         return "k routes" if self.bounds is None else "alternatives"
+
+    @property
+    def algorithm(self) -> str:
+        """The name of the method."""
+        if self.bounds is not None:
+            return "plateaus"
+        return "fox" if self.loops else "yen"
 
 
 class PathsOfPairs(NamedTuple):
@@ -71,10 +84,12 @@ def k_routes(
 ) -> Routes | None:
     """Answer pairs, shape (p, 2), of ``graph``, which rank 0 has; None elsewhere. Collective."""
     channel, start_s, deadline = opened.channel, time.monotonic(), opened.deadline()
-    row_graph = opened.row_graph(opened.direction.other)
+    roots, starts = pairs.T if wanted.loops else pairs.T[::-1]
+    direction = opened.direction if wanted.loops else opened.direction.other
+    row_graph = opened.row_graph(direction)
     cutoff = None if opened.options.bound is None else opened.options.bound * (1 + ROUNDING)
     options = replace(opened.options, algorithm="auto", predecessors=False, cutoff=cutoff)
-    facts, groups = row_graph.facts, groups_of(pairs[:, 1], pairs[:, 0])
+    facts, groups = row_graph.facts, groups_of(roots, starts)
     results = list[PathsOfPairs]()
     with collective(channel):
         _refuse(facts, len(pairs) * wanted.most, wanted.name)
@@ -86,12 +101,12 @@ def k_routes(
         solving = row_graph.solving(None, options, choice, channel)
         kind = facts.weight_type if facts.weight_type.kind == "f" else np.dtype(np.int64)
         arcs = opened.memo(
-            f"arcs {opened.direction}", lambda: CpuGraph(row_graph.graph, kind).incoming
+            f"arcs into {direction}", lambda: CpuGraph(row_graph.graph, kind).incoming
         )
         searches = _PathSearches(arcs, wanted, opened.options.bound, facts)
         own, done, vertices = groups[channel.rank :: channel.size], 0, 0
-        targets = np.array([group.source for group in own], np.int64)
-        with closing(searches), closing(solving.blocks(targets)) as blocks:
+        roots = np.array([group.source for group in own], np.int64)
+        with closing(searches), closing(solving.blocks(roots)) as blocks:
             for block in blocks:
                 results += (some := searches.of_block(block, own[block.first :], deadline))
                 done = block.first + block.count
@@ -104,9 +119,10 @@ def k_routes(
     every = [part for parts in channel.gather(results) for part in parts]
     if graph is None:
         return None
+    ends = "from the sources" if wanted.loops else "to the targets"
     statistics = {
-        "algorithm": "yen" if wanted.bounds is None else "plateaus",
-        "reason": f"{choice.algorithm} for rows to the targets; {choice.reason}",
+        "algorithm": wanted.algorithm,
+        "reason": f"{choice.algorithm} for rows {ends}; {choice.reason}",
         "device": solving.label,
         "sources": count_distinct(pairs[:, 0], facts.vertex_count),
         "seconds": time.monotonic() - start_s,
@@ -138,26 +154,30 @@ class _PathSearches:
     def __init__(
         self, arcs: tuple[Any, ...], wanted: PathsWanted, cutoff: float | None, facts: Facts
     ) -> None:
-        from groute_py.kernels.cpu.alternatives import alternatives  # which compiles
-        from groute_py.kernels.cpu.k_paths import k_paths, space_for
+        from groute_py.kernels.cpu import several_paths as kernels  # which compile
+        from groute_py.kernels.cpu.k_paths import space_for
 
-        self._arcs, self._facts = arcs, facts
-        is_float = facts.weight_type.kind == "f"
+        self._arcs, self._facts, threads = arcs, facts, core_count()
+        is_float, spaces = facts.weight_type.kind == "f", 1
         self._kind: np.dtype[Any] = np.dtype(np.float64 if is_float else np.int64)
         most: Any = np.iinfo(np.int64).max - 1
         most = float(np.finfo(facts.weight_type).max) if is_float else most
         bound: Any = most if cutoff is None else bound_within(cutoff, self._kind).item()
         greatest = min(bound * (1 + ROUNDING), most) if is_float else min(bound, most)
         of_kind = self._kind.type
-        limits = of_kind(min(bound, most)), of_kind(greatest), bool(greatest == most)
-        self._find, self._limits, spaces = k_paths, tuple[Any, ...]((wanted.most, *limits)), 1
+        limits = wanted.most, of_kind(min(bound, most)), of_kind(greatest), bool(greatest == most)
+        self._limits: Any = kernels.PathLimits(*limits)
+        if wanted.loops:
+            free = room_for(0)
+            labels = np.iinfo(np.int64).max if free is None else free // (threads * LABEL_BYTES)
+            self._limits = kernels.WalkLimits(*limits, labels)
         if wanted.bounds is not None:
-            self._find, spaces = alternatives, 2
-            self._limits += *wanted.bounds, ROUNDING if is_float else 0.0
-        threads = core_count()
+            shares, spaces = (*wanted.bounds, ROUNDING if is_float else 0.0), 2
+            self._limits = kernels.AlternativeLimits(*limits, *shares)
+        self._find = kernels.several_paths
         self._spaces, self._clocks = SimpleQueue[Any](), list[NDArray[np.int64]]()
         for _ in range(threads):
-            some = [space_for(facts.vertex_count, self._kind) for _ in range(spaces)]
+            some = tuple(space_for(facts.vertex_count, self._kind) for _ in range(spaces))
             self._spaces.put(some)
             self._clocks.append(some[0].clock)
         self._pool = ThreadPoolExecutor(threads)
@@ -171,7 +191,7 @@ class _PathSearches:
         self._pool.shutdown(cancel_futures=True)
 
     def of_block(self, block: RowBlock, groups: list[Group], deadline: float) -> list[PathsOfPairs]:
-        """Return the paths to the targets of the rows of a block, which begin the groups."""
+        """Return the paths of the rows of a block, which begin the groups."""
         parts = [
             (row, group.source, *(of[first : first + PAIRS_AT_ONCE] for of in group[1:]))
             for row, group in zip(block.distances, groups, strict=False)
@@ -184,15 +204,18 @@ class _PathSearches:
             raise too_late() from None
 
     def _of_part(
-        self, row: NDArray[Any], target: int, numbers: NDArray[Any], sources: NDArray[Any]
+        self, row: NDArray[Any], root: int, numbers: NDArray[Any], starts: NDArray[Any]
     ) -> PathsOfPairs:
-        from groute_py.kernels.cpu.k_paths import LOST
+        from groute_py.kernels.cpu.k_paths import FULL, LOST
 
         nothing = unreached(row.dtype)
         with lent(self._spaces) as spaces:
-            results = self._find(self._arcs, row, nothing, target, sources, self._limits, *spaces)
+            results = self._find(self._arcs, row, nothing, root, starts, self._limits, spaces)
             if spaces[0].clock[LOST]:
                 raise out_of_range(self._facts.name, self._kind)
+            if spaces[0].clock[FULL]:
+                count = self._limits.most
+                raise InputError(f"{count:,} walks of a pair do not fit in memory; ask for fewer")
         return PathsOfPairs(numbers, *results)
 
 

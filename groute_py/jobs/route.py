@@ -50,6 +50,7 @@ def route(
     *,
     paths: bool = False,
     k: int = 1,
+    loops: bool = False,
     alternatives: int = 0,
     longer: float | None = None,
     overlap: float | None = None,
@@ -76,6 +77,10 @@ def route(
     of fewer arcs first, of these the one whose first vertex that differs, seen from the source,
     comes first in the graph; float lengths are equal to rounding.
 
+    With ``loops`` too these are the k shortest walks, which may pass vertices and arcs again, also
+    both ends, in the same order. Of a vertex to itself the first has no arc. They come from Fox's
+    algorithm (1975) at the target, with distances from each source, which are solved for first.
+
     With ``alternatives`` these are the shortest path and routes that people tell apart (Abraham,
     Delling, Goldberg and Werneck, 2013), by length. Each takes a shortest path to a *plateau*, a
     path that lies in the tree from the source and in one to the target, follows it, and goes on
@@ -89,6 +94,7 @@ def route(
         paths: whether to find the paths too.
         k: how many paths of each pair. With more than one no weight may be negative, and turns are
             an error.
+        loops: whether the k shortest paths may pass a vertex more than once.
         alternatives: how many other routes of each pair, at most; instead of ``k``, and for the
             same graphs.
         longer: share of its length by which the shortest path may be exceeded. None: 0.25.
@@ -110,10 +116,13 @@ def route(
     (7, [True, False], [0, 1, 2])
     >>> route(([0, 2, 2, 3], [1, 2, 1], [4, 3, 1]), [(0, 1)], k=3).distances[0, :2].tolist()
     [4, 4]
+    >>> loop = [0, 2, 3], [1, 0, 1], [4, 1, 2]
+    >>> route(loop, [(0, 1)], k=3, loops=True, paths=True).paths[0][1].tolist()
+    [0, 1, 1]
     """
     columns = tail, head, weight, ignore_columns
     with open_for("route", graph, options, columns, comm) as opened:
-        return opened.answer(RouteJob(pairs, paths, k, alternatives, longer, overlap))
+        return opened.answer(RouteJob(pairs, paths, k, loops, alternatives, longer, overlap))
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,6 +132,7 @@ class RouteJob:
     pairs: Pairs
     paths: bool = False
     k: int = 1
+    loops: bool = False
     alternatives: int = 0
     longer: float | None = None
     overlap: float | None = None
@@ -131,13 +141,13 @@ class RouteJob:
     def wanted(self) -> PathsWanted | None:
         """The paths that are wanted of each pair; None for one."""
         if not self.alternatives:
-            return PathsWanted(int(self.k)) if self.k > 1 else None
+            return PathsWanted(int(self.k), self.loops) if self.k > 1 else None
         longer = LONGER if self.longer is None else self.longer
         overlap = OVERLAP if self.overlap is None else self.overlap
-        return PathsWanted(1 + int(self.alternatives), (float(longer), float(overlap)))
+        return PathsWanted(1 + int(self.alternatives), bounds=(float(longer), float(overlap)))
 
     def shared_arguments(self) -> dict[str, Any]:
-        names = "paths", "k", "alternatives", "longer", "overlap"
+        names = "paths", "k", "loops", "alternatives", "longer", "overlap"
         return {"function": "route"} | {name: getattr(self, name) for name in names}
 
     def check(self, options: Options) -> None:
@@ -155,6 +165,8 @@ class RouteJob:
                     raise InputError(f"{name} is of alternatives; ask for some, or leave it out")
         if self.k > 1 and self.alternatives:
             raise InputError("k and alternatives: ask for one of them")
+        if self.loops and self.alternatives:
+            raise InputError("loops are of the k shortest; ask for k, or leave them out")
         if self.wanted is not None:
             options.refuse_changes("route with k > 1 or alternatives")
 

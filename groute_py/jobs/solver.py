@@ -165,12 +165,13 @@ class Solver:
         *,
         paths: bool = False,
         k: int = 1,
+        loops: bool = False,
         alternatives: int = 0,
         longer: float | None = None,
         overlap: float | None = None,
     ) -> Routes | None:
         """Shortest paths between many pairs; see `groute_py.route`."""
-        return self._opened.answer(RouteJob(pairs, paths, k, alternatives, longer, overlap))
+        return self._opened.answer(RouteJob(pairs, paths, k, loops, alternatives, longer, overlap))
 
     def isochrone(
         self,

@@ -270,6 +270,7 @@ class TestRoute:
         with pytest.raises(InputError, match="k must be at least 1"):
             run(*words, "-k", "0")
         assert run(*words, "-k", "3", "--cutoff", "10km")["paths"] == 2
+        assert run(*words, "-k", "3", "--loops")["paths"] == 6
         assert run(*words, "--cutoff", "5")["reached_pairs"] == 1
         for longer, paths in (("300%", 3), ("1", 2)):
             assert run(*words, "--alternatives", "2", "--longer", longer)["paths"] == paths

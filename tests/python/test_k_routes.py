@@ -284,7 +284,7 @@ def test_the_time_limit_within_a_pair() -> None:
     start = time.monotonic()
     options: Any = {"device": "cpu", "time_limit_s": 1.0}
     with groute_py.open(graph, **options) as solver, pytest.raises(TimeLimitError):
-        solver.route([(0, side * side - 1)], k=20_000)
+        solver.route([(0, side * side - 1)], k=2_000_000)
     assert time.monotonic() - start < 60
 
 

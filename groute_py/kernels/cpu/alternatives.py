@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from groute_py.kernels.cpu.atomics import load
-from groute_py.kernels.cpu.k_paths import LOST, STAMP, STOP, joined, packed, put_in_order, search
+from groute_py.kernels.cpu.k_paths import LOST, STAMP, STOP, joined, put_in_order, search
 from groute_py.kernels.cpu.kernel import kernel
 
 LOCAL = 0.25
@@ -32,68 +32,39 @@ TOLERANCE = 1 + 1e-9
 
 
 @kernel
-def alternatives(
-    arcs: Any,
-    row: Any,
-    nothing: Any,
-    target: Any,
-    sources: Any,
-    limits: Any,
-    space: Any,
-    other: Any,
-) -> Any:
-    """Return counts of the routes from each source, their lengths, sizes, and all their vertices.
-
-    The arguments are those of `k_paths`, with a space more. Behind its own limits come how much
-    longer an alternative may be, the share of it that earlier routes may have, and the share by
-    which sums in another order may differ.
-    """
-    tree, spaces = (arcs[0], arcs[1], arcs[2], row, nothing), (space, other)
-    counts, before, lost = np.zeros(len(sources), np.int64), 0, False
-    ways, lengths = [np.empty(0, np.uint32)], [space.lengths[0]]
-    for number in range(len(sources)):
-        space.clock[LOST] = 0
-        if row[sources[number]] != nothing:
-            _of_pair(tree, target, sources[number], limits, spaces, ways, lengths)
-        counts[number] = len(ways) - 1 - before
-        before = len(ways) - 1
-        lost |= space.clock[LOST] != 0 and counts[number] < limits[0]
-    space.clock[LOST] = lost
-    return packed(counts, ways, lengths)
-
-
-@kernel
-def _of_pair(
+def add_alternatives(
     tree: Any, target: Any, source: Any, limits: Any, spaces: Any, ways: Any, lengths: Any
 ) -> None:
-    """Add the routes of a pair, and their lengths, to those that are found."""
-    count, longest, greatest, is_all, longer, overlap, rounding = limits
-    bounds, (space, other) = (count, longest, greatest, is_all), spaces
+    """Add the routes of a pair, and their lengths, to those that are found.
+
+    The arguments are those of `add_paths`, with a space more.
+    """
+    greatest, (space, other) = limits.greatest, spaces
     begin, zero = np.full(1, source, np.uint32), np.zeros(1, space.lengths.dtype)
     avoided = [begin[0]]
     avoided.pop()
-    if not search(tree, bounds, greatest, target, begin, zero[0], avoided, space):
+    if not search(tree, limits, greatest, target, begin, zero[0], avoided, space):
         return
     best, to_best = joined(begin, zero, target, space)
     length, first = to_best[-1], len(ways)
-    if length > longest:
+    if length > limits.longest:
         return
     space.clock[LOST] = 0
     reach = zero.copy()
-    extra = length * (longer + rounding)
+    extra = length * (limits.longer + limits.rounding)
     reach[0] = greatest - length if extra >= greatest - length else extra
     reach[0] += length
-    search(tree, bounds, reach[0], len(tree[3]), begin, zero[0], avoided, space)
-    queue = _ends(tree, length, reach[0], overlap, spaces)
+    search(tree, limits, reach[0], len(tree[3]), begin, zero[0], avoided, space)
+    queue = _ends(tree, length, reach[0], limits.overlap, spaces)
     known, sums = [best], [length]
     for _ in range(min(len(queue), MOST_PLATEAUS)):
-        if len(known) >= count or load(space.clock, STOP) != 0:
+        if len(known) >= limits.most or load(space.clock, STOP) != 0:
             break
         whole, end, span = heappop(queue)
         start, to_start = joined(begin, zero, end, space)
-        reach[0] = whole * rounding
+        reach[0] = whole * limits.rounding
         reach[0] += whole
-        if not search(tree, bounds, reach[0], target, start, to_start[-1], avoided, other):
+        if not search(tree, limits, reach[0], target, start, to_start[-1], avoided, other):
             continue  # no vertex comes twice
         way, to_way = joined(start, to_start, target, other)
         whole, last = to_way[-1], len(start)
@@ -101,8 +72,9 @@ def _of_pair(
         of_best, of_any = _shared(way, to_way, known, other)
         detour, replaced = whole - of_best, length - of_best
         is_local = whole <= length or span >= LOCAL * detour
-        is_short = whole <= longest and detour - replaced <= longer * replaced * TOLERANCE
-        if is_local and is_short and of_any < whole and of_any <= overlap * whole * TOLERANCE:
+        is_short = detour - replaced <= limits.longer * replaced * TOLERANCE
+        differs = of_any < whole and of_any <= limits.overlap * whole * TOLERANCE
+        if is_local and is_short and differs and whole <= limits.longest:
             known.append(way)
             sums.append(whole)
     for number in range(len(known)):

@@ -5,7 +5,8 @@ with the same beginning takes. So the paths that are left fall into disjoint set
 vertex behind the one at which the accepted path was found (Lawler, 1972). A set waits in the queue
 with a lower bound: the least sum of an arc and the distance from its head, in the whole graph. Few
 bounds come to the top; only then the spur is searched for, by A* (Hart, Nilsson and Raphael, 1968)
-with the same distances as its potential.
+with the same distances as its potential. The heads that a set avoids are a list whose end it shares
+with the set that it is left of.
 
 Paths are in order of their length, then of their numbers of arcs, then of the first vertex that
 differs. As a step counts as an arc too, every step is longer than nothing, also by weight 0. A
@@ -22,9 +23,9 @@ import numpy as np
 from groute_py.kernels.cpu.atomics import load
 from groute_py.kernels.cpu.kernel import kernel
 
-STAMP, LOST, STOP = range(3)
+STAMP, LOST, FULL, STOP = range(4)
 """Places in the clock: the number of the last search, whether a pair lacks paths that were out of
-range, and whether to end."""
+range or did not fit in memory, and whether to end."""
 
 
 class SpurSpace(NamedTuple):
@@ -34,87 +35,63 @@ class SpurSpace(NamedTuple):
     arcs: Any  # int32, from the spur vertex
     before: Any  # uint32, the vertex before each
     stamps: Any  # int64, the last search that has touched each
-    clock: Any  # int64, (3,)
+    clock: Any  # int64, (4,)
 
 
 def space_for(vertex_count: int, kind: Any) -> SpurSpace:
     """Return memory in which nothing is touched, for lengths of a kind."""
     before, stamps = np.empty(vertex_count, np.uint32), np.zeros(vertex_count, np.int64)
     lengths, arcs = np.empty(vertex_count, kind), np.empty(vertex_count, np.int32)
-    return SpurSpace(lengths, arcs, before, stamps, np.zeros(3, np.int64))
+    return SpurSpace(lengths, arcs, before, stamps, np.zeros(4, np.int64))
 
 
 @kernel
-def k_paths(
-    arcs: Any, row: Any, nothing: Any, target: Any, sources: Any, limits: Any, space: Any
-) -> Any:
-    """Return counts of the paths from each source, their lengths, sizes, and all their vertices.
-
-    ``row`` (n,) has distances to the target, or ``nothing``. ``limits`` are k, the greatest length
-    of an answer, that of bounds, which may round, and whether this is all that fits.
-    """
-    tree = arcs[0], arcs[1], arcs[2], row, nothing
-    counts, before, lost = np.zeros(len(sources), np.int64), 0, False
-    ways, lengths = [np.empty(0, np.uint32)], [space.lengths[0]]
-    for number in range(len(sources)):
-        space.clock[LOST] = 0
-        if row[sources[number]] != nothing:
-            _of_pair(tree, target, sources[number], limits, space, ways, lengths)
-        counts[number] = len(ways) - 1 - before
-        before = len(ways) - 1
-        lost |= space.clock[LOST] != 0 and counts[number] < limits[0]
-    space.clock[LOST] = lost
-    return packed(counts, ways, lengths)
-
-
-@kernel
-def packed(counts: Any, ways: Any, lengths: Any) -> Any:
-    """Return the results of `k_paths`, of lists that begin with something else."""
-    sizes = np.array([len(way) for way in ways[1:]], np.int64)
-    vertices, first = np.empty(sizes.sum(), np.uint32), 0
-    for way in ways[1:]:
-        vertices[first : first + len(way)] = way
-        first += len(way)
-    return counts, np.array(lengths)[1:], sizes, vertices
-
-
-@kernel
-def _of_pair(
-    tree: Any, target: Any, source: Any, limits: Any, space: Any, paths: Any, lengths: Any
+def add_paths(
+    tree: Any, target: Any, source: Any, limits: Any, spaces: Any, paths: Any, lengths: Any
 ) -> None:
-    """Add the paths of a pair, and their lengths, to those that are found."""
-    k, longest, greatest, _ = limits
-    first = len(paths)
+    """Add the paths of a pair, and their lengths, to those that are found.
+
+    ``tree`` are the arcs along the paths and distances to the target, (n,), or a value for none.
+    """
+    k, greatest, space, first = limits.most, limits.greatest, spaces[0], len(paths)
     best = np.full(k, greatest)  # the least lengths of paths so far
     start = np.zeros(1, space.lengths.dtype)
     # a first way that is no path: the source, of which every path is a spur
-    ways, sums, begins = [np.full(1, source, np.uint32)], [start], [0]
-    parents, spurs = [0], [0]
+    ways, sums, begins, avoided = [np.full(1, source, np.uint32)], [start], [0], [0]
+    parents, spurs, links = [0], [0], [0]
+    # heads that spurs avoid, each with the place of the next; a list ends at place 0
+    chain = [(np.uint32(source), 0)]
     queue = [(start[0] + tree[3][source], 0, 0, 0)]  # bounds before lengths
-    accepted = [0]
-    accepted.pop()
-    while len(queue) > 0 and len(accepted) < k and load(space.clock, STOP) == 0:
+    level, tied, accepted = queue[0][:3], [0], 0
+    tied.pop()
+    while len(queue) + len(tied) > 0 and accepted < k and load(space.clock, STOP) == 0:
+        if len(tied) > 0 and (len(queue) == 0 or queue[0][:3] > level):
+            number = tied.pop()
+            accepted += 1
+            if level[0] <= limits.longest:
+                put_in_order(paths, lengths, first, ways[number], sums[number][-1])
+            if accepted < k:
+                way = ways[number], sums[number], begins[number], avoided[number]
+                _add_spurs(tree, limits, best[k - 1], way, space, chain, spurs, links, queue)
+                parents += [number] * (len(spurs) - len(parents))
+            continue
         length, is_way, arc_count, number = heappop(queue)
         if is_way:
-            number = _first_of(queue, ways, length, arc_count, number)
-            accepted.append(number)
-            if length <= longest:
-                put_in_order(paths, lengths, first, ways[number], length)
-            if len(accepted) < k:
-                every = (ways, sums, begins, accepted)
-                _add_spurs(tree, limits, best[k - 1], every, space, parents, spurs, queue)
+            if len(tied) == 0:
+                level = (length, is_way, arc_count)
+            _insert(tied, ways, number)
             continue
-        way, to_way, spur = ways[parents[number]], sums[parents[number]], spurs[number]
-        beginning = way[: spur + 1]
-        others = [ways[other] for other in accepted]
-        avoided = [other[spur + 1] for other in others if _in_common(other, way) > spur]
-        if search(tree, limits, best[k - 1], target, beginning, to_way[spur], avoided, space):
+        to_way, spur = sums[parents[number]], spurs[number]
+        beginning = ways[parents[number]][: spur + 1]
+        heads = _chained(chain, links[number])
+        if search(tree, limits, best[k - 1], target, beginning, to_way[spur], heads, space):
             whole, to_whole = joined(beginning, to_way, target, space)
             length = to_whole[-1]
             heappush(queue, (length, 1, len(whole), len(ways)))
             ways.append(whole)
             sums.append(to_whole)
             begins.append(spur)
+            avoided.append(links[number])
             place = min(k, len(ways) - 1) - 1
             while place > 0 and best[place - 1] > length:
                 best[place] = best[place - 1]
@@ -133,19 +110,18 @@ def put_in_order(paths: Any, lengths: Any, first: Any, path: Any, length: Any) -
 
 
 @kernel
-def _first_of(queue: Any, ways: Any, length: Any, arc_count: Any, number: Any) -> Any:
-    """Return the first of a way and those at the top of the queue that are alike, which stay."""
-    rest = [number]
-    rest.pop()
-    while len(queue) > 0 and queue[0][:3] == (length, 1, arc_count):
-        other = heappop(queue)[3]
-        place = _in_common(ways[other], ways[number])
-        if ways[other][place] < ways[number][place]:
-            number, other = other, number
-        rest.append(other)
-    for other in rest:
-        heappush(queue, (length, 1, arc_count, other))
-    return number
+def _insert(tied: Any, ways: Any, number: Any) -> None:
+    """Insert a way among those of its length and number of arcs, of which the first is last."""
+    way, low, high = ways[number], 0, len(tied)
+    while low < high:
+        middle = (low + high) // 2
+        other = ways[tied[middle]]
+        place = _in_common(other, way)
+        if place < len(way) and other[place] > way[place]:
+            low = middle + 1
+        else:
+            high = middle
+    tied.insert(low, number)
 
 
 @kernel
@@ -158,41 +134,57 @@ def _in_common(one: Any, other: Any) -> Any:
 
 
 @kernel
+def _chained(chain: Any, link: Any) -> Any:
+    """Return the heads from a place of the chain."""
+    heads = [chain[0][0]]
+    heads.pop()
+    while link != 0:
+        head, link = chain[link]
+        heads.append(head)
+    return heads
+
+
+@kernel
 def _add_spurs(
-    tree: Any, limits: Any, limit: Any, every: Any, space: Any, parents: Any, spurs: Any, queue: Any
+    tree: Any,
+    limits: Any,
+    limit: Any,
+    accepted: Any,
+    space: Any,
+    chain: Any,
+    spurs: Any,
+    links: Any,
+    queue: Any,
 ) -> None:
-    """Put the sets that the path accepted last leaves into the queue, with their bounds."""
+    """Put the sets that an accepted path leaves into the queue, with their bounds."""
     offsets, heads, weights, row, nothing = tree
-    ways, sums, begins, accepted = every
-    number = accepted[-1]
-    way, to_way, one = ways[number], sums[number], np.uint64(1)
-    common = [_in_common(ways[other], way) for other in accepted]
+    way, to_way, begin, link = accepted
+    one = np.uint64(1)
     space.clock[STAMP] += 1
     stamp = space.clock[STAMP]
     for place in range(len(way)):
         space.stamps[way[place]], space.arcs[way[place]] = stamp, place
-    for spur in range(begins[number], len(way) - 1):
+    for spur in range(len(way) - 2, begin - 1, -1):
+        if spur == begin:  # the last, so that its heads are avoided like those on the way to it
+            for head in _chained(chain, link):
+                space.stamps[head], space.arcs[head] = stamp, 0
         base, least, has_arc = to_way[spur], limit, False
         tail = np.uint64(way[spur])
         for arc in range(offsets[tail], offsets[tail + one]):
             head = heads[arc]
-            if row[head] == nothing:
+            if row[head] == nothing or head == way[spur + 1]:
                 continue
             if space.stamps[head] == stamp and space.arcs[head] <= spur:
                 continue
-            is_avoided = False
-            for other in range(len(accepted)):
-                is_avoided |= common[other] > spur and ways[accepted[other]][spur + 1] == head
-            if is_avoided:
-                continue
             if weights[arc] > least - base - row[head]:
-                space.clock[LOST] |= limits[3] and least == limits[2]
+                space.clock[LOST] |= limits.is_all and least == limits.greatest
                 continue
             least, has_arc = base + weights[arc] + row[head], True
         if has_arc:
             heappush(queue, (least, 0, 0, len(spurs)))
-            parents.append(number)
             spurs.append(spur)
+            links.append(len(chain))
+            chain.append((way[spur + 1], link if spur == begin else 0))
 
 
 @kernel
@@ -206,12 +198,17 @@ def search(
     avoided: Any,
     space: Any,
 ) -> bool:
-    """Return whether a path to the target goes on from a beginning, by no arc to heads to avoid."""
+    """Return whether a path to the target goes on from a beginning, by no arc to heads to avoid.
+
+    One beyond the ``limit`` is none.
+    """
     offsets, heads, weights, row, nothing = tree
     lengths, arc_counts, before, stamps, clock = space
     one = np.uint64(1)
     clock[STAMP] += 1
     stamp = clock[STAMP]
+    for head in avoided:
+        stamps[head] = -stamp
     for vertex in beginning:
         stamps[vertex], lengths[vertex] = stamp, -1  # nothing comes nearer
     start = beginning[-1]
@@ -231,9 +228,9 @@ def search(
             if row[head] == nothing:
                 continue
             if weights[arc] > limit - base - row[head]:
-                clock[LOST] |= limits[3] and limit == limits[2]
+                clock[LOST] |= limits.is_all and limit == limits.greatest
                 continue
-            if level == 0 and head in avoided:
+            if level == 0 and stamps[head] == -stamp:
                 continue
             length = base + weights[arc]
             if stamps[head] == stamp and length >= lengths[head]:
