@@ -129,6 +129,7 @@ TUTORIALS = [
     "docs/from-scipy.md",
     "docs/from-networkx.md",
     "docs/from-cugraph.md",
+    "docs/how-to/routes.md",
     "docs/objectives.md",
     "docs/reach.md",
     "docs/turns.md",
