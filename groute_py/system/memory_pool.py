@@ -67,7 +67,8 @@ class MemoryPool:
 
     def _fitting(self, size: int) -> NDArray[np.uint8] | None:
         idle = self._idle.copy()
-        for number in sorted(idle, key=lambda number: len(idle[number])):
+        # the newest first, which is in the caches, and page-locked by now
+        for number in sorted(idle, key=lambda number: (len(idle[number]), -number)):
             if size <= len(idle[number]) <= MOST_WASTE * size:
                 memory = self._idle.pop(number, None)
                 if memory is not None:  # no other thread was faster

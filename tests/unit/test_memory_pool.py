@@ -45,6 +45,16 @@ def test_memory_is_used_again(pool: MemoryPool) -> None:
     assert second.sum() == 1.5 * (LARGE + 1)
 
 
+def test_the_newest_memory_is_used_first(pool: MemoryPool) -> None:
+    """So a job in a loop keeps to the same memory, however much is idle."""
+    arrays = [pool.empty(LARGE, np.int64) for _ in range(4)]
+    places = [address(array) for array in arrays]
+    while arrays:
+        arrays.pop(0)
+    again = [pool.empty(LARGE, np.int64) for _ in range(4)]
+    assert [address(array) for array in again] == places[::-1]
+
+
 @pytest.mark.parametrize("size", [LARGE - 1, 4 * LARGE + 1])
 def test_arrays_much_smaller_or_larger_have_other_memory(pool: MemoryPool, size: int) -> None:
     idle = pool.empty(4 * LARGE, np.int64)
