@@ -26,7 +26,7 @@ FEW, SOME = 8, 64
 """Rows of a large answer that a program on one core, or on all, computes in its place."""
 
 LARGEST = 30_000_000
-"""Arcs of the largest graph that SciPy searches and pandana contracts."""
+"""Arcs of the largest graph that SciPy searches, pandana contracts and METIS orders."""
 
 IGRAPH_UP_TO, NETWORKIT_UP_TO = 20_000_000, 10_000_000_000
 """Arcs times sources of a betweenness."""
@@ -86,6 +86,7 @@ class Held:
     @cached_property
     def routingkit(self) -> tuple[Any, Any]:
         """The module, and the metric of the weights in this project's order."""
+        _refuse_larger(self.graph)
         town = customize(self.graph, device=self._device)
         routingkit, cch = routingkit_cch(self.graph, town)
         return routingkit, routingkit.CCHMetric(cch, self.graph.weights.tolist())
