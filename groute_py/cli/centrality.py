@@ -80,9 +80,7 @@ def centrality(
         whole = run.opened.plain_graph()
         return {
             "measure": measure,
-            "graph": whole.name,
-            "vertices": whole.vertex_count,
-            "arcs": whole.arc_count,
+            **show.size(whole),
             "sources": len(result.job.sources),
             "on": result.label,
             **_values(run, result, job.measure, normalized, whole, 10 if top is None else top),

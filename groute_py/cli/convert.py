@@ -183,9 +183,7 @@ def prepare(
     hierarchy = whole.hierarchy
     sparse = f"{whole.arc_count / whole.vertex_count:.1f} arcs a vertex, and it stayed sparse"
     rows = {
-        "graph": whole.name,
-        "vertices": whole.vertex_count,
-        "arcs": whole.arc_count,
+        **show.size(whole),
         "method": "contraction",
         "reason": reason.replace(NOW, sparse),
         "device": kind,

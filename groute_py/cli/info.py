@@ -41,9 +41,7 @@ def info(graph: str, parts: int | None, columns: Columns, cache: Any, as_json: b
     facts = facts_of(whole)
     degrees = np.diff(whole.offsets)
     rows: dict[str, Any] = {
-        "graph": facts.name,
-        "vertices": facts.vertex_count,
-        "arcs": facts.arc_count,
+        **show.size(facts),
         "first_id": facts.first_id,
         "weight_type": facts.weight_type.name,
         "least_weight": facts.least,

@@ -230,15 +230,11 @@ format_option = click.option(
 )
 
 
-def _limit_threads(context: click.Context, parameter: click.Parameter, value: Any) -> None:
-    context.with_resource(limited_to(value))
-
-
 threads_option = click.option(
     "--threads",
     type=Integer(min=1),
     metavar="N",
-    callback=_limit_threads,
+    callback=lambda context, _, value: context.with_resource(limited_to(value)),
     expose_value=False,
     help="How many threads a rank may use, never more than it has cores.  "
     "[OMP_NUM_THREADS or NUMBA_NUM_THREADS, else one a core]",

@@ -292,9 +292,7 @@ def _rows(run: Runner, answer: RowsAnswer, **more: Any) -> dict[str, Any]:
     """Return the answer by name; ``more`` stands behind the sources."""
     job, facts = answer.job, answer.job.facts
     return {
-        "graph": facts.name,
-        "vertices": facts.vertex_count,
-        "arcs": facts.arc_count,
+        **show.size(facts),
         **show.unit(run.opened.plain_graph().unit),
         "sources": len(job.sources),
         **more,

@@ -96,11 +96,6 @@ class Runner:
         """Return whether there is a file, beside which unfinished work can be kept."""
         return self.output is not None and not self._answer_file.is_piped
 
-    def refuse_resume_of_nothing(self) -> None:
-        """Raise `InputError` for ``--resume`` without a file."""
-        if self.resumes and not self.keeps:
-            raise InputError("--resume goes on with an --output; name it")
-
     def connect(
         self,
         check: Callable[[], object],
@@ -124,7 +119,8 @@ class Runner:
             if self._columns.arc_weights is not None and self.options.hops:
                 raise InputError("--arc-weights have no use where arcs are counted; drop them")
             self._answer_file.check(check)
-            self.refuse_resume_of_nothing()
+            if self.resumes and not self.keeps:
+                raise InputError("--resume goes on with an --output; name it")
             if job is not None:
                 job.check(self.options)
             if keeps and self.keeps:

@@ -18,6 +18,8 @@ from groute_py.system.environment import place
 from groute_py.system.paths import is_stdout
 
 if TYPE_CHECKING:
+    from groute_py.graph.csr import Graph
+    from groute_py.graph.facts import Facts
     from groute_py.graph.hierarchy.hierarchy import Hierarchy
 
 NARROWEST = 40  # columns of a terminal that a table is made for, however few it says it has
@@ -68,6 +70,11 @@ def timed_answer(
 def attribution(text: str) -> dict[str, str]:
     """Return the row of the credit, if there is one."""
     return {"attribution": text} if text else {}
+
+
+def size(graph: Graph | Facts) -> dict[str, Any]:
+    """Return the rows about which graph this is, and how large."""
+    return {"graph": graph.name, "vertices": graph.vertex_count, "arcs": graph.arc_count}
 
 
 def unit(name: str) -> dict[str, str]:

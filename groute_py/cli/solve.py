@@ -270,9 +270,7 @@ def _rows(facts: Facts, result: Result, times: list[float]) -> dict[str, Any]:
     unit = result.units.get("", "")
     figures = figures_of(result.distances)
     rows = {
-        "graph": facts.name,
-        "vertices": facts.vertex_count,
-        "arcs": facts.arc_count,
+        **show.size(facts),
         **show.unit(unit),
         "source": result.numbering.id_of(result.source),
         "reached": figures.reached,

@@ -18,6 +18,7 @@ from groute_py.device.cpu.rows import CpuGraph, CpuHeaps
 from groute_py.device.cpu.sweeps import CpuSweeps
 from groute_py.device.rows import NarrowError, RowBlock, RowSolver
 from groute_py.device.summary import LiftError, SumError, Summary, Wanted
+from groute_py.engine.algorithms.delta_stepping import usable
 from groute_py.engine.algorithms.numbers import row_types
 from groute_py.engine.memory.gpus import free_gpu_bytes
 from groute_py.engine.options import Options
@@ -311,10 +312,7 @@ class Solving:
 
 
 def batch_delta(facts: Facts) -> float:
-    """Return Δ for the blocks of a batch: at least 1 for integers, so that a bucket moves."""
+    """Return Δ for the blocks of a batch."""
     degree = max(facts.mean_degree, 1.0)
     factor = BATCH_DELTA * (FEWEST_ARCS / degree) ** 2
-    delta = min(max(factor, LEAST_DELTA), MOST_DELTA) * facts.mean / degree
-    if facts.weight_type.kind != "f":
-        return max(round(delta), 1)
-    return delta if delta > 0 else 1.0
+    return usable(min(max(factor, LEAST_DELTA), MOST_DELTA) * facts.mean / degree, facts)

@@ -72,14 +72,14 @@ def automatic_buckets(facts: Facts, device: str, ranks: int) -> Buckets:
     On a CPU a team of threads may widen those of a graph with few arcs a vertex.
     """
     if facts.has_maxima:
-        return alike(_usable(facts.greatest / RANK_BUCKETS[device], facts))
+        return alike(usable(facts.greatest / RANK_BUCKETS[device], facts))
     delta = automatic_delta(facts, device, ranks)
     if device == "cpu" and _degree(facts) <= BUSY_DEGREE:
         return Buckets(delta, delta * TEAM_GROWTH)
     many = facts.arc_count >= MANY_ARCS and facts.mean_degree >= GROWING_DEGREE
     if device != "cuda" or not many or delta > WIDEST_GROWN:
         return alike(delta)
-    return Buckets(_usable(delta * _room(facts) / GROWTH, facts), delta)
+    return Buckets(usable(delta * _room(facts) / GROWTH, facts), delta)
 
 
 def buckets_of_levels(facts: Facts, device: str, ranks: int) -> Buckets:
@@ -117,12 +117,12 @@ def automatic_delta(facts: Facts, device: str, ranks: int) -> float:
         delta *= _room(facts) * math.sqrt(ranks)
     elif ranks > 1 or _room(facts) == 1.0:
         delta *= BUSY_DEGREE / _degree(facts)
-    return _usable(delta, facts)
+    return usable(delta, facts)
 
 
 def stride(facts: Facts, device: str) -> float:
     """The width of a step towards targets: Δ without the factor for room on the device."""
-    return _usable(_plain(facts, device) * min(BUSY_DEGREE / _degree(facts), 1.0), facts)
+    return usable(_plain(facts, device) * min(BUSY_DEGREE / _degree(facts), 1.0), facts)
 
 
 def _degree(facts: Facts) -> float:
@@ -133,7 +133,8 @@ def _plain(facts: Facts, device: str) -> float:
     return PARALLELISM[device] * facts.mean / _degree(facts)
 
 
-def _usable(delta: float, facts: Facts) -> float:
+def usable(delta: float, facts: Facts) -> float:
+    """Return Δ, at least 1 and whole for integers, so that a bucket moves."""
     if facts.weight_type.kind != "f":
         return max(round(delta), 1)
     return delta if delta > 0 else 1.0
