@@ -68,6 +68,11 @@ class PathsWanted(NamedTuple):
             return "plateaus"
         return "fox" if self.loops else "yen"
 
+    @property
+    def spaces(self) -> int:
+        """The number of spaces that a search takes."""
+        return 1 if self.bounds is None else 2
+
 
 class PathsOfPairs(NamedTuple):
     """The paths of some pairs, one after the other; those of a pair by length."""
@@ -154,30 +159,16 @@ class _PathSearches:
     def __init__(
         self, arcs: tuple[Any, ...], wanted: PathsWanted, cutoff: float | None, facts: Facts
     ) -> None:
-        from groute_py.kernels.cpu import several_paths as kernels  # which compile
         from groute_py.kernels.cpu.k_paths import space_for
+        from groute_py.kernels.cpu.several_paths import several_paths  # which compiles
 
-        self._arcs, self._facts, threads = arcs, facts, core_count()
-        is_float, spaces = facts.weight_type.kind == "f", 1
+        is_float, threads = facts.weight_type.kind == "f", core_count()
+        self._arcs, self._facts, self._find = arcs, facts, several_paths
         self._kind: np.dtype[Any] = np.dtype(np.float64 if is_float else np.int64)
-        most: Any = np.iinfo(np.int64).max - 1
-        most = float(np.finfo(facts.weight_type).max) if is_float else most
-        bound: Any = most if cutoff is None else bound_within(cutoff, self._kind).item()
-        greatest = min(bound * (1 + ROUNDING), most) if is_float else min(bound, most)
-        of_kind = self._kind.type
-        limits = wanted.most, of_kind(min(bound, most)), of_kind(greatest), bool(greatest == most)
-        self._limits: Any = kernels.PathLimits(*limits)
-        if wanted.loops:
-            free = room_for(0)
-            labels = np.iinfo(np.int64).max if free is None else free // (threads * LABEL_BYTES)
-            self._limits = kernels.WalkLimits(*limits, labels)
-        if wanted.bounds is not None:
-            shares, spaces = (*wanted.bounds, ROUNDING if is_float else 0.0), 2
-            self._limits = kernels.AlternativeLimits(*limits, *shares)
-        self._find = kernels.several_paths
+        self._limits = _limits(wanted, cutoff, facts.weight_type, threads)
         self._spaces, self._clocks = SimpleQueue[Any](), list[NDArray[np.int64]]()
         for _ in range(threads):
-            some = tuple(space_for(facts.vertex_count, self._kind) for _ in range(spaces))
+            some = tuple(space_for(facts.vertex_count, self._kind) for _ in range(wanted.spaces))
             self._spaces.put(some)
             self._clocks.append(some[0].clock)
         self._pool = ThreadPoolExecutor(threads)
@@ -217,6 +208,27 @@ class _PathSearches:
                 count = self._limits.most
                 raise InputError(f"{count:,} walks of a pair do not fit in memory; ask for fewer")
         return PathsOfPairs(numbers, *results)
+
+
+def _limits(
+    wanted: PathsWanted, cutoff: float | None, weight_type: np.dtype[Any], threads: int
+) -> Any:
+    """Return the limits of searches, whose type says by which method."""
+    from groute_py.kernels.cpu import several_paths as kernels  # which compile
+
+    is_float = weight_type.kind == "f"
+    kind: Any = np.float64 if is_float else np.int64
+    most: Any = float(np.finfo(weight_type).max) if is_float else np.iinfo(np.int64).max - 1
+    bound = most if cutoff is None else min(bound_within(cutoff, np.dtype(kind)).item(), most)
+    greatest = min(bound * (1 + ROUNDING), most) if is_float else bound
+    limits = wanted.most, kind(bound), kind(greatest), bool(greatest == most)
+    if wanted.bounds is not None:
+        return kernels.AlternativeLimits(*limits, *wanted.bounds, ROUNDING if is_float else 0.0)
+    if not wanted.loops:
+        return kernels.PathLimits(*limits)
+    free = room_for(0)
+    labels = np.iinfo(np.int64).max if free is None else free // (threads * LABEL_BYTES)
+    return kernels.WalkLimits(*limits, labels)
 
 
 def _routes(

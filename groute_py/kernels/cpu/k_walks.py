@@ -49,9 +49,8 @@ def add_walks(
         tail, label = np.uint64(vertex), len(labels)
         if space.arcs[tail] == limits.most:
             continue
-        if label + len(queue) > limits.labels:
-            space.clock[FULL] = 1
-            break
+        if label + len(queue) > limits.labels:  # no other pair is looked at
+            space.clock[FULL] = space.clock[STOP] = 1
         space.arcs[tail] += 1
         labels.append((np.uint32(vertex), following))
         if vertex == source:
