@@ -7,10 +7,10 @@ times as long as to fill the page.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from itertools import count
 from mmap import PAGESIZE
 from typing import Any
+from weakref import finalize
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -47,7 +47,9 @@ class MemoryPool:
         idle = self._fitting(size)
         memory = self._new(size) if idle is None else idle
         array = memory[:size].view(kind).reshape(shape)
-        return np.asarray(_Owner(memory, array, self._leave, is_reused=idle is not None))
+        owner = _Owner(memory, array, is_reused=idle is not None)
+        finalize(owner, self._leave, memory).atexit = False  # silent where the interpreter ends
+        return np.asarray(owner)
 
     def copy(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return a copy of an array, shape and type included."""
@@ -100,19 +102,9 @@ def _pages(size: int) -> NDArray[np.uint8]:
 class _Owner:
     """The base of an array and so of its views; ends after the last of them."""
 
-    def __init__(
-        self,
-        memory: NDArray[np.uint8],
-        array: NDArray[Any],
-        leave: Callable[[NDArray[np.uint8]], None],
-        *,
-        is_reused: bool,
-    ) -> None:
-        self.memory, self.is_reused, self._leave = memory, is_reused, leave
+    def __init__(self, memory: NDArray[np.uint8], array: NDArray[Any], *, is_reused: bool) -> None:
+        self.memory, self.is_reused = memory, is_reused
         self.__array_interface__ = array.__array_interface__
-
-    def __del__(self) -> None:
-        self._leave(self.memory)
 
 
 def reused_memory(array: NDArray[Any]) -> NDArray[np.uint8] | None:

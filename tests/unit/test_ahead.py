@@ -80,6 +80,17 @@ def test_what_was_compiled_is_found(saved: Path) -> None:
     assert again(doubled, np.array([4, 5, 6])[::2]) == (8, False)
 
 
+def test_the_metadata_of_another_numba_may_lie_beside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "numba-0.68.1.dist-info").mkdir()
+    monkeypatch.setattr(ahead, "_numba", lambda: tmp_path / "numba")
+    name = ahead._file_name()
+    assert "-numba-0.68.1." in name
+    (tmp_path / "numba-0.60.0.dist-info").mkdir()
+    assert ahead._file_name() != name
+
+
 def test_what_it_makes_is_the_callers(saved: Path) -> None:
     (rows, count), without_numba = again(spread, PAIR, 3, True)
     assert without_numba

@@ -191,11 +191,13 @@ def test_a_child_process_has_its_own(pool: MemoryPool) -> None:
 
 
 def test_an_array_that_lives_to_the_end_ends_silently() -> None:
-    """The interpreter ends it when it has no files any more."""
+    """The interpreter ends it when it has no files, and modules may have no names, any more."""
     lines = (
         "import sys",
+        "from groute_py.system import memory_pool",
         "from groute_py.system.memory_limits import ANSWERS",
-        f"sys.array = ANSWERS.empty({LARGE}, 'int64')",
+        f"array, sys.array = (ANSWERS.empty({LARGE}, 'int64') for _ in range(2))",
+        "memory_pool.MOST_IDLE = None",
     )
     done = subprocess.run(
         [sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True

@@ -216,9 +216,12 @@ def _name(of: Any) -> Name:
 
 
 def _file_name() -> str:
-    """Name the file of this platform and the Numba that is installed, as its metadata's folder."""
-    numba = next(_numba().parent.glob("numba-*.dist-info"), _numba()).stem
-    return f"{sys.platform}-{platform.machine()}-{numba}.kernels"
+    """Name the file of this platform and the Numba that is installed, as its metadata's folder.
+
+    A folder that another version has left there makes a name that no build gives.
+    """
+    versions = sorted(folder.stem for folder in _numba().parent.glob("numba-*.dist-info"))
+    return "-".join([sys.platform, platform.machine(), *versions]) + ".kernels"
 
 
 @cache
