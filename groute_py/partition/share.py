@@ -115,7 +115,7 @@ class Share:
     halo_starts: NDArray[np.int64]  # int64, (parts + 1,)
     # int32, like ``halo``: the number that the owner gives to the vertex
     halo_home: NDArray[np.int32]
-    # if the graph was contracted before and this rank has all of it
+    # if the graph was contracted and this rank has all of it
     hierarchy: Hierarchy | None = None
 
     @property

@@ -23,8 +23,8 @@ def contracted(graph: Graph, core: int, distance_type: np.dtype[Any] = TYPES[0])
     return contract(graph.offsets, graph.heads, graph.weights, distance_type, core)
 
 
-def loaded(graph: Graph, hierarchy: Hierarchy | None, distance_type: np.dtype[Any]) -> CpuDevice:
-    """A core that solves with a hierarchy; None to contract when it is loaded."""
+def loaded(graph: Graph, hierarchy: Hierarchy, distance_type: np.dtype[Any]) -> CpuDevice:
+    """A core that solves with a hierarchy."""
     whole = Partition(np.array([0, graph.vertex_count]))
     share = replace(share_of(rows_of(graph, whole, 0), whole, 0), hierarchy=hierarchy)
     device = CpuDevice(Contraction)

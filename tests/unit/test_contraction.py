@@ -10,17 +10,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from support.graphs import all_lengths, graph_of, graphs, random_graph, scipy_distances
+from support.graphs import all_lengths, graph_of, graphs, scipy_distances
 from support.hierarchies import TYPES, contracted, loaded
 from support.reference import turned_round
 
-from groute_py import UNREACHED, Graph, InputError, TimeLimitError, generate
+from groute_py import UNREACHED, Graph, TimeLimitError, generate
 from groute_py.device.base import alike, unreached
 from groute_py.device.cpu import contraction
 from groute_py.device.cpu.rows import CpuGraph
 from groute_py.device.cpu.sweeps import CpuSweeps
 from groute_py.device.rows import NarrowError as NarrowRowError
 from groute_py.device.summary import Wanted
+from groute_py.engine.preparing import prepare_graph
+from groute_py.graph.facts import facts_of
 from groute_py.graph.hierarchy.check import check_hierarchy
 from groute_py.graph.hierarchy.hierarchy import ARRAYS, Hierarchy
 from groute_py.graph.hierarchy.problems import DenseError, NarrowError
@@ -242,12 +244,10 @@ class TestTrees:
         """Then all vertices are the core."""
         arcs = [(v, v + 1, 2**62) for v in range(300)]
         graph = graph_of(302, [*arcs, (301, 0, 1)], "int64")
-        result = tree(graph, None, 301, TYPES[1])
+        prepared, _ = prepare_graph(graph, facts_of(graph), "cpu", at_any_length=True)
+        assert prepared.hierarchy.core_count == 302
+        result = tree(graph, prepared.hierarchy, 301, TYPES[1])
         assert result[:3].tolist() == [1, 2**62 + 1, UNREACHED]
-
-    def test_dense_graphs_are_refused(self) -> None:
-        with pytest.raises(InputError, match="meshes and trees; use another --algorithm"):
-            loaded(random_graph(30_000, 900_000, 1, 9), None, TYPES[0])
 
 
 class TestSweeps:
@@ -296,7 +296,7 @@ class TestSweeps:
 
 
 def tree(
-    graph: Graph, hierarchy: Hierarchy | None, source: int, distance_type: np.dtype[Any]
+    graph: Graph, hierarchy: Hierarchy, source: int, distance_type: np.dtype[Any]
 ) -> NDArray[np.int64]:
     """The distances by the method, in public numbers."""
     device = loaded(graph, hierarchy, distance_type)

@@ -46,9 +46,6 @@ MOST_DEGREE = 40.0
 FEWEST = 256
 """It ends, too, where no more than one in so many vertices would leave."""
 
-SMALL = 8
-"""Vertices of the graph on which kernels are compiled."""
-
 ENTRIES_A_THREAD = 4096
 """Entries of rows that are worth a thread in a round."""
 
@@ -78,14 +75,6 @@ def contract(
     ((0, 1, 3), [1, 0, 2], [4, 2147483647])
     """
     return _Contraction((offsets, heads, weights), distance_type).run(core)
-
-
-def warm_up(distance_type: np.dtype[Any]) -> None:
-    """Compile what `contract` needs: a complete graph, of which a round leaves enough to prune."""
-    ends = np.arange(SMALL)
-    heads = np.concatenate([ends[ends != end] for end in ends]).astype(np.int32)
-    offsets = np.arange(SMALL + 1) * (SMALL - 1)
-    contract(offsets, heads, np.ones(len(heads), distance_type), distance_type, core=1)
 
 
 class _Contraction:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from groute_py.graph.hierarchy.hierarchy import Hierarchy
 from groute_py.partition.share import Share
 
 WARMED_UP = set[tuple[Any, ...]]()
@@ -30,13 +31,13 @@ def one_rank(distance_type: np.dtype[Any], weights: tuple[int, int] = (2, 1)) ->
     """A share with two vertices and a row of arcs that some sort, for it does not ascend."""
     offsets = np.array([0, 2, 2])
     offsets.flags.writeable = False  # as a graph's
+    arcs = offsets, np.array([1, 1], np.int32), np.array(weights, distance_type)
     return Share(
-        first=0,
-        own_count=2,
-        offsets=offsets,
-        heads=np.array([1, 1], np.int32),
-        weights=np.array(weights, distance_type),
+        0,
+        2,
+        *arcs,
         halo=np.zeros(0, np.int64),
         halo_starts=np.zeros(2, np.int64),
         halo_home=np.zeros(0, np.int32),
+        hierarchy=Hierarchy.of_core(*arcs),
     )

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import GraphError
-from groute_py.graph.arrays import check_arcs, check_offsets
+from groute_py.graph.arrays import AT_ONCE, check_arcs, check_offsets
 from groute_py.graph.hierarchy.hierarchy import Hierarchy
+from groute_py.system.threads import in_slices
 
 WEIGHT_TYPES = (np.dtype(np.int32), np.dtype(np.int64))
 
@@ -53,10 +54,16 @@ def _check_levels(levels: tuple[int, ...], count: int) -> None:
 
 def _check_vertices(vertices: NDArray[Any]) -> None:
     count = len(vertices)
-    if count and (vertices.min() < 0 or vertices.max() >= count):
+    seen, unsigned = np.zeros(count, np.bool_), vertices.view(np.uint32)  # below zero is far beyond
+
+    def marked(some: slice) -> bool:
+        if unsigned[some].max() >= count:
+            return False
+        seen[unsigned[some]] = True
+        return True
+
+    if not all(in_slices(count, AT_ONCE, marked)):
         raise GraphError(f"the hierarchy has a vertex that is none of {count}")
-    seen = np.zeros(count, np.bool_)
-    seen[vertices] = True
     if not seen.all():
         raise GraphError(f"vertex {int(np.argmin(seen))} is not in the hierarchy")
 
@@ -96,5 +103,5 @@ def _check_core(hierarchy: Hierarchy) -> None:
 
 
 def _check_weights(weights: NDArray[Any]) -> None:
-    if len(weights) and weights.min() < 0:
+    if any(in_slices(len(weights), AT_ONCE, lambda some: weights[some].min() < 0)):
         raise GraphError(f"a weight of the hierarchy is negative ({weights.min()})")

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +57,13 @@ class Hierarchy:
     core_offsets: NDArray[np.int64]
     core_heads: NDArray[np.int32]
     core_weights: NDArray[Any]
+
+    @classmethod
+    def of_core(cls, offsets: NDArray[Any], heads: NDArray[Any], weights: NDArray[Any]) -> Self:
+        """Return that of a graph none of whose vertices is contracted: all are the core."""
+        count, none = len(offsets) - 1, weights[:0]
+        rows = np.zeros(count + 1, np.int64), heads[:0], none, none
+        return cls((0, count), np.arange(count, dtype=np.int32), *rows, offsets, heads, weights)
 
     @property
     def vertex_count(self) -> int:

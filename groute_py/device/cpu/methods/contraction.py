@@ -1,4 +1,4 @@
-"""Contraction on the CPU: `groute_py.kernels.cpu.contraction`, then `sweep` or `descend` there."""
+"""Trees out of a contraction hierarchy on the CPU: `sweep` or `descend` of its kernels."""
 
 from __future__ import annotations
 
@@ -10,13 +10,8 @@ from numpy.typing import NDArray
 
 from groute_py.device.base import Terms
 from groute_py.device.cpu.buffers import SolveBuffers
-from groute_py.device.cpu.contraction import contract, warm_up
 from groute_py.device.cpu.hierarchy import Climb, CpuHierarchy, unsigned
 from groute_py.device.cpu.methods.base import SerialMethod
-from groute_py.device.cpu.warm_up import WARMED_UP
-from groute_py.errors import InputError
-from groute_py.graph.hierarchy.hierarchy import Hierarchy
-from groute_py.graph.hierarchy.problems import DenseError, NarrowError
 from groute_py.graph.tails import transposed
 from groute_py.kernels.cpu import near_far, sweep
 from groute_py.partition.share import Share
@@ -76,14 +71,11 @@ class Contraction(SerialMethod):
 
     def __init__(self, share: Share, terms: Terms) -> None:
         super().__init__(share, terms)
-        buffers = self.buffers
-        if ("contract", buffers.type) not in WARMED_UP:
-            WARMED_UP.add(("contract", buffers.type))
-            warm_up(buffers.type)
-        hierarchy = share.hierarchy or _contracted(buffers)
+        hierarchy, kind = share.hierarchy, self.buffers.type
+        assert hierarchy is not None
         self.levels: CpuHierarchy | None = None
-        if hierarchy is not None and hierarchy.type.itemsize <= buffers.type.itemsize:
-            self.levels = CpuHierarchy(hierarchy, buffers.type)
+        if hierarchy.type.itemsize <= kind.itemsize:
+            self.levels = CpuHierarchy(hierarchy, kind)
             self._climb = Climb(self.levels)
             self._descent = Descent(self.levels, self._climb)
             self._is_clear = True
@@ -118,15 +110,3 @@ class Contraction(SerialMethod):
         lost = climb.overflowed or int(greatest) + one.heaviest >= int(nothing)
         buffers.at[near_far.OVERFLOWED] |= lost and cutoff == nothing
         buffers.at[near_far.RELAXATIONS] = climb.relaxations + len(one.heads)
-
-
-def _contracted(buffers: SolveBuffers) -> Hierarchy | None:
-    """The hierarchy of a share; None if it needs 64 bits; only a core if it needs more."""
-    share = buffers.share
-    arcs = (share.offsets, share.heads, share.weights, buffers.type)
-    try:
-        return contract(*arcs)
-    except DenseError as problem:
-        raise InputError(f"{problem}; use another --algorithm") from problem
-    except NarrowError:
-        return None if buffers.type.itemsize < 8 else contract(*arcs, core=share.own_count)
