@@ -12,7 +12,7 @@ from groute_py.centrality.scores import ArcScores, Scores, arc_scores, row_score
 from groute_py.comm.agree import on_root
 from groute_py.engine.option import options_of
 from groute_py.engine.options import Options
-from groute_py.errors import InputError
+from groute_py.errors import InputError, check_truth
 from groute_py.graph.csr import GraphLike
 from groute_py.many.opened import Opened, Work, open_for
 from groute_py.many.sources import Vertices
@@ -232,14 +232,18 @@ class MeasureJob:
 
     measure: str
     sources: Vertices | None = None
+    normalized: bool = False
     endpoints: bool = False
 
     def shared_arguments(self) -> dict[str, Any]:
-        return {"function": self.measure, "endpoints": self.endpoints}
+        flags = {"normalized": self.normalized, "endpoints": self.endpoints}
+        return {"function": self.measure} | flags
 
     def check(self, options: Options) -> None:
         options.refuse("cutoff", self.measure)
         options.check("centrality")
+        check_truth("normalized", self.normalized)
+        check_truth("endpoints", self.endpoints)
         if MEASURES[self.measure].of_paths and options.reverse:
             raise InputError(f"{self.measure} is of paths in both directions; open without reverse")
 
@@ -264,7 +268,7 @@ def answer(
     endpoints: bool = False,
 ) -> T | None:
     """Answer on rank 0 as the function with the name of the measure; None elsewhere. Collective."""
-    result: Any = opened.answer(MeasureJob(measure.name, sources, endpoints))
+    result: Any = opened.answer(MeasureJob(measure.name, sources, normalized, endpoints))
     return None if result is None else measure.answer(result, normalized)
 
 
@@ -280,6 +284,7 @@ def _open_and_answer(
     tail, head, weight, comm = (rest.pop(n, None) for n in ("tail", "head", "weight", "comm"))
     columns = tail, head, weight, rest.pop("ignore_columns", ())
     weighted = rest.pop("weighted", True)
+    check_truth("weighted", weighted)
     options = {entry.name for entry, _ in options_of(Options, "centrality")}
     for key in rest:
         if key not in options or (key == "reverse" and measure.of_paths):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import GraphError, GrouteError, quote
+from groute_py.errors import GraphError, GrouteError, check_truth, quote
 from groute_py.graph.arrays import as_int64, host_array
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import numbered
@@ -67,6 +67,8 @@ def graph_from_table(
     >>> graph.ids.tolist(), graph.heads.tolist(), graph.weights.tolist()
     (['a', 'b', 'c'], [2, 0], [7, 4])
     """
+    check_truth("directed", directed)
+    check_truth("renumber", renumber)
     if not is_table(table):
         raise GraphError(
             f"a {type(table).__name__} is no edge table; give a pandas or Polars frame, an Arrow "

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 
-from groute_py.errors import FormatError, GraphError, RunError, file_path
+from groute_py.errors import FormatError, GraphError, RunError, check_truth, file_path
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Size
 from groute_py.graph.symmetrize import mirrored
@@ -199,6 +199,7 @@ def read_graph(
             a profile, but the file is no extract of OpenStreetMap.
         SetupError: the format needs a library that is not installed.
     """
+    check_truth("undirected", undirected)
     columns = Columns(tail, head, weight, undirected, profile, ignore=ignore_columns)
     return GraphFile(file_path("path", path), columns, cache).read(progress)
 

@@ -25,7 +25,7 @@ from groute_py.engine.memory.host import bytes_of, refuse_beyond
 from groute_py.engine.option import takes
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.errors import InputError, NegativeCycleError, RunError, check_k
+from groute_py.errors import InputError, NegativeCycleError, RunError, check_k, check_truth
 from groute_py.graph.csr import Graph, GraphLike
 from groute_py.graph.direction import Direction
 from groute_py.graph.facts import Size
@@ -116,6 +116,7 @@ class NearestJob:
         return {"function": "nearest", "to_facility": self.to_facility, "k": self.k}
 
     def check(self, options: Options) -> None:
+        check_truth("to_facility", self.to_facility)
         check_k(self.k)
         if self.k > 1:
             options.refuse_objective("nearest with k > 1")

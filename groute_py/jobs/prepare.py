@@ -10,7 +10,7 @@ from groute_py.comm.agree import at_root, refuse_difference
 from groute_py.comm.base import Intracomm
 from groute_py.comm.connect import connect
 from groute_py.engine.preparing import read_prepared, with_order
-from groute_py.errors import file_path
+from groute_py.errors import check_truth, file_path
 from groute_py.graph.csr import GraphLike
 from groute_py.graph.hierarchy.prepared import PreparedGraph
 from groute_py.io.tables.columns import Columns
@@ -64,6 +64,8 @@ def prepare(
     refuse_difference(channel, {"function": "prepare"} | choices)
 
     def prepared() -> PreparedGraph:
+        check_truth("undirected", undirected)
+        check_truth("separators", separators)
         where = cache if cache is None or isinstance(cache, bool) else file_path("cache", cache)
         columns = Columns(tail, head, weight, undirected, ignore=ignore_columns)
         source = GraphSource(graph, columns, cache=where, prepare=True)

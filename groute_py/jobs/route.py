@@ -16,7 +16,7 @@ from groute_py.device.base import bound_within, unreached
 from groute_py.engine.keywords import RouteKeywords
 from groute_py.engine.option import takes
 from groute_py.engine.options import Options
-from groute_py.errors import InputError, check_k, check_number
+from groute_py.errors import InputError, check_k, check_number, check_truth
 from groute_py.graph.arrays import host_array
 from groute_py.graph.csr import Graph, GraphLike
 from groute_py.graph.direction import Direction
@@ -152,6 +152,8 @@ class RouteJob:
 
     def check(self, options: Options) -> None:
         options.check("route")
+        check_truth("paths", self.paths)
+        check_truth("loops", self.loops)
         check_k(self.k)
         if self.alternatives != 0:
             check_k(self.alternatives, "alternatives")
@@ -244,7 +246,8 @@ def as_pairs(pairs: Pairs, graph: Graph) -> NDArray[np.int64]:
     values = pairs.values if isinstance(pairs, Positions) else host_array(pairs)
     if values.ndim != 2 or values.shape[1] != 2 or not len(values):
         raise InputError(
-            f"pairs must be one or more of a source and a target, shape (k, 2), not {values.shape}"
+            "pairs must be a source and a target each, shape (k, 2) with k from 1, "
+            f"not {values.shape}"
         )
     numbering = graph.numbering
     if numbering.ids is None and values.dtype.kind == "i":

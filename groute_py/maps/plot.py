@@ -56,6 +56,7 @@ class Wish:
         check_choice("partition", self.partition, partitioners())
         check_whole_number("size", self.size)
         check_truth("planar", self.planar)
+        check_truth("tree", self.tree)
         if self.partition != "arcs" and self.parts is None:
             raise InputError(f"partition {self.partition} is of parts; say how many parts")
         if self.size not in SIZES:

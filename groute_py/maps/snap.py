@@ -107,6 +107,7 @@ def snap(
     ([1, 0], [1.414, 1.0])
     """
     check_truth("planar", planar)
+    check_truth("connected", connected)
     check_within(within)
     whole = GraphSource(graph).graph()
     places = places_of(whole, coordinates, planar=planar, beside=graph)

@@ -26,7 +26,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import InputError, VerificationError, check_cutoff, check_kind, plain, quoted
+from groute_py.errors import (
+    InputError,
+    VerificationError,
+    check_cutoff,
+    check_kind,
+    check_truth,
+    plain,
+    quoted,
+)
 from groute_py.graph.csr import Graph
 from groute_py.graph.objectives import for_objective
 from groute_py.graph.scale import Scale
@@ -79,6 +87,7 @@ def verify(
     cutoff = plain(cutoff)
     if cutoff is not None:
         check_cutoff(cutoff)
+    check_truth("hops", hops)
     check_kind("graph", graph, Graph, "a Graph, as read_graph returns it")
     check_kind("result", result, Result, "a Result, as sssp returns it")
     if turns is not None:

@@ -14,6 +14,7 @@ from support.local_ranks import LocalChannel, on_ranks
 from support.opening import opened_on
 
 import groute_py
+import groute_py.centrality
 from groute_py import GrouteError, InputError, RunError, SetupError, csgraph, read_result
 from groute_py.comm.agree import collective, on_root
 from groute_py.interop.networkx import graph_from_networkx
@@ -59,6 +60,31 @@ CALLS: dict[str, tuple[str, str]] = {
     "one target": ("sssp(G, 0, targets=2)", "^targets 2: a sequence of ids is expected"),
     "text of targets": ("bfs(G, 0, targets='12')", "targets '12': a sequence of ids"),
     "truth": ("groute_py.open(G, hops='no')", "hops must be True or False, not 'no'"),
+    "truth of paths": ("groute_py.route(G, [(0, 1)], paths='no')", "paths must be True or False"),
+    "truth of loops": ("groute_py.route(G, [(0, 1)], k=2, loops='no')", "loops must be True or"),
+    "truth of a direction": ("groute_py.nearest(G, [0], to_facility=2)", "to_facility must be"),
+    "truth of hops": ("groute_py.verify(G, bfs(G, 0), hops='no')", "hops must be True or False"),
+    "truth of edges": ("groute_py.read_graph('x.gr', undirected='no')", "undirected must be True"),
+    "truth of separators": ("groute_py.prepare(G, separators='no')", "separators must be True"),
+    "truth of a table": ("groute_py.graph_from_table({}, directed='no')", "directed must be True"),
+    "truth of ids": ("groute_py.graph_from_table({}, renumber='no')", "renumber must be True or"),
+    "truth of a picture": ("groute_py.plot(G, 'x.png', tree='no')", "tree must be True or False"),
+    "truth of a network": (
+        "groute_py.snap(G, [(1, 1)], np.ones((2, 2)), planar=True, connected='no')",
+        "connected must be True or False",
+    ),
+    "truth of a share": (
+        "groute_py.centrality.closeness(G, normalized='no')",
+        "normalized must be True or False",
+    ),
+    "truth of ends": (
+        "groute_py.centrality.betweenness(G, endpoints='no')",
+        "endpoints must be True or False",
+    ),
+    "truth of weights": (
+        "groute_py.centrality.mean(G, weighted='no')",
+        "weighted must be True or False",
+    ),
     "half a truth": ("sssp(G, 0, prepare=1)", "prepare must be True or False, not 1"),
     "truth of rows": ("apsp(G, predecessors=[])", r"predecessors must be True or False, not \[\]"),
     "sources": ("apsp(G, sources=[[1], [2, 3]])", "not an array of numbers: .*inhomogeneous"),
@@ -73,7 +99,7 @@ CALLS: dict[str, tuple[str, str]] = {
     "no sources": ("apsp(G, sources=[])", r"at least one vertex, not of shape \(0,\)"),
     "no pairs": (
         "groute_py.route(G, np.empty((0, 2), int))",
-        r"pairs must be one or more of a source and a target, shape \(k, 2\), not \(0, 2\)",
+        r"a source and a target each, shape \(k, 2\) with k from 1, not \(0, 2\)",
     ),
     "no vertices": (
         "groute_py.route(groute_py.Graph.from_arrays([0], [], []), [(1, 2)])",
@@ -194,6 +220,7 @@ import json, sys
 import numpy as np
 from mpi4py import MPI
 import groute_py
+import groute_py.centrality
 from groute_py import apsp, bfs, sssp
 G = groute_py.Graph.from_arrays([0, 1, 1], [1], [1])
 rank = MPI.COMM_WORLD.rank
