@@ -125,7 +125,7 @@ def read_prepared(source: GraphSource, device: str) -> tuple[PreparedGraph, str]
 def with_order(graph: PreparedGraph, orders: Orders | None) -> PreparedGraph:
     """The same in an order from separators, which is kept in ``orders``."""
     with phase("order"):
-        order, *_ = order_by_separators(graph, orders)
+        order = order_by_separators(graph, orders)
     return PreparedGraph(graph, graph.hierarchy, graph.file, order)
 
 

@@ -5,6 +5,7 @@ The limits of control groups, under which Slurm and containers run, are read her
 
 from __future__ import annotations
 
+import ctypes
 import resource
 from functools import cache
 from pathlib import Path
@@ -79,6 +80,12 @@ def check_room(size: int, what: str) -> None:
             f"{what} would take {size:,} bytes of memory, more than the {available:,} that are "
             "available"
         )
+
+
+def trim_heap() -> None:
+    """Give freed memory back to the system: glibc keeps tens of megabytes for later."""
+    if trim := getattr(ctypes.CDLL(None), "malloc_trim", None):
+        trim(0)
 
 
 def _known(*counts: int | None) -> list[int]:

@@ -13,6 +13,7 @@ from support.command import as_json, run_command
 from support.commands_on_ranks import run_on_ranks
 from support.graphs import scipy_distances
 from support.prepared_town import ROAD, write_town
+from support.skips import require_metis
 
 from groute_py import FormatError, InputError, read_graph, write_graph
 from groute_py.cli.main import commands
@@ -52,7 +53,7 @@ def test_distances(graph: str, form: str) -> None:
     if graph == "town.csr":
         write_graph(read_graph("town.gr"), graph)
     if graph == "town.prepared":
-        pytest.importorskip("pymetis")
+        require_metis()
         run("prepare", "town.gr", "-o", graph, "--device", "cpu", "--separators")
     run("apsp", graph, "--sources", "7,19", "-o", "rows.npz", *words)
     with np.load("rows.npz") as rows:
@@ -72,7 +73,7 @@ def test_distances(graph: str, form: str) -> None:
 
 @pytest.mark.usefixtures("town")
 def test_an_order_of_the_prepared_file_is_taken() -> None:
-    pytest.importorskip("pymetis")
+    require_metis()
     from groute_py.io.tables.columns import Columns
     from groute_py.source.graph_source import GraphSource
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.command import as_json, run_command
+from support.skips import require_metis
 
 from groute_py import FormatError, GraphError, InputError, InterruptedRun, assign
 from groute_py.errors import signalled
@@ -23,7 +24,7 @@ from groute_py.maps.charts import draw_convergence
 from groute_py.maps.drawings import draw_flows
 from groute_py.maps.places import layout_of
 
-pytest.importorskip("pymetis")
+require_metis()
 
 NETWORK = """<NUMBER OF ZONES> 2
 <NUMBER OF NODES> 4

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from support.graphs import random_graph
-from support.skips import EMULATED, needs_gpu
+from support.skips import EMULATED, needs_gpu, require_metis
 
 from groute_py import BPR, Conical, Graph, GraphError, UserClass, assign, generate
 from groute_py.assignment.demand import trips_of
@@ -19,7 +19,7 @@ from groute_py.device.loading import LANES, PARTS, Origins
 from groute_py.graph.arrays import host_array
 from groute_py.graph.hierarchy.separators.customizable import CustomizableHierarchy, customizable
 
-pytest.importorskip("pymetis")
+require_metis()
 
 pytestmark = needs_gpu
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.skips import EMULATED, needs_gpu
+from support.skips import EMULATED, needs_gpu, require_metis
 
 from groute_py import UNREACHED, Graph, GraphError, InputError, customize, generate
 
-pytest.importorskip("pymetis")
+require_metis()
 
 pytestmark = needs_gpu
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from support.graphs import graph_of, random_graph
 from support.local_ranks import on_ranks
-from support.skips import needs_gpu
+from support.skips import needs_gpu, require_metis
 
 import groute_py
 from groute_py import UNREACHED, Graph, GraphError, InputError, verify
@@ -185,7 +185,7 @@ def test_arrays_of_other_libraries_are_taken_where_they_are(cupy: Any) -> None:
 
 
 def test_customized_weights_and_ends_of_other_libraries(cupy: Any) -> None:
-    pytest.importorskip("pymetis")
+    require_metis()
     graph = groute_py.generate("road:9x9")
     with groute_py.open(graph, device="cpu") as solver:
         right = solver.route(np.array([[0, 80], [4, 31]])).distances.tolist()

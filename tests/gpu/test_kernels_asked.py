@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.local_ranks import on_ranks
-from support.skips import EMULATED, needs_gpu
+from support.skips import EMULATED, needs_gpu, require_metis
 from support.solving import source_solver
 
 import groute_py
@@ -75,7 +75,7 @@ def measured(graph: Graph) -> None:
 
 
 def assigned(graph: Graph) -> None:
-    pytest.importorskip("pymetis")
+    require_metis()
     trips, times = ([0], [5], [3.0]), BPR(graph.weights + 1.0, 9)
     assign(graph, trips, times=times, iterations=3, device="cuda")
 

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from support.assignment import BRAESS, TIMES, gap_of, loaded, missing, shortest
 from support.graphs import random_graph
-from support.skips import EMULATED
+from support.skips import EMULATED, require_metis
 
 import groute_py
 from groute_py import (
@@ -29,7 +29,7 @@ from groute_py.assignment.demand import trips_of
 from groute_py.device.cpu.loading import CpuLoading
 from groute_py.graph.hierarchy.separators.customizable import customizable
 
-pytest.importorskip("pymetis")
+require_metis()
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 from support.assignment import BRAESS, TIMES, shortest
 from support.graphs import random_graph
+from support.skips import require_metis
 
 from groute_py import (
     BPR,
@@ -22,7 +23,7 @@ from groute_py import (
     assign,
 )
 
-pytest.importorskip("pymetis")
+require_metis()
 
 
 def walked(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.assignment import BRAESS, TIMES
+from support.skips import require_metis
 
 from groute_py import (
     BPR,
@@ -19,7 +20,7 @@ from groute_py import (
     assign,
 )
 
-pytest.importorskip("pymetis")
+require_metis()
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from itertools import pairwise
 from typing import Any
 
@@ -10,11 +9,11 @@ import numpy as np
 import pytest
 from support.graphs import graph_of, random_graph, scipy_distances
 from support.processes import Job
-from support.skips import EMULATED
+from support.skips import EMULATED, hide_metis, require_metis
 
 from groute_py import UNREACHED, Graph, GraphError, InputError, SetupError, customize, generate
 
-pytest.importorskip("pymetis")
+require_metis()
 
 GRAPHS = {
     "one vertex": lambda: graph_of(1, []),
@@ -320,6 +319,10 @@ def test_no_small_separators(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(GraphError, match=r"no small separators: half of its .* are parted"):
         customize("rmat:12", device="cpu")
     monkeypatch.setattr(order, "BISECTED", 1 << 21)
+    with monkeypatch.context() as few:
+        few.setattr(order, "MOST_ARCS", 1000)
+        with pytest.raises(GraphError, match=r"already give .* arcs \(at most 1,000\)"):
+            customize("rmat:12", device="cpu")
     monkeypatch.setattr(customizable, "MOST_TRIANGLES", 20_000)
     with pytest.raises(GraphError, match=r"of its 10,000 vertices already give"):
         customize("road:100x100", device="cpu")
@@ -342,7 +345,7 @@ except groute_py.GraphError as problem:
 
 
 def test_without_metis(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pymetis", None)
+    hide_metis(monkeypatch)
     with pytest.raises(SetupError, match=r"pip install 'groute-py\[separators\]'"):
         customize("road:9x9", device="cpu")
     chain = graph_of(9, [(k, k + 1, 1) for k in range(8)])  # has nothing to dissect

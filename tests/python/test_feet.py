@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.command import as_json, run_command
+from support.skips import require_metis
 
 import groute_py
 from groute_py import Graph, InputError, Points
@@ -259,7 +260,7 @@ def test_a_prepared_graph_stays_prepared(one_way: float, count: int) -> None:
 
 
 def test_an_order_by_separators_gets_the_new_vertices() -> None:
-    pytest.importorskip("pymetis")
+    require_metis()
     whole = town(one_way=0.4)
     prepared = groute_py.prepare(whole, separators=True, device="cpu")
     cut = groute_py.add_points(prepared, POINTS, planar=True)

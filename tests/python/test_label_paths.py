@@ -12,6 +12,7 @@ import pytest
 from support.graphs import graph_of, random_graph, scipy_distances
 from support.local_ranks import on_ranks
 from support.opening import solver_on
+from support.skips import require_metis
 
 import groute_py
 from groute_py import Graph, GraphError, InputError, Positions, PreparedGraph, generate
@@ -20,7 +21,7 @@ from groute_py.jobs.questions import Questions
 from groute_py.many import labels as own
 from groute_py.many.new_weights import with_other_weights
 
-pytest.importorskip("pymetis")
+require_metis()
 
 
 @pytest.fixture

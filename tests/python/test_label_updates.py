@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 from support.graphs import random_graph, scipy_distances
 from support.keeping import raising_at
 from support.labels import check
-from support.skips import EMULATED
+from support.skips import EMULATED, hide_metis, require_metis
 
 import groute_py
 from groute_py import (
@@ -21,7 +20,7 @@ from groute_py import (
 )
 from groute_py.device.cpu.customization import CpuCustomization
 
-pytest.importorskip("pymetis")
+require_metis()
 
 
 @pytest.mark.usefixtures("eager")
@@ -75,7 +74,7 @@ def test_updates_of_any_solver(device: str) -> None:
 def test_a_prepared_order_outlasts_other_weights(monkeypatch: pytest.MonkeyPatch) -> None:
     town = groute_py.prepare("road:9x9", separators=True, device="cpu")
     assert town is not None
-    monkeypatch.setitem(sys.modules, "pymetis", None)
+    hide_metis(monkeypatch)
     plain, weights = generate("road:9x9"), town.weights * 2
     with groute_py.open(town, prepare=True, device="cpu") as solver:
         solver.update(weights)

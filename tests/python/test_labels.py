@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import sys
 from contextlib import closing
 from functools import partial
 from itertools import pairwise
@@ -19,7 +18,7 @@ from support.keeping import raising_at, write_at_once
 from support.labels import check, every_distance
 from support.local_ranks import on_ranks
 from support.opening import opened_on, solver_on
-from support.skips import EMULATED
+from support.skips import EMULATED, hide_metis, require_metis
 
 import groute_py
 from groute_py import (
@@ -44,7 +43,7 @@ from groute_py.many.labels import pays
 from groute_py.many.opened import Work
 from groute_py.many.storage.store import PartFile, Store
 
-pytest.importorskip("pymetis")
+require_metis()
 
 GRAPHS = {
     "one vertex": lambda: graph_of(1, []),
@@ -197,19 +196,14 @@ def test_no_call_waits_long_for_an_order(
 
 
 def test_an_error_of_metis(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A signal ends it so too."""
-
-    def fail(*_: Any) -> None:
-        raise RuntimeError("unknown")
-
-    monkeypatch.setattr("pymetis.nested_dissection", fail)
-    with pytest.raises(RunError, match="METIS ended before it had an order"):
+    monkeypatch.setattr("groute_py.graph.hierarchy.separators.metis.OK", 5)
+    with pytest.raises(RunError, match=r"METIS ended before it had an order of .*: code 1"):
         groute_py.customize("road:9x9", device="cpu")
 
 
 @pytest.mark.usefixtures("eager")
 def test_without_metis(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pymetis", None)
+    hide_metis(monkeypatch)
     road = generate("road:9x9")
     with groute_py.open(road, prepare=True, device="cpu") as solver:
         routes = solver.route([(3, 7)])
@@ -311,7 +305,7 @@ def test_a_prepared_file_with_an_order(tmp_path: Path, monkeypatch: pytest.Monke
     town = groute_py.prepare(road, separators=True, device="cpu")
     assert town is not None
     groute_py.write_graph(town, tmp_path / "town.prepared")
-    monkeypatch.setitem(sys.modules, "pymetis", None)  # the order is there
+    hide_metis(monkeypatch)  # the order is there
     for reverse in (False, True):
         with groute_py.open(tmp_path / "town.prepared", reverse=reverse, device="cpu") as solver:
             check(solver, road.reversed() if reverse else road)

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.assignment import gap_of
+from support.skips import require_metis
 
 from groute_py import (
     UserClass,
@@ -16,7 +17,7 @@ from groute_py import (
 )
 from groute_py.io.formats.tntp import read_trips
 
-pytest.importorskip("pymetis")
+require_metis()
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 from support.benchmark_runs import Bench, bench_of
+from support.skips import require_metis
 
-pytest.importorskip("pymetis")
+require_metis()
 
 
 @pytest.fixture

@@ -153,7 +153,7 @@ for kind in ("float32", "float64"):
     groute_py.cost_distance(np.ones((80, 70), kind), [(3, 4)], **words).path(70, 60)
 assert forms() == saved, forms() - saved
 
-if find_spec("pymetis"):
+if find_spec("cmeel_pth"):
     town = groute_py.customize("road:20x20", device="cpu")
     town.pairs([3], [7])
     town.update([5, 7], arcs=[4, 9])

@@ -22,23 +22,24 @@ def list_neighbours(offsets: Any, heads: Any) -> Any:
             if heads[arc] != tail:
                 ends[tail + 1] += 1
                 ends[heads[arc] + 1] += 1
-    ends = np.cumsum(ends)
-    free = ends[:-1].copy()
+    for vertex in range(count):
+        ends[vertex + 1] += ends[vertex]
     neighbours = np.empty(ends[count], np.int32)
-    for tail in range(count):
+    for tail in range(count):  # the begin of a row moves to its end
         for arc in range(offsets[tail], offsets[tail + 1]):
             head = heads[arc]
             if head != tail:
-                neighbours[free[tail]] = head
-                free[tail] += 1
-                neighbours[free[head]] = tail
-                free[head] += 1
+                neighbours[ends[tail]] = head
+                ends[tail] += 1
+                neighbours[ends[head]] = tail
+                ends[head] += 1
     filled, begin = 0, 0
     for vertex in range(count):
-        stop = ends[vertex + 1]
+        stop = ends[vertex]
+        ends[vertex] = filled
         filled = append_once(neighbours[begin:stop], neighbours, filled)
         begin = stop
-        ends[vertex + 1] = filled
+    ends[count] = filled
     return ends, neighbours[:filled].copy()
 
 
@@ -137,52 +138,65 @@ def peel(offsets: Any, neighbours: Any, mates: Any) -> Any:
 
 @kernel
 def left_graph(offsets: Any, neighbours: Any, degrees: Any) -> Any:
-    """The graph that `peel` leaves: k vertices, offsets and neighbours, counted anew, each once."""
-    vertices = np.flatnonzero(degrees >= 0)
+    """The graph that `peel` leaves: k vertices, offsets and neighbours, counted anew, each once.
+
+    All have 32 bits, as METIS takes them.
+    """
+    vertices = np.flatnonzero(degrees >= 0).astype(np.int32)
     numbers = np.empty(len(degrees), np.int32)
     total = 0
     for number, vertex in enumerate(vertices):
         numbers[vertex] = number
         total += degrees[vertex]
-    starts = np.zeros(len(vertices) + 1, np.int64)
+    starts = np.zeros(len(vertices) + 1, np.int32)
     ends, filled = np.empty(total, np.int32), 0
     for number, vertex in enumerate(vertices):
         begin = offsets[vertex]
         filled = append_once(neighbours[begin : begin + degrees[vertex]], ends, filled)
         starts[number + 1] = filled
-    return vertices, starts, numbers[ends[:filled]]
+    for i in range(filled):
+        ends[i] = numbers[ends[i]]
+    return vertices, starts, ends[:filled]
 
 
 @kernel
-def count_boundary(offsets: Any, neighbours: Any, part: Any) -> Any:
-    """Vertices of each of two parts that have a neighbour in the other one."""
-    counts = np.zeros(2, np.int64)
-    for vertex in range(len(offsets) - 1):
-        for i in range(offsets[vertex], offsets[vertex + 1]):
-            if part[neighbours[i]] != part[vertex]:
-                counts[part[vertex]] += 1
-                break
-    return counts
+def list_upward(offsets: Any, heads: Any, ranks: Any) -> Any:
+    """By rank, the ranks of the neighbours that are eliminated later: int64 ends of rows, int32.
+
+    A row begins where the one before it ends. A neighbour may be there twice.
+    """
+    count = len(ranks)
+    ends = np.zeros(count + 1, np.int64)
+    for tail in range(count):
+        for arc in range(offsets[tail], offsets[tail + 1]):
+            ends[min(ranks[tail], ranks[heads[arc]]) + 1] += heads[arc] != tail
+    for rank in range(count):
+        ends[rank + 1] += ends[rank]
+    upward = np.empty(ends[count], np.int32)
+    for tail in range(count):
+        for arc in range(offsets[tail], offsets[tail + 1]):
+            one, other = ranks[tail], ranks[heads[arc]]
+            if one != other:
+                upward[ends[min(one, other)]] = max(one, other)
+                ends[min(one, other)] += 1
+    return ends, upward
 
 
 @kernel
-def fill_rows(
-    offsets: Any, neighbours: Any, order: Any, ranks: Any, most_arcs: int, most_triangles: int
-) -> Any:
-    """The arcs upward that elimination in ``order`` (``ranks`` is its inverse) gives each vertex.
+def fill_rows(ends: Any, upward: Any, most_arcs: int, most_triangles: int) -> Any:
+    """The arcs upward that elimination in an order gives each vertex; see `list_upward`.
 
     A row is that of the graph joined with those of the children, without the vertex itself; the
     least of a row is the parent. Returns int64 offsets by rank, int32 ranks, ascending in each row,
     the number of triangles, and the number of complete rows: fewer than n if given up at
     ``most_arcs`` or ``most_triangles``.
     """
-    count = len(order)
+    count = len(ends) - 1
     rows = np.zeros(count + 1, np.int64)
     heads = np.empty(min(8 * count, most_arcs) + count, np.int32)
-    child = np.full(count, -1, np.int32)
-    sibling = np.full(count, -1, np.int32)
+    links = np.full(count, -1, np.int32)  # of complete rows the next sibling, else the last child
     mark = np.full(count, -1, np.int32)
-    filled, triangles = 0, 0
+    filled, triangles, begin = 0, 0, 0
     for rank in range(count):
         if filled > most_arcs or triangles > most_triangles:
             return rows, heads[:filled], triangles, rank
@@ -190,40 +204,41 @@ def fill_rows(
             larger = np.empty(2 * len(heads) + count, np.int32)
             larger[:filled] = heads[:filled]
             heads = larger
-        begin = filled
-        mark[rank] = rank
-        vertex = order[rank]
-        for i in range(offsets[vertex], offsets[vertex + 1]):
-            head = ranks[neighbours[i]]
-            if head > rank and mark[head] != rank:
-                mark[head] = rank
-                heads[filled] = head
-                filled += 1
-        below = child[rank]
+        filled = append_marked(upward[begin : ends[rank]], rank, mark, heads, filled)
+        begin = ends[rank]
+        below = links[rank]
         while below >= 0:
-            for i in range(rows[below] + 1, rows[below + 1]):
-                head = heads[i]
-                if mark[head] != rank:
-                    mark[head] = rank
-                    heads[filled] = head
-                    filled += 1
-            below = sibling[below]
-        if filled > begin:
-            heads[begin:filled].sort()
-            parent = heads[begin]
-            sibling[rank] = child[parent]
-            child[parent] = rank
+            row = heads[rows[below] + 1 : rows[below + 1]]
+            filled = append_marked(row, rank, mark, heads, filled)
+            below = links[below]
+        first = rows[rank]
+        if filled > first:
+            heads[first:filled].sort()
+            parent = heads[first]
+            links[rank] = links[parent]
+            links[parent] = rank
         rows[rank + 1] = filled
-        triangles += (filled - begin) * (filled - begin - 1) // 2
+        triangles += (filled - first) * (filled - first - 1) // 2
     return rows, heads[:filled], triangles, count
+
+
+@inlined_kernel
+def append_marked(row: Any, rank: int, mark: Any, heads: Any, filled: int) -> Any:
+    """Append those that have no mark of ``rank`` yet, mark them, and return where they end."""
+    for head in row:
+        if mark[head] != rank:
+            mark[head] = rank
+            heads[filled] = head
+            filled += 1
+    return filled
 
 
 @kernel
 def number_tree(rows: Any, heads: Any) -> Any:
     """Number from the roots of the elimination tree: by depth, and in preorder at each depth.
 
-    Returns int32 numbers by rank, ranks and preorder by number, and the int64 first number of each
-    depth, then n. The rows are of `fill_rows`.
+    Returns int32 numbers by rank, preorder by number, and the int64 first number of each depth,
+    then n. The rows are of `fill_rows`.
     """
     count = len(rows) - 1
     parent = np.full(count, -1, np.int32)
@@ -254,28 +269,29 @@ def number_tree(rows: Any, heads: Any) -> Any:
     levels = np.cumsum(levels)
     free = levels[:-1].copy()
     numbers = np.empty(count, np.int32)
-    ranks = np.empty(count, np.int32)
     preorder = np.empty(count, np.int32)
     for place in range(count):
         rank = rank_at[place]
         number = free[depths[rank]]
         free[depths[rank]] += 1
-        numbers[rank], ranks[number], preorder[number] = number, rank, place
-    return numbers, ranks, preorder, levels
+        numbers[rank], preorder[number] = number, place
+    return numbers, preorder, levels
 
 
 @kernel
-def renumber_rows(rows: Any, heads: Any, numbers: Any, ranks: Any) -> Any:
+def renumber_rows(rows: Any, heads: Any, numbers: Any) -> Any:
     """Rows by number, int64 offsets and int32 heads, the deepest head first: the parent."""
     count = len(numbers)
     offsets = np.zeros(count + 1, np.int64)
-    renumbered = np.empty(len(heads), np.int32)
+    for rank in range(count):
+        offsets[numbers[rank] + 1] = rows[rank + 1] - rows[rank]
     for number in range(count):
-        begin, stop = rows[ranks[number]], rows[ranks[number] + 1]
-        at = offsets[number]
-        for i in range(begin, stop):
-            renumbered[at + i - begin] = numbers[heads[i]]
-        offsets[number + 1] = at + stop - begin
+        offsets[number + 1] += offsets[number]
+    renumbered = np.empty(len(heads), np.int32)
+    for rank in range(count):
+        shift = offsets[numbers[rank]] - rows[rank]
+        for i in range(rows[rank], rows[rank + 1]):
+            renumbered[i + shift] = numbers[heads[i]]
     return offsets, renumbered
 
 

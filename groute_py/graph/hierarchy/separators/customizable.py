@@ -29,9 +29,11 @@ from groute_py.graph.hierarchy.separators.order import (
     MOST_TRIANGLES,
     Orders,
     elimination_order,
+    neighbours_of,
     refuse_fill,
 )
 from groute_py.kernels.cpu import elimination
+from groute_py.system.memory_limits import trim_heap
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,44 +98,39 @@ def saved_order(graph: Graph, orders: Orders | None) -> NDArray[np.int32] | None
     """Return the order of a graph that was prepared with it, or that is kept; else None."""
     if (order := order_of_prepared(graph)) is not None or orders is None:
         return order
-    host = graph.to_host()
-    return orders.find(*elimination.list_neighbours(host.offsets, host.heads))
+    return orders.find(*neighbours_of(graph.to_host()))
 
 
-def order_by_separators(
-    graph: Graph, orders: Orders | None = None
-) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]]:
-    """Return a graph's order, from ``orders`` or kept there, and its neighbours in CSR form.
+def order_by_separators(graph: Graph, orders: Orders | None = None) -> NDArray[np.int32]:
+    """Return a graph's order, from ``orders`` or kept there.
 
     A graph without small separators is a `GraphError`.
     """
-    host, order = graph.to_host(), order_of_prepared(graph)
-    offsets, neighbours = elimination.list_neighbours(host.offsets, host.heads)
-    if order is None and orders is not None:
-        order = orders.find(offsets, neighbours)
-    if order is None:
-        order = elimination_order(graph.name, offsets, neighbours)
+    if (order := saved_order(graph, orders)) is None:
+        order = elimination_order(graph.to_host())
         if orders is not None:
-            orders.keep(graph.name, offsets, neighbours, order)
-    return order, offsets, neighbours
+            orders.keep(graph.name, *neighbours_of(graph.to_host()), order)
+    return order
 
 
 def customizable(graph: Graph, orders: Orders | None = None) -> CustomizableHierarchy:
     """Return a graph's hierarchy for all weights; see `order_by_separators`."""
     host = graph.to_host()
-    order, offsets, neighbours = order_by_separators(host, orders)
+    order = order_by_separators(host, orders)
     ranks = np.empty_like(order)
     ranks[order] = np.arange(len(order), dtype=np.int32)
+    del order
     rows, above, triangles, done = elimination.fill_rows(
-        offsets, neighbours, order, ranks, MOST_ARCS, MOST_TRIANGLES
+        *elimination.list_upward(host.offsets, host.heads, ranks), MOST_ARCS, MOST_TRIANGLES
     )
-    del offsets, neighbours
-    if done < len(order) or len(above) > MOST_ARCS or triangles > MOST_TRIANGLES:
-        refuse_fill(graph.name, len(above), triangles, done, len(order))
-    number_of, rank_of, preorder, levels = elimination.number_tree(rows, above)
-    own_offsets, heads = elimination.renumber_rows(rows, above, number_of, rank_of)
+    if done < len(ranks) or len(above) > MOST_ARCS or triangles > MOST_TRIANGLES:
+        refuse_fill(graph.name, len(above), triangles, done, len(ranks))
+    number_of, preorder, levels = elimination.number_tree(rows, above)
+    trim_heap()
+    own_offsets, heads = elimination.renumber_rows(rows, above, number_of)
     del rows, above
     numbers = number_of[ranks]
+    del number_of, ranks
     slots = elimination.find_slots(own_offsets, heads, numbers, host.offsets, host.heads)
     return CustomizableHierarchy(
         levels, numbers, preorder, own_offsets, heads, slots, int(triangles)

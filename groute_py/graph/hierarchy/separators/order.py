@@ -1,19 +1,18 @@
-"""The order of elimination: few neighbours first, then nested dissection by METIS.
+"""The order of elimination: few neighbours first, then nested dissection.
 
-Nested dissection orders both sides of a small separator before the separator itself, and each side
-likewise (George, "Nested dissection of a regular finite element mesh", 1973; METIS: Karypis and
-Kumar, 1998). Road networks have separators of a few dozen vertices, whatever their size.
+Road networks have separators of a few dozen vertices, whatever their size.
 """
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import GraphError, RunError, SetupError, quoted
+from groute_py.errors import GraphError, RunError, quoted
+from groute_py.graph.csr import Graph
+from groute_py.graph.hierarchy.separators.metis import MetisError, nested_dissection, separator_size
 from groute_py.kernels.cpu import elimination
 
 MOST_ARCS, MOST_TRIANGLES = 2**30 - 1, 2**31 - 1
@@ -85,53 +84,41 @@ def refuse_fill(name: str, arcs: int, triangles: int, done: int, vertices: int) 
     )
 
 
-INSTALL = "pip install 'groute-py[separators]'"
-
 BISECTED = 1 << 21
 """Neighbours in a core from which one separator is found first: all of them may take minutes."""
 
 
-def elimination_order(
-    name: str, offsets: NDArray[np.int64], neighbours: NDArray[np.int32]
-) -> NDArray[np.int32]:
+def neighbours_of(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """The undirected graph in CSR form, without loops and parallel arcs, of arrays on the host."""
+    offsets, neighbours = elimination.list_neighbours(graph.offsets, graph.heads)
+    return offsets, neighbours
+
+
+def elimination_order(graph: Graph) -> NDArray[np.int32]:
     """Return vertices in order of elimination, or `GraphError` without a small separator."""
-    first, vertices, starts, ends = _peeled(offsets, neighbours)
+    first, vertices, offsets, neighbours = _peeled(graph)
     if not len(vertices):
         return first
-    metis = _metis()
-    starts, ends = (some.astype(metis.zero_copy_dtype()) for some in (starts, ends))
-    adjacency = metis.CSRAdjacency(starts, ends)
     try:
-        if len(ends) > BISECTED:
-            _, part = metis.part_graph(2, adjacency)
-            boundary = elimination.count_boundary(starts, ends, np.asarray(part, np.int8))
-            refuse_wide(name, len(vertices), int(min(boundary)))
-        order, _ = metis.nested_dissection(adjacency)
-    except RuntimeError as problem:  # a signal, or an error of its own
-        raise RunError(f"METIS ended before it had an order of {quoted(name)}: {problem}") from None
-    return np.concatenate([first, vertices[np.asarray(order)].astype(np.int32)])
+        if len(neighbours) > BISECTED:
+            refuse_wide(graph.name, len(vertices), separator_size(offsets, neighbours))
+        order = nested_dissection(offsets, neighbours)
+    except MetisError as problem:
+        why = f"METIS ended before it had an order of {quoted(graph.name)}: {problem}"
+        raise RunError(why) from None
+    return np.concatenate([first, vertices[order]])
 
 
-def _peeled(
-    offsets: NDArray[np.int64], neighbours: NDArray[np.int32]
-) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
+def _peeled(graph: Graph) -> tuple[NDArray[np.int32], ...]:
     """Vertices that are eliminated first, those that are left, and the graph of these.
 
     METIS takes the most memory of all steps; so nothing else is left when it begins.
     """
-    left = neighbours.copy()
-    mates = np.empty(len(left), np.int32 if len(left) < 2**31 else np.int64)
-    elimination.pair_entries(offsets, left, mates)
-    first, degrees = elimination.peel(offsets, left, mates)
+    offsets, neighbours = neighbours_of(graph)
+    mates = np.empty(len(neighbours), np.int32 if len(neighbours) < 2**31 else np.int64)
+    elimination.pair_entries(offsets, neighbours, mates)
+    first, degrees = elimination.peel(offsets, neighbours, mates)
     del mates
-    vertices, starts, ends = elimination.left_graph(offsets, left, degrees)
-    return first, vertices, starts, ends
-
-
-def _metis() -> ModuleType:
-    try:
-        import pymetis
-    except ImportError as problem:
-        raise SetupError(f"an order from separators takes METIS ({problem}); {INSTALL}") from None
-    module: ModuleType = pymetis
-    return module
+    if (arcs := int(degrees.sum(where=degrees > 0, dtype=np.int64)) // 2) > MOST_ARCS:
+        refuse_fill(graph.name, arcs, 0, len(first), len(degrees))
+    return first, *elimination.left_graph(offsets, neighbours, degrees)
