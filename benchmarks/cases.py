@@ -252,6 +252,12 @@ def some_with_arcs(graph: Graph) -> int:
     return int(found[12345 % len(found)])
 
 
+def _tiles(name: str) -> Graph:
+    from benchmarks.tiles import Tiles
+
+    return Tiles.of(name).graph()
+
+
 KINDS = {
     "NY": Kind(
         lambda _: read_graph(data_file(NY_FILE), cache=False),
@@ -260,6 +266,7 @@ KINDS = {
     ),
     "FLA": Kind(topology, lambda _: 0, FLA_DIGEST),
     "NW": Kind(topology, lambda _: 0),
+    "tiles": Kind(_tiles, lambda _: 0),
     "dense": Kind(dense, lambda _: 0),
     "road": Kind(generate, middle_of_grid),
     "shuffled": Kind(shuffled, middle_of_shuffled),

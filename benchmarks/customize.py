@@ -1,7 +1,7 @@
 """``python -m benchmarks --customize``: new weights, pairs and matrices in an order by separators.
 
     python -m benchmarks --customize --device cpu
-    python -m benchmarks --customize --device cuda --case NY/100000000 --case FLA --case NW
+    python -m benchmarks --customize --device cuda --case NY/100000000 --case tiles:4x5x30:NW
 
 A case is ``GRAPH[/N]`` with N random pairs. Weights are those of the graph times a random factor
 from 0.5 to 2, another one for each arc. The pairs from some sources are verified first, and after
@@ -12,7 +12,8 @@ all else once more, with the weights that are left then.
 ``first_pair_s``: the first pair after new weights, which fills labels on a GPU. ``some_s``: an
 update of `SOME` arcs. ``pairs_s``: N pairs, from and to the device; ``few_s`` and ``many_s``:
 10,000 and 1,000,000 pairs of NumPy's arrays to NumPy's array. ``matrix_s``: K × K distances in host
-memory. ``row_s``, ``rows_s``: from one source, and from `ROWS`, to all vertices, on the device.
+memory. ``row_s``, ``rows_s``: from one source, and from `ROWS`, to all vertices, on the device; as
+many as give `MOST_DISTANCES`, at most.
 ``paths_s``: the paths of `SOME` pairs.
 
 ``routingkit``: seconds of RoutingKit (``routingkit-cch``) on one core with the same order: its
@@ -34,19 +35,27 @@ from numpy.typing import NDArray
 from benchmarks.attempts import Record
 from benchmarks.cases import KINDS
 from benchmarks.program import Program
-from benchmarks.reference import right_distances
+from benchmarks.reference import SERIAL_UP_TO, right_distances
+from benchmarks.tiles import Tiles
 from groute_py import Customized, Graph, InputError, VerificationError, customize
 from groute_py.comm.base import Channel
+from groute_py.device.registry import kind_of
+from groute_py.graph.hierarchy.separators.customizable import customizable
+from groute_py.graph.hierarchy.separators.order import OneOrder
+from groute_py.many.customized import MAKERS, customized
 
 SETS = {"cuda": ["NY/100000000", "FLA/100000000", "NW/100000000"], "cpu": ["NY/100000"]}
 """The cases without ``--case``, by device."""
 
 FEW, MANY, SOME, CHECKED, SEED = 10_000, 1_000_000, 1_000, 8, 7
-"""Pairs of NumPy's arrays; arcs with new weights, and paths; sources that are verified; of what is
-drawn."""
+"""Pairs of NumPy's arrays; arcs with new weights, and paths; sources that are verified, one if a
+solve takes long; of what is drawn."""
 
 ROWS = {"cuda": 256, "cpu": 16}
 """Sources of rows, by device."""
+
+MOST_DISTANCES = 1 << 30
+"""Distances in rows from several sources, at most."""
 
 SIDE = {"cuda": 10_000, "cpu": 1_000}
 """Rows and columns of the matrix, by device; at most the vertices."""
@@ -86,7 +95,7 @@ def _measure(channel: Channel, case: Case, device: str, repeat: int) -> Record:
     weights = [_weights(graph, random) for _ in range(2)]
     customize("road:9x9", device=device).matrix([0], [1])  # compiles
     begun = time.perf_counter()
-    town = customize(graph.with_weights(weights[0]), device=device)
+    town = _customized(graph.with_weights(weights[0]), device)
     order_s = time.perf_counter() - begun
     _verify(town, graph.with_weights(weights[0]), random)
     place = _placed if device == "cuda" else np.asarray
@@ -94,7 +103,8 @@ def _measure(channel: Channel, case: Case, device: str, repeat: int) -> Record:
     there = [place(some) for some in weights]
     ends = random.integers(0, graph.vertex_count, (2, MANY))
     few, near = ends[:, :FEW], [place(_drawn(random, graph, case.count)) for _ in range(2)]
-    begins = place(_drawn(random, graph, ROWS[device]))
+    rows = min(ROWS[device], MOST_DISTANCES // graph.vertex_count + 1)
+    begins = place(_drawn(random, graph, rows))
     side = min(SIDE[device], graph.vertex_count)
     arcs = random.choice(graph.arc_count, min(SOME, graph.arc_count), replace=False)
     changes = [some[arcs] for some in weights]
@@ -113,6 +123,7 @@ def _measure(channel: Channel, case: Case, device: str, repeat: int) -> Record:
         "many_s": clock(lambda: town.pairs(*ends)),
         "matrix_side": side,
         "matrix_s": clock(lambda: town.matrix(ends[0, :side], ends[1, :side])),
+        "rows": rows,
         "row_s": clock(lambda: town.rows(begins[:1])),
         "rows_s": clock(lambda: town.rows(begins)),
         "paths_s": clock(lambda: town.paths(*ends[:, :SOME])),
@@ -125,6 +136,14 @@ def _measure(channel: Channel, case: Case, device: str, repeat: int) -> Record:
     if (beside := _routingkit(graph, town, weights[1], few, repeat)) is not None:
         record["routingkit"] = beside
     return record
+
+
+def _customized(graph: Graph, device: str) -> Customized:
+    """`customize`; copies of a topology are in its order, since METIS does not find it again."""
+    if not graph.name.startswith("tiles"):
+        return customize(graph, device=device)
+    begun, orders = time.monotonic(), OneOrder(Tiles.of(graph.name).order())
+    return customized(graph, customizable(graph, orders), kind_of(device, MAKERS), 0, begun)
 
 
 class Clock:
@@ -180,7 +199,8 @@ def _drawn(random: np.random.Generator, graph: Graph, count: int) -> NDArray[np.
 def _verify(town: Customized, graph: Graph, random: np.random.Generator) -> None:
     """Raise `VerificationError` if a distance from one of some sources is wrong."""
     every = np.arange(graph.vertex_count)
-    for source in random.integers(0, graph.vertex_count, CHECKED).tolist():
+    checked = CHECKED if graph.arc_count <= SERIAL_UP_TO else 1
+    for source in random.integers(0, graph.vertex_count, checked).tolist():
         right = right_distances(graph, source)
         pairs = town.pairs(np.full_like(every, source), every)
         rows = town.matrix([source], every)[0], town.rows([source])[0]

@@ -138,6 +138,33 @@ def test_a_shuffled_road_is_the_road(bench: Bench) -> None:
     np.testing.assert_array_equal(np.sort(result[0]), np.sort(result[1]))
 
 
+def test_copies_of_a_road_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each has the arcs of the one, and pairs next to each other the roads between, both ways."""
+    from benchmarks import cases, tiles
+
+    road = generate("road:5x4")
+    monkeypatch.setattr(tiles, "topology", lambda _: road)
+    graph = cases.KINDS["tiles"].load("tiles:2x3x4:NW")
+    tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets))
+    arcs = list(zip(tails.tolist(), graph.heads.tolist(), graph.weights.tolist(), strict=True))
+    own = set(zip(road.tails().tolist(), road.heads.tolist(), road.weights.tolist(), strict=True))
+    within = [(tail, head, weight) for tail, head, weight in arcs if tail // 20 == head // 20]
+    assert len(within) == 6 * road.arc_count
+    assert {(tail % 20, head % 20, weight) for tail, head, weight in within} == own
+    between = sorted(arc for arc in arcs if arc[0] // 20 != arc[1] // 20)
+    assert between == sorted((head, tail, weight) for tail, head, weight in between)
+    pairs = [(tail // 20, head // 20) for tail, head, _ in between if tail < head]
+    beside = [(0, 1), (0, 3), (1, 2), (1, 4), (2, 5), (3, 4), (4, 5)]
+    assert sorted(pairs) == sorted(4 * beside)
+
+
+@pytest.mark.parametrize("name", ["tiles", "tiles:2x3:NW", "tiles:2x3x4"])
+def test_tiles_of_another_form(bench: Bench, name: str) -> None:
+    done, _ = bench(name)
+    assert done.exit_code == 2
+    assert "ROWSxCOLUMNSxROADS" in done.output
+
+
 def test_the_raw_numbers_say_where_they_come_from(bench: Bench, tmp_path: Path) -> None:
     bench("road:9x9", options=("--commit", "abc", "--delta", "70", "--no-predecessors"))
     (file,) = (tmp_path / "out").iterdir()
