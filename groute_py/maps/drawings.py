@@ -68,10 +68,7 @@ def draw_tree(result: Result, layout: MapLayout, unit: str, longest: int) -> She
     sizes = descendants(result.predecessors).astype(np.float64)
     sheet = Sheet(network.frame, title_of("Shortest-path tree", result), reach_of(result, unit))
     image = network.most(sizes[arcs.heads], np.where(result.reached, sizes, -1))
-    trunks = np.where(image >= TRUNK * sizes.max(), image, -1)
-    image = np.fmax(
-        image, np.where((wide := raster.spread(trunks, 3, np.maximum)) < 0, np.nan, wide)
-    )
+    image = _thickened(image, TRUNK * sizes.max())
     way = "lead there" if result.reverse else "are reached"
     label = f"vertices that {way} through an arc (logarithmic)"
     sheet.scaled(image, TREE_SCALE, label, log=True)
@@ -142,7 +139,7 @@ def draw_parts(graph: Graph, parts: int, how: str, layout: MapLayout, longest: i
     if parts <= len(PARTS):
         entries = [(PARTS[part], f"part {part}") for part in range(parts)]
     else:
-        entries = [(color, f"every {len(PARTS)}th part") for color in PARTS[:1]]
+        entries = [(PARTS[0], f"every {len(PARTS)}th part")]
     sheet.legend(entries if network.arcs is None else [*entries, (BLACK, "between parts")])
     return sheet
 
@@ -157,12 +154,16 @@ def draw_flows(
     sheet = Sheet(network.frame, f"Flows on {graph.name}", note)
     sheet.layer(network.covered(), FAINT)
     image = network.most(np.where(volumes > 0, volumes, -1), np.full(graph.vertex_count, -1.0))
-    busy = np.where(image >= BUSY * greatest, image, -1)
-    wide = raster.spread(busy, 3, np.maximum)
-    image = np.fmax(image, np.where(wide < 0, np.nan, wide))
+    image = _thickened(image, BUSY * greatest)
     if np.isfinite(image).any():
         sheet.scaled(image, TREE_SCALE, "volume of a link", log=False)
     return sheet
+
+
+def _thickened(image: Floats, least: float) -> Floats:
+    """An image whose values from the ``least`` on are drawn thicker."""
+    wide = raster.spread(np.where(image >= least, image, -1), 3, np.maximum)
+    return np.fmax(image, np.where(wide < 0, np.nan, wide))
 
 
 def title_of(what: str, result: Result) -> str:
