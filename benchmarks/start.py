@@ -124,6 +124,7 @@ CUDA = [
     StartCase("csr", _sssp("cuda"), _CSR, 1.5, 1.0),
     StartCase("csr-first", _sssp("cuda"), _CSR, 2.5, 1.3),
     StartCase("csr-verify", _sssp("cuda", "--verify"), _CSR, 2.0, 1.1),
+    StartCase("csr-prepared", _sssp("cuda", "--prepare"), _CSR, 1.2),
     StartCase("csr-reopened", ("-c", REOPENED, "{}", "cuda"), _CSR, 0.15, 0.1),
     StartCase("csr@4", _sssp("cuda"), _CSR, 2.2, 1.5, ranks=4),
     StartCase("gr", _sssp("cuda", "--no-cache"), _GR, 4.0, 2.0),

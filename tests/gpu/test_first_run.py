@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.graphs import scipy_distances
 from support.processes import Job
 from support.skips import EMULATED, needs_gpu
 
+from groute_py import UNREACHED, generate, prepare, write_graph
 from groute_py.device.base import ModeName, Terms
 from groute_py.kernels.source import MODES, options
 from groute_py.partition.share import Share
@@ -27,6 +29,7 @@ KINDS = {
     "frontier-dijkstra": ("methods.frontier_dijkstra", "FrontierDijkstra", {"criterion": "out"}),
     "csr-bellman-ford": ("methods.min_plus", "MinPlus", {"storage": "csr"}),
     "ell-bellman-ford": ("methods.min_plus", "MinPlus", {"storage": "ell"}),
+    "contraction": ("methods.contraction", "Contraction", {}),
     "dense-bellman-ford": ("methods.min_plus", "MinPlus", {"storage": "dense"}),
 }
 
@@ -124,3 +127,20 @@ def test_a_target_needs_no_kernels_of_cupy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout.strip()) == (0, ""), done.stderr
+
+
+@pytest.mark.skipif(EMULATED, reason="in a process of its own, which emulates nothing")
+def test_a_prepared_graph_needs_nothing_that_contracts(tmp_path: Path) -> None:
+    """Kernels are loaded on a small hierarchy; contraction takes masks of CuPy's."""
+    town = tmp_path / "town.prepared"
+    write_graph(prepare(generate("road:60x60"), device="cpu"), town)
+    code = (
+        "import sys, groute_py; "
+        f"result = groute_py.sssp({str(town)!r}, 1900, device='cuda'); "
+        "print(result.statistics['algorithm'], result.distances[result.reached].sum()); "
+        "print(*{'cupyx.scipy', 'groute_py.device.cuda.hierarchy.rounds'} & sys.modules.keys())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    right = scipy_distances(generate("road:60x60"), 1900)
+    total = right[right != UNREACHED].sum()
+    assert done.stdout.splitlines() == [f"contraction {total}", ""], done.stderr

@@ -13,6 +13,7 @@ from groute_py.device.cuda.graph.csr import packed_arcs, places_in
 from groute_py.device.cuda.multi_source.floyd.steps import Steps
 from groute_py.device.cuda.runtime.compile import kernels_of
 from groute_py.device.cuda.runtime.structs import pointed
+from groute_py.device.cuda.runtime.transfer import to_device
 from groute_py.device.rows import refuse_narrow, surely_fits
 from groute_py.graph.hierarchy.hierarchy import ARRAYS, Hierarchy
 from groute_py.kernels.source import ALL_PAIRS, SWEEP
@@ -39,12 +40,12 @@ def core_distances(hierarchy: Hierarchy, distance_type: np.dtype[Any]) -> Any:
     rows = cp.full((count, count), unreached(distance_type), distance_type)
     if count == 0:
         return rows
-    weights = cp.asarray(hierarchy.core_weights)
+    weights = hierarchy.core_weights
     graph = CoreGraph(
         count,
         distance_type,
-        cp.asarray(hierarchy.core_offsets).astype(np.uint32),
-        packed_arcs(cp.asarray(hierarchy.core_heads), weights, distance_type),
+        to_device(hierarchy.core_offsets, np.uint32),
+        packed_arcs(hierarchy.core_heads, weights, distance_type),
         kernels_of(ALL_PAIRS, distance_type, 0),
     )
     steps = Steps(graph, None)
@@ -68,18 +69,18 @@ class CudaHierarchy:
         self.arc_count, self.core_count = hierarchy.arc_count, hierarchy.core_count
         self.level_count = len(hierarchy.levels) - 1
         self.is_symmetric = hierarchy.is_symmetric
-        heads = cp.asarray(hierarchy.heads)
+        heads = hierarchy.heads
         down = packed_arcs(heads, self._widened(hierarchy.down), distance_type)
         up = down
         if not hierarchy.is_symmetric:
             up = packed_arcs(heads, self._widened(hierarchy.up), distance_type)
         self._arrays = {
             "levels": cp.asarray(np.array(hierarchy.levels, np.uint32)),
-            "offsets": cp.asarray(hierarchy.offsets).astype(np.uint32),
+            "offsets": to_device(hierarchy.offsets, np.uint32),
             "down": down,
             "up": up,
             "core": core_distances(hierarchy, distance_type) if core is None else core,
-            "places": places_in(cp.asarray(hierarchy.vertices), np.uint32),
+            "places": places_in(to_device(hierarchy.vertices, np.int32), np.uint32),
         }
         numbers: dict[str, float] = {
             "vertices": self.vertex_count,
@@ -94,16 +95,16 @@ class CudaHierarchy:
         return self._arrays["places"]
 
     def _widened(self, weights: Any) -> Any:
-        weights = cp.asarray(weights)
         if weights.dtype == self.type:
             return weights
         nothing = unreached(np.dtype(weights.dtype))
-        return cp.where(weights == nothing, unreached(self.type), weights.astype(self.type))
+        return np.where(weights == nothing, unreached(self.type), weights.astype(self.type))
 
 
 def on_gpu(hierarchy: Hierarchy) -> Hierarchy:
     """The same with CuPy's arrays."""
-    arrays: dict[str, Any] = {name: cp.asarray(getattr(hierarchy, name)) for name in ARRAYS}
+    arrays = {name: getattr(hierarchy, name) for name in ARRAYS}
     if hierarchy.is_symmetric:
-        arrays["up"] = arrays["down"]
-    return replace(hierarchy, **arrays)
+        del arrays["up"]
+    there: dict[str, Any] = {name: to_device(of, of.dtype) for name, of in arrays.items()}
+    return replace(hierarchy, **{"up": there["down"]} | there)

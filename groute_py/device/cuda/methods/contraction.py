@@ -7,9 +7,8 @@ from typing import Any
 import cupy as cp
 import numpy as np
 
-from groute_py.device.cuda.graph.csr import DeviceGraph, unpacked_arcs
+from groute_py.device.cuda.graph.csr import DeviceGraph
 from groute_py.device.cuda.hierarchy.levels import CudaHierarchy
-from groute_py.device.cuda.hierarchy.rounds import contract
 from groute_py.device.cuda.runtime.compile import kernels_of
 from groute_py.device.cuda.runtime.launch import Call, resident_blocks
 from groute_py.device.cuda.runtime.pinned import begin_copy, empty_pinned
@@ -17,8 +16,6 @@ from groute_py.device.cuda.runtime.structs import offset_of
 from groute_py.device.cuda.sssp.method import OneGpuMethod, SolveParts
 from groute_py.device.rows import NarrowError
 from groute_py.errors import InputError
-from groute_py.graph.hierarchy import problems
-from groute_py.graph.hierarchy.hierarchy import Hierarchy
 from groute_py.kernels.source import BLOCK, SWEEP, WIDE_BLOCK
 from groute_py.kernels.structs import arguments, struct
 
@@ -26,7 +23,7 @@ REPORT = struct(SWEEP, "TreeReport")
 
 
 class Contraction(OneGpuMethod):
-    """Contracts the graph when it is loaded, unless it comes with its hierarchy."""
+    """Searches upward, through the core, and sweeps down in one launch."""
 
     remedy = "use --algorithm delta-stepping, which takes less"
 
@@ -107,23 +104,16 @@ class Contraction(OneGpuMethod):
 
 
 def _levels_of(graph: DeviceGraph) -> CudaHierarchy | None:
-    """The hierarchy of a share, or a new one; None if it needs a wider type."""
+    """The hierarchy of a share on the GPU; None if it needs a wider type."""
+    hierarchy = graph.share.hierarchy
+    assert hierarchy is not None
+    if hierarchy.type.itemsize > graph.type.itemsize:
+        return None
     try:
-        hierarchy = graph.share.hierarchy or _contracted(graph)
-        if hierarchy.type.itemsize > graph.type.itemsize:
-            return None
         return CudaHierarchy(hierarchy, graph.type)
-    except problems.DenseError as problem:
-        raise InputError(f"{problem}; use another --algorithm") from problem
-    except (NarrowError, problems.NarrowError) as problem:
+    except NarrowError as problem:
         if graph.type.itemsize < np.dtype(np.int64).itemsize:
             return None
         raise InputError(
-            "a path between neighbours of a vertex, or a distance within the core, does not fit in "
-            "62 bits; use --algorithm delta-stepping"
+            "a distance within the core does not fit in 62 bits; use --algorithm delta-stepping"
         ) from problem
-
-
-def _contracted(graph: DeviceGraph) -> Hierarchy:
-    heads, weights = unpacked_arcs(graph.arrays["arcs"], graph.type)
-    return contract(graph.arrays["offsets"], heads, weights, graph.type)

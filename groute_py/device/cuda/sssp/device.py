@@ -22,6 +22,7 @@ from groute_py.device.cuda.runtime.short_memory import FULL, if_it_fits, within_
 from groute_py.device.cuda.sssp.buffers import SolveCounters
 from groute_py.device.cuda.sssp.linked_kernels import LinkedKernels
 from groute_py.device.cuda.sssp.method import GpuMethod, SolveParts
+from groute_py.graph.hierarchy.hierarchy import Hierarchy
 from groute_py.partition.share import Share
 from groute_py.results.statement import Statement
 
@@ -41,9 +42,9 @@ def smallest(distance_type: np.dtype[Any]) -> Share:
     count = MANY_TO_CUPY
     heads = np.repeat(np.roll(np.arange(count, dtype=np.int32), -1), 2)
     weights, halo = np.tile(np.array([2, 1], distance_type), count), np.zeros(0, np.int64)
-    starts = np.zeros(2, np.int64)
-    offsets = np.arange(0, 2 * count + 1, 2)
-    return Share(0, count, offsets, heads, weights, halo, starts, halo.astype(np.int32))
+    arcs = np.arange(0, 2 * count + 1, 2), heads, weights
+    ends = halo, np.zeros(2, np.int64), halo.astype(np.int32)
+    return Share(0, count, *arcs, *ends, Hierarchy.of_core(*arcs))
 
 
 class CudaDevice:
