@@ -60,6 +60,15 @@ def unreached(distance_type: np.dtype[Any]) -> Any:
     return distance_type.type(np.iinfo(distance_type).max)
 
 
+def widened(weights: Any, distance_type: np.dtype[Any]) -> Any:
+    """Weights of NumPy or CuPy in a type at least as wide, in which `unreached` stays so."""
+    if weights.dtype == distance_type:
+        return weights
+    wide = weights.astype(distance_type)
+    wide[weights == unreached(np.dtype(weights.dtype))] = unreached(distance_type)
+    return wide
+
+
 def within(value: float, distance_type: np.dtype[Any]) -> Any:
     """A width in the distance type; `unreached` if it is beyond the type's range."""
     nothing = unreached(distance_type)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.device.base import unreached
+from groute_py.device.base import unreached, widened
 from groute_py.device.cpu.buffers import read_only
 from groute_py.graph.hierarchy.hierarchy import Hierarchy
 from groute_py.graph.tails import offsets_of
@@ -39,9 +39,9 @@ class CpuHierarchy:
         offsets = offsets_of(degrees)
         arcs = np.arange(offsets[-1])
         arcs += np.repeat(hierarchy.offsets[:-1][order] - offsets[:-1], degrees)
-        down = self._widened(hierarchy.down)[arcs]
-        up = down if hierarchy.is_symmetric else self._widened(hierarchy.up)[arcs]
-        core_weights = self._widened(hierarchy.core_weights)
+        down = widened(hierarchy.down, distance_type)[arcs]
+        up = down if hierarchy.is_symmetric else widened(hierarchy.up, distance_type)[arcs]
+        core_weights = widened(hierarchy.core_weights, distance_type)
         self.heaviest = max(greatest(w, self.nothing) for w in (down, up, core_weights))
         self.offsets, self.heads = offsets.view(np.uint64), moved[hierarchy.heads[arcs]]
         self.down, self.up = down, up
@@ -56,13 +56,6 @@ class CpuHierarchy:
     def down_arcs(self) -> tuple[NDArray[Any], ...]:
         """Runs, heads and weights for sweeps."""
         return self.runs, self.heads, unsigned(self.down)
-
-    def _widened(self, weights: NDArray[Any]) -> NDArray[Any]:
-        if weights.dtype == self.type:
-            return weights
-        wide = weights.astype(self.type)
-        wide[weights == unreached(weights.dtype)] = self.nothing
-        return wide
 
 
 def _kinds(hierarchy: Hierarchy, degrees: NDArray[np.int64]) -> NDArray[Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import cupy as cp
 import numpy as np
 
-from groute_py.device.base import unreached
+from groute_py.device.base import unreached, widened
 from groute_py.device.cuda.graph.csr import packed_arcs, places_in
 from groute_py.device.cuda.multi_source.floyd.steps import Steps
 from groute_py.device.cuda.runtime.compile import kernels_of
@@ -70,10 +70,10 @@ class CudaHierarchy:
         self.level_count = len(hierarchy.levels) - 1
         self.is_symmetric = hierarchy.is_symmetric
         heads = hierarchy.heads
-        down = packed_arcs(heads, self._widened(hierarchy.down), distance_type)
+        down = packed_arcs(heads, widened(hierarchy.down, distance_type), distance_type)
         up = down
         if not hierarchy.is_symmetric:
-            up = packed_arcs(heads, self._widened(hierarchy.up), distance_type)
+            up = packed_arcs(heads, widened(hierarchy.up, distance_type), distance_type)
         self._arrays = {
             "levels": cp.asarray(np.array(hierarchy.levels, np.uint32)),
             "offsets": to_device(hierarchy.offsets, np.uint32),
@@ -93,12 +93,6 @@ class CudaHierarchy:
     def places(self) -> Any:
         """uint32, shape (n,): the place of each vertex."""
         return self._arrays["places"]
-
-    def _widened(self, weights: Any) -> Any:
-        if weights.dtype == self.type:
-            return weights
-        nothing = unreached(np.dtype(weights.dtype))
-        return np.where(weights == nothing, unreached(self.type), weights.astype(self.type))
 
 
 def on_gpu(hierarchy: Hierarchy) -> Hierarchy:
