@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from groute_py.comm.base import Buffer
 from groute_py.comm.team import Team
+from groute_py.graph.operators import Operator
 from groute_py.partition.share import Share
 from groute_py.results.statement import Statement
 
@@ -45,6 +46,7 @@ class Terms(NamedTuple):
     # bucket width below which kernels/sssp/pull_deferred.cuh is used; 0 for never
     pull_below_width: float = 0.0
     weight_class_unit: float = 1.0  # of kernels/sssp/min_out_weight.cuh, a power of two
+    operator: Operator | None = None  # by which arcs extend distances; None if they add weights
 
     @property
     def pulls(self) -> bool:

@@ -25,6 +25,15 @@ def check_algorithm(name: Any) -> None:
     check_name(name)
 
 
+def check_objective(objective: Any) -> None:
+    """Refuse what is neither the name of an objective nor an expression."""
+    if isinstance(objective, str) and objective == "shortest":
+        return
+    from groute_py.graph import objectives  # which loads NumPy
+
+    objectives.check_objective(objective)
+
+
 def check_amount(cutoff: Any) -> None:
     """Refuse what is no cutoff, which may end in a unit."""
     if isinstance(cutoff, str) and cutoff[-1:].isalpha():

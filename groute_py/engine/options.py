@@ -17,6 +17,7 @@ from groute_py.engine.option_values import (
     check_algorithm,
     check_amount,
     check_count,
+    check_objective,
     check_time_limit,
     check_turns,
 )
@@ -62,6 +63,15 @@ DEVICES = ("auto", "cpu", "cuda")
 OBJECTIVES = SHORTEST, *_ = ("shortest", "minimax", "widest", "reliable", "fewest-arcs")
 """Names of what the best path may be; see `groute_py.graph.objectives`."""
 
+OF_NAMES, OF_EXPRESSIONS = ("sssp", "nearest", *ROUTES_TOO), ("sssp",)
+"""The functions of jobs that answer for named objectives, and for expressions."""
+
+_BEST = (
+    "What the best path is: shortest, or the one of the least greatest weight (minimax), of the "
+    "greatest least weight (widest), of the greatest product of probabilities (reliable), or of "
+    "the fewest arcs, and the shortest of those (fewest-arcs)"
+)
+
 CONTRACTING = ("auto", "contraction", "sweep")
 """The algorithms that a hierarchy is for."""
 
@@ -87,11 +97,22 @@ class Options:
     )
     objective: str = option(
         "shortest",
-        "What the best path is: shortest, or the one of the least greatest weight (minimax), of "
-        "the greatest least weight (widest), of the greatest product of probabilities (reliable), "
-        "or of the fewest arcs, and the shortest of those.",
-        choices=OBJECTIVES,
-        of=(*ONE_SOURCE, "nearest", "query", *ROUTES_TOO),
+        f"{_BEST}; or an expression for the value of a path with one more arc, such as "
+        "'max(distance, weight)'.",
+        in_python="An expression has `distance`, the value of the path before, `weight`, numbers, "
+        "`+ - *`, `min`, `max`, `abs`, `a if b < c else d`, and `/`, `//` or `%` by a positive "
+        "number. The value of the source is 0, less is better, and no arc may improve a path",
+        of=ONE_SOURCE,
+        metavar="NAME|EXPRESSION",
+        check=check_objective,
+        others=[
+            Option(
+                f"{_BEST}.",
+                of=("nearest", "query", *ROUTES_TOO),
+                choices=OBJECTIVES,
+                default="shortest",
+            )
+        ],
     )
     delta: float | None = option(
         None,
@@ -328,11 +349,12 @@ class Options:
         self.refuse_objective(job)
 
     def refuse_objective(self, job: str) -> None:
-        """Raise `InputError` if paths are not to be the shortest, as a job takes them."""
-        if self.objective != SHORTEST:
-            takers = "sssp, nearest, apsp, matrix and route"
+        """Raise `InputError` if a job answers for other paths than the objective's."""
+        takers = OF_NAMES if self.objective in OBJECTIVES else OF_EXPRESSIONS
+        if self.objective != SHORTEST and job not in takers:
+            names = ", ".join(takers)
             raise InputError(
-                f"objective {self.objective}: for {takers} with one path, not for {job}"
+                f"objective {self.objective}: for {names} with one path, not for {job}"
             )
 
     def check(self, function: str = "open") -> None:
@@ -371,6 +393,7 @@ class Options:
             "hops": self.hops,
             "prepare": self.prepare,
             "download=False": not self.download,
+            "carry (--with)": bool(self.carry) and self.objective not in OBJECTIVES,
         }
         if (wrong := next((name for name, there in others.items() if there), None)) is not None:
             raise InputError(f"objective {self.objective}: not with {wrong}; leave one out")

@@ -105,9 +105,8 @@ class SolvePlan:
     def terms(self, distance_type: np.dtype[Any], mode: ModeName, most_arcs: int) -> Terms:
         """Return how a share is loaded, if the largest one has ``most_arcs`` arcs."""
         below = self._pull_below_width(mode)
-        return Terms(
-            distance_type, self.ranks, mode, most_arcs, below, weight_class_unit(self.facts)
-        )
+        unit, operator = weight_class_unit(self.facts), self.facts.operator
+        return Terms(distance_type, self.ranks, mode, most_arcs, below, unit, operator)
 
     @cached_property
     def _automatic(self) -> Buckets:

@@ -19,7 +19,7 @@ from groute_py.engine.negative_cycle import ChangeWatch, CycleWatch, SinkingErro
 from groute_py.engine.planning import LEAD_BUCKETS
 from groute_py.engine.statistics import Stopwatch
 from groute_py.engine.tree_solve import TreeSolver
-from groute_py.errors import RunError, everywhere
+from groute_py.errors import RunError, everywhere, quoted
 from groute_py.graph.arrays import host_array
 from groute_py.graph.facts import Facts
 from groute_py.partition.share import Share
@@ -118,7 +118,8 @@ class SourceSolving:
         if targets:
             bound = max(channel.gather(task.farthest()))
             graph.device.forget_beyond(bound)
-        if overflowed and len(graph.types) == 1 and math.isinf(bound):
+        may_matter = math.isinf(bound) or plan.facts.operator is not None
+        if overflowed and len(graph.types) == 1 and may_matter:
             if isinstance(watch, CycleWatch):
                 watch.look()  # distances on a heavy cycle may leave the range before a check
             refuse_overflow(channel, graph.cut.share, graph.device.distances(), plan.facts)
@@ -173,8 +174,16 @@ class SourceSolving:
 def refuse_overflow(channel: Channel, share: Share, distances: NDArray[Any], facts: Facts) -> None:
     """Raise `RunError` on every rank if a vertex needs a sum that did not fit. Collective.
 
-    With negative weights one always does: they could have brought the sum back.
+    With negative weights one always does: they could have brought the sum back. An operator does
+    not say what a path beyond its limit becomes.
     """
+    if (operator := facts.operator) is not None:
+        raise everywhere(
+            RunError(
+                f"objective {quoted(operator.text)}: a path in {facts.name} goes on from a value "
+                f"that does not fit, above {operator.most}, or an arc makes one better"
+            )
+        )
     reached = distances != unreached(distances.dtype)
     everyone = np.concatenate(channel.gather(reached))
     all_reached = np.concatenate([reached, everyone[share.halo]])

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from groute_py.graph.arrays import on_device
 from groute_py.graph.csr import Graph
+from groute_py.graph.operators import Operator
 from groute_py.system.threads import in_slices
 
 FULL_ROWS, LOOKED_AT = 128.0, 1 << 22
@@ -36,6 +37,12 @@ class Facts:
     most_incoming: int = 0  # of one vertex; 0 where arcs were not counted
     rounded_to: np.dtype[Any] | None = None  # before float weights were widened
     has_maxima: bool = False  # weights are ranks, of which a path has the greatest of its arcs
+    operator: Operator | None = None  # by which arcs extend a path
+
+    @property
+    def adds(self) -> bool:
+        """A path is as long as the sum of its weights."""
+        return not self.has_maxima and self.operator is None
 
     @property
     def precision(self) -> np.dtype[Any]:
@@ -54,17 +61,21 @@ class Facts:
 
 
 def facts_of(graph: Graph) -> Facts:
-    """One pass over the weights."""
+    """One pass over the weights; with an operator their mean is that of paths of one arc."""
+    operator = None if graph.scale is None else graph.scale.operator
+    about = weighed(graph.weights)
+    about = about if operator is None else about._replace(mean=operator.mean)
     return Facts(
         vertex_count=graph.vertex_count,
         arc_count=graph.arc_count,
         weight_type=graph.weights.dtype,
-        **weighed(graph.weights)._asdict(),
+        **about._asdict(),
         start=first_with_arcs(graph.offsets),
         first_id=graph.first_id,
         name=graph.name,
         most_incoming=most_incoming(graph),
         has_maxima=graph.scale is not None and graph.scale.has_maxima,
+        operator=operator,
     )
 
 
@@ -72,7 +83,7 @@ def counting_hops(facts: Facts) -> Facts:
     """Facts of the same graph when every arc weighs 1."""
     one = 1 if facts.arc_count else 0
     ones: dict[str, Any] = {"least": one, "greatest": one, "mean": float(one)}
-    return replace(facts, weight_type=np.dtype(np.int32), **ones, has_maxima=False)
+    return replace(facts, weight_type=np.dtype(np.int32), **ones, has_maxima=False, operator=None)
 
 
 def first_with_arcs(offsets: NDArray[np.int64]) -> int:

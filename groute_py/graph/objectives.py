@@ -8,13 +8,17 @@ Less is better in the kernels, and they can only add weights or take the greates
 * ``reliable`` makes of each probability −ln of it, as a float64, and leaves out arcs of 0;
 * ``fewest-arcs`` adds to each weight one unit that is greater than the length of any path.
 
+An expression of users (`groute_py.graph.operators`) leaves weights as they are, but for their type.
+
 Ranks are exact. With ``reliable`` the value of a path of k arcs and of probability p has a relative
 error of about (k + 2)·|ln p|·1.1·10⁻¹⁶, and of paths that differ by less any may be taken.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +26,7 @@ from numpy.typing import NDArray
 
 from groute_py.errors import GraphError, check_choice, quoted
 from groute_py.graph.csr import Graph, of_arcs
+from groute_py.graph.operators import operator_for, parsed
 from groute_py.graph.read_report import of_other_weights, title_of_weights
 from groute_py.graph.scale import LARGEST, Logarithms, Pairs, Ranks, Scale
 
@@ -39,16 +44,28 @@ def for_objective(graph: Graph, objective: str) -> Graph:
     >>> widest.weights.tolist(), widest.scale.table.tolist()
     ([2, 1, 3], [9, 9, 4, 3])
     """
-    check_choice("objective", objective, tuple(_CHANGES))
-    return graph if graph.scale is not None else _CHANGES[objective](graph.to_host())
+    check_objective(objective)
+    if graph.scale is not None:
+        return graph
+    change = _CHANGES.get(objective)
+    return _with_operator(graph.to_host(), objective) if change is None else change(graph.to_host())
 
 
-def _minimax(graph: Graph) -> Graph:
-    return _ranked(graph, falls=False)
+def check_objective(objective: Any) -> None:
+    """Raise `InputError` for what is neither the name of an objective nor an expression."""
+    if not isinstance(objective, str) or _NAME.fullmatch(objective):
+        check_choice("objective", objective, ("shortest", *_CHANGES, "an expression"))
+    else:
+        parsed(objective)
 
 
-def _widest(graph: Graph) -> Graph:
-    return _ranked(graph, falls=True)
+def _with_operator(graph: Graph, expression: str) -> Graph:
+    weights = graph.weights
+    if (weights < 0).any():
+        raise GraphError(f"{_arc(graph, weights < 0)}; an expression takes no negative ones")
+    operator = operator_for(expression, weights, graph.name)
+    reading = of_other_weights(graph.reading)
+    return _weighed(graph, weights.astype(operator.type), operator, reading)
 
 
 def _ranked(graph: Graph, *, falls: bool) -> Graph:
@@ -131,9 +148,11 @@ def _weighed(graph: Graph, weights: NDArray[Any], scale: Scale, reading: Any) ->
     return graph.changed(weights=weights, scale=scale, reading=reading)
 
 
+_NAME = re.compile(r"[a-z]+(-[a-z]+)?")
+
 _CHANGES: dict[str, Callable[[Graph], Graph]] = {
-    "minimax": _minimax,
-    "widest": _widest,
+    "minimax": partial(_ranked, falls=False),
+    "widest": partial(_ranked, falls=True),
     "reliable": _reliable,
     "fewest-arcs": _fewest_arcs,
 }

@@ -11,12 +11,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import InputError
+
+if TYPE_CHECKING:
+    from groute_py.graph.operators import Operator
 
 LARGEST = np.iinfo(np.int64).max
 """The integer distance, and value, of what no path reaches; floats use infinity."""
@@ -35,6 +38,11 @@ class Scale(ABC):
     """The relative error of values of the same distance on two machines."""
 
     type: np.dtype[Any] = np.dtype(np.float64)  # of values
+
+    @property
+    def operator(self) -> Operator | None:
+        """The expression by which an arc extends a path, if it is not one of ours."""
+        return None
 
     @abstractmethod
     def values_of(self, distances: NDArray[Any]) -> NDArray[Any]:

@@ -183,6 +183,11 @@ def text_of(program: Program) -> str:
     return "".join(f'#line 1 "{name}"\n{text}\n' for name, text in texts)
 
 
+def text_with(program: Program, extended: str) -> str:
+    """The same with an expression as `primitives/algebra.cuh` takes it, or "" for none."""
+    return f"#define EXTENDED ({extended})\n{text_of(program)}" if extended else text_of(program)
+
+
 def options(
     distance_type: np.dtype[np.generic], *, wide_offsets: bool, mode: str, pulls: bool = False
 ) -> tuple[str, ...]:

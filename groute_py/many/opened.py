@@ -19,7 +19,7 @@ from groute_py.comm.connect import connect
 from groute_py.device.registry import kind_of
 from groute_py.engine.memory.gpus import estimate, free_gpu_bytes
 from groute_py.engine.option import chosen, shared_options
-from groute_py.engine.options import ROUTES_TOO, SHORTEST, Options
+from groute_py.engine.options import SHORTEST, Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.errors import RunError, everywhere, too_late
 from groute_py.graph.csr import Graph
@@ -43,10 +43,6 @@ if TYPE_CHECKING:
 
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
-
-
-OF_OBJECTIVES = ("sssp", "nearest", *ROUTES_TOO)
-"""The functions of jobs that answer for other paths than the shortest."""
 
 
 class Work(NamedTuple):
@@ -99,9 +95,7 @@ class Opened(Parts):
         with self.alone():
             with collective(self.channel):
                 if self.options.objective != SHORTEST:
-                    name = job.shared_arguments()["function"]
-                    if name not in OF_OBJECTIVES:
-                        self.options.refuse_objective(name)
+                    self.options.refuse_objective(job.shared_arguments()["function"])
                 job.check(self.options)
             if self.channel.size > 1:
                 arguments = job.shared_arguments() | shared_options(self.options)

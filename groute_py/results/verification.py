@@ -42,6 +42,7 @@ from groute_py.graph.tails import all_tails
 from groute_py.graph.turns.expanded import ExpandedGraph, expanded
 from groute_py.io.turn_files import turns_in
 from groute_py.kernels.cpu import certificate
+from groute_py.kernels.cpu.operators import variant
 from groute_py.results.distances import UNREACHED
 from groute_py.results.result import Result
 from groute_py.results.statement import Statement
@@ -50,6 +51,9 @@ from groute_py.system.threads import thread_count
 
 Prover = Callable[[Statement], bool]
 """Function that says whether an answer is right; False says nothing."""
+
+Variants = Callable[[Any], Any]
+"""Function from kernels to those for the operator of a graph."""
 
 Shown = Callable[[Any], str]  # function that shows a vertex in the file's numbering
 SHARED_FROM = 1 << 18  # arcs from which several threads look at them
@@ -165,7 +169,7 @@ def _check(graph: Graph, result: Result, cutoff: float | None) -> None:
     # sums are made in the type of float distances, as solvers make them
     own_type = distances.dtype.kind in "fu"  # as of ranks
     weights = graph.weights.astype(distances.dtype, copy=False) if own_type else graph.weights
-    arcs = (graph.offsets, graph.heads, weights)
+    arcs, of_graph = (graph.offsets, graph.heads, weights), _variants(graph)
     shown = _ids(graph)
     nothing = np.inf if distances.dtype.kind == "f" else UNREACHED
     number = distances <= nothing  # which NaN is not
@@ -177,10 +181,10 @@ def _check(graph: Graph, result: Result, cutoff: float | None) -> None:
     beyond = result.reached & (distances > bound)
     _refuse(beyond, distances, shown, f"is reached beyond the cutoff {cutoff}")
     _check_no_improvement(graph, arcs, result, bound)
-    led = _led(arcs, result)
+    led = _led(arcs, result, of_graph)
     _refuse(result.reached & ~led, distances, shown, "is not led to by any path of that length")
     if result.predecessors is not None:
-        _check_tree(arcs, result, shown)
+        _check_tree(arcs, result, shown, of_graph)
 
 
 def _statement(graph: Graph, result: Result, bound: Any, *, hops: bool) -> Statement:
@@ -294,8 +298,14 @@ def reference_distances(graph: Graph, source: int) -> NDArray[Any]:
         kind = np.dtype(np.uint64)
     distances = np.full(graph.vertex_count, np.inf if kind.kind == "f" else UNREACHED, dtype=kind)
     weights = graph.weights.astype(kind, copy=False)
-    certificate.dijkstra(graph.offsets, graph.heads, weights, source, distances)
+    dijkstra = _variants(graph)(certificate.dijkstra)
+    dijkstra(graph.offsets, graph.heads, weights, source, distances)
     return distances
+
+
+def _variants(graph: Graph) -> Variants:
+    operator = None if graph.scale is None else graph.scale.operator
+    return lambda kernel: variant(kernel, "" if operator is None else operator.python)
 
 
 def _ids(graph: Graph) -> Shown:
@@ -309,9 +319,8 @@ def _check_no_improvement(
     distances = result.distances
     floats, kind = distances.dtype.kind == "f", distances.dtype.type
     nothing, bound = kind(np.inf if floats else UNREACHED), kind(bound)
-    looked = _over_rows(
-        arcs[0], lambda rows: certificate.improvable_arc(rows, arcs, distances, nothing, bound)
-    )
+    improvable_arc = _variants(graph)(certificate.improvable_arc)
+    looked = _over_rows(arcs[0], lambda rows: improvable_arc(rows, arcs, distances, nothing, bound))
     tail, arc = next((pair for pair in looked if pair[0] >= 0), (-1, -1))
     if tail >= 0 and floats and graph.weights.min() < 0:
         tail, arc = _improvable_beyond_rounding(arcs, result, bound)
@@ -349,15 +358,16 @@ def _improvable(graph: Graph, distances: NDArray[Any], tail: int, arc: int) -> V
     )
 
 
-def _led(arcs: tuple[Any, ...], result: Result) -> NDArray[np.bool_]:
+def _led(arcs: tuple[Any, ...], result: Result, of_graph: Variants) -> NDArray[np.bool_]:
     """Return for each vertex whether tight arcs lead to it from the source."""
     distances = result.distances
     led = np.zeros(len(distances), np.bool_)
-    _over_rows(arcs[0], lambda rows: certificate.lead_from_nearer(rows, arcs, distances, led))
+    lead_from_nearer = of_graph(certificate.lead_from_nearer)
+    _over_rows(arcs[0], lambda rows: lead_from_nearer(rows, arcs, distances, led))
     led[result.source] = True
     if (led | ~result.reached).all():
         return led  # back along such arcs distances fall, and only the source ends that
-    searched: NDArray[np.bool_] = certificate.spread(arcs, distances, result.source)
+    searched: NDArray[np.bool_] = of_graph(certificate.spread)(arcs, distances, result.source)
     return searched
 
 
@@ -370,7 +380,7 @@ def _over_rows(offsets: NDArray[Any], look: Callable[[tuple[int, int]], Any]) ->
         return list(pool.map(look, pairwise(cuts)))
 
 
-def _check_tree(arcs: tuple[Any, ...], result: Result, shown: Shown) -> None:
+def _check_tree(arcs: tuple[Any, ...], result: Result, shown: Shown, of_graph: Variants) -> None:
     assert result.predecessors is not None
     parents, distances = result.predecessors, result.distances
     if parents.shape != distances.shape:
@@ -381,9 +391,8 @@ def _check_tree(arcs: tuple[Any, ...], result: Result, shown: Shown) -> None:
     _refuse(~needs & (parents != -1), distances, shown, "should have no predecessor")
     _refuse(needs & ((parents < 0) | (parents >= len(parents))), distances, shown, "lacks one")
     tight = np.zeros(len(parents), np.bool_)
-    _over_rows(
-        arcs[0], lambda rows: certificate.tight_parents(rows, arcs, distances, parents, tight)
-    )
+    tight_parents = of_graph(certificate.tight_parents)
+    _over_rows(arcs[0], lambda rows: tight_parents(rows, arcs, distances, parents, tight))
     _refuse(needs & ~tight, distances, shown, "has a predecessor without a tight arc to it")
     if (distances[parents[needs]] < distances[needs]).all():
         return  # what always falls ends at the source

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from groute_py.comm.base import Buffer, parts_of
 from groute_py.device.base import NO_PARENT, Counters, Terms, bound_within, unreached
 from groute_py.kernels.cpu import near_far
+from groute_py.kernels.cpu.operators import variant
 from groute_py.partition.share import Share
 from groute_py.system.clock import recorder
 from groute_py.system.threads import in_slices
@@ -37,6 +38,7 @@ class SolveBuffers:
 
     def __init__(self, share: Share, terms: Terms) -> None:
         self.share, self.type = share, terms.distance_type
+        self._operator = "" if terms.operator is None else terms.operator.python
         self.unreached = unreached(self.type)
         weights = share.weights.astype(self.type, copy=False)
         arcs = (share.offsets.view(np.uint64), share.heads.view(np.uint32), weights)
@@ -49,6 +51,10 @@ class SolveBuffers:
         self.dirty, self.boxes = np.empty((2, len(share.halo)), dtype=np.uint32)
         self.box_counts = np.zeros(terms.ranks, dtype=np.int64)
         self._places = np.empty(0, dtype=np.int64)  # of predecessors, for the next solve too
+
+    def variant(self, kernel: Any) -> Any:
+        """Return a kernel as the operator of the graph has it."""
+        return variant(kernel, self._operator)
 
     def begin(self, source: int, cutoff: float, *, record: bool) -> None:
         """Make all vertices unreached, and the worklists empty."""

@@ -46,14 +46,14 @@ class CpuDevice:
         return self._parts
 
     def warm_up(self, terms: Terms) -> None:
-        if ("near-far", terms.distance_type) not in WARMED_UP:
+        kind = terms.distance_type, terms.operator
+        if ("near-far", *kind) not in WARMED_UP:
             _warm_up_with_peers(terms)
-            WARMED_UP.add(("near-far", terms.distance_type))
-        new = ("team", terms.distance_type) not in WARMED_UP
-        if self._method_for(terms) is TeamMethod and new:
+            WARMED_UP.add(("near-far", *kind))
+        if self._method_for(terms) is TeamMethod and ("team", *kind) not in WARMED_UP:
             _warm_up_team(terms)
-            WARMED_UP.add(("team", terms.distance_type))
-        which = (self._method_type, *self._choices.items(), terms.distance_type)
+            WARMED_UP.add(("team", *kind))
+        which = (self._method_type, *self._choices.items(), *kind)
         if self._method_type is not CpuMethod and which not in WARMED_UP:
             small = CpuDevice(self._method_type, **self._choices)
             small.load(one_rank(terms.distance_type), terms._replace(ranks=1))

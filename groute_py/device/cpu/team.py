@@ -172,9 +172,10 @@ class TeamNearFar(NearFar):
         self._pool.floors.fill(b.unreached)
         self._pool.works.fill(0)
         state, bounds = (self._pool, bucket, widths), b.bounds(limit)
+        relax = b.variant(team.relax)
 
         def work(number: int) -> Any:
-            return team.relax(b.arcs, b.distances, self._lists[number], *state, number, bounds)
+            return relax(b.arcs, b.distances, self._lists[number], *state, number, bounds)
 
         floor, *ends, self._growth = self._threads.lead(work, lambda: team_pool.stop(words))
         self._threshold[:] = ends
@@ -218,10 +219,11 @@ class TeamPredecessors(Predecessors):
         arcs = np.arange(1, size) * int(offsets[-1]) // size
         cuts = [0, *np.searchsorted(offsets, arcs).tolist(), b.share.own_count]
         state = b.arcs, b.distances, b.parents.view(np.uint64)
+        claim_rising = b.variant(team_claim.claim_rising)
 
         def work(number: int) -> Any:
             part = cuts[number], cuts[number + 1], b.unreached
-            return team_claim.claim_rising(*state, *part)
+            return claim_rising(*state, *part)
 
         return any(self._threads.run(work))
 

@@ -33,7 +33,7 @@ class Algorithm:
     unit_weights: bool = False
     float_weights: bool = True
     pads: bool = False  # the greatest int64 stands for no arc, so that no arc may weigh it
-    maxima: bool = False  # takes ranks, of which a path has the greatest of its arcs
+    extends: bool = False  # adds by `extend` alone, which may be another operation than a sum
     contracts: bool = False  # needs a hierarchy of the graph, made before it is loaded
     # by near–far relaxation; else one rank has the whole graph and the others wait
     distributed: bool = False
@@ -68,7 +68,7 @@ DELTA_STEPPING = Algorithm(
     name="delta-stepping",
     summary="near–far Δ-stepping",
     complexity="n·m; m and a little more where Δ fits",
-    maxima=True,
+    extends=True,
     distributed=True,
     buckets=delta_stepping.automatic_buckets,
 )
@@ -78,7 +78,7 @@ BELLMAN_FORD = Algorithm(
     summary="Bellman-Ford with a worklist; negative cycles reported",
     complexity="n·m",
     negative_weights=True,
-    maxima=True,
+    extends=True,
     distributed=True,
 )
 """Moore (1959): only vertices whose distance has improved relax their arcs. This is near–far
@@ -154,7 +154,7 @@ def _queue(name: str, summary: str, order: int) -> Algorithm:
     becomes first in, first out, and the bound of n·m holds for all.
     """
     devices = _on_core("QueueBellmanFord", order=order)
-    return Algorithm(name, summary, "n·m", negative_weights=True, maxima=True, devices=devices)
+    return Algorithm(name, summary, "n·m", negative_weights=True, extends=True, devices=devices)
 
 
 CSR_BELLMAN_FORD = _pull("csr", "Bellman-Ford by min-plus products, matrix in CSR", "n·m")
@@ -179,14 +179,14 @@ ALGORITHMS = (
         name="heap-dijkstra",
         summary="serial Dijkstra with a binary heap",
         complexity="m·log n",
-        maxima=True,
+        extends=True,
         devices=_on_core("HeapDijkstra"),
     ),
     Algorithm(
         name="open-set-dijkstra",
         summary="serial Dijkstra that looks through all open vertices",
         complexity="n²",
-        maxima=True,
+        extends=True,
         devices=_on_core("OpenSetDijkstra"),
     ),
     Algorithm(
@@ -194,7 +194,7 @@ ALGORITHMS = (
         summary="serial Bellman-Ford, every arc in every round",
         complexity="n·m",
         negative_weights=True,
-        maxima=True,
+        extends=True,
         devices=_on_core("PlainBellmanFord", all_rounds=False),
     ),
     Algorithm(
@@ -202,7 +202,7 @@ ALGORITHMS = (
         summary="the same in n − 1 rounds, whatever they change",
         complexity="n·m, also where few rounds would do",
         negative_weights=True,
-        maxima=True,
+        extends=True,
         devices=_on_core("PlainBellmanFord", all_rounds=True),
     ),
     _queue("queue-bellman-ford", "serial Bellman-Ford with a queue", FIFO),
@@ -246,10 +246,9 @@ def algorithm(name: str, facts: Facts, device: str, ranks: int) -> MethodChoice:
     if name == "auto":
         return automatic(facts, device, ranks)
     method = algorithms()[name]
-    if facts.has_maxima and not method.maxima:
+    if not (facts.adds or method.extends):
         raise InputError(
-            f"{name} adds weights, and the objective takes the greatest; use --algorithm "
-            "delta-stepping"
+            f"{name} adds weights, and the objective does not; use --algorithm delta-stepping"
         )
     if facts.has_negative and not method.negative_weights:
         raise InputError(
@@ -276,8 +275,10 @@ def algorithm(name: str, facts: Facts, device: str, ranks: int) -> MethodChoice:
 
 def automatic(facts: Facts, device: str, ranks: int) -> MethodChoice:
     """The method that is likely to be the fastest; see docs/what-we-learned.md#methods."""
-    if facts.has_maxima:
-        return MethodChoice(DELTA_STEPPING, "a path is as bad as its worst arc")
+    if not facts.adds:
+        worst = "a path is as bad as its worst arc"
+        why = worst if facts.operator is None else f"an arc extends a path by {facts.operator.text}"
+        return MethodChoice(DELTA_STEPPING, why)
     if facts.has_negative and device == "cpu" and ranks == 1:
         return MethodChoice(SLF_LLL_BELLMAN_FORD, "a weight is negative, and one core solves")
     if facts.has_negative:

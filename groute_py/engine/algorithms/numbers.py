@@ -25,6 +25,8 @@ def distance_types(facts: Facts) -> list[np.dtype[Any]]:
     """The types to try, narrowest first."""
     if facts.has_maxima:
         return [RANKS]
+    if facts.operator is not None:
+        return [facts.operator.type]
     narrow: np.dtype[Any]
     wide: np.dtype[Any]
     if facts.weight_type.kind == "f":

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from groute_py.kernels.cpu.algebra import does_not_fit
 from groute_py.kernels.cpu.kernel import kernel
-from groute_py.kernels.cpu.near_far import does_not_fit
 
 
 @kernel

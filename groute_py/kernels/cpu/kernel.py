@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache, cached_property, update_wrapper
 from threading import RLock
+from types import FunctionType
 from typing import Any, cast
 
 from groute_py.errors import CacheWarning, SetupError
@@ -59,6 +60,19 @@ class Kernel:
                 dispatcher._cache = FileCache(dispatcher)
                 self._dispatcher = dispatcher
             return self._dispatcher
+
+    @property
+    def names(self) -> dict[str, Any]:
+        """The globals that its code names."""
+        names, known = self._function.__code__.co_names, self._function.__globals__
+        return {name: known[name] for name in names if name in known}
+
+    def copy(self, others: dict[str, Any], ending: str) -> Kernel:
+        """Return a kernel of the same code with some other globals, and a name that ends so."""
+        own = self._function
+        function = FunctionType(own.__code__, own.__globals__ | others, own.__name__)
+        function.__qualname__, function.__doc__ = own.__qualname__ + ending, own.__doc__
+        return Kernel(function, is_inlined=self._is_inlined)
 
     @property
     def signatures(self) -> list[Any]:

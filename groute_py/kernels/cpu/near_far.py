@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from groute_py.kernels.cpu.algebra import extend
+from groute_py.kernels.cpu.algebra import does_not_fit, extend
 from groute_py.kernels.cpu.kernel import kernel
 
 NEAR, FAR, DIRTY = 1, 2, 4
@@ -33,12 +33,6 @@ class Worklists(NamedTuple):
     far: Any
     dirty: Any  # uint32, (halo,)
     at: Any
-
-
-@kernel
-def does_not_fit(base: Any, weight: Any, nothing: Any) -> Any:
-    """Return True if base + weight overflows. (Numba may assume that integer sums never wrap.)"""
-    return (weight > 0 and base > nothing - weight) or (weight < 0 and base < -nothing - weight)
 
 
 @kernel

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from groute_py.kernels.cpu.algebra import extend
+from groute_py.kernels.cpu.algebra import does_not_fit, extend
 from groute_py.kernels.cpu.kernel import kernel
-from groute_py.kernels.cpu.near_far import does_not_fit
 
 OPEN = -2
 """Reached, and its predecessor not found yet."""

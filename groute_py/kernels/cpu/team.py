@@ -57,7 +57,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from groute_py.kernels.cpu.algebra import extend
+from groute_py.kernels.cpu.algebra import does_not_fit, extend
 from groute_py.kernels.cpu.atomics import (
     add,
     give_way,
@@ -68,7 +68,7 @@ from groute_py.kernels.cpu.atomics import (
     store_release,
 )
 from groute_py.kernels.cpu.kernel import kernel
-from groute_py.kernels.cpu.near_far import BUCKETS, OVERFLOWED, RELAXATIONS, does_not_fit
+from groute_py.kernels.cpu.near_far import BUCKETS, OVERFLOWED, RELAXATIONS
 from groute_py.kernels.cpu.team_pool import (
     CAME,
     GROWTH,

@@ -14,9 +14,12 @@ __device__ __forceinline__ Distance plus(Distance a, Distance b) {
 #endif
 }
 
-// Whether the integer sum a + b has overflowed: then a and b have the same sign, and the sum has the other.
+// Whether the integer sum a + b has overflowed: then a and b have the same sign, and the sum has the other. An
+// expression has no sum then; see algebra.cuh.
 __device__ __forceinline__ bool wraps(Distance a, Distance b, Distance sum) {
-#if (DISTANCE == 0 || DISTANCE == 1) && !MAXIMA
+#ifdef EXTENDED
+    return sum == UNREACHED;
+#elif (DISTANCE == 0 || DISTANCE == 1) && !MAXIMA
     return ((a ^ sum) & (b ^ sum)) < 0;
 #else
     return false;

@@ -53,7 +53,7 @@ class Predecessors:
             if self._onward:
                 claim.queue_claimed(self._claims)
         elif self._onward:
-            claim.claim_onward(b.arcs, self._claims, b.slice_arcs)
+            b.variant(claim.claim_onward)(b.arcs, self._claims, b.slice_arcs)
         rest = self._at[claim.CLAIMED_COUNT] - self._at[claim.CLAIM_HEAD]
         return bool(self._onward and rest > 0)
 
@@ -62,7 +62,8 @@ class Predecessors:
 
     def _claim_rising(self) -> bool:
         """Claim along rising arcs; True if some tight arc is level."""
-        return bool(claim.claim_rising(self._buffers.arcs, self._claims))
+        claim_rising = self._buffers.variant(claim.claim_rising)
+        return bool(claim_rising(self._buffers.arcs, self._claims))
 
     def _reset(self) -> None:
         b = self._buffers
@@ -95,7 +96,7 @@ class NearFar:
     def relax(self, counters: Counters, limit: float) -> float:
         b, before = self._buffers, self._buffers.relaxations
         state = (b.distances, b.parents, b.lists, self._threshold, self._delta)
-        floor = near_far.relax(b.arcs, *state, b.bounds(limit))
+        floor = b.variant(near_far.relax)(b.arcs, *state, b.bounds(limit))
         if floor != b.unreached:
             self._narrow_slow_bucket()
         b.count(counters, relaxed_before=before)

@@ -18,7 +18,8 @@ class OpenSetDijkstra(SerialMethod):
     """Looks through all open vertices for the nearest."""
 
     def step(self, b: SolveBuffers, limit: float) -> Any:
-        return serial.scan_dijkstra(b.arcs, b.distances, b.flags, b.near, b.at, b.bounds(limit))
+        dijkstra = b.variant(serial.scan_dijkstra)
+        return dijkstra(b.arcs, b.distances, b.flags, b.near, b.at, b.bounds(limit))
 
 
 class HeapDijkstra(SerialMethod):
@@ -30,7 +31,8 @@ class HeapDijkstra(SerialMethod):
             b.far[b.source] = 1
 
     def step(self, b: SolveBuffers, limit: float) -> Any:
-        return serial.heap_dijkstra(b.arcs, b.distances, b.far, b.near, b.at, b.bounds(limit))
+        dijkstra = b.variant(serial.heap_dijkstra)
+        return dijkstra(b.arcs, b.distances, b.far, b.near, b.at, b.bounds(limit))
 
 
 class PlainBellmanFord(SerialMethod):
@@ -42,7 +44,8 @@ class PlainBellmanFord(SerialMethod):
 
     def step(self, b: SolveBuffers, limit: float) -> Any:
         rounds = len(b.distances) - 1 if self._all_rounds else 0
-        serial.plain_bellman_ford(b.arcs, b.distances, b.at, rounds, b.bounds(limit))
+        relax = b.variant(serial.plain_bellman_ford)
+        relax(b.arcs, b.distances, b.at, rounds, b.bounds(limit))
         return least_left(b)
 
 
@@ -64,5 +67,5 @@ class QueueBellmanFord(SerialMethod):
         patience = ORDERED_PASSES * (len(b.share.heads) + 1000)
         order = self._order if b.at[near_far.RELAXATIONS] < patience else FIFO
         state = (b.distances, b.flags, b.near, b.at, self._total, order)
-        serial.queue_bellman_ford(b.arcs, *state, b.bounds(limit))
+        b.variant(serial.queue_bellman_ford)(b.arcs, *state, b.bounds(limit))
         return least_left(b)

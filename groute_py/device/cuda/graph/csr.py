@@ -76,8 +76,9 @@ class DeviceGraph:
         """Compile the kernels for offsets into as many arcs as any rank has."""
         terms = self.terms
         self.offset_type = offset_type(terms.arcs)
-        kernels = kernels_of(SOLVE, self.type, terms.arcs, terms.mode, pulls=terms.pulls)
-        self.kernels = Kernels(kernels, BLOCK)
+        extended = "" if terms.operator is None else terms.operator.cuda
+        how: dict[str, Any] = {"pulls": terms.pulls, "extended": extended}
+        self.kernels = Kernels(kernels_of(SOLVE, self.type, terms.arcs, terms.mode, **how), BLOCK)
 
     def point(self) -> None:
         """Make the struct: kernels take the arrays and numbers as they are now."""

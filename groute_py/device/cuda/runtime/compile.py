@@ -11,12 +11,15 @@ from cupy.cuda import driver
 
 from groute_py.device.cuda.runtime.memory_plan import is_wide
 from groute_py.kernels import ahead
-from groute_py.kernels.source import Program, options, text_of
+from groute_py.kernels.source import Program, options, text_with
 
 
-def module(program: Program, choices: tuple[str, ...]) -> Any:
-    """Return a program for the current GPU, from the build, CuPy's cache or the compiler."""
-    return _module(program, choices, capability())
+def module(program: Program, choices: tuple[str, ...], extended: str = "") -> Any:
+    """Return a program for the current GPU, from the build, CuPy's cache or the compiler.
+
+    ``extended`` is the expression of `kernels/primitives/algebra.cuh`, if there is one.
+    """
+    return _module(program, choices, extended, capability())
 
 
 def capability() -> str:
@@ -25,8 +28,8 @@ def capability() -> str:
 
 
 @cache
-def _module(program: Program, choices: tuple[str, ...], of_gpu: str) -> Any:
-    text = text_of(program)
+def _module(program: Program, choices: tuple[str, ...], extended: str, of_gpu: str) -> Any:
+    text = text_with(program, extended)
     if ahead.FOLDER.is_dir() and (built := _built(program, text, choices, of_gpu)) is not None:
         return built
     return cp.RawModule(code=text, options=choices, backend="nvrtc")
@@ -52,9 +55,10 @@ def kernels_of(
     mode: str = "alone",
     *,
     pulls: bool = False,
+    extended: str = "",
 ) -> dict[str, Any]:
     """The kernels of a program by name, for a number of arcs and a mode."""
     wide = is_wide(arc_count)
     choices = options(distance_type, wide_offsets=wide, mode=mode, pulls=pulls)
-    compiled = module(program, choices)
+    compiled = module(program, choices, extended)
     return {name: compiled.get_function(name) for name in program.entry_points}

@@ -34,7 +34,7 @@ MANY_TO_CUPY = 1100
 
 WARMED_UP: set[tuple[Any, ...]] = set()
 """Kernels loaded once in this process: methods and their variants, with a distance and an
-offset type, how ranks exchange, and whether they pull."""
+offset type, how ranks exchange, whether they pull, and an operator."""
 
 
 def smallest(distance_type: np.dtype[Any]) -> Share:
@@ -91,7 +91,7 @@ class CudaDevice:
 
     def warm_up(self, terms: Terms) -> None:
         # CuPy compiles what it loads with too, when it is first asked for it
-        kind = terms.distance_type, offset_type(terms.arcs), terms.mode, terms.pulls
+        kind = terms.distance_type, offset_type(terms.arcs), terms.mode, terms.pulls, terms.operator
         which = self._method_type, self._method.variant, *kind
         if which not in WARMED_UP:
             self.load(smallest(terms.distance_type), terms._replace(ranks=1))
