@@ -10,8 +10,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from groute_py.graph.operators import operator_for
 from groute_py.kernels import source
-from groute_py.kernels.source import MODES, PROGRAMS, SOLVE, Program, files_of, options, text_of
+from groute_py.kernels.source import (
+    MODES,
+    PROGRAMS,
+    SOLVE,
+    Program,
+    files_of,
+    options,
+    text_of,
+    text_with,
+)
 
 pytest.importorskip("cuda.bindings.nvrtc", reason="NVRTC is not installed")
 from support.machine_code import machine_code
@@ -69,6 +79,26 @@ PULLING = [
 def test_kernels_that_pull_compile(name: str, wide: bool, mode: str, architecture: str) -> None:
     choices = options(np.dtype(name), wide_offsets=wide, mode=mode, pulls=True)
     done = compiled(text_of(SOLVE), choices, architecture)
+    assert done.good, done.log
+    assert "warning" not in done.log, done.log
+
+
+@pytest.mark.parametrize(
+    ("expression", "kind", "mode"),
+    [
+        (
+            "max(abs(-distance) // 7 * 7, distance) + (7 if weight < 3 else weight)",
+            "int64",
+            "alone",
+        ),
+        ("max(distance, weight, 5000000000)", "int64", "fused"),
+        ("max(distance * 1.25 + weight, 1e-5) + abs(weight) / 3", "float64", "alone"),
+    ],
+)
+def test_kernels_of_expressions_compile(expression: str, kind: str, mode: str) -> None:
+    extended = operator_for(expression, np.arange(9, dtype=kind), "small").cuda
+    choices = options(np.dtype(kind), wide_offsets=False, mode=mode)
+    done = compiled(text_with(SOLVE, extended), choices, OLDEST)
     assert done.good, done.log
     assert "warning" not in done.log, done.log
 

@@ -161,13 +161,14 @@ def test_several_ranks(device: str, objective: str, ranks: int) -> None:
         check_values(graph, objective, source, routes.distances, targets=[0])
 
 
+@pytest.mark.parametrize("objective", ["minimax", "max(distance, weight)"])
 @pytest.mark.parametrize("name", [a.name for a in ALGORITHMS])
-def test_each_method_answers_or_is_refused(name: str) -> None:
+def test_each_method_answers_or_is_refused(name: str, objective: str) -> None:
     method = next(a for a in ALGORITHMS if a.name == name)
     graph = groute_py.generate("road:12x12")
-    how: dict[str, Any] = {"objective": "minimax", "algorithm": name, "device": "cpu"}
-    if not method.maxima:
-        with pytest.raises(InputError, match="takes the greatest"):
+    how: dict[str, Any] = {"objective": objective, "algorithm": name, "device": "cpu"}
+    if not method.extends:
+        with pytest.raises(InputError, match="adds weights, and the objective does not"):
             groute_py.sssp(graph, 5, **how)
         return
     result = groute_py.sssp(graph, 5, **how)
