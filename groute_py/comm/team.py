@@ -29,6 +29,12 @@ def hosts_of(channel: Channel) -> list[str]:
     return hosts
 
 
+def ranks_of_host(channel: Channel) -> Channel:
+    """Connect the ranks of this one's host; collective."""
+    hosts = hosts_of(channel)
+    return channel.split([hosts.index(host) for host in hosts])
+
+
 def part_of_host(hosts: list[str], rank: int) -> tuple[int, int]:
     """Return a rank's number among the ranks of its host, and their count.
 

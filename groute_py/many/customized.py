@@ -11,6 +11,8 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.comm.agree import collective
+from groute_py.comm.base import Channel, SoloChannel
 from groute_py.device.registry import Makers, kind_of, of_module
 from groute_py.device.rows import NarrowError
 from groute_py.errors import GraphError, InputError, quoted
@@ -56,8 +58,18 @@ class Customization(Protocol):
     """
 
     label: str
+    shares: int  # of the labels, on as many ranks; 1 if this one has all or none
     kind: Lengths
     weights: Any
+
+    def share(self, count: int) -> None:
+        """Have what looks up so many pairs on all ranks of the host; collective.
+
+        A `NarrowError` is one on all ranks.
+        """
+
+    def close(self) -> None:
+        """Free the labels; collective."""
 
     def customize(self, weights: Any, kind: Lengths) -> None:
         """Take other weights for all arcs; they are not negative, and on the device."""
@@ -118,16 +130,25 @@ def customize(
         raise GraphError(f"{quoted(whole.name)} has no vertices")
     checked_weights(whole.weights, whole.arc_count)
     start_s = time.monotonic()
-    return customized(whole, customizable(whole, source.orders), kind, local_rank(0), start_s)
+    order = customizable(whole, source.orders)
+    return customized(SoloChannel(), whole, order, kind, local_rank(0), start_s)
 
 
 def customized(
-    graph: Graph, hierarchy: CustomizableHierarchy, kind: str, local: int, start_s: float
+    channel: Channel,
+    graph: Graph,
+    hierarchy: CustomizableHierarchy,
+    kind: str,
+    local: int,
+    start_s: float,
 ) -> Customized:
-    """Return a graph on the host, customized on a device; its order was begun at ``start_s``."""
+    """Return a graph on the host, customized on a device; its order was begun at ``start_s``.
+
+    The ranks of the channel, which are of one host, have the same graph; see `Customized.share`.
+    """
     maker: Any = MAKERS[kind](local, False)
-    device = maker(hierarchy)
-    return Customized(graph, hierarchy, device, graph.weights, time.monotonic() - start_s)
+    device = maker(channel, hierarchy)
+    return Customized(channel, graph, hierarchy, device, time.monotonic() - start_s)
 
 
 class Customized:
@@ -146,18 +167,18 @@ class Customized:
 
     def __init__(
         self,
+        channel: Channel,
         graph: Graph,
         hierarchy: CustomizableHierarchy,
         device: Customization,
-        weights: Any,
         seconds: float,
     ) -> None:
-        self._graph, self.hierarchy, self._device = graph, hierarchy, device
+        self._channel, self._graph, self.hierarchy, self._device = channel, graph, hierarchy, device
         self._seconds, self._lock = seconds, RLock()
         self.unit: float | None = None
         self._finder: PathFinder | None = None
         self._unpacked: Any = None  # the weights of the finder's lengths
-        self.update(weights)
+        self.update(graph.weights)
 
     @property
     def label(self) -> str:
@@ -230,6 +251,35 @@ class Customized:
         with self._lock:
             ends = self._pair_ends(sources, targets)
             return self._answer(lambda: self._device.pairs(*ends), weights)
+
+    @property
+    def shares(self) -> int:
+        """Into how many shares the ranks of this host have split the labels; 1 if not at all."""
+        return self._device.shares
+
+    def share(self, count: int) -> None:
+        """Have labels on the ranks of this host, if they pay for so many pairs. Collective.
+
+        What is asked next, each rank answers by itself.
+
+        Raises:
+            GraphError: labels do not fit in memory, also if each rank has a share of them.
+        """
+        with self._lock:
+            if any(self._channel.gather(self._device.kind is WIDE)):
+                self._widen()
+            try:
+                self._device.share(count)
+            except NarrowError:  # on all ranks
+                if self._device.kind is WIDE:
+                    raise self._too_great() from None
+                self._widen()
+                self.share(count)
+
+    def close(self) -> None:
+        """Free the labels. Collective."""
+        with self._lock:
+            self._device.close()
 
     def distances(self, sources: NDArray[np.int64], targets: NDArray[np.int64]) -> Any:
         """The distances of pairs of vertices by position, which have been checked."""
@@ -386,6 +436,11 @@ class Customized:
                 raise self._too_great() from None
         self._device.customize(self._device.weights, WIDE)
         return self._at_any_width(answer)
+
+    def _widen(self) -> None:
+        with collective(self._channel):
+            if self._device.kind is not WIDE:
+                self._device.customize(self._device.weights, WIDE)
 
     def _too_great(self) -> GraphError:
         return GraphError(

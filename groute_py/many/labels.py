@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.agree import collective, on_root
-from groute_py.comm.base import Channel
+from groute_py.comm.base import Channel, SoloChannel
+from groute_py.comm.team import ranks_of_host
 from groute_py.device.registry import gpu_problem
 from groute_py.device.rows import RowBlock, surely_fits
 from groute_py.engine.options import Options
@@ -72,6 +73,7 @@ class GraphLabels:
         self._source, self.order = source, cast("OneOrder | None", None)
         self._is_saved: bool | None = None  # None where it has not been looked for
         self._hierarchy: CustomizableHierarchy | None = None
+        self._host: Channel = SoloChannel()  # between the ranks of this one's host
         self._customized: Customized | None = None
         self._missed_s = 0.0  # on rank 0
         self._why_never = ""
@@ -109,27 +111,40 @@ class GraphLabels:
             return replace(other, reason=reason)
         start_s = time.monotonic()
         try:
-            self._make(channel, graph, options)
+            ready = self._make(channel, graph, options, request)
         except (GraphError, SetupError) as problem:
+            self.drop()
             if self._hierarchy is None:
                 self._why_never = str(problem)
             else:  # memory is short, perhaps for a while
                 self._shortage, now = str(problem), time.monotonic()
                 self._again = now + PATIENCE * (now - start_s)
             return replace(other, reason=f"{other.reason}; no labels: {problem}")
+        if ready.shares > 1:
+            reason = f"{reason}; {ready.shares} ranks have a share of the labels each"
         return Choice(LABELS, _device(options, facts), reason)
 
     def update(self, weights: Any, arcs: Any) -> None:
-        """Take other weights, as `Customized.update`; labels that cannot have them are dropped."""
+        """Take other weights, as `Customized.update`; labels that cannot have them are dropped.
+
+        Collective.
+        """
         graph, self._customized = self._customized, None  # unless this ends well
-        if graph is not None:
-            with suppress(GraphError, MemoryError):
-                graph.update(weights, arcs=arcs)
-                self._customized = graph if graph.unit is None else None
+        if graph is None:
+            return
+        is_right = False
+        with suppress(GraphError, MemoryError):
+            graph.update(weights, arcs=arcs)
+            is_right = graph.unit is None
+        self._customized = graph
+        if not all(self._host.gather(is_right)):
+            self.drop()
 
     def drop(self) -> None:
-        """Free the device; the order stays."""
-        self._customized = None
+        """Free the device; the order stays. Collective."""
+        graph, self._customized = self._customized, None
+        if graph is not None:
+            graph.close()
 
     def _decide(
         self,
@@ -186,20 +201,23 @@ class GraphLabels:
             return self.order
         return self._source.orders
 
-    def _make(self, channel: Channel, graph: Graph, options: Options) -> None:
-        """Order the graph on rank 0, and customize it on every rank; collective."""
+    def _make(
+        self, channel: Channel, graph: Graph, options: Options, request: tuple[str, int]
+    ) -> Customized:
+        """Order the graph on rank 0, customize it on every rank, and have labels; collective."""
         start_s = time.monotonic()
         if self._hierarchy is None:
             with span("order"):
                 self._hierarchy = on_root(channel, lambda: customizable(graph, self._orders))
+                self._host = ranks_of_host(channel)
         with collective(channel), span("labels"):
             if self._customized is None:
-                kind = _device(options, graph)
-                place = kind, local_rank(channel.rank)
-                graph_on_device = customized(graph, self._hierarchy, *place, start_s)
-                first = np.zeros(1, np.int64)
-                graph_on_device.distances(first, first)  # which asks for the memory
-                self._customized = graph_on_device
+                place = _device(options, graph), local_rank(channel.rank)
+                self._customized = customized(self._host, graph, self._hierarchy, *place, start_s)
+        kind, count = request
+        with collective(channel), span("labels"):
+            self.customized.share(0 if kind == "rows" else count)
+        return self.customized
 
 
 class LabelRows:

@@ -29,6 +29,7 @@ RUNS = [
     "exchange_on_gpus.py rounds 30 bfs",
     "stops_on_gpus.py road:2000x2000",
     "floyd_on_gpus.py",
+    "labels_on_gpus.py",
 ]
 """With a GPU for each rank."""
 

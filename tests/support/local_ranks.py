@@ -10,6 +10,7 @@ import random
 import threading
 import time
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -66,7 +67,7 @@ class LocalChannel:
 
     def broadcast(self, value: T) -> T:
         first: T = self._all(value)[0]
-        return first
+        return first if self.rank == 0 else copy(first)
 
     def gather(self, value: T) -> list[T]:
         return self._all(value)

@@ -9,10 +9,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.comm.agree import collective
+from groute_py.comm.base import Channel
+from groute_py.comm.shared_memory import shared_memory
 from groute_py.device.rows import NarrowError
 from groute_py.errors import GraphError
 from groute_py.graph.hierarchy.separators.customizable import CustomizableHierarchy
-from groute_py.graph.hierarchy.separators.labels import label_rows, range_minima
+from groute_py.graph.hierarchy.separators.labels import LabelShares, range_minima
 from groute_py.graph.hierarchy.separators.lengths import NARROW, Lengths
 from groute_py.graph.tails import offsets_of, ranges
 from groute_py.kernels.cpu import customization
@@ -34,12 +37,15 @@ SLICE, CLIMBS = 1 << 14, 1 << 6
 
 
 class CpuCustomization:
-    """The hierarchy of a graph, customized for one set of weights (int64, (m,)) after another."""
+    """The hierarchy of a graph, customized for one set of weights (int64, (m,)) after another.
+
+    The ranks of the channel, which are of one host, have labels together.
+    """
 
     label = "cpu"
 
-    def __init__(self, hierarchy: CustomizableHierarchy) -> None:
-        self._hierarchy = hierarchy
+    def __init__(self, channel: Channel, hierarchy: CustomizableHierarchy) -> None:
+        self._channel, self._hierarchy = channel, hierarchy
         self._rows, self._triangles = hierarchy.rows, triangles_of(hierarchy)
         self._lower: tuple[NDArray[np.int64], NDArray[np.int32]] | None = None
         self._depths = hierarchy.depths()
@@ -89,6 +95,24 @@ class CpuCustomization:
         changed = self.weights.copy()
         changed[arcs] = weights
         return changed
+
+    @property
+    def shares(self) -> int:
+        """Into how many shares the labels are split; 1 if there are none."""
+        return 1 if self._labels is None else self._channel.size
+
+    def share(self, count: int) -> None:
+        """Have labels on all ranks if they pay for so many pairs more; collective."""
+        if self._channel.size > 1:
+            ranks = self._channel.gather((self._answered, self._labels is not None))
+            self._answered = max(answered for answered, _ in ranks)
+            if not all(has for _, has in ranks):
+                self._labels = None
+            self._want_labels(count)
+
+    def close(self) -> None:
+        """Free the labels."""
+        self._labels = None
 
     def pairs(self, sources: Any, targets: Any) -> NDArray[np.int64]:
         """Return distances of pairs, the greatest int64 without a path, or raise `NarrowError`."""
@@ -159,41 +183,59 @@ class CpuCustomization:
         return as_distances(lengths, kind)
 
     def _labels_for(self, count: int) -> Labels | None:
-        """The labels, if they pay for so many pairs more and there is room for them."""
+        """The labels, if they pay for so many pairs more and there is room for them.
+
+        Where ranks have them together they are there already, if at all; see `share`.
+        """
+        if self._channel.size == 1:
+            self._want_labels(count)
+        return self._labels
+
+    def _want_labels(self, count: int) -> None:
         self._answered += count
         if self._labels is None and self._answered >= PAIRS_A_LABEL * self._hierarchy.vertex_count:
+            above = self._hierarchy, self._depths, self._lengths, self.kind
             with suppress(GraphError):
-                self._labels = Labels(self._hierarchy, self._depths, self._lengths, self.kind)
-        return self._labels
+                self._labels = Labels(self._channel, *above)
 
 
 class Labels:
-    """The labels of all vertices, both ways; `NarrowError` if a distance does not fit."""
+    """The labels of all vertices, both ways; each rank fills a share of them.
+
+    Collective; `NarrowError` on all ranks if a distance does not fit.
+    """
 
     def __init__(
         self,
+        channel: Channel,
         hierarchy: CustomizableHierarchy,
         depths: NDArray[np.int32],
         lengths: NDArray[Any],
         kind: Lengths,
     ) -> None:
-        self._kind, self._rows, count = kind, label_rows(hierarchy), hierarchy.vertex_count
-        nbytes = 2 * kind.type.itemsize * int(self._rows[-1])
-        check_room(nbytes, f"labels of {count:,} vertices")
+        self._kind, count = kind, hierarchy.vertex_count
+        shares = LabelShares(hierarchy, channel.size)
+        begins = shares.begins(channel.rank)
+        bases = offsets_of(np.array(channel.gather(int(begins[-1]))))
+        self._rows = shares.rows(bases[:-1])
+        nbytes = 2 * kind.type.itemsize * int(bases[-1])
+        memory = shared_memory(channel, nbytes, f"labels of {count:,} vertices")
+        self._up, self._down = labels = memory.view(kind.type).reshape(2, -1)
         by_preorder = np.empty(count, np.uint16)
         by_preorder[hierarchy.preorder] = depths
         self._tree = hierarchy.preorder, range_minima(by_preorder, np)
+        own = slice(*bases[channel.rank : channel.rank + 2])
+        arcs = hierarchy.rows, depths, begins, lengths
 
-        def fill(side: int) -> NDArray[Any]:
-            labels = np.full(self._rows[-1], kind.nothing, kind.type)
-            arcs = hierarchy.rows, depths, self._rows, lengths
-            customization.fill_labels(*arcs, side, kind.nothing, labels)
-            if customization.greatest_length(labels, kind.nothing) > kind.limit:
-                raise NarrowError
-            return labels
+        def fill(side: int) -> bool:
+            share = labels[side, own]
+            customization.fill_labels(*arcs, side, kind.nothing, share)
+            return bool(customization.greatest_length(share, kind.nothing) > kind.limit)
 
-        with ThreadPoolExecutor(2) as pool:
-            self._up, self._down = pool.map(fill, range(2))
+        with collective(channel), ThreadPoolExecutor(2) as pool:
+            is_wide = any(pool.map(fill, range(2)))
+        if any(channel.gather(is_wide)):
+            raise NarrowError
 
     def between(self, sources: NDArray[np.int32], targets: NDArray[np.int32]) -> NDArray[np.int64]:
         """The distances of pairs of numbers, with the greatest int64 where no path leads."""

@@ -162,11 +162,13 @@ def fill_labels(
     """Fill labels with the distances up to (``side`` 0) or down from (1) each vertex's ancestors.
 
     The label of a vertex begins at ``begins`` (n + 1,) and has an entry for each ancestor by depth
-    (``depths``, by number), and one for the vertex.
+    (``depths``, by number), and one for the vertex; one that is empty there is left out.
     """
     offsets, heads = rows
     number = labels.dtype.type
     for low in range(len(depths)):
+        if begins[low] == begins[low + 1]:
+            continue
         own = labels[begins[low] : begins[low] + depths[low] + 1]
         own[:] = nothing
         own[depths[low]] = 0

@@ -7,6 +7,7 @@
 #include "primitives/warp.cuh"
 
 #define ROW_STEP 4
+#define MOST_SHARES 8
 #define EACH (16 / sizeof(Length))  // entries that a thread loads at once
 #define PAIR_THREADS 8              // of a pair
 #define PART 32                     // entries of a label that a warp computes
@@ -73,14 +74,25 @@ extern "C" __global__ void fill_labels(u32 begin, u32 end, u32 depth, const u32*
     *(ulonglong2*)(labels + (u64)rows[vertex] * ROW_STEP + entry) = *(const ulonglong2*)&best;
 }
 
-// How labels are found: by vertex of the graph the place in a preorder of the tree, and the row; and the least depth of
-// each range of the preorder whose length is a power of two.
-struct Tree {
+// The labels of all vertices, in shares by ranges of a preorder of the tree; other GPUs' shares are mapped. By vertex of
+// the graph the place in the preorder, and the row in the share; and the least depth of each range of the preorder
+// whose length is a power of two.
+struct Labels {
+    const Length* up[MOST_SHARES];
+    const Length* down[MOST_SHARES];
+    u32 firsts[MOST_SHARES];  // places
+    u32 shares;
+    u32 vertices;
     const u32* places;
     const u32* rows;
     const u16* minima;
-    u32 vertices;
 };
+
+__device__ __forceinline__ u32 share_of(const Labels& labels, u32 place) {
+    u32 share = 0;
+    for (u32 next = 1; next < labels.shares; next++) share += place >= labels.firsts[next];
+    return share;
+}
 
 __device__ __forceinline__ Entries load_entries(const Length* place) {
     Entries entries;
@@ -90,23 +102,23 @@ __device__ __forceinline__ Entries load_entries(const Length* place) {
 
 // Ancestors in common of two places: as many as the least depth behind the one up to the other, which is that of a
 // child of the last of them.
-__device__ __forceinline__ u32 shared_ancestors(const Tree& tree, u32 a, u32 b) {
+__device__ __forceinline__ u32 shared_ancestors(const Labels& labels, u32 a, u32 b) {
     const u32 first = min(a, b) + 1, last = max(a, b), power = 31 - __clz((int)(last - first + 1));
-    const u16* minima = tree.minima + (u64)power * tree.vertices;
+    const u16* minima = labels.minima + (u64)power * labels.vertices;
     return min((u32)minima[first], (u32)minima[last + 1 - (1u << power)]);
 }
 
 // PAIR_THREADS neighbouring threads look up a pair, and the first of them has the distance.
-__device__ __forceinline__ i64 look_up(const Tree& tree, const Length* up, const Length* down, u32 source, u32 target) {
+__device__ __forceinline__ i64 look_up(const Labels& labels, u32 source, u32 target) {
     const u32 part = threadIdx.x % PAIR_THREADS;
-    const u32 a = tree.places[source], b = tree.places[target];
+    const u32 a = labels.places[source], b = labels.places[target];
     Length best = NOTHING;
     if (a == b)
         best = 0;
     else {
-        const Length* from = up + (u64)tree.rows[source] * ROW_STEP;
-        const Length* to = down + (u64)tree.rows[target] * ROW_STEP;
-        const u32 shared = shared_ancestors(tree, a, b);
+        const Length* from = labels.up[share_of(labels, a)] + (u64)labels.rows[source] * ROW_STEP;
+        const Length* to = labels.down[share_of(labels, b)] + (u64)labels.rows[target] * ROW_STEP;
+        const u32 shared = shared_ancestors(labels, a, b);
         for (u32 entry = part * EACH; entry < shared; entry += PAIR_THREADS * EACH) {
             const Entries x = load_entries(from + entry), y = load_entries(to + entry);
 #pragma unroll
@@ -120,28 +132,26 @@ __device__ __forceinline__ i64 look_up(const Tree& tree, const Length* up, const
 }
 
 // Distances of pairs; the bytes are those of a vertex.
-extern "C" __global__ void look_up_pairs(const __grid_constant__ Tree tree, const Length* up, const Length* down,
-                                         const void* sources, const void* targets, u32 source_bytes, u32 target_bytes,
-                                         u64 count, i64* distances, u32* flags) {
+extern "C" __global__ void look_up_pairs(const __grid_constant__ Labels labels, const void* sources, const void* targets,
+                                         u32 source_bytes, u32 target_bytes, u64 count, i64* distances, u32* flags) {
     const u64 step = (u64)gridDim.x * blockDim.x / PAIR_THREADS;
     u64 pair = ((u64)blockIdx.x * blockDim.x + threadIdx.x) / PAIR_THREADS;
     for (; pair < count; pair += step) {
-        const u32 source = vertex_at(sources, source_bytes, pair, tree.vertices, flags);
-        const u32 target = vertex_at(targets, target_bytes, pair, tree.vertices, flags);
-        const i64 distance = look_up(tree, up, down, source, target);
+        const u32 source = vertex_at(sources, source_bytes, pair, labels.vertices, flags);
+        const u32 target = vertex_at(targets, target_bytes, pair, labels.vertices, flags);
+        const i64 distance = look_up(labels, source, target);
         if (threadIdx.x % PAIR_THREADS == 0) distances[pair] = distance;
     }
 }
 
 // The distances from each source to each target, row by row; the grid has a row of blocks for each source.
-extern "C" __global__ void look_up_rows(const __grid_constant__ Tree tree, const Length* up, const Length* down,
-                                        const void* sources, const void* targets, u32 source_bytes, u32 target_bytes,
-                                        u32 columns, i64* distances, u32* flags) {
-    const u32 source = vertex_at(sources, source_bytes, blockIdx.y, tree.vertices, flags);
+extern "C" __global__ void look_up_rows(const __grid_constant__ Labels labels, const void* sources, const void* targets,
+                                        u32 source_bytes, u32 target_bytes, u32 columns, i64* distances, u32* flags) {
+    const u32 source = vertex_at(sources, source_bytes, blockIdx.y, labels.vertices, flags);
     u32 column = (blockIdx.x * blockDim.x + threadIdx.x) / PAIR_THREADS;
     for (; column < columns; column += gridDim.x * blockDim.x / PAIR_THREADS) {
-        const u32 target = vertex_at(targets, target_bytes, column, tree.vertices, flags);
-        const i64 distance = look_up(tree, up, down, source, target);
+        const u32 target = vertex_at(targets, target_bytes, column, labels.vertices, flags);
+        const i64 distance = look_up(labels, source, target);
         if (threadIdx.x % PAIR_THREADS == 0) distances[(u64)blockIdx.y * columns + column] = distance;
     }
 }

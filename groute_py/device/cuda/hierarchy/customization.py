@@ -8,6 +8,7 @@ import cupy as cp
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.comm.base import Channel
 from groute_py.device.cuda.hierarchy.customizer import (
     BLOCK,
     TOO_WIDE,
@@ -15,7 +16,7 @@ from groute_py.device.cuda.hierarchy.customizer import (
     Customizer,
     refuse_large,
 )
-from groute_py.device.cuda.hierarchy.labels import CudaLabels, Tree
+from groute_py.device.cuda.hierarchy.labels import CudaLabels, team_for
 from groute_py.device.cuda.runtime.compile import kernels_of
 from groute_py.device.cuda.runtime.gpu import GpuContext
 from groute_py.device.cuda.runtime.launch import Kernels, Repeated
@@ -80,17 +81,37 @@ ROWS_AT_ONCE = 1 << 15
 class CudaCustomization:
     """A `groute_py.many.customized.Customization` on a GPU; all work is in the current stream."""
 
-    def __init__(self, local: int, hierarchy: CustomizableHierarchy) -> None:
-        self._gpu = GpuContext(local)
+    def __init__(self, local: int, channel: Channel, hierarchy: CustomizableHierarchy) -> None:
+        self._gpu, self._channel = GpuContext(local), channel
         self.label, self.kind = self._gpu.label, NARROW
         self.weights = cp.zeros(0, np.int64)
         refuse_large(Arcs.bytes_of(hierarchy), "a customizable hierarchy", self._gpu)
         self._arcs = Arcs(hierarchy, Kernels(kernels_of(CUSTOMIZATION, NARROW.signed, 0), BLOCK))
-        self._tree: Tree | None = None
         self._hierarchy = hierarchy
         self._by_kind: dict[np.dtype[Any], Customizer] = {}
         self._sweeps: dict[tuple[np.dtype[Any], int], CudaRows] = {}
         self._labels: CudaLabels | None = None
+
+    @property
+    def shares(self) -> int:
+        return 1 if self._labels is None else self._labels.team.size
+
+    def share(self, count: int) -> None:
+        self._gpu.use()
+        has = self._labels is not None and self._labels.kind is self.kind
+        if not all(self._channel.gather(has)):
+            self.close()
+            team = team_for(self._channel, self._hierarchy, self.kind, self._gpu)
+            above = self._hierarchy, self._arcs, self._customizer(self.kind), self._gpu
+            self._labels = CudaLabels(team, *above)
+        assert self._labels is not None
+        if any(self._labels.team.gather(self._labels.are_due)):
+            self._labels.fill()
+
+    def close(self) -> None:
+        labels, self._labels = self._labels, None
+        if labels is not None:
+            labels.close()
 
     def customize(self, weights: Any, kind: Lengths) -> None:
         self._gpu.use()
@@ -183,10 +204,8 @@ class CudaCustomization:
         return vertices if vertices.flags.c_contiguous else vertices.copy()
 
     def _take(self, weights: Any, kind: Lengths) -> None:
-        self.weights = weights
-        if kind is not self.kind:
-            self._labels, self.kind = None, kind
-        elif self._labels is not None:
+        self.weights, self.kind = weights, kind
+        if self._labels is not None:
             self._labels.are_due = True
 
     def _customizer(self, kind: Lengths) -> Customizer:
@@ -202,18 +221,10 @@ class CudaCustomization:
         return self._sweeps[key]
 
     def _labelled(self) -> CudaLabels:
-        """Return the labels by the current weights; `NarrowError` if a distance does not fit."""
-        if self._labels is None:
-            takes = CudaLabels.bytes_of(self._hierarchy, self.kind)
-            refuse_large(takes, "labels of all vertices", self._gpu)
-            self._tree = self._tree or Tree(self._hierarchy)
-            customizer, processors = self._customizer(self.kind), self._gpu.processors
-            self._labels = CudaLabels(self._tree, self._arcs, customizer, processors)
-        if self._labels.are_due:
-            self._labels.fill()
-            if int(self._labels.flags[0]) & TOO_WIDE:
-                raise NarrowError
-            self._labels.are_due = False
+        """Return the labels by the current weights, which several ranks have by `share`."""
+        if self._channel.size == 1:
+            self.share(1)
+        assert self._labels is not None
         return self._labels
 
     def _refuse_vertices(self, labels: CudaLabels) -> None:

@@ -1,4 +1,4 @@
-"""Labels of a customized hierarchy on a GPU; see `groute_py.graph.hierarchy.separators.labels`."""
+"""Labels of a customized hierarchy on GPUs; see `groute_py.graph.hierarchy.separators.labels`."""
 
 from __future__ import annotations
 
@@ -6,13 +6,21 @@ from typing import Any
 
 import cupy as cp
 import numpy as np
+from numpy.typing import NDArray
 
-from groute_py.device.cuda.hierarchy.customizer import Arcs, Customizer
+from groute_py.comm.agree import collective
+from groute_py.comm.base import Channel, SoloChannel
+from groute_py.device.cuda.hierarchy.customizer import TOO_WIDE, Arcs, Customizer, refuse_large
+from groute_py.device.cuda.peer.access import why_not
+from groute_py.device.cuda.runtime.gpu import GpuContext
+from groute_py.device.cuda.runtime.ipc import Shared
 from groute_py.device.cuda.runtime.launch import Repeated
 from groute_py.device.cuda.runtime.structs import pointed
 from groute_py.device.cuda.runtime.transfer import to_device
+from groute_py.device.rows import NarrowError
+from groute_py.errors import GraphError
 from groute_py.graph.hierarchy.separators.customizable import CustomizableHierarchy
-from groute_py.graph.hierarchy.separators.labels import STEP, label_rows, range_minima
+from groute_py.graph.hierarchy.separators.labels import STEP, LabelShares, range_minima
 from groute_py.graph.hierarchy.separators.lengths import Lengths
 from groute_py.kernels.source import CUSTOMIZATION
 from groute_py.kernels.structs import struct
@@ -24,46 +32,85 @@ block that looks up pairs."""
 BLOCKS_A_PROCESSOR = 64
 
 
-class Tree:
-    """The elimination tree, for look-ups: struct ``Tree`` of labels.cu, and its arrays."""
+def team_for(
+    channel: Channel, hierarchy: CustomizableHierarchy, kind: Lengths, gpu: GpuContext
+) -> Channel:
+    """Connect the ranks that have labels together: this one alone if each has room for all.
 
-    def __init__(self, hierarchy: CustomizableHierarchy) -> None:
-        rows, depths = label_rows(hierarchy), hierarchy.depths().astype(np.uint16)
-        self.size = int(rows[-1])
-        self.rows, self.depths = to_device(rows[:-1] // STEP, np.uint32), cp.asarray(depths)
-        by_preorder = np.empty_like(depths)
-        by_preorder[hierarchy.preorder] = depths
-        numbers = cp.asarray(hierarchy.numbers)
-        self._arrays = {
-            "places": cp.asarray(hierarchy.preorder)[numbers].astype(np.uint32),
-            "rows": self.rows[numbers],
-            "minima": range_minima(cp.asarray(by_preorder), cp),
-        }
-        vertices = {"vertices": hierarchy.vertex_count}
-        self.struct = pointed(struct(CUSTOMIZATION, "Tree"), self._arrays, vertices)
+    Collective. If they do not fit on all GPUs together either, that is a `GraphError` on each rank.
+    """
+    takes = _bytes_of(LabelShares(hierarchy, 1), 0, hierarchy, kind)
+    if channel.size == 1 or all(channel.gather(takes <= gpu.room())):
+        refuse_large(takes, "labels of all vertices", gpu)
+        return SoloChannel()
+    if problem := why_not(channel, gpu.id):
+        raise GraphError(f"labels of all vertices do not fit on each GPU, and {problem}")
+    with collective(channel):
+        takes = _bytes_of(LabelShares(hierarchy, channel.size), channel.rank, hierarchy, kind)
+        refuse_large(takes, f"labels in a share for each of {channel.size} ranks", gpu)
+    return channel
+
+
+def _bytes_of(
+    shares: LabelShares, share: int, hierarchy: CustomizableHierarchy, kind: Lengths
+) -> int:
+    count = hierarchy.vertex_count
+    finding = count * (2 * max(count.bit_length(), 1) + 18)
+    return 2 * kind.type.itemsize * int(shares.begins(share)[-1]) + finding
 
 
 class CudaLabels:
-    """The labels of all vertices, both ways; ``are_due`` if lengths have changed since."""
+    """The labels of all vertices, both ways; ``are_due`` if lengths have changed since.
 
-    def __init__(self, tree: Tree, arcs: Arcs, customizer: Customizer, processors: int) -> None:
-        self._tree, self._arcs, self._customizer = tree, arcs, customizer
-        self._labels = [cp.empty(tree.size, customizer.kind.type) for _ in range(2)]
+    Each rank of a `team_for` them has a share, and maps the others'. Collective, but for look-ups.
+    """
+
+    def __init__(
+        self,
+        team: Channel,
+        hierarchy: CustomizableHierarchy,
+        arcs: Arcs,
+        customizer: Customizer,
+        gpu: GpuContext,
+    ) -> None:
+        self.team, self._arcs, self._customizer = team, arcs, customizer
+        self.kind, self._most_blocks = customizer.kind, gpu.processors * BLOCKS_A_PROCESSOR
+        with collective(team):
+            shares, depths = LabelShares(hierarchy, team.size), hierarchy.depths().astype(np.uint16)
+            by_preorder = np.empty_like(depths)
+            by_preorder[hierarchy.preorder] = depths
+            begins, rows = shares.begins(team.rank), shares.rows(np.zeros(team.size, np.int64))
+            self._spans, numbers = _spans(begins, hierarchy.levels), cp.asarray(hierarchy.numbers)
+            self._rows, self._depths = to_device(begins[:-1] // STEP, np.uint32), cp.asarray(depths)
+            self._arrays = {
+                "places": cp.asarray(hierarchy.preorder)[numbers].astype(np.uint32),
+                "rows": to_device(rows // STEP, np.uint32)[numbers],
+                "minima": range_minima(cp.asarray(by_preorder), cp),
+            }
+            self._shared = Shared(team, 2 * int(begins[-1]), self.kind.type)
+        halves = np.array(team.gather(self._shared.array.nbytes // 2), np.uint64)
+        counts = {"shares": team.size, "vertices": hierarchy.vertex_count}
+        self._struct = pointed(struct(CUSTOMIZATION, "Labels"), self._arrays, counts)
+        self._struct["firsts"][0, : team.size] = shares.bounds[:-1]
+        addresses = np.array(self._shared.map(), np.uint64)
+        self._struct["up"][0, : team.size] = addresses
+        self._struct["down"][0, : team.size] = addresses + halves
         self.are_due, self.flags = True, cp.zeros(1, np.uint32)
-        self._most_blocks = processors * BLOCKS_A_PROCESSOR
         self._fill = Repeated(self._fill_levels)
 
-    @staticmethod
-    def bytes_of(hierarchy: CustomizableHierarchy, kind: Lengths) -> int:
-        """Bytes of them and of the tree."""
-        count = hierarchy.vertex_count
-        tree = count * (2 * max(count.bit_length(), 1) + 18)
-        return 2 * kind.type.itemsize * int(label_rows(hierarchy)[-1]) + tree
-
     def fill(self) -> None:
-        """Fill them by the customized lengths."""
-        self.flags.fill(0)
-        self._fill()
+        """Fill them by the customized lengths; `NarrowError` on all ranks if one does not fit."""
+        with collective(self.team):
+            self.flags.fill(0)
+            self._fill()
+            is_wide = int(self.flags[0]) & TOO_WIDE  # read when they are filled
+        if any(self.team.gather(is_wide)):
+            raise NarrowError
+        self.are_due = False
+
+    def close(self) -> None:
+        """Free them."""
+        self._shared.close()
 
     def pairs(self, sources: Any, targets: Any) -> Any:
         """Return distances (int64) of pairs of vertices that are on the GPU, in 4 or 8 bytes."""
@@ -80,15 +127,23 @@ class CudaLabels:
         blocks = -(-int(count) * PAIR_THREADS // PAIR_BLOCK)
         grid = max(min(blocks, self._most_blocks), 1), rows
         sizes = (np.uint32(end.itemsize) for end in ends)
-        words = self._tree.struct, *self._labels, *ends, *sizes, count, distances, self.flags
+        words = self._struct, *ends, *sizes, count, distances, self.flags
         self._customizer.kernels[kernel](grid, (PAIR_BLOCK,), words)
 
     def _fill_levels(self) -> None:
-        tree, arcs = self._tree, self._arcs
-        arrays = arcs.offsets, arcs.heads, tree.depths, tree.rows, self._customizer.lengths
-        for depth, begin in enumerate(arcs.levels[:-1]):
-            end = arcs.levels[depth + 1]
+        arcs, labels = self._arcs, self._shared.array.reshape(2, -1)
+        arrays = arcs.offsets, arcs.heads, self._depths, self._rows, self._customizer.lengths
+        for depth, begin, end in self._spans:
             warps = 2 * (end - begin) * (depth // PARTS + 1)
             numbers = np.uint32(begin), np.uint32(end), np.uint32(depth)
-            words = *numbers, *arrays, *self._labels, self.flags
+            words = *numbers, *arrays, *labels, self.flags
             self._customizer.kernels.run("fill_labels", 32 * warps, *words)
+
+
+def _spans(begins: NDArray[np.int64], levels: NDArray[np.int64]) -> list[tuple[int, int, int]]:
+    """Depths, and the first and the last number, plus one, of those that have a label there."""
+    numbers = np.flatnonzero(np.diff(begins))
+    firsts, stops = np.searchsorted(numbers, levels[:-1]), np.searchsorted(numbers, levels[1:])
+    depths = np.flatnonzero(firsts < stops)
+    spans = depths, numbers[firsts[depths]], numbers[stops[depths] - 1] + 1
+    return list(zip(*(column.tolist() for column in spans), strict=True))

@@ -64,3 +64,35 @@ def unmap(channel: Channel, addresses: list[int]) -> None:
     for rank, address in enumerate(addresses):
         if rank != channel.rank:
             runtime.ipcCloseMemHandle(address)
+
+
+class Shared:
+    """An array of each rank that all ranks of a team map; of one rank alone, an ordinary one.
+
+    One that is never closed keeps its memory, which peers may still map.
+    """
+
+    def __init__(self, team: Channel, length: int, dtype: np.dtype[Any]) -> None:
+        self._team, self._addresses = team, list[int]()
+        if team.size > 1:
+            cp.get_default_memory_pool().free_all_blocks()  # its memory lies outside
+        self.array = (exportable if team.size > 1 else cp.empty)(length, dtype)
+
+    def map(self) -> list[int]:
+        """Return the addresses of the ranks' arrays in this process; collective."""
+        if self._team.size == 1:
+            return [self.array.data.ptr]
+        self._addresses = mapped(self._team, self.array.data.ptr)
+        _MAPPED.add(self)
+        return self._addresses
+
+    def close(self) -> None:
+        """Let the memory be freed, when no kernel reads it any more; collective."""
+        if self._addresses:
+            unmap(self._team, self._addresses)
+            self._team.gather(None)  # nobody frees what a peer still maps
+            self._addresses = []
+            _MAPPED.discard(self)
+
+
+_MAPPED: set[Shared] = set()

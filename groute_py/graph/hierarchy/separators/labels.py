@@ -20,10 +20,55 @@ STEP = 4
 """Labels begin at multiples of so many entries, so that threads load 16 bytes."""
 
 
-def label_rows(hierarchy: CustomizableHierarchy) -> NDArray[np.int64]:
-    """Begins of the labels by number, and the end of the last one: shape (n + 1,)."""
-    widths = (np.arange(hierarchy.level_count, dtype=np.int64) // STEP + 1) * STEP
-    return offsets_of(np.repeat(widths, np.diff(hierarchy.levels)))
+class LabelShares:
+    """All labels, in as many shares as ranks hold them: each those of a range of the preorder.
+
+    The label of a vertex follows from those of its ancestors. These are in the range, or are
+    ancestors of its first vertex. So a share, which has the labels of those too, needs no other.
+
+    Attributes:
+        bounds: where each range begins, then n: shape (count + 1,). All have about as many entries.
+    """
+
+    def __init__(self, hierarchy: CustomizableHierarchy, count: int) -> None:
+        self._hierarchy = hierarchy
+        widths = (np.arange(hierarchy.level_count, dtype=np.int64) // STEP + 1) * STEP
+        self._widths = np.repeat(widths, np.diff(hierarchy.levels))
+        by_preorder = np.empty_like(self._widths)
+        by_preorder[hierarchy.preorder] = self._widths
+        ends = offsets_of(by_preorder)
+        self.bounds = np.searchsorted(ends, np.arange(count) * ends[-1] // count)
+        self.bounds = np.append(self.bounds, hierarchy.vertex_count)
+
+    def begins(self, share: int) -> NDArray[np.int64]:
+        """Where labels begin in a share, by number, and its size at the end: shape (n + 1,).
+
+        A label that it does not have is empty. Those of one depth that it has lie together.
+        """
+        has, hierarchy = self._range(share), self._hierarchy
+        if has.any():
+            vertex = int((hierarchy.preorder == self.bounds[share]).argmax())
+            while (arc := hierarchy.offsets[vertex]) < hierarchy.offsets[vertex + 1]:
+                vertex = int(hierarchy.heads[arc])
+                has[vertex] = True
+        return offsets_of(np.where(has, self._widths, 0))
+
+    def rows(self, bases: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Where the label of each vertex begins, by number, in the share whose range has it.
+
+        ``bases``, (count,), are added: where each share begins.
+        """
+        rows = np.empty(self._hierarchy.vertex_count, np.int64)
+        for share, base in enumerate(bases.tolist()):
+            own = self._range(share)
+            rows[own] = self.begins(share)[:-1][own] + base
+        return rows
+
+    def _range(self, share: int) -> NDArray[np.bool_]:
+        """Marks of the vertices of a range, by number."""
+        places, (first, stop) = self._hierarchy.preorder, self.bounds[share : share + 2]
+        marks: NDArray[np.bool_] = (first <= places) & (places < stop)
+        return marks
 
 
 def range_minima(values: Any, xp: Any) -> Any:
