@@ -289,7 +289,7 @@ class Customized:
     def paths(self, sources: Vertices, targets: Vertices) -> list[NDArray[Any]]:
         """The ids of the vertices on a shortest path of each of k pairs; none without a path.
 
-        Found on a core, one after another. Of equally short paths any may come.
+        Found on the cores. Of equally short paths any may come.
 
         Raises:
             GraphError, InputError: as `pairs`.

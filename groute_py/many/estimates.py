@@ -154,7 +154,7 @@ def label_seconds(facts: Facts, device: str, kind: str, count: int, ranks: int =
     There is an order already.
     """
     if kind == "paths":
-        unpacking = PATH_S * math.sqrt(facts.vertex_count) * count / ranks
+        unpacking = PATH_S * math.sqrt(facts.vertex_count) * count / ranks / core_count()
         return unpacking + label_seconds(facts, device, "pairs", count, ranks)
     size = facts.vertex_count + facts.arc_count if kind == "rows" else 1
     seconds = LABEL_S[device][kind] * size * count / ranks

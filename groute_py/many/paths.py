@@ -1,4 +1,4 @@
-"""Shortest paths of pairs out of a customized hierarchy, on a core."""
+"""Shortest paths of pairs out of a customized hierarchy, on the cores."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ from groute_py.graph.hierarchy.separators.lengths import Lengths
 from groute_py.graph.tails import all_tails
 from groute_py.kernels.cpu import customization, unpacking
 from groute_py.system.memory_limits import check_room
+from groute_py.system.threads import in_slices, thread_count
+
+FEWEST = 16
+"""Paths for which it pays to begin a thread."""
 
 
 class PathFinder:
@@ -24,7 +28,7 @@ class PathFinder:
         self._arrays = hierarchy.depths(), all_tails(hierarchy.offsets, np.int32)
         self._vertices = np.empty(count, np.int64)
         self._vertices[hierarchy.numbers] = np.arange(count)
-        self._places, self._path = np.full(count, -1, np.int32), np.empty(count, np.int32)
+        self._works = list[tuple[NDArray[np.int32], NDArray[np.int32]]]()  # of each thread
 
     def take(self, weights: NDArray[np.int64], lengths: NDArray[Any], kind: Lengths) -> None:
         """Take the weights of the graph's arcs, and the customized lengths for them."""
@@ -42,13 +46,21 @@ class PathFinder:
         No distance of a pair, nor to an ancestor of its ends, is above the greatest length.
         """
         hierarchy, levels = self._hierarchy, self._hierarchy.level_count
-        ways = tuple(
-            (*np.empty((2, levels), np.int64), np.empty(levels, self._kind.type)) for _ in range(2)
-        )
-        work = ways, np.empty(3 * levels, np.int64), self._places, self._path
-        how = hierarchy.rows, self._arrays, self._legs, self._lengths, self._kind.nothing, work
-        paths = []
-        for ends in zip(hierarchy.numbers[sources], hierarchy.numbers[targets], strict=True):
-            count = unpacking.find_path(ends, *how)
-            paths.append(self._vertices[self._path[:count]])
-        return paths
+        count, length = len(sources), max(-(-len(sources) // thread_count()), FEWEST)
+        for _ in range(len(self._works), -(-count // length)):
+            check_room(8 * hierarchy.vertex_count, "the search for a path")
+            path = np.empty(hierarchy.vertex_count, np.int32)
+            self._works.append((np.full_like(path, -1), path))
+        how = hierarchy.rows, self._arrays, self._legs, self._lengths, self._kind.nothing
+
+        def find(part: slice) -> list[NDArray[np.int64]]:
+            ways = tuple(
+                (*np.empty((2, levels), np.int64), np.empty(levels, self._kind.type))
+                for _ in range(2)
+            )
+            work = ways, np.empty(3 * levels, np.int64), *self._works[part.start // length]
+            ends = hierarchy.numbers[sources[part]], hierarchy.numbers[targets[part]]
+            numbers, stops = unpacking.find_paths(*ends, *how, work)
+            return np.split(self._vertices[numbers], stops[:-1])
+
+        return [path for paths in in_slices(count, length, find) for path in paths]

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from groute_py.kernels.cpu.kernel import inlined_kernel, kernel
 
 UNKNOWN = 1 << 30
@@ -141,3 +143,29 @@ def find_path(
     for place in range(count):
         places[path[place]] = -1
     return count
+
+
+@kernel
+def find_paths(
+    sources: Any,
+    targets: Any,
+    rows: Any,
+    arrays: Any,
+    legs: Any,
+    lengths: Any,
+    nothing: Any,
+    work: Any,
+) -> Any:
+    """The numbers (int32) on a shortest path of each pair, path by path, and where each ends."""
+    stops, vertices, filled = np.empty(len(sources), np.int64), np.empty(1 << 10, np.int32), 0
+    for pair in range(len(sources)):
+        ends = sources[pair], targets[pair]
+        count = find_path(ends, rows, arrays, legs, lengths, nothing, work)
+        if filled + count > len(vertices):
+            longer = np.empty(2 * (filled + count), np.int32)
+            longer[:filled] = vertices[:filled]
+            vertices = longer
+        vertices[filled : filled + count] = work[3][:count]
+        filled += count
+        stops[pair] = filled
+    return vertices[:filled], stops
