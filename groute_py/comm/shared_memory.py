@@ -13,6 +13,9 @@ from groute_py.comm.base import Channel
 from groute_py.errors import GraphError
 from groute_py.system.memory_limits import check_room
 
+OPEN_FILE = "/proc/{}/fd/{}"
+"""The path of a process's open file, for the other ranks."""
+
 
 def shared_memory(channel: Channel, nbytes: int, what: str) -> NDArray[np.uint8]:
     """Return zeros that all ranks of a channel, which are of one host, read and write. Collective.
@@ -29,7 +32,7 @@ def shared_memory(channel: Channel, nbytes: int, what: str) -> NDArray[np.uint8]
         check_room(nbytes, what)
         file = os.memfd_create("groute-py")
         os.ftruncate(file, nbytes)
-        return f"/proc/{os.getpid()}/fd/{file}", os.fstat(file).st_ino
+        return OPEN_FILE.format(os.getpid(), file), os.fstat(file).st_ino
 
     try:
         path, identity = on_root(channel, make)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from functools import partial
+from itertools import count, pairwise
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,11 +14,13 @@ from support.graphs import graph_of, random_graph
 from support.labels import check
 from support.local_ranks import on_ranks
 from support.opening import solver_on
-from support.skips import EMULATED
+from support.skips import EMULATED, needs_gpu
 
-from groute_py import Graph, Positions, generate
+from groute_py import Graph, GraphError, Positions, generate
+from groute_py.comm import shared_memory
 from groute_py.graph.hierarchy.separators.customizable import customizable
 from groute_py.graph.hierarchy.separators.labels import LabelShares
+from groute_py.many.customized import Customized
 
 pytest.importorskip("pymetis")
 
@@ -29,6 +34,7 @@ GRAPHS = {
     "64 bits": lambda: random_graph(40, 120, 4, 2**45, "int64"),
     "sums beyond 32 bits": lambda: random_graph(40, 100, 5, 2**31 - 1),
     "road": lambda: generate("road:9x9"),
+    "100,000 pairs": lambda: generate("road:18x18"),
 }
 
 
@@ -45,10 +51,10 @@ def shared(monkeypatch: pytest.MonkeyPatch, device: str) -> None:
 
 
 @pytest.mark.parametrize("name", GRAPHS)
-@pytest.mark.parametrize("count", [1, 2, 3, 5])
-def test_each_share_follows_from_itself(name: str, count: int) -> None:
+@pytest.mark.parametrize("parts", [1, 2, 3, 5])
+def test_each_share_follows_from_itself(name: str, parts: int) -> None:
     hierarchy = customizable(GRAPHS[name]())
-    shares, covered = LabelShares(hierarchy, count), []
+    shares, covered = LabelShares(hierarchy, parts), []
     for share, (first, stop) in enumerate(pairwise(shares.bounds.tolist())):
         has = np.diff(shares.begins(share)) > 0
         covered += np.flatnonzero(
@@ -83,3 +89,95 @@ def answers(graphs: list[Graph], device: str) -> Any:
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4])
 def test_distances(ranks: int, device: str) -> None:
     on_ranks(ranks, answers([make() for make in GRAPHS.values()], device))
+
+
+@pytest.mark.usefixtures("shared")
+@pytest.mark.parametrize("problem", ["no memory", "not seen", "another file"])
+def test_memory_that_ranks_cannot_share(
+    problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then cores climb."""
+
+    def refuse(size: int, what: str) -> None:
+        raise GraphError(f"{what} would take {size} bytes")
+
+    if problem == "no memory":
+        monkeypatch.setattr(shared_memory, "check_room", refuse)
+    else:
+        (tmp_path / "another file").write_bytes(bytes(1 << 20))
+        monkeypatch.setattr(shared_memory, "OPEN_FILE", str(tmp_path / problem))
+    answers = on_ranks(2, partial(routes_of, generate("road:9x9"), "cpu"))
+    assert "share of the labels" not in answers[0]
+
+
+def routes_of(graph: Graph, device: str, channel: Any) -> str:
+    """Check all pairs, and return the reason for the method on rank 0."""
+    own = graph if channel.rank == 0 else None
+    with solver_on(channel, own, prepare=True, device=device) as solver:
+        routes = solver.route(Positions([(0, 0)]))
+        reason = "" if routes is None else str(routes.statistics["reason"])
+        has_labels = channel.broadcast("no labels" not in reason)
+        if has_labels:
+            check(solver, graph)
+        elif channel.rank == 0:
+            assert routes.distances.tolist() == [0]
+        return reason
+
+
+@pytest.mark.usefixtures("shared")
+def test_an_update_that_fails_on_one_rank(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All make their labels anew."""
+    graph, update, calls = generate("road:9x9"), Customized.update, count()
+    other = graph.with_weights(graph.weights[::-1].copy())
+
+    def fail(self: Any, weights: Any, *, arcs: Any = None) -> None:
+        if self._channel.rank == 1 and next(calls) == 1:  # behind that of the constructor
+            raise MemoryError
+        update(self, weights, arcs=arcs)
+
+    monkeypatch.setattr(Customized, "update", fail)
+
+    def answer(channel: Any) -> None:
+        with solver_on(
+            channel, graph if channel.rank == 0 else None, prepare=True, device=device
+        ) as solver:
+            check(solver, graph)
+            solver.update(other.weights if channel.rank == 0 else None)
+            check(solver, other)
+
+    on_ranks(3, answer)
+    assert next(calls) == 3
+
+
+@pytest.mark.parametrize("device", [pytest.param("cuda", marks=needs_gpu)])
+@pytest.mark.skipif(not EMULATED, reason="memory is counted in emulation")
+@pytest.mark.parametrize(
+    ("gpus", "room", "reason"),
+    [
+        (2, "whole", "estimates: labels"),
+        (2, "less", "; 2 ranks have a share of the labels each"),
+        (2, "none", "no labels: labels in a share for each of 2 ranks would take"),
+        (1, "less", "no labels: labels of all vertices do not fit on each GPU, and ranks share"),
+    ],
+)
+def test_choice(
+    gpus: int, room: str, reason: str, device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import cupy as cp
+
+    from groute_py.device.cuda.hierarchy import customization, labels
+
+    monkeypatch.setattr("groute_py.many.labels.pays", lambda order_s, *_: order_s < np.inf)
+    monkeypatch.setattr(cp.cuda.runtime, "getDeviceCount", lambda: gpus)
+    team_for = labels.team_for
+
+    def small(channel: Any, hierarchy: Any, kind: Any, gpu: Any) -> Any:
+        whole = labels._bytes_of(LabelShares(hierarchy, 1), 0, hierarchy, kind)
+        free = {"whole": whole, "less": whole - 1, "none": 9}[room]
+        own = SimpleNamespace(room=lambda: free, id=gpu.id, label=gpu.label)
+        return team_for(channel, hierarchy, kind, own)
+
+    monkeypatch.setattr(customization, "team_for", small)
+    result = on_ranks(2, partial(routes_of, generate("road:12x12"), device))[0]
+    assert reason in result
+    assert ("share" in result) is (room != "whole")

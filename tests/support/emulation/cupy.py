@@ -16,7 +16,7 @@ import re
 import sys
 from collections.abc import Callable
 from functools import cache, partial
-from threading import Lock, RLock
+from threading import Lock, RLock, local
 from types import ModuleType, SimpleNamespace
 from typing import Any
 from weakref import WeakValueDictionary, finalize
@@ -176,8 +176,8 @@ class Kernel:
         arguments: Any,
         **_: object,
     ) -> None:
-        if Stream.captured is not None:
-            Stream.captured.append(partial(self, grid, block, arguments))
+        if CAPTURE.launches is not None:
+            CAPTURE.launches.append(partial(self, grid, block, arguments))
             return
         kept = [self._bytes(argument) for argument in arguments]
         places = (ctypes.c_uint64 * 16)(*(words.ctypes.data for words in kept))
@@ -228,22 +228,29 @@ class RawModule:
         return Kernel(self._library, name)
 
 
+class Capture(local):
+    """The launches of the graph that this thread makes, if it makes one."""
+
+    launches: list[Callable[[], None]] | None = None
+
+
+CAPTURE = Capture()
+
+
 class Stream:
     """Whatever it is given has ended when it returns."""
 
     ptr, done = 0, True
-    captured: list[Callable[[], None]] | None = None
-    """Launches of the graph that is made, if one is."""
 
     def __init__(self, *, non_blocking: bool = False) -> None: ...
 
     def begin_capture(self) -> None:
         """Launch nothing, and note it."""
-        Stream.captured = []
+        CAPTURE.launches = []
 
     def end_capture(self) -> Graph:
         """What was noted."""
-        launches, Stream.captured = Stream.captured, None
+        launches, CAPTURE.launches = CAPTURE.launches, None
         assert launches is not None
         return Graph(launches)
 
