@@ -90,7 +90,8 @@ def plan(
     kind = np.dtype(f"int{bits}")
     size = _size(graph, columns, cache)
     estimate, prepared = on_gpus.estimate(size, gpus, kind, mode), prepared_estimate(size, kind)
-    labels = label_bytes(size.vertices, size.arcs)
+    parts = {"probably": 1, "probably, in shares": gpus}
+    labels = {words: label_bytes(size.vertices, size.arcs, n) for words, n in parts.items()}
     least = {"tight": estimate.tight, "least": estimate.least, "most": estimate.most}
     if gpus > 1:
         least["fused"] = estimate.fused
@@ -106,7 +107,7 @@ def plan(
         rows["contraction_gpu_gigabytes"] = (prepared.contraction + CONTEXT_BYTES) / 1e9
         rows["contraction_host_gigabytes"] = prepared.contraction_on_host / 1e9
         rows["sweep_gpu_gigabytes"] = (prepared.sweep + CONTEXT_BYTES) / 1e9
-        rows["labels_gpu_gigabytes"] = (labels + CONTEXT_BYTES) / 1e9
+        rows["labels_gpu_gigabytes"] = (labels["probably"] + CONTEXT_BYTES) / 1e9
         rows["order_seconds"] = order_seconds(size.vertices, size.arcs)
     on_gpu = None
     if job is not None:
@@ -124,7 +125,8 @@ def plan(
         rows["gpus_that_are_enough"] = on_gpus.fewest(size, free, kind, mode)
         if prepared is not None:
             rows["prepared_fits"] = prepared.verdict(free)
-            rows["labels_fit"] = "probably" if labels <= free else "perhaps not"
+            fitting = (words for words, takes in labels.items() if takes <= free)
+            rows["labels_fit"] = next(fitting, "perhaps not")
         if on_gpu is not None:
             rows["job_fits"] = "yes" if on_gpu <= free else "no"
     show.answer(rows, as_json=as_json)

@@ -15,6 +15,7 @@ from groute_py.device.rows import MOST_LEVELS
 from groute_py.engine.algorithms.numbers import row_types
 from groute_py.graph.facts import Facts
 from groute_py.graph.hierarchy.problems import why_not
+from groute_py.kernels.source import MAX_PEERS
 from groute_py.system.threads import core_count
 
 FLOYD_RATE = {
@@ -142,9 +143,9 @@ def order_seconds(vertices: int, arcs: int) -> float:
     return ORDER_VERTEX_S * vertices + ORDER_ARC_S * arcs
 
 
-def label_bytes(vertices: int, arcs: int) -> int:
-    """Estimate labels of 32 bits on a GPU, their triangles and weights included, of roads."""
-    ancestors = ROAD_ANCESTORS * vertices ** (1 / 3)
+def label_bytes(vertices: int, arcs: int, gpus: int) -> int:
+    """Estimate labels of 32 bits of roads in shares on GPUs: bytes on each, triangles included."""
+    ancestors = ROAD_ANCESTORS * vertices ** (1 / 3) / min(gpus, MAX_PEERS)
     return int(vertices * (8 * ancestors + ROAD_BYTES)) + 20 * arcs
 
 

@@ -74,8 +74,8 @@ extern "C" __global__ void fill_labels(u32 begin, u32 end, u32 depth, const u32*
     *(ulonglong2*)(labels + (u64)rows[vertex] * ROW_STEP + entry) = *(const ulonglong2*)&best;
 }
 
-// The labels of all vertices, in shares by ranges of a preorder of the tree; other GPUs' shares are mapped. By vertex of
-// the graph the place in the preorder, and the row in the share; and the least depth of each range of the preorder
+// The labels of all vertices, in shares by ranges of a preorder of the tree; other GPUs' shares are mapped. By vertex
+// of the graph the place in the preorder, and the row in the share; and the least depth of each range of the preorder
 // whose length is a power of two.
 struct Labels {
     const Length* up[MOST_SHARES];
@@ -132,8 +132,9 @@ __device__ __forceinline__ i64 look_up(const Labels& labels, u32 source, u32 tar
 }
 
 // Distances of pairs; the bytes are those of a vertex.
-extern "C" __global__ void look_up_pairs(const __grid_constant__ Labels labels, const void* sources, const void* targets,
-                                         u32 source_bytes, u32 target_bytes, u64 count, i64* distances, u32* flags) {
+extern "C" __global__ void look_up_pairs(const __grid_constant__ Labels labels, const void* sources,
+                                         const void* targets, u32 source_bytes, u32 target_bytes, u64 count,
+                                         i64* distances, u32* flags) {
     const u64 step = (u64)gridDim.x * blockDim.x / PAIR_THREADS;
     u64 pair = ((u64)blockIdx.x * blockDim.x + threadIdx.x) / PAIR_THREADS;
     for (; pair < count; pair += step) {
