@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence, Sized
-from functools import partial
 from threading import RLock
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.agree import collective
 from groute_py.comm.base import Channel, SoloChannel
-from groute_py.device.registry import Makers, kind_of, of_module
+from groute_py.device.customization import MAKERS, Customization
+from groute_py.device.registry import kind_of
 from groute_py.device.rows import NarrowError
 from groute_py.errors import GraphError, InputError, quoted
 from groute_py.graph.arrays import array_of, host_array, on_device
 from groute_py.graph.csr import Graph, GraphLike
 from groute_py.graph.hierarchy.separators.customizable import CustomizableHierarchy, customizable
-from groute_py.graph.hierarchy.separators.lengths import NARROW, WIDE, Lengths
+from groute_py.graph.hierarchy.separators.lengths import NARROW, WIDE
 from groute_py.graph.ids import Positions
 from groute_py.io.tables.columns import Columns
 from groute_py.many.new_weights import arcs_in, checked_weights, in_units, unit_for
@@ -37,60 +37,6 @@ Vertices = Sequence[int] | NDArray[Any] | Positions
 
 Metrics = Iterable[Any] | NDArray[Any] | None
 """Sets of weights for all arcs; None for the one that there is."""
-
-
-def _on_gpu(local: int, _: bool) -> Any:
-    module = "groute_py.device.cuda.hierarchy.customization"
-    return partial(of_module(module, "CudaCustomization"), local)
-
-
-MAKERS: Makers = {
-    "cpu": lambda *_: of_module("groute_py.device.cpu.customization", "CpuCustomization"),
-    "cuda": _on_gpu,
-}
-"""Makers of customizations, by the kind of device."""
-
-
-class Customization(Protocol):
-    """A customizable hierarchy on a device, with the weights of the graph's arcs.
-
-    `NarrowError` leaves it as it was.
-    """
-
-    label: str
-    shares: int  # of the labels, on as many ranks; 1 if this one has all or none
-    kind: Lengths
-    weights: Any
-
-    def share(self, count: int) -> None:
-        """Have what looks up so many pairs on all ranks of the host; collective.
-
-        A `NarrowError` is one on all ranks.
-        """
-
-    def close(self) -> None:
-        """Free the labels; collective."""
-
-    def customize(self, weights: Any, kind: Lengths) -> None:
-        """Take other weights for all arcs; they are not negative, and on the device."""
-
-    def change(self, arcs: NDArray[np.int64], weights: Any) -> None:
-        """Take other weights for some arcs."""
-
-    def changed(self, arcs: NDArray[np.int64], weights: Any) -> Any:
-        """The weights of all arcs if some were others."""
-
-    def pairs(self, sources: Any, targets: Any) -> Any:
-        """Distances of pairs, int64, with the greatest number where no path leads."""
-
-    def matrix(self, sources: Any, targets: Any) -> Any:
-        """Distances from each source to each target."""
-
-    def host_lengths(self) -> NDArray[Any]:
-        """The lengths of the arcs of the hierarchy, in host memory."""
-
-    def rows(self, sources: Any) -> Any:
-        """Distances from each source to all vertices."""
 
 
 def customize(

@@ -37,6 +37,7 @@ SELECTED = {
     "python/test_assign_figures.py": ("of_nothing", 3),
     "cli/test_assign_command.py": ("equilibrium or goes_on", 2),
     "python/test_customize.py": ("", 56),
+    "python/test_label_shares.py": ("", 9),
     "gpu/test_cutoff.py": ("", 18),
     "gpu/test_locked_memory.py": ("", 10),
     "gpu/test_first_run.py": ("warmed_up or compiled", 16),

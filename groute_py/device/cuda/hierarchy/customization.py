@@ -79,7 +79,7 @@ ROWS_AT_ONCE = 1 << 15
 
 
 class CudaCustomization:
-    """A `groute_py.many.customized.Customization` on a GPU; all work is in the current stream."""
+    """A `groute_py.device.customization.Customization` on a GPU, in the current stream."""
 
     def __init__(self, local: int, channel: Channel, hierarchy: CustomizableHierarchy) -> None:
         self._gpu, self._channel = GpuContext(local), channel

@@ -89,12 +89,13 @@ class CudaLabels:
             }
             self._shared = Shared(team, 2 * int(begins[-1]), self.kind.type)
         halves = np.array(team.gather(self._shared.array.nbytes // 2), np.uint64)
+        with collective(team):
+            addresses = np.array(self._shared.map(), np.uint64)
         counts = {"shares": team.size, "vertices": hierarchy.vertex_count}
         self._struct = pointed(struct(CUSTOMIZATION, "Labels"), self._arrays, counts)
-        self._struct["firsts"][0, : team.size] = shares.bounds[:-1]
-        addresses = np.array(self._shared.map(), np.uint64)
-        self._struct["up"][0, : team.size] = addresses
-        self._struct["down"][0, : team.size] = addresses + halves
+        own = self._struct[0]
+        own["firsts"][: team.size] = shares.bounds[:-1]
+        own["up"][: team.size], own["down"][: team.size] = addresses, addresses + halves
         self.are_due, self.flags = True, cp.zeros(1, np.uint32)
         self._fill = Repeated(self._fill_levels)
 
@@ -141,7 +142,7 @@ class CudaLabels:
 
 
 def _spans(begins: NDArray[np.int64], levels: NDArray[np.int64]) -> list[tuple[int, int, int]]:
-    """Depths, and the first and the last number, plus one, of those that have a label there."""
+    """Depths, each with the range of the numbers that have a label there."""
     numbers = np.flatnonzero(np.diff(begins))
     firsts, stops = np.searchsorted(numbers, levels[:-1]), np.searchsorted(numbers, levels[1:])
     depths = np.flatnonzero(firsts < stops)

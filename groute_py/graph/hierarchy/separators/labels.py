@@ -41,7 +41,7 @@ class LabelShares:
         self.bounds = np.append(self.bounds, hierarchy.vertex_count)
 
     def begins(self, share: int) -> NDArray[np.int64]:
-        """Where labels begin in a share, by number, and its size at the end: shape (n + 1,).
+        """The begins of labels in a share, by number, and its size at the end: shape (n + 1,).
 
         A label that it does not have is empty. Those of one depth that it has lie together.
         """
@@ -54,9 +54,9 @@ class LabelShares:
         return offsets_of(np.where(has, self._widths, 0))
 
     def rows(self, bases: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Where the label of each vertex begins, by number, in the share whose range has it.
+        """The begin of each vertex's label, by number, in the share whose range has it: (n,).
 
-        ``bases``, (count,), are added: where each share begins.
+        ``bases``, (count,), are added: the begins of the shares.
         """
         rows = np.empty(self._hierarchy.vertex_count, np.int64)
         for share, base in enumerate(bases.tolist()):
