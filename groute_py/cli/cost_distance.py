@@ -10,10 +10,9 @@ import click
 from groute_py.cli import records, show
 from groute_py.cli.options import device_option, json_option, threads_option, verbose_option
 from groute_py.cli.outputs import check_outputs_apart
-from groute_py.cli.ranks import on_rank_0
+from groute_py.cli.ranks import connected
 from groute_py.cli.solve import path_text
 from groute_py.errors import InputError, quote
-from groute_py.system.clock import phase
 
 if TYPE_CHECKING:
     from groute_py.grids.cost_distance import CostDistance
@@ -65,7 +64,6 @@ NOTHING = {"output": float("inf"), "allocation": -1, "back_direction": 255}
 @threads_option
 @json_option
 @verbose_option
-@on_rank_0
 def cost_distance(
     friction: str,
     sources: tuple[str, ...],
@@ -82,46 +80,82 @@ def cost_distance(
 
     FRICTION is the cost of a unit of length in each cell: a .npy, or the first band of a .tif.
     Cells that are 0, negative, infinite or without data are barriers. A step costs the mean
-    friction of its two cells times its length.
+    friction of its two cells times its length. Under mpirun each rank has a band of rows.
     """
-    saved = {name: file for name, file in outputs.items() if file is not None}
-    if not targets and not saved:
-        raise InputError("nothing is asked for; name an --output, or a --target")
-    size, ends = _numbers(cell_size), [_cell("--target", text) for text in targets]
-    is_raster = len(sources) == 1 and Path(sources[0]).suffix in (".npy", ".tif", ".tiff")
-    cells = [] if is_raster else [_cell("--sources", text) for text in sources]
-    named = {"FRICTION": friction, **({"--sources": sources[0]} if is_raster else {})}
-    check_outputs_apart(named, {f"--{name.replace('_', '-')}": saved[name] for name in saved})
-    from groute_py.grids import cost_distance as grids
+    records.begin("import")
+    from groute_py.comm.agree import collective, on_root, refuse_difference
+    from groute_py.grids.bands import BandRows
+    from groute_py.grids.cost_distance import solve
+    from groute_py.grids.request import GridRequest, cells_of, request_of
     from groute_py.io import rasters
 
-    for file in saved.values():
-        rasters.check_output(Path(file))
-    with phase("read"):
-        raster = rasters.read_raster(Path(friction))
-        begins: Any = rasters.read_raster(Path(sources[0])).values if is_raster else cells
-    if is_raster and begins.shape != raster.values.shape:
-        shapes = f"{sources[0]} has the shape {begins.shape}, and {friction} {raster.values.shape}"
-        raise InputError(f"{shapes}; sources have a value for each cell")
+    saved = {name: file for name, file in outputs.items() if file is not None}
+    ends: list[tuple[int, int]] = []
+
+    def checked() -> GridRequest:
+        if not targets and not saved:
+            raise InputError("nothing is asked for; name an --output, or a --target")
+        size = _numbers(cell_size)
+        ends.extend(_cell("--target", text) for text in targets)
+        is_raster = len(sources) == 1 and rasters.is_raster_file(Path(sources[0]))
+        cells = [] if is_raster else [_cell("--sources", text) for text in sources]
+        named = {"FRICTION": friction, **({"--sources": sources[0]} if is_raster else {})}
+        check_outputs_apart(named, {f"--{name.replace('_', '-')}": saved[name] for name in saved})
+        for file in saved.values():
+            rasters.check_output(Path(file))
+        raster = rasters.open_raster(Path(friction))
+        begins: Any = _marked(Path(sources[0]), raster) if is_raster else cells
+        measures = size or raster.cell_size or (1.0, 1.0), neighbours, cutoff
+        request = request_of(raster.shape, raster.dtype, begins, *measures)
+        for end in ends:
+            cells_of([end], request.shape, "--target")
+        return request
+
+    channel = connected()
+    records.begin("read")
+    request = on_root(channel, checked)
+    with collective(channel):
+        raster = rasters.open_raster(Path(friction))
+    refuse_difference(channel, {"function": "cost-distance", "a raster of shape": raster.shape})
+    rows = BandRows(request.shape[0], channel.rank, channel.size)
+    with collective(channel):
+        band = raster.read(rows.first, rows.last)
     records.begin("solve")
-    result = grids.cost_distance(
-        *(raster.values, begins.astype(float) if is_raster else begins),
-        cell_size=raster.cell_size if size is None else size,
-        neighbours=neighbours,
-        cutoff=cutoff,
+    result = solve(
+        *(channel, request, band, device),
         allocation="allocation" in saved,
         back_direction=bool(targets) or "back_direction" in saved,
-        device=device,
     )
     records.begin("write")
-    paths = [_path(result, *end) for end in ends]
-    for name, file in saved.items():
-        values = getattr(result, "distance" if name == "output" else name)
-        rasters.write_raster(Path(file), values, NOTHING[name], raster)
-    rows = _rows(raster, result) | saved | ({"paths": paths} if paths and as_json else {})
-    show.timed_answer(rows, records.own_seconds(), as_json=as_json, verbose=verbose)
+
+    def written() -> list[dict[str, Any]]:
+        assert result is not None
+        for name, file in saved.items():
+            values = getattr(result, "distance" if name == "output" else name)
+            rasters.write_raster(Path(file), values, NOTHING[name], raster)
+        return [_path(result, *end) for end in ends]
+
+    paths, seconds = on_root(channel, written), records.seconds_of(channel)
+    if result is None:
+        return
+    answer = _rows(result) | saved | ({"paths": paths} if paths and as_json else {})
+    show.timed_answer(answer, seconds, as_json=as_json, verbose=verbose)
     for path in [] if as_json else paths:
         click.echo("\n".join(path_text(path, "to", "")))
+
+
+def _marked(path: Path, friction: RasterFile) -> Any:
+    """Return the rows and columns of the sources that a raster marks."""
+    import numpy as np
+
+    from groute_py.io.rasters import open_raster
+
+    marks = open_raster(path)
+    if marks.shape != friction.shape:
+        shapes = f"{path} has the shape {marks.shape}, and {friction.path} {friction.shape}"
+        raise InputError(f"{shapes}; sources have a value for each cell")
+    values = marks.read(0, marks.shape[0])
+    return np.argwhere((values != 0) & (values == values))
 
 
 def _numbers(text: str | None) -> tuple[float, float] | None:
@@ -146,21 +180,18 @@ def _cell(flag: str, text: str) -> tuple[int, int]:
 
 def _path(result: CostDistance, row: int, column: int) -> dict[str, Any]:
     """Return the path to a cell; an empty one if none leads there."""
-    from groute_py.grids.request import cells_of
-
-    cells_of([[row, column]], result.distance.shape, "--target")
     distance = show.finite(float(result.distance[row, column]))
     path = [] if distance is None else result.path(row, column).tolist()
     return {"target": [row, column], "distance": distance, "path": path}
 
 
-def _rows(raster: RasterFile, result: CostDistance) -> dict[str, Any]:
+def _rows(result: CostDistance) -> dict[str, Any]:
     import numpy as np
 
     reached = result.distance[np.isfinite(result.distance)]
     return {
-        "rows": raster.values.shape[0],
-        "columns": raster.values.shape[1],
+        "rows": result.distance.shape[0],
+        "columns": result.distance.shape[1],
         "sources": len(result.sources),
         "reached": reached.size,
         "greatest_distance": float(reached.max()),

@@ -1,27 +1,30 @@
-"""A raster whose least-cost distances are wanted, as devices take it."""
+"""Least-cost distances on a raster, or on a band of its rows, as devices find them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.errors import InputError, VerificationError
-
 CROSSINGS = 4.0
 """Width of a bucket, in crossings of a tile of mean friction."""
 
+ROUNDS_AT_ONCE = 32
+"""Rounds before the host looks whether they were the last, and ranks exchange rows."""
+
 
 class GridProblem(NamedTuple):
-    """A raster, its sources and the measures of its steps."""
+    """Rows of a raster, the sources in them, and the measures of their steps.
+
+    Cells are numbered row by row. The first and the last row may be other ranks': then their
+    distances are lowered, and their directions set, from outside.
+    """
 
     friction: Any  # (rows, columns), of any real type, on the host or a GPU
+    own: slice  # of the rows
+    sources: NDArray[np.int64]  # (k,): cells of own rows, each once
     kind: np.dtype[Any]  # of distances, float32 or float64
-    places: NDArray[np.int64]  # (p, 2): of sources, by row and column, as given
-    sources: NDArray[np.int64]  # (k,): their cells, row by row, each once
-    numbers: NDArray[np.int64]  # (k,): their first places
     halves: NDArray[Any]  # (3,): half the step by column, by row and diagonally
     cutoff: Any
     mean: float  # friction, of a sample
@@ -40,51 +43,41 @@ class GridProblem(NamedTuple):
 
 
 class Grid(Protocol):
-    """A raster on a device; its arrays have the raster's shape and lie on the device.
+    """A `GridProblem` on a device, made of it and of the rank's number on its host, or None.
 
-    It is made of a `GridProblem`, with all distances found.
+    Arrays have the problem's shape and lie on the device.
     """
 
-    def distances(self) -> Any:
-        """Return the distances; infinite where no path leads."""
+    distances: Any  # infinite where no path leads
+    codes: Any  # uint8, of steps back; there once they are looked for
 
-    def directions(self) -> Any:
-        """Return the code of the step back, uint8.
+    def blocked(self) -> NDArray[np.int64]:
+        """Return the sources, by their places, that lie on barriers."""
 
-        Raises `VerificationError` unless each distance is the least over the cell's neighbours.
+    def lower(self, cells: NDArray[np.int64], values: NDArray[Any]) -> None:
+        """Lower the distances of some cells, each named once, from which `relax` goes on."""
+
+    def relax(self) -> bool:
+        """Relax tiles for some rounds; return True if some are still pending."""
+
+    def forget_beyond(self) -> None:
+        """Make what is beyond the cutoff unreached."""
+
+    def find_directions(self, turn: int) -> tuple[int, int]:
+        """Find steps back in own rows, those that fall in turn 0.
+
+        Returns how many distances are not the least over their neighbours, and how many cells are
+        left. Later turns find level steps, whose costs are lost in rounding.
         """
 
-    def allocation(self) -> Any:
-        """Return the number of a nearest source, int32, −1 without one, after `directions`."""
+    def allocation(self, cells: NDArray[np.int64], numbers: NDArray[np.int32]) -> Any:
+        """Return the number, int32, of the one of these cells to which the directions lead.
+
+        They are the sources, and the rows of others; −1 stands for none.
+        """
+
+    def put_row(self, values: Any, row: int, new: NDArray[Any]) -> None:
+        """Write a row of an array of the device."""
 
     def on_host(self, values: Any) -> NDArray[Any]:
         """Return an array of the device in host memory."""
-
-
-def check_directions(find: Callable[[int], list[int]]) -> None:
-    """Find steps back in turns; raise `VerificationError` for distances that cannot be right.
-
-    ``find`` does a turn, and returns how many distances are not the least over their neighbours and
-    how many cells are left. Turns after the first find level steps, whose costs are lost in
-    rounding, until one finds no more.
-    """
-    doubts, left = find(0)
-    turn, before = 0, -1
-    while left != before and (turn or left):
-        turn, before = turn + 1, left
-        _, left = find(turn)
-    if doubts or left:
-        raise VerificationError(
-            f"{doubts + left} cells have distances that are not the least over their neighbours; "
-            "please report this, with the raster"
-        )
-
-
-def check_sources(problem: GridProblem, blocked: NDArray[np.int64]) -> None:
-    """Raise `InputError` if there are sources, by their places, that lie on barriers."""
-    if blocked.size:
-        row, column = divmod(int(problem.sources[blocked[0]]), problem.friction.shape[1])
-        raise InputError(
-            f"{blocked.size} sources lie on barriers, such as ({row}, {column}), whose friction is "
-            "too small or no number; move them, or leave them out"
-        )

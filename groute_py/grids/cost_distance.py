@@ -7,15 +7,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.device.grid import Grid
-from groute_py.device.registry import kind_of, of_module
-from groute_py.errors import InputError, check_truth
-from groute_py.graph.arrays import host_array, on_device
-from groute_py.grids.request import cells_of, like, problem_of, values_of
+from groute_py.comm.agree import at_root, collective, on_root, refuse_difference
+from groute_py.comm.base import Channel, Intracomm
+from groute_py.comm.connect import connect
+from groute_py.device.registry import DEVICES
+from groute_py.errors import InputError, check_choice, check_truth
+from groute_py.graph.arrays import array_of, host_array, on_device
+from groute_py.grids.bands import Band, BandRows
+from groute_py.grids.request import (
+    GridRequest,
+    cell_size_of,
+    cells_of,
+    like,
+    request_of,
+    values_of,
+)
 from groute_py.kernels.cpu.grid import NO_DIRECTION, follow
-
-GRIDS = {"cpu": "groute_py.device.cpu.grid", "cuda": "groute_py.device.cuda.grid"}
-"""Modules of the `Grid` of each kind of device."""
+from groute_py.system.environment import local_size
+from groute_py.system.threads import available_cores, limited_to, named_count
 
 
 class CostDistance(NamedTuple):
@@ -68,13 +77,16 @@ def cost_distance(
     allocation: bool = False,
     back_direction: bool = False,
     device: str = "auto",
-) -> CostDistance:
+    comm: Intracomm | None = None,
+) -> CostDistance | None:
     """Return the cost of the cheapest path from the nearest source to each cell of a raster.
 
     A step between neighbours costs the mean friction of the two cells times the length of the step
     (Douglas 1994; ``r.cost`` of GRASS, ``cost_distance`` of xarray-spatial). The raster is its own
     graph: no arcs are stored. Costs are sums along the path, each rounded to the type of
-    ``distance``, and the same on every device.
+    ``distance``, and the same on every device, at any number of ranks. In a script under ``mpirun``
+    every rank calls this function; rank 0's friction and sources count, and each rank solves a band
+    of rows.
 
     Args:
         friction: cost of a unit of length in each cell, shape (rows, columns), NumPy, CuPy, an
@@ -90,7 +102,12 @@ def cost_distance(
         cutoff: the greatest distance; cells beyond are unreached.
         allocation: True to find a nearest source of each cell.
         back_direction: True to find the step back of each cell, for paths.
-        device: ``auto``, ``cpu`` or ``cuda``. Arrays of CuPy stay on the current GPU.
+        device: ``auto``, ``cpu`` or ``cuda``. Arrays of CuPy stay on the current GPU, if one rank
+            solves.
+        comm: an MPI communicator; None for all ranks that the launcher started.
+
+    Returns:
+        The answer on rank 0; None on the others.
 
     Raises:
         InputError: not a raster, no source, a source on a barrier or outside, or wrong options.
@@ -105,22 +122,75 @@ def cost_distance(
     >>> result.path(2, 1).tolist()
     [[0, 0], [0, 1], [1, 2], [2, 1]]
     """
-    check_truth("allocation", allocation)
-    check_truth("back_direction", back_direction)
-    problem = problem_of(friction, sources, cell_size, neighbours, cutoff)
-    stays = on_device(problem.friction)
-    kind = "cuda" if stays and device == "auto" else kind_of(device)
-    grid: Grid = of_module(GRIDS[kind], "RasterGrid")(problem)
-    codes = grid.directions() if allocation or back_direction else None
-    numbers = grid.allocation() if allocation else None
+    channel = connect(comm)
+    with collective(channel):
+        check_truth("allocation", allocation)
+        check_truth("back_direction", back_direction)
+        check_choice("device", device, DEVICES)
+    raster: Any = at_root(channel, lambda: array_of(values_of(friction)))
 
-    def as_input(values: Any) -> Any:
-        own = values if stays and kind == "cuda" else grid.on_host(values)
-        return like(friction, own)
+    def checked() -> GridRequest:
+        size = cell_size_of(friction, cell_size)
+        return request_of(raster.shape, raster.dtype, sources, size, neighbours, cutoff)
 
-    return CostDistance(
-        as_input(grid.distances()),
-        problem.places,
-        None if numbers is None else as_input(numbers),
-        as_input(codes) if back_direction else None,
+    request = on_root(channel, checked)
+    call = {"function": "cost_distance", "neighbours": neighbours, "cutoff": cutoff}
+    call |= {"allocation": allocation, "back_direction": back_direction, "device": device}
+    refuse_difference(channel, call)
+    own = _own_rows(channel, raster, request.shape)
+    result = solve(
+        channel, request, own, device, allocation=allocation, back_direction=back_direction
     )
+    if result is None:
+        return None
+    rasters = result._asdict().items()
+    same = {name: like(friction, values) for name, values in rasters if values is not None}
+    return result._replace(**same | {"sources": result.sources})
+
+
+def solve(
+    channel: Channel,
+    request: GridRequest,
+    friction: Any,
+    device: str,
+    *,
+    allocation: bool,
+    back_direction: bool,
+) -> CostDistance | None:
+    """Answer on rank 0; None elsewhere. Collective.
+
+    The friction is that of this rank's `BandRows`; of one rank it may lie on a GPU, as the answer
+    then does.
+    """
+    stays = channel.size == 1 and on_device(friction) and device != "cpu"
+    with limited_to(_cores(channel)):
+        band = Band(channel, request, friction, "cuda" if stays else device)
+        codes = band.directions() if allocation or back_direction else None
+        numbers = band.allocation() if allocation else None
+
+        def whole(values: Any) -> Any:
+            return values if values is None or stays else band.whole(values)
+
+        distances, numbers = whole(band.distances()), whole(numbers)
+        codes = whole(codes) if back_direction else None
+    if channel.rank > 0:
+        return None
+    return CostDistance(distances, request.places, numbers, codes)
+
+
+def _cores(channel: Channel) -> int | None:
+    """Return the cores of this rank if ranks share those of a host, and nobody has said."""
+    if channel.size == 1 or named_count():
+        return None
+    return max(available_cores() // local_size(), 1)
+
+
+def _own_rows(channel: Channel, raster: Any, shape: tuple[int, int]) -> Any:
+    """Return the rows of rank 0's raster that this rank has."""
+    if channel.size == 1:
+        return raster
+    parts = None
+    if channel.rank == 0:
+        ranks = [BandRows(shape[0], rank, channel.size) for rank in range(channel.size)]
+        parts = [host_array(raster[rows.first : rows.last]).reshape(-1) for rows in ranks]
+    return channel.scatter(parts).reshape(-1, shape[1])

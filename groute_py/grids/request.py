@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import hypot, inf
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,38 +11,61 @@ from numpy.typing import NDArray
 from groute_py.device.base import bound_within
 from groute_py.device.grid import GridProblem
 from groute_py.errors import InputError, check_cutoff, check_positive, quote
-from groute_py.graph.arrays import array_of, host_array
-
-MOST_CELLS = (1 << 31) - 1
+from groute_py.graph.arrays import host_array
 
 SAMPLE = 256
 """Rows and columns from which the mean friction is taken, about."""
 
 
-def problem_of(
-    friction: Any, sources: Any, cell_size: Any, neighbours: Any, cutoff: Any
-) -> GridProblem:
-    """Return the problem that `groute_py.cost_distance` is asked for; `InputError` for none."""
-    raster = array_of(values_of(friction))
-    if raster.ndim != 2 or raster.dtype.kind not in "biuf" or raster.dtype.itemsize > 8:
-        shape = f"{raster.dtype} of shape {raster.shape}"
-        raise InputError(f"friction must be numbers of shape (rows, columns), not {shape}")
-    if not 0 < raster.size <= MOST_CELLS:
-        raise InputError(f"friction has {raster.size} cells; there may be 1 to {MOST_CELLS:,}")
+class GridRequest(NamedTuple):
+    """A raster without its cells, its sources, and the measures of steps."""
+
+    shape: tuple[int, int]
+    kind: np.dtype[Any]  # of distances, float32 or float64
+    places: NDArray[np.int64]  # (p, 2): of sources, by row and column, as given
+    sources: NDArray[np.int64]  # (k,): their cells, row by row, each once
+    numbers: NDArray[np.int64]  # (k,): their first places
+    halves: NDArray[Any]  # (3,): half the step by column, by row and diagonally
+    cutoff: Any
+
+    def problem(self, friction: Any, first: int, own: slice) -> GridProblem:
+        """Return the problem of rows from the first one on, of which some are this rank's own."""
+        cells = (np.array([own.start, own.stop]) + first) * self.shape[1]
+        begin, end = np.searchsorted(self.sources, cells)
+        sources = self.sources[begin:end] - first * self.shape[1]
+        words = self.kind, self.halves, self.cutoff, _mean(friction)
+        return GridProblem(friction, own, sources, *words)
+
+
+def request_of(
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    sources: Any,
+    cell_size: tuple[Any, ...],
+    neighbours: Any,
+    cutoff: Any,
+) -> GridRequest:
+    """Return a request for distances on a raster of a shape and a type; `InputError` for none."""
+    if len(shape) != 2 or dtype.kind not in "biuf" or dtype.itemsize > 8:
+        own = f"{dtype} of shape {shape}"
+        raise InputError(f"friction must be numbers of shape (rows, columns), not {own}")
+    if 0 in shape:
+        raise InputError(f"friction has 0 cells, as its shape is {shape}")
     if not np.isscalar(neighbours) or neighbours not in (4, 8):
         raise InputError(f"neighbours must be 4 or 8, not {quote(neighbours)}")
     check_cutoff(inf if cutoff is None else cutoff)
-    kind = np.result_type(raster.dtype, np.float32)
-    x, y = _cell_size(friction, cell_size)
+    for length in cell_size:
+        check_positive("cell_size", length)
+    kind, (x, y) = np.result_type(dtype, np.float32), map(float, cell_size)
     with np.errstate(over="ignore"):  # what becomes infinite is refused as such
         halves = np.array([x / 2, y / 2, hypot(x, y) / 2 if neighbours == 8 else inf], kind)
-    if not (halves[:2] > 0).all() or not np.isfinite(halves[:2]).all():
+    if not (halves[:2] >= np.finfo(kind).tiny).all() or not np.isfinite(halves[:2]).all():
         raise InputError(f"cell_size ({x}, {y}) is out of the range of {kind}")
-    cells = _sources(sources, raster.shape)
-    places = np.stack(np.divmod(cells, raster.shape[1]), axis=1)
+    cells = _sources(sources, shape)
+    places = np.stack(np.divmod(cells, shape[1]), axis=1)
     unique = np.unique(cells, return_index=True)
     bound = bound_within(inf if cutoff is None else cutoff, kind)
-    return GridProblem(raster, kind, places, *unique, halves, bound, _mean(raster))
+    return GridRequest(shape, kind, places, *unique, halves, bound)
 
 
 def values_of(raster: Any) -> Any:
@@ -93,16 +116,13 @@ def _is_xarray(raster: Any) -> bool:
     return hasattr(raster, "coords") and hasattr(raster, "dims")
 
 
-def _cell_size(friction: Any, size: Any) -> tuple[float, float]:
-    """Return the width and the height of a cell."""
+def cell_size_of(friction: Any, size: Any) -> tuple[Any, ...]:
+    """Return the width and the height of a cell, as far as they are given."""
     if size is None:
         dims = reversed(friction.dims) if _is_xarray(friction) else ()
         x, y = (_spacing(friction, name) for name in dims) if dims else (1.0, 1.0)
         return x, y
-    x, y = size if isinstance(size, tuple | list) and len(size) == 2 else (size, size)
-    for length in (x, y):
-        check_positive("cell_size", length)
-    return float(x), float(y)
+    return tuple(size) if isinstance(size, tuple | list) and len(size) == 2 else (size, size)
 
 
 def _spacing(friction: Any, name: Any) -> float:

@@ -49,8 +49,7 @@ def with_arc_weights(graph: Graph, path: Path) -> Graph:
             f"{path}: unknown suffix {suffix}; weights are read from .npy .csv .tsv .parquet"
         )
     refuse_pipes(path)
-    is_array = path.suffix == ".npy"
-    weights, lines = (read_array(path, "its weights"), None) if is_array else _of_table(path)
+    weights, lines = (_of_array(path), None) if path.suffix == ".npy" else _of_table(path)
     if weights.shape != (graph.arc_count,):
         raise FormatError(
             path,
@@ -68,8 +67,8 @@ def with_arc_weights(graph: Graph, path: Path) -> Graph:
     return without_hierarchy(graph).to_host().with_weights(weights)
 
 
-def read_array(path: Path, what: str) -> NDArray[Any]:
-    """Return the numbers of a ``.npy``; ``what`` names them in messages.
+def map_array(path: Path) -> NDArray[Any]:
+    """Return the numbers of a ``.npy``, which are read where they are looked at.
 
     Raises:
         FormatError: the file has something else.
@@ -78,13 +77,18 @@ def read_array(path: Path, what: str) -> NDArray[Any]:
         mapped = np.load(path, mmap_mode="r", allow_pickle=False)
         if not isinstance(mapped, np.ndarray) or mapped.dtype.kind not in "iufb":
             raise ValueError(f"it holds {getattr(mapped, 'dtype', 'several arrays')}, no numbers")
-        check_room(mapped.nbytes, f"{path}: {what}")
-        return np.array(mapped)
+        return mapped
     except OSError as error:
         raise FormatError(path, f"cannot be read: {error.strerror or error}") from error
     except (ValueError, EOFError) as error:
         problem = f"is no array of numbers from numpy.save: {quoted(error)}"
         raise FormatError(path, problem) from error
+
+
+def _of_array(path: Path) -> NDArray[Any]:
+    mapped = map_array(path)
+    check_room(mapped.nbytes, f"{path}: its weights")
+    return np.array(mapped)
 
 
 def _of_table(path: Path) -> tuple[NDArray[Any], list[int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -73,9 +74,16 @@ def test_geotiff(folder: Path) -> None:
             np.testing.assert_array_equal(file.read(1), cells)
             assert (file.transform, file.crs) == (place["transform"], place["crs"])
             assert (file.nodata, file.dtypes) == (nodata, (str(cells.dtype),))
+    Path("friction.tif").rename("OLD.TIF")
+    run("cost-distance", "OLD.TIF", *words)
     Path("broken.tif").write_text("II* no")
     with pytest.raises(FormatError, match=r"broken\.tif: is no GeoTIFF"):
         run("cost-distance", "broken.tif", "-s", "0,0", "-o", "x.npy")
+    with rasterio.open("scaled.tif", "w", **shape, **place) as file:
+        file.write(values, 1)
+        file.scales = (0.1,)
+    with pytest.raises(FormatError, match=r"a scale and an offset, \(0\.1, 0\.0\); write the real"):
+        run("cost-distance", "scaled.tif", "-s", "0,0", "-o", "x.npy")
 
 
 def test_geotiff_without_rasterio(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,11 +97,12 @@ def test_geotiff_without_rasterio(folder: Path, monkeypatch: pytest.MonkeyPatch)
     ("words", "problem"),
     [
         (["-s", "0,0"], "nothing is asked for; name an --output, or a --target"),
-        (["-s", "1,1", "-o", "out.npy"], "1 sources lie on barriers"),
+        (["-s", "1,1", "-o", "out.npy"], r"sources lie on barriers \(1\)"),
         (["-s", "9,1", "-o", "out.npy"], r"sources: \(9, 1\) is outside"),
         (["-s", "9", "-o", "out.npy"], "--sources '9': give ROW,COLUMN"),
         (["-s", "0,0", "-s", "no.npy", "-o", "out.npy"], "--sources 'no.npy': give ROW,COLUMN"),
         (["-s", "no.npy", "-o", "out.npy"], "no.npy: cannot be read: No such file"),
+        (["-s", "pipe.npy", "-o", "out.npy"], "pipe.npy: is not a regular file"),
         (["-s", "flat.npy", "-o", "out.npy"], r"flat.npy has the shape \(3,\)"),
         (["-s", "0,0", "-o", "out.csv"], "unknown suffix '.csv'; take .npy .tif .tiff"),
         (["-s", "0,0", "-o", "no/out.npy"], "does not exist"),
@@ -104,14 +113,20 @@ def test_geotiff_without_rasterio(folder: Path, monkeypatch: pytest.MonkeyPatch)
         (["-s", "0,0", "-t", "0,1", "--neighbours", "6"], "neighbours must be 4 or 8, not 6"),
         (["-s", "0,0", "-t", "0,1", "--cell-size", "a"], "--cell-size 'a': give LENGTH"),
         (["-s", "0,0", "-t", "0,1", "--cell-size", "0"], "cell_size must be positive"),
+        (["-s", "0,0", "-t", "0,1", "--cell-size", "1e-320"], "is out of the range of float64"),
         (["-s", "0,0", "-t", "0,1", "--cutoff", "nan"], "cutoff must be a number, not NaN"),
     ],
 )
 def test_bad_input(folder: Path, words: list[str], problem: str) -> None:
     np.save("flat.npy", np.ones(3))
+    os.mkfifo("pipe.npy")
     with pytest.raises(InputError, match=problem):
         run("cost-distance", "friction.npy", *words, "--device", "cpu")
-    assert sorted(path.name for path in folder.iterdir()) == ["flat.npy", "friction.npy"]
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "flat.npy",
+        "friction.npy",
+        "pipe.npy",
+    ]
 
 
 def test_what_people_see(folder: Path) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.device.cpu.team import Threads
-from groute_py.device.grid import GridProblem, check_directions, check_sources
+from groute_py.device.grid import ROUNDS_AT_ONCE, GridProblem
 from groute_py.graph.arrays import host_array
 from groute_py.kernels.cpu import grid as kernels
 from groute_py.system.threads import in_slices, thread_count
@@ -19,74 +19,81 @@ ROWS_AT_ONCE = 64
 class RasterGrid:
     """A `groute_py.device.grid.Grid` on the cores."""
 
-    def __init__(self, problem: GridProblem) -> None:
+    def __init__(self, problem: GridProblem, local_rank: int | None) -> None:
         kind, self._problem = problem.kind, problem
         friction, nothing = host_array(problem.friction).astype(kind, "C"), kind.type(np.inf)
         friction[~(friction >= problem.least_friction)] = nothing
-        check_sources(problem, np.flatnonzero(friction.ravel()[problem.sources] == nothing))
-        self._distances = np.full(friction.shape, nothing)
-        words = problem.halves, problem.cutoff, nothing
-        self._raster = kernels.Cells(friction, self._distances, *words)
-        self._solve()
-        self._distances[self._distances > problem.cutoff] = nothing
-
-    def _solve(self) -> None:
-        """Relax tiles until none is pending."""
-        problem, raster = self._problem, self._raster
-        columns = problem.friction.shape[1]
-        height, width = (-(-length // kernels.SIDE) for length in problem.friction.shape)
-        front = kernels.Front(
-            np.full((2, height * width), raster.nothing),
+        self.distances = np.full(friction.shape, nothing)
+        self._raster = kernels.Cells(
+            friction, self.distances, problem.halves, problem.cutoff, nothing
+        )
+        height, width = (-(-length // kernels.SIDE) for length in friction.shape)
+        self._front = kernels.Front(
+            np.full((2, height * width), nothing),
             np.empty((2, height * width), np.int32),
             np.zeros(height * width, np.int64),
+            np.zeros(height * width, np.bool_),
             np.zeros(2 * kernels.TAKEN, np.int64),
             width,
         )
-        raster.distances.ravel()[problem.sources] = 0
-        rows = problem.sources // columns // kernels.SIDE
-        for tile in np.unique(rows * width + problem.sources % columns // kernels.SIDE).tolist():
-            kernels.push(front, tile, raster.distances.dtype.type(0), 1)
-        team = Threads(min(thread_count(), height * width))
-        spaces = [_workspace(problem.kind) for _ in range(team.size)]
-        bucket, turn = problem.bucket_width(kernels.SIDE), 0
-        while count := int(front.words[kernels.COUNT]):
-            turn += 1
-            front.words[:] = 0
-            least = front.keys[turn % 2, front.lists[turn % 2, :count]].min()
-            threshold = max(least + bucket, np.nextafter(least, raster.nothing))
+        self._turn, self._width = 1, problem.bucket_width(kernels.SIDE)
+        self._team = Threads(min(thread_count(), height * width))
+        self._spaces = [_workspace(kind) for _ in range(self._team.size)]
 
-            def relax(number: int) -> None:
-                words = turn, count, threshold, spaces[number]  # noqa: B023
-                kernels.relax_tiles(raster, front, *words)
+    def blocked(self) -> NDArray[np.int64]:
+        friction = self._raster.friction.ravel()[self._problem.sources]
+        return np.flatnonzero(friction == self._raster.nothing)
 
-            if count > 1:
-                team.run(relax)
-            else:
-                relax(0)
+    def lower(self, cells: NDArray[np.int64], values: NDArray[Any]) -> None:
+        kernels.lower(self._raster, self._front, cells, values, self._turn)
 
-    def distances(self) -> NDArray[Any]:
-        return self._distances
+    def relax(self) -> bool:
+        for _ in range(ROUNDS_AT_ONCE):
+            if self._front.words[kernels.COUNT]:
+                self._relax_once()
+        return bool(self._front.words[kernels.COUNT])
 
-    def directions(self) -> NDArray[np.uint8]:
-        codes = np.full(self._distances.shape, kernels.NO_DIRECTION, np.uint8)
-        codes.ravel()[self._problem.sources] = kernels.SOURCE
+    def _relax_once(self) -> None:
+        front, turn, count = self._front, self._turn, int(self._front.words[kernels.COUNT])
+        front.words[:] = 0
+        least = front.keys[turn % 2, front.lists[turn % 2, :count]].min()
+        threshold = max(least + self._width, np.nextafter(least, self._raster.nothing))
 
-        def find(turn: int) -> Any:
-            def find_some(rows: slice) -> Any:
-                words = rows.start, rows.stop, codes, turn
-                return kernels.find_directions(self._raster, *words)
+        def relax(number: int) -> None:
+            words = turn, count, threshold, self._spaces[number]
+            kernels.relax_tiles(self._raster, front, *words)
 
-            return np.sum(in_slices(len(codes), ROWS_AT_ONCE, find_some), axis=0).tolist()
+        if count > 1:
+            self._team.run(relax)
+        else:
+            relax(0)
+        self._turn += 1
 
-        check_directions(find)
-        self._codes = codes
-        return codes
+    def forget_beyond(self) -> None:
+        self.distances[self.distances > self._problem.cutoff] = self._raster.nothing
 
-    def allocation(self) -> NDArray[np.int32]:
-        numbers = np.full(self._codes.shape, -2, np.int32)
-        numbers.ravel()[self._problem.sources] = self._problem.numbers
-        kernels.allocate(self._codes, numbers)
-        return numbers
+    def find_directions(self, turn: int) -> tuple[int, int]:
+        if turn == 0:
+            self.codes = np.full(self.distances.shape, kernels.NO_DIRECTION, np.uint8)
+            self.codes.ravel()[self._problem.sources] = kernels.SOURCE
+        first, last, _ = self._problem.own.indices(len(self.codes))
+
+        def find(rows: slice) -> Any:
+            words = first + rows.start, first + rows.stop, self.codes, turn
+            return kernels.find_directions(self._raster, *words)
+
+        counts = in_slices(last - first, ROWS_AT_ONCE, find)
+        doubts, left = np.sum([(0, 0), *counts], axis=0).tolist()
+        return doubts, left
+
+    def allocation(self, cells: NDArray[np.int64], numbers: NDArray[np.int32]) -> NDArray[np.int32]:
+        result = np.full(self.codes.shape, -2, np.int32)
+        result.ravel()[cells] = numbers
+        kernels.allocate(self.codes, result)
+        return result
+
+    def put_row(self, values: NDArray[Any], row: int, new: NDArray[Any]) -> None:
+        values[row] = new
 
     def on_host(self, values: NDArray[Any]) -> NDArray[Any]:
         return values

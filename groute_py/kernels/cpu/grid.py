@@ -56,6 +56,7 @@ class Front(NamedTuple):
     keys: Any  # (2, tiles)
     lists: Any  # int32, (2, tiles)
     listed: Any  # int64, (tiles,): the last round for which a tile was listed
+    lowered: Any  # bool, (tiles,): distances in it came from outside
     words: Any
     columns: int  # of tiles
 
@@ -88,6 +89,20 @@ def push(front: Any, tile: Any, key: Any, turn: Any) -> None:
         if replace(front.listed, tile, stamp, turn):
             front.lists[side, add(front.words, COUNT, 1)] = tile
         stamp = load(front.listed, tile)
+
+
+@kernel
+def lower(raster: Any, front: Any, cells: Any, values: Any, turn: Any) -> None:
+    """Lower the distances of some cells, and make their tiles pending for a round."""
+    columns = raster.distances.shape[1]
+    for i in range(len(cells)):
+        row, column, value = cells[i] // columns, cells[i] % columns, values[i]
+        if value >= raster.distances[row, column]:
+            continue
+        raster.distances[row, column] = value
+        tile = row // SIDE * front.columns + column // SIDE
+        front.lowered[tile] = True
+        push(front, tile, value, turn)
 
 
 @kernel
@@ -131,12 +146,12 @@ def _relax_from(place: Any, raster: Any, work: Any, tail: Any) -> Any:
 
 
 @kernel
-def _relax_tile(raster: Any, work: Any, has_source: Any) -> None:
-    """Relax a tile to its fixed point, from its halo and its sources."""
+def _relax_tile(raster: Any, work: Any, is_lowered: Any) -> None:
+    """Relax a tile to its fixed point, from its halo, and from its cells if some were lowered."""
     tail: Any = 0
     for place in range(PITCH * PITCH):
         distance = work.distances[place]
-        if distance != raster.nothing and (has_source or not _is_inside(place)):
+        if distance != raster.nothing and (is_lowered or not _is_inside(place)):
             tail = _relax_from(place, raster, work, tail)
     head: Any = 0
     while head < tail:
@@ -186,7 +201,8 @@ def relax_tiles(raster: Any, front: Any, turn: Any, count: Any, threshold: Any, 
             continue
         top, left = tile // front.columns * SIDE, tile % front.columns * SIDE
         _load_tile(raster, top, left, work)
-        _relax_tile(raster, work, key == 0)
+        _relax_tile(raster, work, front.lowered[tile])
+        front.lowered[tile] = False
         own = raster.distances[top : top + SIDE, left : left + SIDE]
         rows, columns = own.shape
         own[:] = work.distances.reshape(PITCH, PITCH)[1 : rows + 1, 1 : columns + 1]
@@ -248,11 +264,11 @@ def follow(codes: Any, cell: Any, cells: Any) -> Any:
 
 @kernel
 def allocate(codes: Any, numbers: Any) -> None:
-    """Fill in the sources of all cells, where those of sources are known and others are −2."""
+    """Fill in the sources of all cells, where some are known and others are −2."""
     rows, columns = codes.shape
     for row in range(rows):
         for column in range(columns):
-            if codes[row, column] == NO_DIRECTION:
+            if codes[row, column] == NO_DIRECTION and numbers[row, column] == -2:
                 numbers[row, column] = -1
             r, c = row, column
             while numbers[r, c] == -2:

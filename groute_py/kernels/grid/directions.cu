@@ -23,20 +23,19 @@ __device__ __forceinline__ void visit_neighbours(const Raster& raster, u32 cell,
     }
 }
 
-__device__ __forceinline__ u32 cell_count(const Raster& raster) { return raster.rows * raster.columns; }
-
 // Makes what is beyond the cutoff unreached.
 extern "C" __global__ void forget_beyond(const __grid_constant__ Raster raster) {
-    for (u32 cell = grid_thread(); cell < cell_count(raster); cell += grid_threads())
+    for (u32 cell = grid_thread(); cell < raster.rows * raster.columns; cell += grid_threads())
         if (raster.distance[cell] > raster.cutoff) raster.distance[cell] = UNREACHED;
 }
 
-// Finds steps back. Turn 0 finds those that fall. A later one finds level steps to cells that had a direction before
-// it; its directions are marked until the next. counts[0] becomes the number of distances that are not the least over
-// their neighbours, counts[1] that of reached cells that are left without a direction.
-extern "C" __global__ void find_directions(const __grid_constant__ Raster raster, u8* directions, u32* counts,
-                                           u32 turn) {
-    for (u32 cell = grid_thread(); cell < cell_count(raster); cell += grid_threads()) {
+// Finds steps back of the cells from `first` on, before `end`. Turn 0 finds those that fall. A later one finds level
+// steps to cells that had a direction before it; its directions are marked until the next. counts[0] becomes the number
+// of distances that are not the least over their neighbours, counts[1] that of reached cells that are left without a
+// direction.
+extern "C" __global__ void find_directions(const __grid_constant__ Raster raster, u8* directions, u32* counts, u32 turn,
+                                           u32 first, u32 end) {
+    for (u32 cell = first + grid_thread(); cell < end; cell += grid_threads()) {
         const Distance own = raster.distance[cell];
         int direction = directions[cell];
         if (direction == SOURCE || (turn && direction != NO_DIRECTION)) {
@@ -58,12 +57,12 @@ extern "C" __global__ void find_directions(const __grid_constant__ Raster raster
     }
 }
 
-// Labels each cell with the one that its direction leads to; sources are labelled before, with −2 − their number, and
-// cells without a direction with −1. Following labels twice as far in each round then ends at the sources, whatever
-// the order.
-extern "C" __global__ void label_cells(const u8* directions, int* labels, u32 rows, u32 columns) {
+// Labels cells from `first` on, before `end`, with the one that their direction leads to. Sources and rows of other
+// ranks are labelled before, with −2 − their number, and cells without a direction with −1. Following labels twice as
+// far in each round then ends at the former, whatever the order.
+extern "C" __global__ void label_cells(const u8* directions, int* labels, u32 columns, u32 first, u32 end) {
     const int row_steps[] = {0, 1, 1, 1, 0, -1, -1, -1}, column_steps[] = {1, 1, 0, -1, -1, -1, 0, 1};
-    for (u32 cell = grid_thread(); cell < rows * columns; cell += grid_threads()) {
+    for (u32 cell = first + grid_thread(); cell < end; cell += grid_threads()) {
         const u8 code = directions[cell];
         if (code != SOURCE && code != NO_DIRECTION)
             labels[cell] = (int)cell + row_steps[code - 1] * (int)columns + column_steps[code - 1];

@@ -30,35 +30,27 @@ struct Tiles {
 
 struct Rounds {
     u32 round, count[2], taken, arrived;
-    Distance threshold, least, width;  // least: of the keys of the next round
-    u64 relaxed;                       // tiles, of all rounds
+    Distance least[2], width;  // least: of the keys, by the parity of the round
+    u64 relaxed;               // tiles, of all rounds
 };
 
 // Makes a tile pending for a round.
 __device__ __forceinline__ void push(const Tiles& tiles, Rounds* rounds, u32 round, u32 tile, Distance key) {
     const u32 side = round & 1;
     atomic_min(&tiles.key[side * tiles.count + tile], key);
-    atomic_min(&rounds->least, key);
+    atomic_min(&rounds->least[side], key);
     if (atomicExch(&tiles.listed[tile], round) != round)
         tiles.list[side * tiles.count + atomicAdd(&rounds->count[side], 1u)] = tile;
 }
 
-__device__ __forceinline__ void open_bucket(Rounds* rounds, Distance least) {
-    rounds->threshold = max(plus(least, rounds->width), just_above(least));
-    rounds->least = UNREACHED;
-}
-
-// Begins with the tiles of the sources, whose distances become 0; `rounds` is 0 but for the width and the least key.
-extern "C" __global__ void seed_tiles(const __grid_constant__ Raster raster, const __grid_constant__ Tiles tiles,
-                                      Rounds* rounds, const i64* sources, u32 count) {
+// Lowers the distances of some cells, between two rounds.
+extern "C" __global__ void lower_cells(const __grid_constant__ Raster raster, const __grid_constant__ Tiles tiles,
+                                       Rounds* rounds, const i64* cells, const Distance* values, u32 count) {
     for (u32 i = grid_thread(); i < count; i += grid_threads()) {
-        raster.distance[sources[i]] = 0;
-        const u32 row = sources[i] / raster.columns, column = sources[i] % raster.columns;
-        push(tiles, rounds, 1, row / TILE * tiles.columns + column / TILE, 0);
-    }
-    if (grid_thread() == 0) {
-        rounds->round = 1;
-        rounds->threshold = max(rounds->width, just_above(0));
+        if (values[i] >= raster.distance[cells[i]]) continue;
+        raster.distance[cells[i]] = values[i];
+        const u32 row = cells[i] / raster.columns, column = cells[i] % raster.columns;
+        push(tiles, rounds, rounds->round, row / TILE * tiles.columns + column / TILE, values[i]);
     }
 }
 
@@ -185,7 +177,8 @@ extern "C" __global__ void __launch_bounds__(TILE_BLOCK)
     __shared__ Tile own;
     const u32 round = rounds->round, side = round & 1, count = rounds->count[side];
     if (count == 0) return;
-    const Distance threshold = rounds->threshold;
+    const Distance least = rounds->least[side];
+    const Distance threshold = max(plus(least, rounds->width), just_above(least));
     __syncthreads();  // all have read what the last block changes, also if this is it
     u32 relaxed = 0;
     for (u32 i = blockIdx.x; i < count; i = own.next) {
@@ -212,7 +205,7 @@ extern "C" __global__ void __launch_bounds__(TILE_BLOCK)
     fence_gpu();
     if (atomicAdd(&rounds->arrived, 1u) < gridDim.x - 1) return;
     fence_gpu();
-    open_bucket(rounds, load_l2(&rounds->least));
+    rounds->least[side] = UNREACHED;
     rounds->count[side] = rounds->taken = rounds->arrived = 0;
     rounds->round = round + 1;
 }
