@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from typing import Any
 
@@ -11,7 +11,11 @@ from groute_py.device.base import Device
 from groute_py.device.kernel_cache import find_kernel_cache
 from groute_py.device.primary_context import begin_context
 from groute_py.errors import InputError, SetupError, check_choice
+from groute_py.graph.arrays import on_device
+from groute_py.graph.drawn import RandomGraph
 from groute_py.graph.hierarchy.hierarchy import Hierarchy
+from groute_py.partition.share import Partition, Rows, Share, share_of
+from groute_py.source.generated import RowMaker
 
 DEVICES = ("auto", "cpu", "cuda")
 """The choices of a user."""
@@ -68,6 +72,23 @@ def contraction_on(kind: str) -> Callable[..., Hierarchy]:
     """The function that contracts on a kind of device; its module is imported only then."""
     contract: Callable[..., Hierarchy] = of_module(CONTRACTION[kind], "contract")
     return contract
+
+
+def maker_on_gpu(
+    name: str, local_rank: int, makers: Makers = NEAR_FAR
+) -> Callable[[RandomGraph], RowMaker] | None:
+    """Return what makes rows of a generated graph where `choose` opens a GPU; None elsewhere."""
+    if name == "cpu" or "cuda" not in makers or gpu_problem() is not None:
+        return None
+    return partial(of_module("groute_py.device.cuda.graph.generate", "GpuMaker"), local_rank)
+
+
+def share_in_place(rows: Rows, cut: Partition, part: int) -> Share:
+    """Convert rows to a share, on a GPU if they lie there."""
+    convert: Callable[[Rows, Partition, int], Share] = share_of
+    if on_device(rows.heads) and cut.part_count > 1:
+        convert = of_module("groute_py.device.cuda.graph.share", "share_of")
+    return convert(rows, cut, part)
 
 
 def begin(name: str, local_rank: int, makers: Makers = NEAR_FAR) -> None:

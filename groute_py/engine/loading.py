@@ -16,7 +16,7 @@ from groute_py.comm.agree import collective, on_root, refuse_difference
 from groute_py.comm.base import Channel
 from groute_py.comm.team import Team, team_of
 from groute_py.device.base import Device, Linked, ModeName
-from groute_py.device.registry import choose, kind_of, look_ahead
+from groute_py.device.registry import choose, kind_of, look_ahead, share_in_place
 from groute_py.engine.algorithms.methods import Algorithm, algorithm, devices_of
 from groute_py.engine.memory.gpus import refuse_what_cannot_fit
 from groute_py.engine.option import shared_options
@@ -38,7 +38,6 @@ from groute_py.partition.share import (
     cost_of,
     imbalance_of,
     quality_of,
-    share_of,
 )
 from groute_py.source.base import Supply
 from groute_py.system import clock
@@ -247,7 +246,7 @@ def _receive(supply: Supply, channel: Channel, plan: SolvePlan, hierarchy: Hiera
     if quality is None:
         quality = quality_of(channel.gather(cost_of(rows, spread.partition, channel.rank)))
     with collective(channel):
-        share = share_of(rows, spread.partition, channel.rank)
+        share = share_in_place(rows, spread.partition, channel.rank)
         if hierarchy is not None and plan.method.contracts:
             on_host = plan.device == "cpu"
             share = replace(share, hierarchy=hierarchy.to_host() if on_host else hierarchy)

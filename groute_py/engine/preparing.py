@@ -79,6 +79,8 @@ def prepare_for(supply: Supply, options: Options, facts: Facts, kind: str) -> Pr
         if (saved := None if options.hops else supply.hierarchy()) is not None:
             refuse_large_levels(saved, facts, kind)
             return Preparation("asked for" if is_required else BEFORE, "", saved, saved.type)
+        if not is_required and (why := why_not(facts)) is not None:
+            return Preparation(why_not=why)  # before the whole graph is made
         graph = supply.graph()
         if options.hops:
             graph = graph.with_unit_weights()

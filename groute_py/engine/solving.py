@@ -186,7 +186,7 @@ def refuse_overflow(channel: Channel, share: Share, distances: NDArray[Any], fac
         )
     reached = distances != unreached(distances.dtype)
     everyone = np.concatenate(channel.gather(reached))
-    all_reached = np.concatenate([reached, everyone[share.halo]])
+    all_reached = np.concatenate([reached, everyone[host_array(share.halo)]])
     offsets, heads = host_array(share.offsets), host_array(share.heads)
     misses = channel.gather(leads_beyond(offsets, heads, reached, all_reached))
     if facts.has_negative or any(misses):

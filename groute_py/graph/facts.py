@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -88,11 +89,8 @@ def counting_hops(facts: Facts) -> Facts:
 
 def first_with_arcs(offsets: NDArray[np.int64]) -> int:
     """The first vertex that an arc leaves, 0 where there is none."""
-    if not offsets[-1]:
-        return 0
-    if on_device(offsets):
-        return int((offsets > 0).argmax()) - 1
-    return int(np.searchsorted(offsets, 0, "right")) - 1
+    rows = range(len(offsets))
+    return bisect_right(rows, 0, key=lambda row: int(offsets[row])) - 1 if offsets[-1] else 0
 
 
 def most_incoming(graph: Graph) -> int:

@@ -1,9 +1,4 @@
-"""Random graphs by a short text such as ``road:1000x1000``, the same on every machine.
-
-`groute_py.kernels.cpu.draw` defines each arc as a function of the seed and the arc's number. The
-arcs are drawn twice, once to count the rows and once to fill them, so that nothing but the graph
-takes memory. Threads draw blocks of arcs, then share the rows that the blocks' arcs go to.
-"""
+"""Random graphs by a short text such as ``road:1000x1000``, the same on every machine."""
 
 from __future__ import annotations
 
@@ -12,29 +7,22 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from numbers import Integral
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import InputError, check_kind, quote
 from groute_py.graph.csr import Graph
+from groute_py.graph.drawn import Arcs, RandomGraph, count_drawn, drawn_arcs
 from groute_py.graph.facts import Size
-from groute_py.kernels.cpu.build import CURSORS, count_arcs, place_arcs
-from groute_py.kernels.cpu.draw import ROAD_KEPT, random_arcs, rmat_arcs, road_degrees, road_rows
+from groute_py.kernels.cpu.draw import ROAD_KEPT, road_degrees, road_rows
 from groute_py.system.memory_limits import check_room
 from groute_py.system.threads import thread_count
 
 EXAMPLES = {"road": "road:1000x1000", "rmat": "rmat:20 or rmat:20,16", "random": "random:1000,5000"}
 """The kinds of generated graphs, each with an example of its spec."""
 RMAT_EDGE_FACTOR = 16
-BLOCK = 1 << 19
-"""Arcs drawn at once; even, because R-MAT draws them in pairs."""
 MOST_VERTICES = 2**31 - 1
-
-Arrays = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]
-Block = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
-Draw = Callable[..., None]
 
 
 def is_spec(text: str) -> bool:
@@ -70,18 +58,26 @@ def generate(spec: str, *, seed: int = 1) -> Graph:
     check_kind("seed", seed, Integral, "an integer")
     if not 0 <= seed < 2**64:
         raise InputError("seed must be from 0 to 2^64 - 1")
-    kind, numbers = _parsed(spec)
-    size = size_of_spec(spec)
-    if size.vertices > MOST_VERTICES:
-        raise InputError(f"cannot generate {quote(spec)}: {size.vertices:,} vertices are too many")
+    graph, size = random_graph_of(spec, seed), size_of_spec(spec)
     what = f"{spec}: {size.vertices:,} vertices and {size.arcs:,} arcs"
     check_room(8 * (size.vertices + 1) + 8 * size.arcs, what)
-    if kind == "road":
-        arrays = _road(np.uint64(seed), *numbers)
+    if graph is None:
+        arrays = _road(np.uint64(seed), *_parsed(spec)[1])
     else:
-        draw = rmat_arcs if kind == "rmat" else random_arcs
-        arrays = _from_draws(size, draw, np.uint64(seed), numbers[0])
+        offsets = np.zeros(size.vertices + 1, np.int64)
+        np.cumsum(count_drawn(graph)[0], out=offsets[1:])
+        arrays = offsets, *drawn_arcs(graph, 0, offsets)
     return Graph(*arrays, name=spec)
+
+
+def random_graph_of(spec: str, seed: int = 1) -> RandomGraph | None:
+    """The graph of a spec as one whose arcs are drawn one by one; None for roads."""
+    (kind, numbers), size = _parsed(spec), size_of_spec(spec)
+    if size.vertices > MOST_VERTICES:
+        raise InputError(f"cannot generate {quote(spec)}: {size.vertices:,} vertices are too many")
+    if kind == "road":
+        return None
+    return RandomGraph(size, numbers[0] if kind == "rmat" else None, seed)
 
 
 def size_of_spec(spec: str) -> Size:
@@ -115,65 +111,13 @@ def _parsed(spec: str) -> tuple[str, list[int]]:
     return kind, numbers
 
 
-def _road(seed: np.uint64, width: int, height: int) -> Arrays:
+def _road(seed: np.uint64, width: int, height: int) -> tuple[NDArray[np.int64], *Arcs]:
     offsets = np.zeros(width * height + 1, np.int64)
     _by_rows(height, lambda rows: road_degrees(seed, width, height, rows, offsets))
     np.cumsum(offsets, out=offsets)
     heads, weights = np.empty(offsets[-1], np.int32), np.empty(offsets[-1], np.int32)
     _by_rows(height, lambda rows: road_rows(seed, width, height, rows, offsets, heads, weights))
     return offsets, heads, weights
-
-
-def _from_draws(size: Size, draw: Draw, *shape: Any) -> Arrays:
-    """Count all arcs, then place all arcs; `draw` gets `shape`, the first arc, and the arrays."""
-    vertex_count, arc_count = size
-    offsets = np.zeros(vertex_count + 1, np.int64)
-
-    def count(block: Block, rows: tuple[int, int]) -> None:
-        count_arcs(block[0], rows, offsets, CURSORS)
-
-    _for_draws(vertex_count, arc_count, count, draw, *shape)
-    np.cumsum(offsets, out=offsets)
-    heads, weights = np.empty(arc_count, np.int32), np.empty(arc_count, np.int32)
-
-    def place(block: Block, rows: tuple[int, int]) -> None:
-        place_arcs(block, rows, offsets, (heads, weights))
-
-    _for_draws(vertex_count, arc_count, place, draw, *shape)
-    return offsets, heads, weights
-
-
-def _for_draws(
-    vertex_count: int,
-    arc_count: int,
-    use: Callable[[Block, tuple[int, int]], None],
-    draw: Draw,
-    *shape: Any,
-) -> None:
-    """Call `use` for all blocks of arcs in order, each range of rows in a thread of its own.
-
-    The other half of the threads draws the next blocks.
-    """
-    half = max(1, thread_count() // 2)
-    ranges = list(pairwise(vertex_count * k // half for k in range(half + 1)))
-    buffers = [np.empty((3, min(BLOCK, arc_count)), np.int32) for _ in range(2 * half)]
-
-    def drawn(number: int) -> Block:
-        size = max(0, min(BLOCK, arc_count - number * BLOCK))
-        tails, heads, weights = buffers[number % len(buffers)][:, :size]
-        draw(*shape, number * BLOCK, (tails, heads, weights))
-        return tails, heads, weights
-
-    def used(rows: tuple[int, int], blocks: list[Block]) -> None:
-        for block in blocks:
-            use(block, rows)
-
-    with ThreadPoolExecutor(2 * half) as pool:
-        blocks = list(pool.map(drawn, range(half)))
-        for first in range(half, -(-arc_count // BLOCK) + half, half):
-            coming = pool.map(drawn, range(first, first + half))
-            list(pool.map(lambda rows, these=blocks: used(rows, these), ranges))
-            blocks = list(coming)
 
 
 def _by_rows(height: int, work: Callable[[tuple[int, int]], None]) -> None:

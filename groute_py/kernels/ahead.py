@@ -18,6 +18,7 @@ import numpy as np
 
 from groute_py.kernels.source import (
     CERTIFICATE,
+    GENERATE,
     GRID,
     LINKS,
     LOADING,
@@ -40,7 +41,7 @@ USUAL_TARGETS = ("sm_90", "sm_100")
 LINKING = ("alone", "fused")
 """The modes that ``auto`` takes on the GPUs of one host."""
 
-OF_OWN_TYPES = (SOLVE, CERTIFICATE, LOADING, LINKS, GRID)
+OF_OWN_TYPES = (SOLVE, CERTIFICATE, LOADING, LINKS, GRID, GENERATE)
 """Programs whose types are not those of the weights, and the solver."""
 
 
@@ -54,7 +55,7 @@ class Variant(NamedTuple):
 def usual_variants() -> list[Variant]:
     """Variants that ``auto`` takes on one host for weights of 32 bits and up to 2³¹ arcs."""
     solves = _variants(("int32", "float32"), (False,), LINKING, (False,))
-    return [*solves, *_alone(CERTIFICATE, "int64", "float32"), *_of_floats()]
+    return [*solves, *_alone(CERTIFICATE, "int64", "float32"), *_others()]
 
 
 def all_variants() -> list[Variant]:
@@ -62,7 +63,7 @@ def all_variants() -> list[Variant]:
     types = ("int32", "int64", "float32", "float64")
     solves = _variants(types, (False, True), tuple(MODES), (False, True))
     certificates = _alone(CERTIFICATE, "int64", "float32", "float64")
-    return [*solves, *certificates, *_of_floats()]
+    return [*solves, *certificates, *_others()]
 
 
 def file_name(text: str, choices: tuple[str, ...], target: str) -> str:
@@ -94,10 +95,10 @@ def _variants(
         yield from (Variant(program, alone) for program in PROGRAMS if program not in OF_OWN_TYPES)
 
 
-def _of_floats() -> Iterator[Variant]:
-    """Yield the programs of assignments and rasters."""
-    rasters = _alone(GRID, "float32", "float64")
-    return chain(_alone(LOADING, "float64"), _alone(LINKS, "float64"), rasters)
+def _others() -> Iterator[Variant]:
+    """Yield the programs of assignments, rasters and generated graphs."""
+    assignments = chain(_alone(LOADING, "float64"), _alone(LINKS, "float64"))
+    return chain(assignments, _alone(GRID, "float32", "float64"), _alone(GENERATE, "int32"))
 
 
 def _alone(program: Program, *types: str) -> Iterator[Variant]:

@@ -106,12 +106,16 @@ LINKS = Program(("assignment/links.cu",))
 GRID = Program(("grid/relax_tiles.cu", "grid/directions.cu"))
 """Least-cost distances on a raster; for floats."""
 
+GENERATE = Program(("generate/arcs.cu", "generate/halo.cu"))
+"""Makes a rank's rows of a generated graph, and numbers their heads."""
+
 CERTIFICATE = Program(("certificate/certificate.cu",))
 """Looks for reasons to doubt an answer, whose distances are of the types that users get."""
 
 PROGRAMS = (
     *(SOLVE, BREADTH_FIRST, FRONTIER, PULL, ALL_PAIRS, CONTRACTION, SWEEP, CUSTOMIZATION),
-    *(PEER_LATENCY, SUMMARY, DEPENDENCIES, LEVELS, LOADING, LINKS, GRID, CERTIFICATE),
+    *(PEER_LATENCY, SUMMARY, DEPENDENCIES, LEVELS, LOADING, LINKS, GRID, GENERATE),
+    CERTIFICATE,
 )
 """Every text that is compiled."""
 

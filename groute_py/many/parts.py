@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from groute_py.comm.agree import at_root, on_root
 from groute_py.comm.base import Channel
-from groute_py.device.registry import kind_of
-from groute_py.engine.algorithms.methods import CONTRACTION
+from groute_py.device.registry import kind_of, maker_on_gpu
+from groute_py.engine.algorithms.methods import CONTRACTION, devices_of
 from groute_py.engine.options import SHORTEST, Options
 from groute_py.engine.preparing import BEFORE, contract
 from groute_py.engine.solver import SourceSolver
@@ -31,9 +31,11 @@ from groute_py.io.tables.columns import BY_TITLE
 from groute_py.many.labels import GraphLabels
 from groute_py.many.new_weights import with_other_weights
 from groute_py.source.base import Supply
+from groute_py.source.generated import Generated, count_generated
 from groute_py.source.graph_source import GraphSource
 from groute_py.source.shared import SharedFile, on_every_rank
 from groute_py.source.whole import GraphSupply
+from groute_py.system.environment import local_rank
 
 if TYPE_CHECKING:
     from groute_py.device.base import Device
@@ -100,15 +102,23 @@ class Parts:
             source = self.source  # `replace` would lose its cached `file`
             if direction is not source.direction:
                 source = replace(source, direction=direction)
-            self._supply, self.supply_direction = (
-                source.supply(self.channel, whole=whole),
-                direction,
-            )
+            generated = None if whole else self._generated(source)
+            self._supply = generated or source.supply(self.channel, whole=whole)
+            self.supply_direction = direction
             cutoff, is_other = self.options.cutoff, self.options.objective != SHORTEST
             if isinstance(cutoff, str) or (cutoff is not None and is_other):
                 cutoff = on_root(self.channel, partial(self._bound, cutoff))
                 self.options = replace(self.options, cutoff=cutoff)
         return self._supply
+
+    def _generated(self, source: GraphSource) -> Generated | None:
+        """Count a generated graph of which each rank may make its rows. Collective."""
+        spec, options = on_root(self.channel, lambda: source.spec), self.options
+        if spec is None:
+            return None
+        makers = devices_of(options.algorithm)
+        on_gpu = maker_on_gpu(options.device, local_rank(self.channel.rank), makers)
+        return count_generated(spec, self.channel, on_gpu)
 
     def _bound(self, cutoff: float | str) -> float | None:
         """The greatest distance within a cutoff, which may have a unit, on rank 0; None for all."""

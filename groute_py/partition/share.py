@@ -7,6 +7,7 @@ of one owner is one run of it.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -45,10 +46,11 @@ Partitioner = Callable[[NDArray[np.int64], int], Partition]
 
 def by_arcs(offsets: NDArray[np.int64], parts: int) -> Partition:
     """Cut by running arc counts, since the time of a rank grows with its arcs."""
-    shares = np.arange(parts + 1, dtype=np.int64) * offsets[-1] // parts
-    bounds = np.searchsorted(offsets, shares, side="left").astype(np.int64)
-    bounds[0], bounds[-1] = 0, len(offsets) - 1
-    return Partition(bounds)
+    arcs, count = int(offsets[-1]), len(offsets) - 1
+    shares = [arcs * part // parts for part in range(1, parts)]
+    rows, begin = range(count + 1), lambda row: int(offsets[row])  # which may be on a GPU
+    inner = [bisect_left(rows, share, key=begin) for share in shares]
+    return Partition(np.array([0, *inner, count], np.int64))
 
 
 def by_vertices(offsets: NDArray[np.int64], parts: int) -> Partition:
@@ -111,7 +113,7 @@ class Share:
     offsets: NDArray[np.int64]  # int64, (own_count + 1,)
     heads: NDArray[np.int32]  # int32, (m,), local numbers
     weights: NDArray[Any]  # (m,)
-    halo: NDArray[np.int64]  # int64, ascending global numbers
+    halo: NDArray[np.int64]  # int64, ascending global numbers; where the heads are
     halo_starts: NDArray[np.int64]  # int64, (parts + 1,)
     # int32, like ``halo``: the number that the owner gives to the vertex
     halo_home: NDArray[np.int32]
@@ -160,7 +162,7 @@ def share_of(rows: Rows, partition: Partition, part: int) -> Share:
     in_slices(len(rows.heads), AT_ONCE, mark)
     is_head[low - first : high - first] = False
     halo = np.flatnonzero(is_head) + first
-    _refuse_beyond_32_bits(part, partition.part_count, own_count, len(halo))
+    refuse_beyond_32_bits(part, partition.part_count, own_count, len(halo))
     local = np.empty(stop - first, np.int32)  # only that of heads is looked up
     local[halo - first] = np.arange(own_count, own_count + len(halo), dtype=np.int32)
     own = local[low - first : high - first]
@@ -200,7 +202,7 @@ def _span_of(heads: NDArray[Any], low: int, high: int) -> tuple[int, int]:
 
 def _whole(rows: Rows, count: int) -> Share:
     """The share of a single rank: all rows unchanged, also if they are on a GPU."""
-    _refuse_beyond_32_bits(0, 1, count, 0)
+    refuse_beyond_32_bits(0, 1, count, 0)
     nobody = np.zeros(0, np.int64)
     return Share(
         first=0,
@@ -214,7 +216,8 @@ def _whole(rows: Rows, count: int) -> Share:
     )
 
 
-def _refuse_beyond_32_bits(part: int, parts: int, own: int, halo: int) -> None:
+def refuse_beyond_32_bits(part: int, parts: int, own: int, halo: int) -> None:
+    """Raise `InputError` for more local vertices than a rank can number."""
     if own + halo > MOST_LOCAL:
         raise InputError(
             f"part {part} of {parts} has {own:,} vertices and a halo of {halo:,}; a rank can hold "

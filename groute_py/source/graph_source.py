@@ -244,6 +244,17 @@ class GraphSource:
         return expanded(graph, turns_in(self.turns, graph.numbering))
 
     @property
+    def spec(self) -> str | None:
+        """The spec of a graph that is generated and taken as it is; None for any other graph."""
+        columns = self.columns
+        if not isinstance(self.what, str) or not is_spec(self.what):
+            return None
+        is_other = columns.named or columns.undirected or columns.profile or columns.carry
+        if is_other or self.turns is not None or self._is_changed:
+            return None
+        return self.what if self.direction is Direction.FORWARD else None
+
+    @property
     def _all_columns(self) -> Columns:
         """The columns, with that of the ids of arcs by which a file lists turns."""
         arc = arc_column(Path(self.turns)) if isinstance(self.turns, str | Path) else None

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from support.command import run_command
 
 from groute_py.errors import InputError
+from groute_py.graph import drawn
 from groute_py.graph import generate as module
 from groute_py.graph.generate import generate, is_spec
 from groute_py.kernels.cpu.draw import round_numbers, scramble
@@ -109,7 +110,7 @@ def test_the_definition(spec, definition, seed):
 
 def test_blocks_do_not_matter(monkeypatch):
     whole = [arcs(generate(spec)) for spec in ("rmat:8", "random:50,9001")]
-    monkeypatch.setattr(module, "BLOCK", 1 << 9)
+    monkeypatch.setattr(drawn, "BLOCK", 1 << 9)
     assert [arcs(generate(spec)) for spec in ("rmat:8", "random:50,9001")] == whole
 
 

@@ -37,12 +37,13 @@ __device__ __forceinline__ Word warp_inclusive_sum(Word mine) {
 }
 
 // One slot for each lane with `wanted`, by one atomic a warp; all 32 lanes call it.
-__device__ __forceinline__ u32 warp_slot(u32* count, bool wanted) {
+template <class Word>
+__device__ __forceinline__ Word warp_slot(Word* count, bool wanted) {
     u32 mask = __ballot_sync(~0u, wanted);
     if (!mask) return 0;
     int leader = __ffs(mask) - 1;
-    u32 base = 0;
-    if ((int)lane() == leader) base = atomicAdd(count, (u32)__popc(mask));
+    Word base = 0;
+    if ((int)lane() == leader) base = atomicAdd(count, (Word)__popc(mask));
     base = __shfl_sync(~0u, base, leader);
     return base + rank_among(mask);
 }

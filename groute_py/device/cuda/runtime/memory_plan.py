@@ -220,6 +220,19 @@ def linked_bytes(
     return max(redistributing, redistributed + work + inboxes)
 
 
+def generated_bytes(own: int, halo: int, arcs: int, peers: int) -> int:
+    """The most bytes of a share with int32 distances whose rows are made on the GPU, and stay.
+
+    Half of the arcs are sorted at once, as 8 bytes and as many beside.
+    """
+    kind = np.dtype(np.int32)
+    rows = 8 * arcs + 8 * (own + 1) + (8 + 4) * halo
+    loading = gpu_bytes(own, halo, arcs, peers, kind)
+    if peers > 1:
+        loading = max(loading, linked_bytes(own, halo, arcs, peers, kind, hosts=1))
+    return rows + max(2 * 8 * (arcs + 1) // 2, 8 * (own + halo), loading)
+
+
 def graph_bytes(rows: int, halo: int, arcs: int, peers: int, distance_type: np.dtype[Any]) -> int:
     """Bytes of offsets, arcs, and the halo's numbers at its owners."""
     offsets = (rows + 1) * np.dtype(offset_type(arcs)).itemsize

@@ -32,6 +32,12 @@ def ascending(keys: Any) -> Any:
     return cp.argsort(keys)
 
 
+def sort_keys(keys: Any) -> None:
+    """Sort keys of 8 bytes, shape (m,), in place; see `ascending`."""
+    cp.empty(len(keys) * keys.itemsize + FEW_BYTES, np.uint8)
+    keys.sort()
+
+
 def sort_rows(offsets: Any, arcs: Any, distance_type: np.dtype[Any]) -> None:
     """Put every row's packed arcs in the order of their weights, in place; sorted rows stay.
 
