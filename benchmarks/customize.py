@@ -38,11 +38,12 @@ from benchmarks.program import Program
 from benchmarks.reference import SERIAL_UP_TO, right_distances
 from benchmarks.tiles import Tiles
 from groute_py import Customized, Graph, InputError, VerificationError, customize
-from groute_py.comm.base import Channel
+from groute_py.comm.base import Channel, SoloChannel
+from groute_py.device.customization import MAKERS
 from groute_py.device.registry import kind_of
 from groute_py.graph.hierarchy.separators.customizable import customizable
 from groute_py.graph.hierarchy.separators.order import OneOrder
-from groute_py.many.customized import MAKERS, customized
+from groute_py.many.customized import customized
 
 SETS = {"cuda": ["NY/100000000", "FLA/100000000", "NW/100000000"], "cpu": ["NY/100000"]}
 """The cases without ``--case``, by device."""
@@ -143,7 +144,9 @@ def _customized(graph: Graph, device: str) -> Customized:
     if not graph.name.startswith("tiles"):
         return customize(graph, device=device)
     begun, orders = time.monotonic(), OneOrder(Tiles.of(graph.name).order())
-    return customized(graph, customizable(graph, orders), kind_of(device, MAKERS), 0, begun)
+    return customized(
+        SoloChannel(), graph, customizable(graph, orders), kind_of(device, MAKERS), 0, begun
+    )
 
 
 class Clock:
