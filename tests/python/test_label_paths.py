@@ -207,3 +207,21 @@ def test_ways_around_circles_of_length_zero() -> None:
         assert (path[0], path[-1]) == (source, target)
         assert len(set(path.tolist())) == len(path)
         assert sum(int(graph.weights[graph.arc(*step)]) for step in pairwise(path)) == 0
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_many_paths_are_shared_by_threads(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("groute_py.many.paths.thread_count", lambda: threads)
+    graph = generate("road:20x20")
+    town, ends = groute_py.customize(graph, device="cpu"), np.arange(400)
+    for targets in (ends[::-1], np.roll(ends, 7)):
+        paths = town.paths(ends, targets)
+        sums = [
+            sum(int(graph.weights[graph.arc(*step)]) for step in pairwise(path.tolist()))
+            for path in paths
+        ]
+        reached = town.pairs(ends, targets) != groute_py.UNREACHED
+        assert [len(path) > 0 for path in paths] == reached.tolist()
+        assert np.array(sums)[reached].tolist() == town.pairs(ends, targets)[reached].tolist()
+        assert [path[-1] for path in paths if len(path)] == targets[reached].tolist()
+    assert town.paths(ends[:1], ends[-1:])[0].tolist() == town.paths(ends, ends[::-1])[0].tolist()

@@ -16,7 +16,7 @@ from support.local_ranks import on_ranks
 from support.opening import solver_on
 from support.skips import EMULATED, needs_gpu
 
-from groute_py import Graph, GraphError, Positions, generate
+from groute_py import Graph, GraphError, InputError, Positions, generate
 from groute_py.comm import shared_memory
 from groute_py.graph.hierarchy.separators.customizable import customizable
 from groute_py.graph.hierarchy.separators.labels import LabelShares
@@ -74,6 +74,8 @@ def answers(graphs: list[Graph], device: str) -> Any:
             own = graph if channel.rank == 0 else None
             with solver_on(channel, own, prepare=True, device=device) as solver:
                 check(solver, graph)
+                with pytest.raises(InputError, match="is not a vertex"):
+                    solver.route(Positions([(0, graph.vertex_count)]))
                 other = graph.with_weights(graph.weights[::-1].copy())
                 solver.update(other.weights if channel.rank == 0 else None)
                 check(solver, other)
