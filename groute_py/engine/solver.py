@@ -98,7 +98,9 @@ class SourceSolver:
         _, outcome, sent = self._solve(source, (), watch, cutoff, finds_tree=False)
         with watch.phase("download"):
             states, distances = graph.device.reach()
-            parts = graph.channel.collect(graph.cut.share.first + states)
+            if first := graph.cut.share.first:  # new memory for a sum takes longer than the copy
+                states = first + states
+            parts = graph.channel.collect(states)
             values = graph.channel.collect(distances)
         figures = figures_of(graph, outcome, watch, sent)
         if parts is None or values is None:
