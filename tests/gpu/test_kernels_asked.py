@@ -31,9 +31,9 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> set[ahead.Variant]:
 
     result, module = set[ahead.Variant](), compile.module
 
-    def noted(program: source.Program, choices: tuple[str, ...]) -> Any:
+    def noted(program: source.Program, choices: tuple[str, ...], extended: str) -> Any:
         result.add(ahead.Variant(program, choices))
-        return module(program, choices)
+        return module(program, choices, extended)
 
     monkeypatch.setattr(compile, "module", noted)
     WARMED_UP.clear()

@@ -19,7 +19,7 @@ def module(program: Program, choices: tuple[str, ...], extended: str = "") -> An
 
     ``extended`` is the expression of `kernels/primitives/algebra.cuh`, if there is one.
     """
-    return _module(program, choices, extended, capability())
+    return _module(program, choices, capability(), extended)
 
 
 def capability() -> str:
@@ -28,7 +28,7 @@ def capability() -> str:
 
 
 @cache
-def _module(program: Program, choices: tuple[str, ...], extended: str, of_gpu: str) -> Any:
+def _module(program: Program, choices: tuple[str, ...], of_gpu: str, extended: str = "") -> Any:
     text = text_with(program, extended)
     if ahead.FOLDER.is_dir() and (built := _built(program, text, choices, of_gpu)) is not None:
         return built
