@@ -38,11 +38,11 @@ class Ended(NamedTuple):
 
 def run_on_ranks(lines: list[list[str]], ranks: int, folder: Path) -> list[Ended]:
     """Run command lines one after another; both files of this lie in a folder."""
-    from support.places import TESTS
+    from support.places import ROOT, TESTS
     from support.processes import run_under_mpirun
 
     (folder / "lines.json").write_text(json.dumps(lines))
-    environ = {"PYTHONPATH": str(TESTS)}
+    environ = {"PYTHONPATH": f"{ROOT}{os.pathsep}{TESTS}"}
     limit_s = 60 + CASE_S * len(lines) / 10
     done = run_under_mpirun(Path(__file__), ranks, folder, timeout=limit_s, environ=environ)
     texts = (folder / "ended.jsonl").read_text().splitlines()
