@@ -178,7 +178,7 @@ def test_each_method_answers_or_is_refused(name: str, objective: str) -> None:
 
 @pytest.mark.parametrize("objective", ["minimax", "widest"])
 def test_a_team_of_threads(monkeypatch: pytest.MonkeyPatch, objective: str) -> None:
-    for name, value in (("ARCS_A_THREAD", 1), ("LARGE_ARCS", 1), ("FIRST_ROOM", 16)):
+    for name, value in (("ARCS_A_THREAD", 1), ("LEAST_ARCS", 1), ("FIRST_ROOM", 16)):
         monkeypatch.setattr(team, name, value)
     monkeypatch.setattr(team, "SPINS", 100)
     monkeypatch.setenv("OMP_NUM_THREADS", "3")

@@ -116,7 +116,7 @@ def test_random_graphs(device: str, ranks: int) -> None:
 
 @pytest.mark.parametrize("expression", ["distance + max(weight, 9 - weight)", OF_INTEGERS[1]])
 def test_a_team_of_threads(monkeypatch: pytest.MonkeyPatch, expression: str) -> None:
-    for name, value in (("ARCS_A_THREAD", 1), ("LARGE_ARCS", 1), ("FIRST_ROOM", 16)):
+    for name, value in (("ARCS_A_THREAD", 1), ("LEAST_ARCS", 1), ("FIRST_ROOM", 16)):
         monkeypatch.setattr(team, name, value)
     monkeypatch.setattr(team, "SPINS", 100)
     monkeypatch.setenv("OMP_NUM_THREADS", "3")

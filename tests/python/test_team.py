@@ -28,7 +28,7 @@ EACH_EXAMPLE = [HealthCheck.function_scoped_fixture]
 def _little_room(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let small graphs have a team too, and lists that have to grow."""
     monkeypatch.setattr(team, "ARCS_A_THREAD", 1)
-    monkeypatch.setattr(team, "LARGE_ARCS", 1)
+    monkeypatch.setattr(team, "LEAST_ARCS", 1)
     monkeypatch.setattr(team, "FIRST_ROOM", 16)
     monkeypatch.setattr(team, "FEWEST", 4)
     monkeypatch.setattr(team, "SPINS", 100)  # threads share the cores of the machine

@@ -103,7 +103,7 @@ class TestOption:
     def _sizes(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Let a small graph have a team, and note how many threads solves and rows have."""
         monkeypatch.setattr(team, "ARCS_A_THREAD", 1)
-        monkeypatch.setattr(team, "LARGE_ARCS", 1)
+        monkeypatch.setattr(team, "LEAST_ARCS", 1)
         monkeypatch.setattr(team, "SPINS", 100)  # threads share the cores of the machine
 
     def solves_by(self, monkeypatch: pytest.MonkeyPatch) -> list[int]:
