@@ -76,7 +76,8 @@ def verify(
     Args:
         graph: the graph that was solved.
         result: its distances, and its predecessors if it has them, are checked.
-        cutoff: the cutoff of the solve, in units of weight, if there was one.
+        cutoff: the cutoff of the solve, in units of weight, if there was one. A solve that ended
+            with its targets has its bound in ``statistics``, which counts in any case.
         hops: the result is one of `groute_py.bfs`: every arc counts 1.
         turns: the costs of turns that the result was computed with, as for `groute_py.sssp`.
         objective: that of the result, likewise; least distances of the weights to which it leads
@@ -98,11 +99,10 @@ def verify(
         graph = expanded(graph, turns_in(turns, graph.numbering))
     if objective != "shortest":
         graph = for_objective(graph, objective)
-        assert graph.scale is not None
-        bounds = [] if cutoff is None else [graph.scale.bound(cutoff)]
-        if (own := result.statistics.get("bound")) is not None:
-            bounds.append(own)
-        cutoff = min(bounds, default=None)
+    if cutoff is not None and graph.scale is not None:
+        cutoff = graph.scale.bound(cutoff)
+    bounds = [b for b in (cutoff, result.statistics.get("bound")) if b is not None]
+    cutoff = min(bounds, default=None)
     graph = graph.reversed() if result.reverse else graph.to_host()
     if isinstance(graph, ExpandedGraph):
         _check_belonging(graph.layout.vertex_count, graph, result)
