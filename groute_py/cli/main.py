@@ -48,7 +48,7 @@ them, and how much longer each lets those before it (all from number LAST_TURN s
 
 REMEDIES = {
     "source": "for several sources use groute-py apsp --sources ID,ID,…",
-    "sources": "name several sources in one value: --sources ID,ID,…",
+    "sources": "name several sources in one value: ID,ID,…",
 }
 """Advice instead of giving an option twice, by parameter."""
 
