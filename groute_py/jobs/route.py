@@ -118,7 +118,7 @@ def route(
     [4, 4]
     >>> loop = [0, 2, 3], [1, 0, 1], [4, 1, 2]
     >>> route(loop, [(0, 1)], k=3, loops=True, paths=True).paths[0][1].tolist()
-    [0, 1, 1]
+    [0, 0, 1]
     """
     columns = tail, head, weight, ignore_columns
     with open_for("route", graph, options, columns, comm) as opened:

@@ -14,7 +14,7 @@ from support.graphs import graph_of, random_graph
 from support.labels import check
 from support.local_ranks import on_ranks
 from support.opening import solver_on
-from support.skips import EMULATED, needs_gpu
+from support.skips import EMULATED, needs_gpu, require_metis
 
 from groute_py import Graph, GraphError, InputError, Positions, generate
 from groute_py.comm import shared_memory
@@ -22,7 +22,7 @@ from groute_py.graph.hierarchy.separators.customizable import customizable
 from groute_py.graph.hierarchy.separators.labels import LabelShares
 from groute_py.many.customized import Customized
 
-pytest.importorskip("pymetis")
+require_metis()
 
 GRAPHS = {
     "one vertex": lambda: graph_of(1, [(0, 0, 3)]),
