@@ -48,7 +48,7 @@ them, and how much longer each lets those before it (all from number LAST_TURN s
 
 REMEDIES = {
     "source": "for several sources use groute-py apsp --sources ID,ID,…",
-    "sources": "name several sources in one value: ID,ID,…",
+    "sources": "name several sources in one value: {} ID,ID,…",
 }
 """Advice instead of giving an option twice, by parameter."""
 
@@ -80,7 +80,8 @@ def _refuse_repeats(context: click.Context, args: list[str]) -> None:
         if parameter.multiple or parameter.is_flag or parameter.count:
             continue
         remedy = REMEDIES.get(parameter.name or "", "give it once")
-        raise click.UsageError(f"{parameter.opts[-1]} was given {times} times; {remedy}", context)
+        name = parameter.opts[-1]
+        raise click.UsageError(f"{name} was given {times} times; {remedy.format(name)}", context)
 
 
 _CODES = "; ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items())
