@@ -247,7 +247,10 @@ def _receive(supply: Supply, channel: Channel, plan: SolvePlan, hierarchy: Hiera
         quality = quality_of(channel.gather(cost_of(rows, spread.partition, channel.rank)))
     with collective(channel):
         share = share_in_place(rows, spread.partition, channel.rank)
-        if hierarchy is not None and plan.method.contracts:
+        if plan.method.contracts:
+            if hierarchy is None:  # a rank that waits for rank 0 has no vertices
+                arcs = share.offsets, share.heads, share.weights.astype(np.int32)
+                hierarchy = Hierarchy.of_core(*arcs)
             on_host = plan.device == "cpu"
             share = replace(share, hierarchy=hierarchy.to_host() if on_host else hierarchy)
     return Cut(spread.partition, spread.order, quality, share)
