@@ -34,6 +34,15 @@ def address(array: NDArray[Any]) -> int:
     return array.ctypes.data
 
 
+def places_left(pool: MemoryPool, count: int) -> list[int]:
+    """Leave memory idle, the oldest first; return where it is."""
+    arrays = [pool.empty(LARGE, np.int64) for _ in range(count)]
+    places = [address(array) for array in arrays]
+    while arrays:
+        arrays.pop(0)
+    return places
+
+
 def test_memory_is_used_again(pool: MemoryPool) -> None:
     first = pool.empty((2, LARGE), np.int64)
     place = address(first)
@@ -47,10 +56,7 @@ def test_memory_is_used_again(pool: MemoryPool) -> None:
 
 def test_the_newest_memory_is_used_first(pool: MemoryPool) -> None:
     """So a job in a loop keeps to the same memory, however much is idle."""
-    arrays = [pool.empty(LARGE, np.int64) for _ in range(4)]
-    places = [address(array) for array in arrays]
-    while arrays:
-        arrays.pop(0)
+    places = places_left(pool, 4)
     again = [pool.empty(LARGE, np.int64) for _ in range(4)]
     assert [address(array) for array in again] == places[::-1]
 
@@ -142,7 +148,7 @@ def test_threads_never_share_memory() -> None:
 
 
 def test_no_two_arrays_share_a_page(pool: MemoryPool) -> None:
-    """As those of a heap do, from which memory comes once larger memory has been freed."""
+    """Neighbours in a heap do, from which memory comes once larger memory has been freed."""
     np.empty(20 * LEAST_BYTES, np.uint8)
     arrays = [pool.empty(LEAST_BYTES + 12345, np.uint8) for _ in range(6)]
     ends = [(address(array), address(array) + len(array)) for array in arrays]
@@ -151,10 +157,7 @@ def test_no_two_arrays_share_a_page(pool: MemoryPool) -> None:
 
 
 def test_idle_memory_is_bounded(pool: MemoryPool) -> None:
-    arrays = [pool.empty(LARGE, np.int64) for _ in range(20)]
-    places = [address(array) for array in arrays]
-    while arrays:
-        arrays.pop(0)
+    places = places_left(pool, 20)
     again = [pool.empty(LARGE, np.int64) for _ in range(8)]
     assert sorted(map(address, again)) == sorted(places[-8:])  # the oldest were freed
     assert not pool.clear()
