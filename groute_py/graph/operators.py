@@ -33,7 +33,7 @@ LONGEST = 200
 """Characters of an expression."""
 
 INTEGERS, FLOATS = 2**62, 2**sys.float_info.max_exp
-"""Whatever is computed is below."""
+"""Bounds of whatever is computed, of integers and of floats."""
 
 WEIGHTS, DISTANCES, MEAN_OF = 32, 256, 1024
 """Weights of the graph, and drawn distances, for which an expression is tried out; and weights for

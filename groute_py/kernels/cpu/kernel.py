@@ -64,8 +64,8 @@ class Kernel:
     @property
     def names(self) -> dict[str, Any]:
         """The globals that its code names."""
-        names, known = self._function.__code__.co_names, self._function.__globals__
-        return {name: known[name] for name in names if name in known}
+        names, values = self._function.__code__.co_names, self._function.__globals__
+        return {name: values[name] for name in names if name in values}
 
     def copy(self, others: dict[str, Any], ending: str) -> Kernel:
         """Return a kernel of the same code with some other globals, and a name that ends so."""
