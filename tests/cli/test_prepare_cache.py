@@ -120,10 +120,17 @@ class TestCache:
             assert method(text, "--prepare", "--cache", kept)[1].startswith("contracted")
         assert method(text, "--prepare", "--cache", kept)[1] == "its hierarchy was there"
 
-    def test_a_damaged_copy_is_prepared_anew_with_a_line(self, text: Path, kept: Path) -> None:
+    @pytest.mark.parametrize("damage", ["cut", "bit"])
+    def test_a_damaged_copy_is_prepared_anew_with_a_line(
+        self, text: Path, kept: Path, damage: str
+    ) -> None:
+        """Of the hierarchy in a copy nothing but digests is checked."""
         method(text, "--prepare", "--cache", kept)
         (copy,) = kept.glob("*.prepared")
-        copy.write_bytes(copy.read_bytes()[:-640])
+        whole = copy.read_bytes()
+        arcs = whole.index(prepare(ROAD, device="cpu").hierarchy.down.tobytes())
+        bit = whole[:arcs] + bytes([whole[arcs] ^ 1]) + whole[arcs + 1 :]
+        copy.write_bytes(whole[:-640] if damage == "cut" else bit)
         with pytest.warns(CacheWarning, match=r"damaged prepared graph.*is prepared anew"):
             assert method(text, "--prepare", "--cache", kept)[1].startswith("contracted")
 

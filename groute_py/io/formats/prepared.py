@@ -63,7 +63,7 @@ def size(head: Head) -> Size | None:
 
 def read(head: Head, _progress: Progress | None = None) -> PreparedGraph:
     """Map a prepared file, and compare it with its digests."""
-    return graph_of(map_file(head.path))
+    return graph_of(map_file(head.path), is_believed=False)
 
 
 def map_file(path: Path) -> Contents:
@@ -111,24 +111,30 @@ def _content_of(contents: Contents) -> str:
     return digest.hexdigest()
 
 
-def graph_of(contents: Contents) -> PreparedGraph:
-    """The graph in a mapped file, which may be a copy in the cache; raises as `read`."""
+def graph_of(contents: Contents, *, is_believed: bool = True) -> PreparedGraph:
+    """The graph in a mapped file that has its digests; raises as `read`.
+
+    The hierarchy of a copy in the cache is believed: this user has made it.
+    """
     contents.check_digests()
     is_copy = contents.source is not None
     file = PreparedFile(contents.path.resolve(), _content_of(contents), is_copy)
-    return compared_graph(file, contents)
+    return compared_graph(file, contents, is_believed=is_believed)
 
 
-def compared_graph(file: PreparedFile, contents: Contents) -> PreparedGraph:
-    """The graph in a mapped file that has its digests; raises as `read`."""
+def compared_graph(
+    file: PreparedFile, contents: Contents, *, is_believed: bool = False
+) -> PreparedGraph:
+    """The same of a file that was compared with its digests."""
     graph = contents.graph()
     with contents.refusing_damage():
         if graph.ids is not None:
             check_given_ids(graph.ids)
-        hierarchy = _hierarchy_of(contents.arrays)
-        check_hierarchy(hierarchy)
-        if (order := contents.arrays.get("order")) is not None:
-            check_order(order, graph.vertex_count)
+        hierarchy, order = _hierarchy_of(contents.arrays), contents.arrays.get("order")
+        if not is_believed:
+            check_hierarchy(hierarchy)
+            if order is not None:
+                check_order(order, graph.vertex_count)
         return PreparedGraph(graph, hierarchy, file, order)
 
 
