@@ -9,7 +9,7 @@ from groute_py.graph.csr import Graph, GraphLike
 from groute_py.graph.generate import generate, is_spec
 from groute_py.graph.symmetrize import mirrored
 from groute_py.interop.networkx import graph_from_networkx, is_networkx, weight_of, with_node_ids
-from groute_py.interop.tables import is_table, table_graph
+from groute_py.interop.tables import is_table, table_graph, table_in
 from groute_py.io.tables.columns import Columns
 
 
@@ -26,8 +26,8 @@ def _directed(graph: GraphLike, columns: Columns) -> Graph:
         columns._replace(weight=None).refuse("a NetworkX graph")
         weight = weight_of(graph, columns.weight)
         return with_node_ids(graph_from_networkx(graph, weight, carry=columns.carry), graph)
-    if not hasattr(graph, "tocsr") and is_table(graph):
-        return table_graph(graph, columns)
+    if not hasattr(graph, "tocsr") and is_table(table := table_in(graph)):
+        return table_graph(table, columns)
     if isinstance(graph, Graph) and columns.weight is not None:
         columns._replace(weight=None).refuse("a Graph")
         return graph.with_column(columns.weight)

@@ -16,6 +16,7 @@ from groute_py.graph.csr import Graph
 from groute_py.graph.ids import numbered
 from groute_py.graph.read_report import Reading, library_of
 from groute_py.graph.symmetrize import mirrored
+from groute_py.io.optional_libraries import library
 from groute_py.io.tables.columns import Columns, Roles, roles_of
 from groute_py.io.tables.directions import graph_of_rows, known_rule, ways_of
 from groute_py.io.tables.titles import ends_in
@@ -34,6 +35,14 @@ def is_table(table: Any) -> bool:
     return named and hasattr(table, "__getitem__")
 
 
+def table_in(values: Any) -> Any:
+    """Return what has ``__arrow_c_stream__`` as Arrow's table; a known frame and all else as is."""
+    is_known = bool(library_of(values)) and is_table(values)
+    if is_known or not hasattr(values, "__arrow_c_stream__"):
+        return values
+    return library("pyarrow", "a stream of Arrow's").table(values)
+
+
 def graph_from_table(
     table: Any,
     *,
@@ -47,8 +56,8 @@ def graph_from_table(
     """A graph with an arc for each row of the table.
 
     Args:
-        table: a frame of pandas, Modin, cuDF or Polars (also lazy), an Arrow table, or a dict of
-            columns.
+        table: a frame of pandas, Modin, cuDF or Polars (also lazy), a table or stream of Arrow's,
+            or a dict of columns.
         tail, head, weight: names of columns; by default those whose titles say so, as in
             `groute_py.io.tables.columns`. A column of directions is obeyed.
         ignore_columns: names of columns that count as absent.
@@ -69,7 +78,7 @@ def graph_from_table(
     """
     check_truth("directed", directed)
     check_truth("renumber", renumber)
-    if not is_table(table):
+    if not is_table(table := table_in(table)):
         raise GraphError(
             f"a {type(table).__name__} is no edge table; give a pandas or Polars frame, an Arrow "
             "table or a dict of columns"

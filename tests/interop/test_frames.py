@@ -183,6 +183,23 @@ def test_arrow_streams_of_answers() -> None:
     assert table.to_pylist() == [{"source": "Oslo", "target": "Bergen", "distance_km": 360}]
 
 
+def test_arrow_streams_of_graphs() -> None:
+    arrow = pytest.importorskip("pyarrow")
+
+    class Relation:
+        """Has columns by name that are no arrays, as DuckDB's."""
+
+        columns = tuple(ROADS)
+        __arrow_c_stream__ = arrow.table(ROADS).__arrow_c_stream__
+
+        def __getitem__(self, name: str) -> Relation:
+            return self
+
+    for graph in (Relation(), arrow.table(ROADS).to_reader()):
+        answer = groute_py.matrix(graph, ["Oslo"], ["Bergen"], device="cpu")
+        assert rows_of(answer.to_frame()) == [("Oslo", "Bergen", 360)]
+
+
 def test_an_answer_is_printed_in_ten_lines() -> None:
     network = nx.grid_2d_graph(9, 9)
     network = nx.convert_node_labels_to_integers(network)
