@@ -89,10 +89,10 @@ def check_tree(graph: Graph, expression: str, result: Any, values: list[Any]) ->
         assert result.source in result.path_to(vertex)
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 3])
-def test_random_graphs(device: str, ranks: int) -> None:
-    rng = np.random.default_rng(ranks)
-    for seed in range(110 if device == "cpu" else 40):
+def check_random(device: str, ranks: int, first: int, count: int) -> None:
+    """Compare values, trees and certificates of random cases with brute force."""
+    rng = np.random.default_rng(first)
+    for seed in range(count):
         graph, expression = random_case(rng, device)
         source, reverse = int(rng.integers(graph.vertex_count)), bool(rng.integers(2))
         solved = graph.reversed() if reverse else graph
@@ -112,6 +112,17 @@ def test_random_graphs(device: str, ranks: int) -> None:
         assert result.distances.tolist() == right, (expression, seed)
         check_tree(solved, expression, result, right)
         groute_py.verify(graph, result, objective=expression, cutoff=cutoff)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_random_graphs(device: str, ranks: int) -> None:
+    check_random(device, ranks, ranks, 110 if device == "cpu" else 40)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_1000_random_graphs(ranks: int) -> None:
+    check_random("cpu", ranks, 1000 + ranks, 334)
 
 
 @pytest.mark.parametrize("expression", ["distance + max(weight, 9 - weight)", OF_INTEGERS[1]])
