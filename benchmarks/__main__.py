@@ -13,6 +13,7 @@
     python -m benchmarks --device cuda --beside
     python -m benchmarks --device cuda --customize
     python -m benchmarks --device cuda --assign
+    python -m benchmarks --device cuda --paths
     python -m benchmarks --documents --quick
     python -m benchmarks.document_tables  # prints the tables of the documents
     python -m benchmarks --start
@@ -40,6 +41,7 @@ from benchmarks.documents import measure_documents
 from benchmarks.jobs import PROGRAM as JOBS
 from benchmarks.many import PROGRAM as MANY
 from benchmarks.measure import measure
+from benchmarks.paths import PROGRAM as PATHS
 from benchmarks.plan import Plan
 from benchmarks.program import Program
 from benchmarks.ranks import measure_on_ranks
@@ -53,7 +55,7 @@ from groute_py.partition.order import ORDERS
 from groute_py.source.whole import GraphSupply
 from groute_py.system.environment import place
 
-MORE: tuple[Program[Any], ...] = (MANY, CENTRALITY, JOBS, BESIDE, CUSTOMIZE, ASSIGN)
+MORE: tuple[Program[Any], ...] = (MANY, CENTRALITY, JOBS, BESIDE, CUSTOMIZE, ASSIGN, PATHS)
 PROGRAMS = {program.name: program for program in MORE}
 """What an option measures in the place of single solves, by its name."""
 
@@ -69,6 +71,7 @@ RESULTS = Path(__file__).parent / "results"
 @click.option("--beside", is_flag=True, help="Jobs and other programs; see benchmarks/beside.py.")
 @click.option("--customize", is_flag=True, help="New weights; see benchmarks/customize.py.")
 @click.option("--assign", is_flag=True, help="Traffic assignment; see benchmarks/assign.py.")
+@click.option("--paths", is_flag=True, help="Rasters, k paths, objectives; benchmarks/paths.py.")
 @click.option("--documents", is_flag=True, help="The source documents' tables.")
 @click.option("--start", is_flag=True, help="Whole processes; see benchmarks/start.py.")
 @click.option("--cold", is_flag=True, help="With --start: also without files in memory.")
@@ -96,6 +99,7 @@ def main(
     beside: bool,
     customize: bool,
     assign: bool,
+    paths: bool,
     documents: bool,
     start: bool,
     cold: bool,
@@ -118,7 +122,7 @@ def main(
     device's default cases run.
     """
     given = {"many": many, "centrality": centrality, "jobs": jobs, "customize": customize}
-    given |= {"beside": beside, "assign": assign, "start": start}
+    given |= {"beside": beside, "assign": assign, "paths": paths, "start": start}
     trees = {"without": (False,), "both": (True, False)}.get(series or "", (True,))
     plan = Plan(device, repeat, trees, delta, mode, order, prepare, scipy_up_to)
     try:

@@ -29,10 +29,9 @@ from __future__ import annotations
 import re
 import statistics
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,11 +39,12 @@ from numpy.typing import NDArray
 
 import groute_py
 from benchmarks.attempts import Record
-from benchmarks.cases import KINDS, SkippedError
-from benchmarks.job_peers import CORES, JOB_PEERS, Held, Question
+from benchmarks.cases import KINDS
+from benchmarks.comparison import check_same, comparable, peer_record, seconds_of, shown_peers
+from benchmarks.job_peers import CORES, JOB_PEERS, Held, Question, held_graph
 from benchmarks.program import Program, phases, timed
 from benchmarks.reference import right_distances
-from groute_py import UNREACHED, Graph, InputError, Solver, VerificationError
+from groute_py import UNREACHED, Graph, InputError, Solver
 from groute_py.comm.base import Channel, SoloChannel
 
 SETS = {
@@ -83,8 +83,8 @@ SETS = {
 WITHIN, WIDE = 0.01, 0.5
 """Shares of the vertices of a tree."""
 
-SEED, ENOUGH_S = 7, 2.0
-"""Seed of what is drawn; seconds of a first run beyond which a program is not run again."""
+SEED = 7
+"""Seed of what is drawn."""
 
 CALLS_BEFORE = 3
 """Calls before those that are timed."""
@@ -141,13 +141,7 @@ class Job(NamedTuple):
 
 
 def _distances(answer: Any, asked: Question) -> NDArray[Any]:
-    return _public(answer.distances)
-
-
-def _public(distances: NDArray[Any]) -> NDArray[np.float64]:
-    """Distances as other programs have them."""
-    values = np.asarray(distances)
-    return np.where(values == UNREACHED, np.inf, values).astype(np.float64)
+    return comparable(answer.distances)
 
 
 def _each(solver: Solver, asked: Question) -> list[Any]:
@@ -155,7 +149,7 @@ def _each(solver: Solver, asked: Question) -> list[Any]:
 
 
 def _stacked(answer: list[Any], asked: Question) -> NDArray[Any]:
-    return np.stack([_public(tree.distances) for tree in answer])
+    return np.stack([comparable(tree.distances) for tree in answer])
 
 
 def _of_reaches(answer: Any, asked: Question) -> NDArray[Any]:
@@ -206,7 +200,7 @@ JOBS: dict[str, Job] = {
     ),
     "nearest": Job(
         lambda solver, asked: _in_host_memory(solver.nearest(asked.sources, k=asked.k)),
-        lambda answer, asked: _public(answer[1]).reshape(-1, asked.k),
+        lambda answer, asked: comparable(answer[1]).reshape(-1, asked.k),
         None,
     ),
     "within": Job(_rows, _distances, _near, _cutoff),
@@ -235,7 +229,7 @@ def _in_host_memory(answer: Any) -> tuple[Any, ...]:
 def _measure(channel: Channel, case: Case, device: str, repeat: int) -> Record:
     if channel.size > 1:
         raise InputError(f"{case.name}: other programs run beside one rank")
-    held = _held(case.graph, device)
+    held = held_graph(case.graph, device)
     asked = _question(case, held)
     job = JOBS[case.job]
     options: Record = {"device": device, "prepare": True} | job.options(asked)
@@ -245,11 +239,11 @@ def _measure(channel: Channel, case: Case, device: str, repeat: int) -> Record:
     with groute_py.open(held.graph, **options) as solver:
         opened_s = time.perf_counter() - begun
         run = lambda: job.run(solver, asked)  # noqa: E731
-        first_s, result = _seconds(run)
+        first_s, result = seconds_of(run)
         ours = job.answer(result, asked)
         del result
         _verify(case, job, asked, ours)
-        before_s = [first_s, *(_seconds(run)[0] for _ in range(CALLS_BEFORE - 1))]
+        before_s = [first_s, *(seconds_of(run)[0] for _ in range(CALLS_BEFORE - 1))]
         walls, spent = timed(channel, run, repeat)
         record: Record = {
             "vertices": held.graph.vertex_count,
@@ -265,16 +259,10 @@ def _measure(channel: Channel, case: Case, device: str, repeat: int) -> Record:
     if case.job == "tree" and device == "cuda":
         record |= _left_on_gpu(held.graph, asked, repeat)
     record["peers"] = {
-        name: _peer(case, asked, ours, name, repeat) for name in JOB_PEERS.get(case.job, {})
+        name: peer_record(case.name, name, partial(make, asked), ours, repeat, CORES.get(name, 1))
+        for name, make in JOB_PEERS.get(case.job, {}).items()
     }
     return record
-
-
-@lru_cache(maxsize=1)
-def _held(name: str, device: str) -> Held:
-    """The last graph stays, since the next case may have it too."""
-    file = KINDS[name.partition(":")[0]].load(name)
-    return Held(Graph(file.offsets, file.heads, file.weights, name=file.name), device)  # ids from 0
 
 
 def _question(case: Case, held: Held) -> Question:
@@ -291,28 +279,17 @@ def _question(case: Case, held: Held) -> Question:
     return Question(held, sources, targets, case.k, limits, case.weighted)
 
 
-def _seconds(run: Callable[[], Any]) -> tuple[float, Any]:
-    begun = time.perf_counter()
-    result = run()
-    return time.perf_counter() - begun, result
-
-
 def _verify(case: Case, job: Job, asked: Question, ours: NDArray[Any]) -> None:
     """Raise `VerificationError` if the answer is wrong for one source, or for one vertex."""
     graph = asked.held.graph
     if case.job == "nearest":
         vertex = int(asked.targets[0])
-        row = _public(right_distances(graph.reversed(), vertex))
-        _same(case, "Dijkstra", ours[vertex], np.sort(row[asked.sources])[: asked.k])
+        row = comparable(right_distances(graph.reversed(), vertex))
+        check_same(case.name, "Dijkstra", ours[vertex], np.sort(row[asked.sources])[: asked.k])
     elif job.right is not None:
         graph = graph if case.weighted else graph.with_weights(np.ones_like(graph.weights))
-        right = job.right(_public(right_distances(graph, int(asked.sources[0]))), asked)
-        _same(case, "Dijkstra", ours[: len(right)], right)
-
-
-def _same(case: Case, program: str, ours: Any, theirs: Any, rounding: float = 1e-9) -> None:
-    if np.shape(ours) != np.shape(theirs) or not np.allclose(ours, theirs, rounding, atol=0):
-        raise VerificationError(f"{case.name}: the answer differs from that of {program}")
+        right = job.right(comparable(right_distances(graph, int(asked.sources[0]))), asked)
+        check_same(case.name, "Dijkstra", ours[: len(right)], right)
 
 
 def _left_on_gpu(graph: Graph, asked: Question, repeat: int) -> Record:
@@ -320,7 +297,7 @@ def _left_on_gpu(graph: Graph, asked: Question, repeat: int) -> Record:
     walls, solves = [], []
     with groute_py.open(graph, prepare=True, device="cuda", download=False) as solver:
         for _ in range(repeat + 1):
-            wall, result = _seconds(lambda: solver.sssp(int(asked.sources[0])))
+            wall, result = seconds_of(lambda: solver.sssp(int(asked.sources[0])))
             walls.append(wall)
             spent = result.statistics["seconds"]
             solves.append(spent["solve"] + spent.get("predecessors", 0.0))
@@ -330,39 +307,11 @@ def _left_on_gpu(graph: Graph, asked: Question, repeat: int) -> Record:
     }
 
 
-def _peer(case: Case, asked: Question, ours: NDArray[Any], name: str, repeat: int) -> Record:
-    """The seconds of another program whose answer is ours, or why it was skipped."""
-    try:
-        peer = JOB_PEERS[case.job][name](asked)
-    except ImportError:
-        return {"skipped": "not installed"}
-    except SkippedError as reason:
-        return {"skipped": str(reason)}
-    with warnings.catch_warnings(action="ignore"):  # pandana's, of unreached targets
-        first_s, result = _seconds(peer.run)
-        theirs = peer.answer(result)
-        del result
-        if theirs is not None:
-            _same(case, name, ours[: peer.part], theirs, peer.rounding)
-        walls = [first_s] if first_s > ENOUGH_S else timed(SoloChannel(), peer.run, repeat)[0]
-    record: Record = {"median_s": statistics.median(walls), "seconds": walls}
-    record |= {"cores": CORES.get(name, 1), "compared": theirs is not None}
-    if peer.part is not None and peer.part < len(ours):
-        record["part"] = peer.part
-    return record
-
-
 def _shown(record: Record) -> str:
     parts = [f"{1e3 * record['median_s']:.2f} ms"]
     if "held_s" in record:
         parts.append(f"left on the GPU {1e3 * record['held_s']:.2f} ms")
-    for name, peer in record["peers"].items():
-        if "skipped" in peer:
-            parts.append(f"{name}: {peer['skipped']}")
-        else:
-            some = f" for {peer['part']} of {record['count']:,}" if "part" in peer else ""
-            parts.append(f"{name} {1e3 * peer['median_s']:.1f} ms{some}")
-    return ", ".join(parts)
+    return ", ".join([*parts, *shown_peers(record, record["count"])])
 
 
 PROGRAM: Program[Case] = Program("beside", Case.parse, SETS, _measure, _shown)

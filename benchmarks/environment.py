@@ -17,7 +17,11 @@ from groute_py.device.registry import gpu_problem
 from groute_py.errors import SetupError
 from groute_py.system.environment import place
 
-PACKAGES = ("numpy", "numba", "scipy", "mpi4py", "cupy-cuda12x", "cupy-cuda13x", "cugraph-cu13")
+PACKAGES = (
+    *("numpy", "numba", "scipy", "mpi4py", "cupy-cuda12x", "cupy-cuda13x", "cugraph-cu13"),
+    *("networkx", "igraph", "networkit", "pandana", "routingkit-cch", "scikit-image"),
+    *("xarray-spatial", "numba-cuda"),
+)
 
 MPI_VERSION = (
     "import mpi4py; mpi4py.rc.initialize = False; "

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.cases import SkippedError
+from benchmarks.cases import KINDS, SkippedError
 from benchmarks.centrality import networkit_graph
+from benchmarks.comparison import Peer
 from benchmarks.customize import routingkit_cch
 from benchmarks.peers import lightest
 from groute_py import Graph, customize
@@ -26,7 +27,7 @@ FEW, SOME = 8, 64
 """Rows of a large answer that a program on one core, or on all, computes in its place."""
 
 LARGEST = 30_000_000
-"""Arcs of the largest graph that other programs search, contract or order."""
+"""Arcs of the largest graph that SciPy searches, pandana contracts and METIS orders."""
 
 IGRAPH_UP_TO, NETWORKIT_UP_TO = 20_000_000, 10_000_000_000
 """Arcs times sources of a betweenness."""
@@ -70,7 +71,6 @@ class Held:
     @cached_property
     def networkit(self) -> Any:
         """A weighted network."""
-        _refuse_larger(self.graph)
         return networkit_graph(self.graph, weighted=True)
 
     @cached_property
@@ -78,7 +78,6 @@ class Held:
         """A network with the weights of the lightest of parallel arcs as ``weight``."""
         import igraph
 
-        _refuse_larger(self.graph)
         weights, ends = lightest(self.graph)
         arcs = np.stack(ends, axis=1)
         network = igraph.Graph(n=self.graph.vertex_count, edges=arcs, directed=True)
@@ -92,6 +91,13 @@ class Held:
         town = customize(self.graph, device=self._device)
         routingkit, cch = routingkit_cch(self.graph, town)
         return routingkit, routingkit.CCHMetric(cch, self.graph.weights.tolist())
+
+
+@lru_cache(maxsize=1)
+def held_graph(name: str, device: str) -> Held:
+    """Return the graph of a case; the last one stays, since the next case may have it too."""
+    file = KINDS[name.partition(":")[0]].load(name)
+    return Held(Graph(file.offsets, file.heads, file.weights, name=file.name), device)  # ids from 0
 
 
 class Question(NamedTuple):
@@ -111,23 +117,6 @@ class Question(NamedTuple):
     k: int
     limits: tuple[int, ...]
     weighted: bool
-
-
-class Peer(NamedTuple):
-    """A program, ready to be timed.
-
-    Attributes:
-        run: the job itself.
-        answer: of what that returned: float64, infinite where unreached; None for values that
-            cannot be compared.
-        part: the rows of our answer that it has, None for all.
-        rounding: the greatest relative error of its distances.
-    """
-
-    run: Callable[[], Any]
-    answer: Callable[[Any], NDArray[Any] | None]
-    part: int | None = None
-    rounding: float = 1e-9
 
 
 def _pandana(graph: Graph, *ends: NDArray[Any]) -> Any:

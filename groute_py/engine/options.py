@@ -12,8 +12,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from groute_py.engine import functions, option_values
-from groute_py.engine.option import Option, checks_of, names_in, option, options_of
+from groute_py.engine.option import EVERYWHERE, Option, checks_of, names_in, option, options_of
+from groute_py.engine.option_values import (
+    check_algorithm,
+    check_amount,
+    check_count,
+    check_objective,
+    check_time_limit,
+    check_turns,
+)
 from groute_py.errors import (
     InputError,
     SetupError,
@@ -27,6 +34,37 @@ from groute_py.system.settings import settings
 
 if TYPE_CHECKING:
     from groute_py.graph.facts import Facts
+
+ONE_SOURCE = ("sssp", "open")
+"""The functions that take what `groute_py.bfs` has no use for."""
+
+NEAREST_TOO = (*EVERYWHERE, "nearest")
+REACH_TOO = (*NEAREST_TOO, "isochrone")
+"""The functions that take what `groute_py.nearest` takes, and what `groute_py.isochrone` takes."""
+
+ROWS = ("apsp", "matrix")
+"""The functions that solve for rows of distances."""
+
+ROUTES_TOO = (*ROWS, "route")
+MEASURES_TOO = (*ROUTES_TOO, "centrality")
+"""Functions that take the options of `groute_py.route`, and those of all centralities."""
+
+METHODS = {
+    "floyd": "blocked Floyd-Warshall on the whole matrix",
+    "heap": "Dijkstra with a heap and decrease-key, a source for each warp or core",
+    "batch": "near-far Δ-stepping, a source for each block or core",
+    "sweep": "a contraction hierarchy, then sweeps from several sources at once",
+    "single": "near-far Δ-stepping by all of a GPU, one source after the other",
+}
+"""The methods for rows by name."""
+
+DEVICES = ("auto", "cpu", "cuda")
+
+OBJECTIVES = SHORTEST, *_ = ("shortest", "minimax", "widest", "reliable", "fewest-arcs")
+"""Names of what the best path may be; see `groute_py.graph.objectives`."""
+
+OF_NAMES, OF_EXPRESSIONS = ("sssp", "nearest", *ROUTES_TOO), ("sssp",)
+"""The functions of jobs that answer for named objectives, and for expressions."""
 
 _BEST = (
     "What the best path is: shortest, or the one of the least greatest weight (minimax), of the "
@@ -45,14 +83,14 @@ class Options:
     algorithm: str = option(
         "auto",
         "The method, by a name that groute-py algorithms lists; auto chooses by the graph.",
-        of=functions.ONE_SOURCE,
+        of=ONE_SOURCE,
         metavar="NAME",
-        check=option_values.check_algorithm,
+        check=check_algorithm,
         others=[
             Option(
                 "The method; auto takes the shortest estimated time.",
-                of=functions.ROWS,
-                choices=("auto", *option_values.METHODS),
+                of=ROWS,
+                choices=("auto", *METHODS),
                 default="auto",
             )
         ],
@@ -64,14 +102,14 @@ class Options:
         in_python="An expression has `distance`, the value of the path before, `weight`, numbers, "
         "`+ - *`, `min`, `max`, `abs`, `a if b < c else d`, and `/`, `//` or `%` by a positive "
         "number. The value of the source is 0, less is better, and no arc may improve a path",
-        of=functions.ONE_SOURCE,
+        of=ONE_SOURCE,
         metavar="NAME|EXPRESSION",
-        check=option_values.check_objective,
+        check=check_objective,
         others=[
             Option(
                 f"{_BEST}.",
-                of=("nearest", "query", *functions.ROUTES_TOO),
-                choices=option_values.OBJECTIVES,
+                of=("nearest", "query", *ROUTES_TOO),
+                choices=OBJECTIVES,
                 default="shortest",
             )
         ],
@@ -79,7 +117,7 @@ class Options:
     delta: float | None = option(
         None,
         "Δ of delta-stepping, the width of a bucket, in units of weight.",
-        of=functions.ONE_SOURCE,
+        of=ONE_SOURCE,
         unset="chosen by the graph",
         metavar="WIDTH",
         check=partial(check_positive, "delta"),
@@ -87,15 +125,15 @@ class Options:
     device: str = option(
         "auto",
         "The processor; auto takes a GPU if CUDA finds one.",
-        choices=option_values.DEVICES,
+        choices=DEVICES,
         per_rank=True,
-        of=(*functions.REACH_TOO, "query"),
+        of=(*REACH_TOO, "query"),
         others=[
             Option(
                 "The processor; auto takes a GPU if CUDA finds one, but the CPU for little work.",
                 in_python="Work is little if one rank finishes it before a GPU is ready",
-                of=functions.MEASURES_TOO,
-                choices=option_values.DEVICES,
+                of=MEASURES_TOO,
+                choices=DEVICES,
                 per_rank=True,
                 default="auto",
             )
@@ -107,15 +145,15 @@ class Options:
         in_python="The answer is the same with any number",
         unset="``OMP_NUM_THREADS`` or ``NUMBA_NUM_THREADS``, else one for each core",
         per_rank=True,
-        check=partial(option_values.check_count, "threads"),
-        of=(*functions.REACH_TOO, *functions.MEASURES_TOO),
+        check=partial(check_count, "threads"),
+        of=(*REACH_TOO, *MEASURES_TOO),
         terminal=False,  # there it is one of those for reading a graph
     )
     partition: str = option(
         "arcs",
         "What the parts of all ranks have equally many of; first gives everything to rank 0.",
         choices=("arcs", "vertices", "first"),
-        of=functions.REACH_TOO,
+        of=REACH_TOO,
     )
     predecessors: bool = option(
         True,
@@ -126,7 +164,7 @@ class Options:
                 "Find the predecessors too, which are the shortest-path trees.",
                 flag="--paths",
                 in_python="Not with `floyd` and float weights",
-                of=functions.ROWS,
+                of=ROWS,
                 default=False,
             )
         ],
@@ -134,11 +172,11 @@ class Options:
     reverse: bool = option(
         False,
         "Solve for the distances to the source instead of from it.",
-        of=(*functions.EVERYWHERE, "isochrone", "query"),
+        of=(*EVERYWHERE, "isochrone", "query"),
         others=[
             Option(
                 "Solve for the distances to the sources instead of from them.",
-                of=functions.MEASURES_TOO,
+                of=MEASURES_TOO,
                 default=False,
             )
         ],
@@ -150,8 +188,8 @@ class Options:
         unset="every turn costs 0",
         metavar="FILE",
         per_rank=True,
-        check=option_values.check_turns,
-        of=("sssp", "open", "nearest", "isochrone", "query", *functions.ROUTES_TOO),
+        check=check_turns,
+        of=("sssp", "open", "nearest", "isochrone", "query", *ROUTES_TOO),
     )
     cutoff: float | str | None = option(
         None,
@@ -161,8 +199,8 @@ class Options:
         unset="no cutoff",
         metavar="DISTANCE",
         exact=True,
-        check=option_values.check_amount,
-        of=(*functions.NEAREST_TOO, *functions.ROUTES_TOO),
+        check=check_amount,
+        of=(*NEAREST_TOO, *ROUTES_TOO),
     )
     time_limit_s: float | None = option(
         None,
@@ -172,14 +210,14 @@ class Options:
         unset="no limit",
         metavar="SECONDS",
         per_rank=True,
-        check=option_values.check_time_limit,
-        of=functions.REACH_TOO,
+        check=check_time_limit,
+        of=REACH_TOO,
     )
     mode: str = option(
         "auto",
         "How GPUs exchange distances; auto takes fused where it can run.",
         choices=("auto", "fused", "rounds"),
-        of=functions.REACH_TOO,
+        of=REACH_TOO,
     )
     order: str = option(
         "auto",
@@ -199,7 +237,7 @@ class Options:
         True,
         "Bring the answer to host memory; False leaves it on the GPU as CuPy arrays.",
         in_python='An error unless one rank solves on a GPU and `order` is `"auto"` or `"none"`',
-        of=functions.NEAREST_TOO,
+        of=NEAREST_TOO,
         terminal=False,
     )
     profile: str | None = option(
@@ -208,19 +246,19 @@ class Options:
         choices=tuple(PROFILES),
         unset="car",
         per_rank=True,
-        of=(*functions.REACH_TOO, *functions.MEASURES_TOO),
+        of=(*REACH_TOO, *MEASURES_TOO),
         terminal=False,  # there it is one of those for reading a graph
     )
     prepare: bool = option(
         False,
         "Spend time on loading so that each solve takes less.",
-        of=(*functions.ONE_SOURCE, "query"),
+        of=(*ONE_SOURCE, "query"),
         others=[
             Option(
                 "Contract the graph first, and keep it in the cache, if it suits.",
                 in_python="For `auto` and `sweep`. For a `matrix` an order from separators is made "
                 "instead where that takes less",
-                of=functions.ROWS,
+                of=ROWS,
                 default=False,
             ),
             Option(
@@ -237,7 +275,7 @@ class Options:
         in_python="Names of columns. Of several paths that are equally short the answer's own "
         "counts, of parallel arcs the lightest, and of these the first",
         metavar="COLUMN",
-        of=(*functions.NEAREST_TOO, "matrix", "route"),
+        of=(*NEAREST_TOO, "matrix", "route"),
     )
     hops: bool = option(
         False, "Count arcs instead of adding weights, as bfs does.", of=("open",), terminal=False
@@ -245,10 +283,10 @@ class Options:
     memory_limit: int | None = option(
         None,
         "How much of the GPU's memory may be used, in bytes; on a CPU, by the matrix of floyd.",
-        of=functions.MEASURES_TOO,
+        of=MEASURES_TOO,
         unset="all that is free",
         metavar="SIZE",
-        check=partial(option_values.check_count, "memory limit"),
+        check=partial(check_count, "memory limit"),
     )
 
     def __post_init__(self) -> None:
@@ -312,12 +350,8 @@ class Options:
 
     def refuse_objective(self, job: str) -> None:
         """Raise `InputError` if a job answers for other paths than the objective's."""
-        takers = (
-            functions.OF_NAMES
-            if self.objective in option_values.OBJECTIVES
-            else functions.OF_EXPRESSIONS
-        )
-        if self.objective != option_values.SHORTEST and job not in takers:
+        takers = OF_NAMES if self.objective in OBJECTIVES else OF_EXPRESSIONS
+        if self.objective != SHORTEST and job not in takers:
             names = ", ".join(takers)
             raise InputError(
                 f"objective {self.objective}: for {names} with one path, not for {job}"
@@ -333,11 +367,11 @@ class Options:
                 traits.refuse(name, value)
         if self.hops and isinstance(self.cutoff, str):
             raise InputError("cutoff: hops have no unit; give a number of arcs")
-        if function in functions.MEASURES_TOO:
+        if function in MEASURES_TOO:
             self._check_for_rows(function)
         elif self.turns is not None:
             self._check_with_turns()
-        if self.objective != option_values.SHORTEST:
+        if self.objective != SHORTEST:
             self._check_objective()
         if self.carry and self.turns is not None:
             raise InputError("with turns no column is summed along paths; leave out carry (--with)")
@@ -345,7 +379,7 @@ class Options:
     def _check_for_rows(self, function: str) -> None:
         from groute_py.device.registry import gpu_problem
 
-        if function in functions.ROWS and self.turns is not None and self.predecessors:
+        if function in ROWS and self.turns is not None and self.predecessors:
             raise InputError(
                 "with turns there are no predecessors, as the shortest paths are no tree; leave "
                 "them out (--paths, predecessors=False), and find paths by route"
@@ -359,7 +393,7 @@ class Options:
             "hops": self.hops,
             "prepare": self.prepare,
             "download=False": not self.download,
-            "carry (--with)": bool(self.carry) and self.objective not in option_values.OBJECTIVES,
+            "carry (--with)": bool(self.carry) and self.objective not in OBJECTIVES,
         }
         if (wrong := next((name for name, there in others.items() if there), None)) is not None:
             raise InputError(f"objective {self.objective}: not with {wrong}; leave one out")

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from groute_py.launch.mpirun import command, plan
 
@@ -48,12 +49,13 @@ def run_groute(*words: object, ranks: int = 1, timeout: float = 120, **environ: 
 
 
 def run_under_mpirun(
+    path: Path,
     ranks: int,
     *words: object,
     timeout: float = 120,
     environ: Mapping[str, str] | None = None,
 ) -> Done:
-    """Run ``python WORDS`` on some ranks."""
+    """Run a plain Python script on some ranks."""
     launch = command(plan(ranks, []))
     launch = launch[: launch.index("-m")]
-    return run(*launch, *words, timeout=timeout, environ=environ)
+    return run(*launch, path, *words, timeout=timeout, environ=environ)
