@@ -25,7 +25,7 @@ from benchmarks.environment import environment
 from benchmarks.published import ROWS, Row
 from groute_py import Graph, InputError, Result, SourceRows, VerificationError, apsp, sssp, verify
 from groute_py.comm.connect import connect
-from groute_py.results.verification import reference_distances
+from groute_py.results.reference import reference_distances
 
 SAMPLED, WHOLLY = 64, 5000
 """All pairs of more than `WHOLLY` vertices are estimated from so many sources."""

@@ -38,7 +38,8 @@ from groute_py.comm.base import Channel
 from groute_py.device.rows import NarrowError, RowBlock
 from groute_py.device.summary import Wanted
 from groute_py.engine.algorithms.numbers import distance_types
-from groute_py.engine.options import METHODS, Options
+from groute_py.engine.option_values import METHODS
+from groute_py.engine.options import Options
 from groute_py.io.pairs import read_sources
 from groute_py.many.apsp import Ends, ManySources
 from groute_py.many.opened import Opened, source_of

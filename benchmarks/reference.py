@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from groute_py import Graph, Result, sssp, verify
 from groute_py.graph.hierarchy.prepared import without_hierarchy
-from groute_py.results.verification import reference_distances
+from groute_py.results.reference import reference_distances
 from groute_py.system.environment import place
 
 SERIAL_UP_TO = 10_000_000

@@ -19,8 +19,9 @@ from groute_py.comm.agree import collective
 from groute_py.comm.base import Channel
 from groute_py.device.rows import RowBlock
 from groute_py.graph.symmetrize import is_symmetric
-from groute_py.many.apsp import ManySources, Progress, deliver
+from groute_py.many.apsp import ManySources
 from groute_py.many.choose import Choice
+from groute_py.many.delivery import Progress, deliver
 from groute_py.many.reduce import Reduction
 from groute_py.many.storage.store import Store
 from groute_py.results.distances import public_distances

@@ -37,7 +37,7 @@ from groute_py.errors import InputError, RunError, quoted
 from groute_py.graph.csr import Graph
 from groute_py.graph.facts import Size
 from groute_py.kernels.cpu.fixed_point import add, floats
-from groute_py.many.apsp import Progress
+from groute_py.many.delivery import Progress
 from groute_py.many.estimates import may_have_few_levels
 from groute_py.many.opened import NO_WORK, Opened, Work
 from groute_py.many.reduce import in_slices, slices

@@ -23,7 +23,8 @@ from groute_py.system.paths import is_file_there, is_stdout, is_there, own_descr
 
 if TYPE_CHECKING:
     from groute_py.comm.base import Channel
-    from groute_py.many.apsp import ManySources, Progress
+    from groute_py.many.apsp import ManySources
+    from groute_py.many.delivery import Progress
     from groute_py.many.storage.store import RunPart, Store
     from groute_py.results.tables import Attributes
 

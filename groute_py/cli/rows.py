@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from groute_py.comm.base import Channel
     from groute_py.jobs.accessibility import AccessibilityJob
     from groute_py.jobs.matrix import MatrixJob
-    from groute_py.many.apsp import ManySources, Progress
+    from groute_py.many.apsp import ManySources
+    from groute_py.many.delivery import Progress
     from groute_py.many.reduce import Reduction
     from groute_py.many.sources import Vertices
     from groute_py.many.storage.store import RunPart

@@ -12,12 +12,10 @@ from dataclasses import Field, dataclass, field, fields
 from functools import cache
 from typing import Any, TypeVar
 
+from groute_py.engine.functions import EVERYWHERE
 from groute_py.errors import InputError, check_choice, check_truth, quote
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-EVERYWHERE = ("bfs", "sssp", "open")
-"""The functions that take options of one source; each takes those of the one before."""
 
 PLACE = "**options: "
 """Beginning of the line in a function's docstring that all its options replace."""

@@ -1,4 +1,4 @@
-"""Checks of what users give as values of options."""
+"""Values of options: names that users choose from, and checks of what they give."""
 
 from __future__ import annotations
 
@@ -11,6 +11,20 @@ from groute_py.errors import (
     check_positive,
     check_whole_number,
 )
+
+METHODS = {
+    "floyd": "blocked Floyd-Warshall on the whole matrix",
+    "heap": "Dijkstra with a heap and decrease-key, a source for each warp or core",
+    "batch": "near-far Δ-stepping, a source for each block or core",
+    "sweep": "a contraction hierarchy, then sweeps from several sources at once",
+    "single": "near-far Δ-stepping by all of a GPU, one source after the other",
+}
+"""The methods for rows by name."""
+
+DEVICES = ("auto", "cpu", "cuda")
+
+OBJECTIVES = SHORTEST, *_ = ("shortest", "minimax", "widest", "reliable", "fewest-arcs")
+"""Names of what the best path may be; see `groute_py.graph.objectives`."""
 
 LONGEST_LIMIT_S = 1e8
 """Three years; timers cannot take much more."""

@@ -12,15 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from groute_py.engine.option import EVERYWHERE, Option, checks_of, names_in, option, options_of
-from groute_py.engine.option_values import (
-    check_algorithm,
-    check_amount,
-    check_count,
-    check_objective,
-    check_time_limit,
-    check_turns,
-)
+from groute_py.engine import functions, option_values
+from groute_py.engine.option import Option, checks_of, names_in, option, options_of
 from groute_py.errors import (
     InputError,
     SetupError,
@@ -34,37 +27,6 @@ from groute_py.system.settings import settings
 
 if TYPE_CHECKING:
     from groute_py.graph.facts import Facts
-
-ONE_SOURCE = ("sssp", "open")
-"""The functions that take what `groute_py.bfs` has no use for."""
-
-NEAREST_TOO = (*EVERYWHERE, "nearest")
-REACH_TOO = (*NEAREST_TOO, "isochrone")
-"""The functions that take what `groute_py.nearest` takes, and what `groute_py.isochrone` takes."""
-
-ROWS = ("apsp", "matrix")
-"""The functions that solve for rows of distances."""
-
-ROUTES_TOO = (*ROWS, "route")
-MEASURES_TOO = (*ROUTES_TOO, "centrality")
-"""Functions that take the options of `groute_py.route`, and those of all centralities."""
-
-METHODS = {
-    "floyd": "blocked Floyd-Warshall on the whole matrix",
-    "heap": "Dijkstra with a heap and decrease-key, a source for each warp or core",
-    "batch": "near-far Δ-stepping, a source for each block or core",
-    "sweep": "a contraction hierarchy, then sweeps from several sources at once",
-    "single": "near-far Δ-stepping by all of a GPU, one source after the other",
-}
-"""The methods for rows by name."""
-
-DEVICES = ("auto", "cpu", "cuda")
-
-OBJECTIVES = SHORTEST, *_ = ("shortest", "minimax", "widest", "reliable", "fewest-arcs")
-"""Names of what the best path may be; see `groute_py.graph.objectives`."""
-
-OF_NAMES, OF_EXPRESSIONS = ("sssp", "nearest", *ROUTES_TOO), ("sssp",)
-"""The functions of jobs that answer for named objectives, and for expressions."""
 
 _BEST = (
     "What the best path is: shortest, or the one of the least greatest weight (minimax), of the "
@@ -83,14 +45,14 @@ class Options:
     algorithm: str = option(
         "auto",
         "The method, by a name that groute-py algorithms lists; auto chooses by the graph.",
-        of=ONE_SOURCE,
+        of=functions.ONE_SOURCE,
         metavar="NAME",
-        check=check_algorithm,
+        check=option_values.check_algorithm,
         others=[
             Option(
                 "The method; auto takes the shortest estimated time.",
-                of=ROWS,
-                choices=("auto", *METHODS),
+                of=functions.ROWS,
+                choices=("auto", *option_values.METHODS),
                 default="auto",
             )
         ],
@@ -102,14 +64,14 @@ class Options:
         in_python="An expression has `distance`, the value of the path before, `weight`, numbers, "
         "`+ - *`, `min`, `max`, `abs`, `a if b < c else d`, and `/`, `//` or `%` by a positive "
         "number. The value of the source is 0, less is better, and no arc may improve a path",
-        of=ONE_SOURCE,
+        of=functions.ONE_SOURCE,
         metavar="NAME|EXPRESSION",
-        check=check_objective,
+        check=option_values.check_objective,
         others=[
             Option(
                 f"{_BEST}.",
-                of=("nearest", "query", *ROUTES_TOO),
-                choices=OBJECTIVES,
+                of=("nearest", "query", *functions.ROUTES_TOO),
+                choices=option_values.OBJECTIVES,
                 default="shortest",
             )
         ],
@@ -117,7 +79,7 @@ class Options:
     delta: float | None = option(
         None,
         "Δ of delta-stepping, the width of a bucket, in units of weight.",
-        of=ONE_SOURCE,
+        of=functions.ONE_SOURCE,
         unset="chosen by the graph",
         metavar="WIDTH",
         check=partial(check_positive, "delta"),
@@ -125,15 +87,15 @@ class Options:
     device: str = option(
         "auto",
         "The processor; auto takes a GPU if CUDA finds one.",
-        choices=DEVICES,
+        choices=option_values.DEVICES,
         per_rank=True,
-        of=(*REACH_TOO, "query"),
+        of=(*functions.REACH_TOO, "query"),
         others=[
             Option(
                 "The processor; auto takes a GPU if CUDA finds one, but the CPU for little work.",
                 in_python="Work is little if one rank finishes it before a GPU is ready",
-                of=MEASURES_TOO,
-                choices=DEVICES,
+                of=functions.MEASURES_TOO,
+                choices=option_values.DEVICES,
                 per_rank=True,
                 default="auto",
             )
@@ -145,15 +107,15 @@ class Options:
         in_python="The answer is the same with any number",
         unset="``OMP_NUM_THREADS`` or ``NUMBA_NUM_THREADS``, else one for each core",
         per_rank=True,
-        check=partial(check_count, "threads"),
-        of=(*REACH_TOO, *MEASURES_TOO),
+        check=partial(option_values.check_count, "threads"),
+        of=(*functions.REACH_TOO, *functions.MEASURES_TOO),
         terminal=False,  # there it is one of those for reading a graph
     )
     partition: str = option(
         "arcs",
         "What the parts of all ranks have equally many of; first gives everything to rank 0.",
         choices=("arcs", "vertices", "first"),
-        of=REACH_TOO,
+        of=functions.REACH_TOO,
     )
     predecessors: bool = option(
         True,
@@ -164,7 +126,7 @@ class Options:
                 "Find the predecessors too, which are the shortest-path trees.",
                 flag="--paths",
                 in_python="Not with `floyd` and float weights",
-                of=ROWS,
+                of=functions.ROWS,
                 default=False,
             )
         ],
@@ -172,11 +134,11 @@ class Options:
     reverse: bool = option(
         False,
         "Solve for the distances to the source instead of from it.",
-        of=(*EVERYWHERE, "isochrone", "query"),
+        of=(*functions.EVERYWHERE, "isochrone", "query"),
         others=[
             Option(
                 "Solve for the distances to the sources instead of from them.",
-                of=MEASURES_TOO,
+                of=functions.MEASURES_TOO,
                 default=False,
             )
         ],
@@ -188,8 +150,8 @@ class Options:
         unset="every turn costs 0",
         metavar="FILE",
         per_rank=True,
-        check=check_turns,
-        of=("sssp", "open", "nearest", "isochrone", "query", *ROUTES_TOO),
+        check=option_values.check_turns,
+        of=("sssp", "open", "nearest", "isochrone", "query", *functions.ROUTES_TOO),
     )
     cutoff: float | str | None = option(
         None,
@@ -199,8 +161,8 @@ class Options:
         unset="no cutoff",
         metavar="DISTANCE",
         exact=True,
-        check=check_amount,
-        of=(*NEAREST_TOO, *ROUTES_TOO),
+        check=option_values.check_amount,
+        of=(*functions.NEAREST_TOO, *functions.ROUTES_TOO),
     )
     time_limit_s: float | None = option(
         None,
@@ -210,14 +172,14 @@ class Options:
         unset="no limit",
         metavar="SECONDS",
         per_rank=True,
-        check=check_time_limit,
-        of=REACH_TOO,
+        check=option_values.check_time_limit,
+        of=functions.REACH_TOO,
     )
     mode: str = option(
         "auto",
         "How GPUs exchange distances; auto takes fused where it can run.",
         choices=("auto", "fused", "rounds"),
-        of=REACH_TOO,
+        of=functions.REACH_TOO,
     )
     order: str = option(
         "auto",
@@ -237,7 +199,7 @@ class Options:
         True,
         "Bring the answer to host memory; False leaves it on the GPU as CuPy arrays.",
         in_python='An error unless one rank solves on a GPU and `order` is `"auto"` or `"none"`',
-        of=NEAREST_TOO,
+        of=functions.NEAREST_TOO,
         terminal=False,
     )
     profile: str | None = option(
@@ -246,19 +208,19 @@ class Options:
         choices=tuple(PROFILES),
         unset="car",
         per_rank=True,
-        of=(*REACH_TOO, *MEASURES_TOO),
+        of=(*functions.REACH_TOO, *functions.MEASURES_TOO),
         terminal=False,  # there it is one of those for reading a graph
     )
     prepare: bool = option(
         False,
         "Spend time on loading so that each solve takes less.",
-        of=(*ONE_SOURCE, "query"),
+        of=(*functions.ONE_SOURCE, "query"),
         others=[
             Option(
                 "Contract the graph first, and keep it in the cache, if it suits.",
                 in_python="For `auto` and `sweep`. For a `matrix` an order from separators is made "
                 "instead where that takes less",
-                of=ROWS,
+                of=functions.ROWS,
                 default=False,
             ),
             Option(
@@ -275,7 +237,7 @@ class Options:
         in_python="Names of columns. Of several paths that are equally short the answer's own "
         "counts, of parallel arcs the lightest, and of these the first",
         metavar="COLUMN",
-        of=(*NEAREST_TOO, "matrix", "route"),
+        of=(*functions.NEAREST_TOO, "matrix", "route"),
     )
     hops: bool = option(
         False, "Count arcs instead of adding weights, as bfs does.", of=("open",), terminal=False
@@ -283,10 +245,10 @@ class Options:
     memory_limit: int | None = option(
         None,
         "How much of the GPU's memory may be used, in bytes; on a CPU, by the matrix of floyd.",
-        of=MEASURES_TOO,
+        of=functions.MEASURES_TOO,
         unset="all that is free",
         metavar="SIZE",
-        check=partial(check_count, "memory limit"),
+        check=partial(option_values.check_count, "memory limit"),
     )
 
     def __post_init__(self) -> None:
@@ -350,8 +312,12 @@ class Options:
 
     def refuse_objective(self, job: str) -> None:
         """Raise `InputError` if a job answers for other paths than the objective's."""
-        takers = OF_NAMES if self.objective in OBJECTIVES else OF_EXPRESSIONS
-        if self.objective != SHORTEST and job not in takers:
+        takers = (
+            functions.OF_NAMES
+            if self.objective in option_values.OBJECTIVES
+            else functions.OF_EXPRESSIONS
+        )
+        if self.objective != option_values.SHORTEST and job not in takers:
             names = ", ".join(takers)
             raise InputError(
                 f"objective {self.objective}: for {names} with one path, not for {job}"
@@ -367,11 +333,11 @@ class Options:
                 traits.refuse(name, value)
         if self.hops and isinstance(self.cutoff, str):
             raise InputError("cutoff: hops have no unit; give a number of arcs")
-        if function in MEASURES_TOO:
+        if function in functions.MEASURES_TOO:
             self._check_for_rows(function)
         elif self.turns is not None:
             self._check_with_turns()
-        if self.objective != SHORTEST:
+        if self.objective != option_values.SHORTEST:
             self._check_objective()
         if self.carry and self.turns is not None:
             raise InputError("with turns no column is summed along paths; leave out carry (--with)")
@@ -379,7 +345,7 @@ class Options:
     def _check_for_rows(self, function: str) -> None:
         from groute_py.device.registry import gpu_problem
 
-        if function in ROWS and self.turns is not None and self.predecessors:
+        if function in functions.ROWS and self.turns is not None and self.predecessors:
             raise InputError(
                 "with turns there are no predecessors, as the shortest paths are no tree; leave "
                 "them out (--paths, predecessors=False), and find paths by route"
@@ -393,7 +359,7 @@ class Options:
             "hops": self.hops,
             "prepare": self.prepare,
             "download=False": not self.download,
-            "carry (--with)": bool(self.carry) and self.objective not in OBJECTIVES,
+            "carry (--with)": bool(self.carry) and self.objective not in option_values.OBJECTIVES,
         }
         if (wrong := next((name for name, there in others.items() if there), None)) is not None:
             raise InputError(f"objective {self.objective}: not with {wrong}; leave one out")

@@ -21,7 +21,8 @@ from groute_py.errors import InputError, check_choice, quote, quoted
 from groute_py.graph.arrays import host_array
 from groute_py.graph.csr import GraphLike
 from groute_py.jobs.rows import RowsJob
-from groute_py.many.apsp import ManySources, Progress, Spans, in_rounds
+from groute_py.many.apsp import ManySources, Spans
+from groute_py.many.delivery import Progress, in_rounds
 from groute_py.many.opened import Opened, Work, open_for
 from groute_py.many.sources import Vertices
 from groute_py.results import tables

@@ -24,7 +24,8 @@ from groute_py.graph.direction import Direction
 from groute_py.graph.facts import Size, facts_of
 from groute_py.graph.turns.expanded import layout_of
 from groute_py.jobs.facilities import NearestFacilities, by_id, next_vertices
-from groute_py.many.apsp import Ends, ManySources, deliver
+from groute_py.many.apsp import Ends, ManySources
+from groute_py.many.delivery import deliver
 from groute_py.many.opened import Opened, Work
 from groute_py.many.storage.folder import run_of
 from groute_py.many.storage.store import Store
@@ -85,7 +86,7 @@ def k_nearest(
 
 
 class Smallest:
-    """The k smallest entries of each column of the rows; see `groute_py.many.apsp.Sink`."""
+    """The k smallest entries of each column of the rows; see `groute_py.many.delivery.Sink`."""
 
     def __init__(self, many: ManySources, k: int, keep: Store | None = None) -> None:
         self._layout, self._many, self._keep = many.layout, many, keep

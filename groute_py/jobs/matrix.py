@@ -20,7 +20,8 @@ from groute_py.errors import InputError, file_path
 from groute_py.graph.csr import GraphLike
 from groute_py.io.optional_libraries import library
 from groute_py.jobs.rows import RowsJob
-from groute_py.many.apsp import ManySources, Progress, collect
+from groute_py.many.apsp import ManySources
+from groute_py.many.delivery import Progress, collect
 from groute_py.many.opened import Opened, Work, open_for
 from groute_py.many.sources import Vertices
 from groute_py.many.to_file import check_output, save

@@ -23,7 +23,8 @@ from groute_py.comm.agree import collective, on_root
 from groute_py.comm.base import Channel
 from groute_py.device.registry import gpu_problem
 from groute_py.device.rows import RowBlock
-from groute_py.engine.options import SHORTEST, Options
+from groute_py.engine.option_values import SHORTEST
+from groute_py.engine.options import Options
 from groute_py.errors import too_late
 from groute_py.graph.csr import Graph
 from groute_py.graph.direction import Direction
@@ -31,9 +32,9 @@ from groute_py.graph.facts import Facts
 from groute_py.graph.hierarchy.prepared import hierarchy_of
 from groute_py.jobs.routes import Routes
 from groute_py.jobs.searches import Group, PairResults, Searches, groups_of, searches_both_ends
-from groute_py.many.apsp import Progress
 from groute_py.many.choose import READY_S, Choice, choose
 from groute_py.many.customized import Customized
+from groute_py.many.delivery import Progress
 from groute_py.many.estimates import CPU_CLIMB_S, estimates
 from groute_py.many.labels import LABELS
 from groute_py.many.opened import Work

@@ -11,7 +11,8 @@ from groute_py.engine.keywords import ApspKeywords
 from groute_py.engine.option import takes
 from groute_py.engine.options import Options
 from groute_py.graph.csr import GraphLike
-from groute_py.many.apsp import Ends, ManySources, Progress, collect
+from groute_py.many.apsp import Ends, ManySources
+from groute_py.many.delivery import Progress, collect
 from groute_py.many.opened import Opened, Work, open_for
 from groute_py.many.rows import SourceRows
 from groute_py.many.sources import Vertices, indices_in

@@ -12,7 +12,8 @@ from groute_py.comm.agree import at_root, on_root
 from groute_py.comm.base import Intracomm
 from groute_py.engine.keywords import BfsKeywords, SsspKeywords
 from groute_py.engine.option import takes
-from groute_py.engine.options import SHORTEST, Options
+from groute_py.engine.option_values import SHORTEST
+from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.errors import InputError, plain, quote
 from groute_py.graph.arrays import host_array, on_device

@@ -19,7 +19,8 @@ from groute_py.comm.connect import connect
 from groute_py.device.registry import kind_of
 from groute_py.engine.memory.gpus import estimate, free_gpu_bytes
 from groute_py.engine.option import chosen, shared_options
-from groute_py.engine.options import SHORTEST, Options
+from groute_py.engine.option_values import SHORTEST
+from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.errors import RunError, everywhere, too_late
 from groute_py.graph.csr import Graph
@@ -38,7 +39,8 @@ from groute_py.system.memory_limits import room_for
 from groute_py.system.threads import limited_to
 
 if TYPE_CHECKING:
-    from groute_py.many.apsp import Ends, ManySources, Progress
+    from groute_py.many.apsp import Ends, ManySources
+    from groute_py.many.delivery import Progress
     from groute_py.many.storage.store import Store
 
 T_co = TypeVar("T_co", covariant=True)

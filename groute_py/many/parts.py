@@ -12,7 +12,8 @@ from groute_py.comm.agree import at_root, on_root
 from groute_py.comm.base import Channel
 from groute_py.device.registry import kind_of, maker_on_gpu
 from groute_py.engine.algorithms.methods import CONTRACTION, devices_of
-from groute_py.engine.options import SHORTEST, Options
+from groute_py.engine.option_values import SHORTEST
+from groute_py.engine.options import Options
 from groute_py.engine.preparing import BEFORE, contract
 from groute_py.engine.solver import SourceSolver
 from groute_py.graph.arrays import host_array

@@ -11,7 +11,8 @@ from threading import RLock
 from typing import Any, NamedTuple
 
 from groute_py.comm.base import SoloChannel
-from groute_py.engine.options import SHORTEST, Options
+from groute_py.engine.option_values import SHORTEST
+from groute_py.engine.options import Options
 from groute_py.errors import FormatError, InputError
 from groute_py.graph.csr import Graph
 from groute_py.graph.direction import Direction

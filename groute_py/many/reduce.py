@@ -19,7 +19,8 @@ from groute_py.comm.agree import collective
 from groute_py.comm.base import Channel
 from groute_py.device.summary import Summary, Wanted, bin_count, edges_of, wide
 from groute_py.errors import InputError, everywhere
-from groute_py.many.apsp import ManySources, Progress
+from groute_py.many.apsp import ManySources
+from groute_py.many.delivery import Progress
 from groute_py.many.storage.store import SHARE, Store
 from groute_py.system.clock import count
 from groute_py.system.threads import core_count

@@ -19,7 +19,8 @@ from groute_py.device.rows import RowBlock
 from groute_py.errors import InputError, RunError, everywhere, quote
 from groute_py.io.npz import save_arrays
 from groute_py.io.optional_libraries import library
-from groute_py.many.apsp import ManySources, Progress, Spans, deliver, in_rounds
+from groute_py.many.apsp import ManySources, Spans
+from groute_py.many.delivery import Progress, deliver, in_rounds
 from groute_py.many.rows import SourceRows
 from groute_py.many.storage.folder import check_folder
 from groute_py.many.storage.row_files import ArrayPlace, MappedRowWriter, RowFiles

@@ -1,4 +1,4 @@
-"""The optimality certificate of a shortest-path answer, and a serial solver to compare with.
+"""The optimality certificate of a shortest-path answer.
 
 Distances are right if and only if the source has 0, no arc shortens any distance, and a path of
 tight arcs (u→v with distance[u] + weight = distance[v]) leads from the source to every reached
@@ -42,8 +42,8 @@ from groute_py.graph.tails import all_tails
 from groute_py.graph.turns.expanded import ExpandedGraph, expanded
 from groute_py.io.turn_files import turns_in
 from groute_py.kernels.cpu import certificate
-from groute_py.kernels.cpu.operators import variant
 from groute_py.results.distances import UNREACHED
+from groute_py.results.reference import Variants, reference_distances, serial_distances, variants
 from groute_py.results.result import Result
 from groute_py.results.statement import Statement
 from groute_py.results.tolerance import path_slack
@@ -51,9 +51,6 @@ from groute_py.system.threads import thread_count
 
 Prover = Callable[[Statement], bool]
 """Function that says whether an answer is right; False says nothing."""
-
-Variants = Callable[[Any], Any]
-"""Function from kernels to those for the operator of a graph."""
 
 Shown = Callable[[Any], str]  # function that shows a vertex in the file's numbering
 SHARED_FROM = 1 << 18  # arcs from which several threads look at them
@@ -169,7 +166,7 @@ def _check(graph: Graph, result: Result, cutoff: float | None) -> None:
     # sums are made in the type of float distances, as solvers make them
     own_type = distances.dtype.kind in "fu"  # as of ranks
     weights = graph.weights.astype(distances.dtype, copy=False) if own_type else graph.weights
-    arcs, of_graph = (graph.offsets, graph.heads, weights), _variants(graph)
+    arcs, of_graph = (graph.offsets, graph.heads, weights), variants(graph)
     shown = _ids(graph)
     nothing = np.inf if distances.dtype.kind == "f" else UNREACHED
     number = distances <= nothing  # which NaN is not
@@ -218,7 +215,7 @@ def _verify_with_turns(graph: ExpandedGraph, result: Result, bound: Any) -> None
     if kind.kind == "f":
         solved = solved.changed(weights=solved.weights.astype(kind, copy=False))
     (begin,) = layout.begins(np.array([result.source])).tolist()
-    right = _serial_distances(solved, begin)
+    right = serial_distances(solved, begin)
     certify(solved, Result(begin, right))
     oracle = layout.at_ends(right)
     oracle = np.where(oracle <= bound, oracle, np.inf if kind.kind == "f" else UNREACHED)
@@ -257,27 +254,6 @@ def _verify_values(graph: Graph, scale: Scale, result: Result, cutoff: float | N
         raise VerificationError(f"{name} has value {value}; the best one is {oracle[vertex]}")
 
 
-def _serial_distances(graph: Graph, source: int) -> NDArray[Any]:
-    """Find distances like `reference_distances`, by rounds of Bellman and Ford where a weight is
-    negative.
-    """
-    if not graph.arc_count or graph.weights.min() >= 0:
-        return reference_distances(graph, source)
-    kind = graph.weights.dtype if graph.weights.dtype.kind == "f" else np.dtype(np.int64)
-    nothing = kind.type(np.inf) if kind.kind == "f" else UNREACHED
-    distances = np.full(graph.vertex_count, nothing, kind)
-    distances[source] = 0
-    tails = graph.tails()
-    for _ in range(graph.vertex_count):
-        some = distances[tails] < nothing
-        shorter = distances.copy()
-        np.minimum.at(shorter, graph.heads[some], distances[tails[some]] + graph.weights[some])
-        if np.array_equal(shorter, distances):
-            return distances
-        distances = shorter
-    raise VerificationError("a negative cycle can be reached from the source")
-
-
 def _bound(cutoff: float | None, kind: np.dtype[Any]) -> Any:
     """The greatest distance of a type that counts, which is compared without rounding."""
     if kind.kind != "f":
@@ -286,26 +262,6 @@ def _bound(cutoff: float | None, kind: np.dtype[Any]) -> Any:
         return kind.type(np.inf)
     nearest = kind.type(cutoff)
     return nearest if nearest.item() <= cutoff else np.nextafter(nearest, -kind.type(np.inf))
-
-
-def reference_distances(graph: Graph, source: int) -> NDArray[Any]:
-    """Distances by serial binary-heap Dijkstra, in the types of `Result.distances`.
-
-    The graph must have no negative weights.
-    """
-    kind = graph.weights.dtype if graph.weights.dtype.kind == "f" else np.dtype(np.int64)
-    if graph.scale is not None and graph.scale.has_maxima:  # arcs extend ranks, see `extend`
-        kind = np.dtype(np.uint64)
-    distances = np.full(graph.vertex_count, np.inf if kind.kind == "f" else UNREACHED, dtype=kind)
-    weights = graph.weights.astype(kind, copy=False)
-    dijkstra = _variants(graph)(certificate.dijkstra)
-    dijkstra(graph.offsets, graph.heads, weights, source, distances)
-    return distances
-
-
-def _variants(graph: Graph) -> Variants:
-    operator = None if graph.scale is None else graph.scale.operator
-    return lambda kernel: variant(kernel, "" if operator is None else operator.python)
 
 
 def _ids(graph: Graph) -> Shown:
@@ -319,7 +275,7 @@ def _check_no_improvement(
     distances = result.distances
     floats, kind = distances.dtype.kind == "f", distances.dtype.type
     nothing, bound = kind(np.inf if floats else UNREACHED), kind(bound)
-    improvable_arc = _variants(graph)(certificate.improvable_arc)
+    improvable_arc = variants(graph)(certificate.improvable_arc)
     looked = _over_rows(arcs[0], lambda rows: improvable_arc(rows, arcs, distances, nothing, bound))
     tail, arc = next((pair for pair in looked if pair[0] >= 0), (-1, -1))
     if tail >= 0 and floats and graph.weights.min() < 0:

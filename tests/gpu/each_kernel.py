@@ -29,7 +29,7 @@ from groute_py.device.cuda import certificate
 from groute_py.device.cuda.hierarchy.rounds import contract
 from groute_py.device.cuda.runtime.gpu import GpuContext
 from groute_py.engine.algorithms.methods import algorithms
-from groute_py.engine.options import METHODS
+from groute_py.engine.option_values import METHODS
 from groute_py.results.verification import certify
 
 SINGLE = [name for name, method in algorithms().items() if "cuda" in method.devices]

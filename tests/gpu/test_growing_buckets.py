@@ -16,7 +16,7 @@ from groute_py.comm.base import SoloChannel
 from groute_py.device.base import Buckets, alike
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.results.verification import reference_distances
+from groute_py.results.reference import reference_distances
 from groute_py.source.whole import GraphSupply
 
 pytestmark = needs_gpu

@@ -13,7 +13,7 @@ from support.solving import source_solver
 
 import groute_py
 from groute_py import BPR, Graph, assign, centrality
-from groute_py.engine.options import METHODS
+from groute_py.engine.option_values import METHODS
 from groute_py.kernels import ahead, source
 
 pytestmark = needs_gpu

@@ -18,7 +18,7 @@ from groute_py.engine.algorithms import delta_stepping
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
 from groute_py.kernels.cpu.order import renumbered
-from groute_py.results.verification import reference_distances
+from groute_py.results.reference import reference_distances
 from groute_py.source.whole import GraphSupply
 
 pytestmark = needs_linked_gpus

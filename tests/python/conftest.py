@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from groute_py.engine.options import METHODS
+from groute_py.engine.option_values import METHODS
 
 
 @pytest.fixture(params=METHODS)

@@ -22,8 +22,8 @@ from groute_py.engine.options import Options
 from groute_py.graph.facts import facts_of
 from groute_py.graph.ids import Numbering
 from groute_py.many import choose as many_choose
-from groute_py.many.apsp import collect
 from groute_py.many.choose import choose
+from groute_py.many.delivery import collect
 from groute_py.many.estimates import GpuRates
 from groute_py.many.reduce import reduce
 from groute_py.many.sources import sources_of

@@ -18,7 +18,7 @@ from groute_py.cli.outputs import save_rows
 from groute_py.comm.base import SoloChannel
 from groute_py.errors import InterruptedRun, signalled
 from groute_py.many import to_file
-from groute_py.many.apsp import deliver
+from groute_py.many.delivery import deliver
 from groute_py.many.storage import folder as many_folder
 from groute_py.many.storage.row_files import RowFiles
 from groute_py.system import file_lock

@@ -23,7 +23,7 @@ from groute_py.comm import agree
 from groute_py.comm.base import SoloChannel
 from groute_py.errors import InterruptedRun, TimeLimitError, signalled
 from groute_py.many import row_graph, to_file
-from groute_py.many.apsp import deliver
+from groute_py.many.delivery import deliver
 from groute_py.many.to_file import StoredRows
 
 

@@ -15,8 +15,8 @@ import groute_py
 from groute_py import RunError, SourceRows
 from groute_py.comm.base import SoloChannel
 from groute_py.engine.options import Options
-from groute_py.many.apsp import collect
 from groute_py.many.choose import Choice
+from groute_py.many.delivery import collect
 from groute_py.many.solve import Solving
 from groute_py.results.distances import public_distances
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from support.graphs import graph_of, graphs, random_graph, scipy_distances
 
 from groute_py import UNREACHED, Graph, NegativeCycleError, Result, RunError, apsp, verify
-from groute_py.engine.options import METHODS, Options
+from groute_py.engine.option_values import METHODS
+from groute_py.engine.options import Options
 from groute_py.many.johnson import potentials, solve_johnson, solve_nearest
 from groute_py.many.rows import SourceRows, solve_rows
 

@@ -20,7 +20,7 @@ import groute_py
 from groute_py import UNREACHED, Graph, GraphError, InputError
 from groute_py.device.cpu import team
 from groute_py.engine.algorithms.methods import ALGORITHMS
-from groute_py.engine.options import OBJECTIVES
+from groute_py.engine.option_values import OBJECTIVES
 from groute_py.graph import objectives
 
 CROSSING = Graph.from_arrays([0, 2, 3, 4, 5, 5], [1, 2, 3, 3, 4], [5, 2, 4, 9, 7])

@@ -30,7 +30,7 @@ from groute_py.device.summary import (
     summarize,
     wide,
 )
-from groute_py.engine.options import METHODS
+from groute_py.engine.option_values import METHODS
 from groute_py.kernels.source import SUMMARY, options
 from groute_py.many.reduce import Reduction, reduce
 

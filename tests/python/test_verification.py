@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from support.graphs import graph_of, graphs, random_graph, scipy_distances
 
 from groute_py import UNREACHED, Graph, InputError, Result, VerificationError, sssp, verify
-from groute_py.results.verification import reference_distances
+from groute_py.results.reference import reference_distances
 
 #   0 -4-> 1 -3-> 2 -0-> 3 -0-> 2,   0 -9-> 2,   4 -1-> 0,   1 -7-> 3
 ARCS = [(0, 1, 4), (0, 2, 9), (1, 2, 3), (1, 3, 7), (2, 3, 0), (3, 2, 0), (4, 0, 1)]

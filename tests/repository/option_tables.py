@@ -13,7 +13,8 @@ from collections.abc import Callable, Mapping, Set
 from functools import partial
 from pathlib import Path
 
-from groute_py.engine.option import EVERYWHERE, options_of
+from groute_py.engine.functions import EVERYWHERE
+from groute_py.engine.option import options_of
 from groute_py.engine.options import Options
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -16,7 +16,7 @@ from groute_py import Graph, SourceRows, csgraph
 from groute_py.comm.base import Channel
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.many.apsp import collect
+from groute_py.many.delivery import collect
 from groute_py.source.whole import GraphSupply
 from groute_py.system.settings import settings
 from soak.case import Case

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from groute_py import Graph, Result, verify
-from groute_py.results.verification import reference_distances
+from groute_py.results.reference import reference_distances
 
 
 def check(

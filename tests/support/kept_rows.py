@@ -9,7 +9,8 @@ import numpy as np
 
 from groute_py import Graph
 from groute_py.comm.base import SoloChannel
-from groute_py.many.apsp import ManySources, deliver
+from groute_py.many.apsp import ManySources
+from groute_py.many.delivery import deliver
 from groute_py.many.storage.store import Store
 from groute_py.many.to_file import UNIT, StoredRows
 from support.graphs import scipy_distances

@@ -18,7 +18,7 @@ from groute_py.io.coordinates import coordinates_beside, read_coordinates
 from groute_py.kernels.cpu.order import hilbert_places
 from groute_py.partition.order import ORDERS, Order, arrange
 from groute_py.partition.share import partition
-from groute_py.results.verification import reference_distances
+from groute_py.results.reference import reference_distances
 
 WIDTH, HEIGHT = 40, 30
 
