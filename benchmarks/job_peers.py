@@ -27,7 +27,7 @@ FEW, SOME = 8, 64
 """Rows of a large answer that a program on one core, or on all, computes in its place."""
 
 LARGEST = 30_000_000
-"""Arcs of the largest graph that SciPy searches, pandana contracts and METIS orders."""
+"""Arcs of the largest graph that other programs search, contract or order."""
 
 IGRAPH_UP_TO, NETWORKIT_UP_TO = 20_000_000, 10_000_000_000
 """Arcs times sources of a betweenness."""
@@ -71,6 +71,7 @@ class Held:
     @cached_property
     def networkit(self) -> Any:
         """A weighted network."""
+        _refuse_larger(self.graph)
         return networkit_graph(self.graph, weighted=True)
 
     @cached_property
@@ -78,6 +79,7 @@ class Held:
         """A network with the weights of the lightest of parallel arcs as ``weight``."""
         import igraph
 
+        _refuse_larger(self.graph)
         weights, ends = lightest(self.graph)
         arcs = np.stack(ends, axis=1)
         network = igraph.Graph(n=self.graph.vertex_count, edges=arcs, directed=True)

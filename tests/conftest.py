@@ -133,7 +133,7 @@ def script(tmp_path: Path) -> Job:
     def run(text: str, ranks: int, *words: object) -> Done:
         path = tmp_path / "script.py"
         path.write_text(text)
-        return run_under_mpirun(path, ranks, *words)
+        return run_under_mpirun(ranks, path, *words)
 
     return run
 

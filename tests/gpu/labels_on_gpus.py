@@ -52,7 +52,8 @@ def main() -> None:
     for _ in range(UPDATES):
         with solver_on(channel, own, prepare=True, device="cuda") as solver:
             solver.route([(0, 1)])
-    assert gpu.room() > free - (8 << 20), "memory is not freed"
+    lost = free - gpu.room()
+    assert lost < 8 << 20, f"{lost:,} bytes are not freed"
 
 
 if __name__ == "__main__":

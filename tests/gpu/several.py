@@ -7,6 +7,7 @@ that fails, or that takes longer than `LIMIT_S`.
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import time
 
@@ -62,8 +63,12 @@ def check(words: str, ranks: int, **environ: str) -> None:
     """Run a program on some ranks."""
     program, *rest = words.split()
     path, start = TESTS / "gpu" / program, time.monotonic()
-    environ["PYTHONPATH"] = f"{ROOT}{os.pathsep}{TESTS}"
-    done = run_under_mpirun(path, ranks, *rest, timeout=LIMIT_S, environ=environ)
+    environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), str(TESTS), *sys.path])
+    ends_all = "-m", "mpi4py"  # when one rank fails
+    try:
+        done = run_under_mpirun(ranks, *ends_all, path, *rest, timeout=LIMIT_S, environ=environ)
+    except subprocess.TimeoutExpired as late:
+        sys.exit(f"{words}: not done in {LIMIT_S} s\n{late.stdout}\n{late.stderr}")
     print(
         f"{ranks} ranks, {time.monotonic() - start:.1f} s: {words}\n{done.stdout}",
         end="",

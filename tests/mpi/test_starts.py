@@ -52,7 +52,7 @@ def test_a_rank_that_breaks_before_mpi_ends_all(tmp_path: Path, name: str, rank:
     """The other waits for it in MPI's start, where nothing of ours watches."""
     change, code, says = BREAKS_BEFORE_MPI[name]
     (tmp_path / "program.py").write_text(BEFORE_MPI.format(change=change, rank=rank))
-    done = run_under_mpirun(tmp_path / "program.py", 2, *LONG_RUN, timeout=WITHIN_S)
+    done = run_under_mpirun(2, tmp_path / "program.py", *LONG_RUN, timeout=WITHIN_S)
     assert done.returncode == code, done.stderr
     assert done.stderr.count(says) == 1, done.stderr
 

@@ -44,7 +44,7 @@ def run_on_ranks(lines: list[list[str]], ranks: int, folder: Path) -> list[Ended
     (folder / "lines.json").write_text(json.dumps(lines))
     environ = {"PYTHONPATH": f"{ROOT}{os.pathsep}{TESTS}"}
     limit_s = 60 + CASE_S * len(lines) / 10
-    done = run_under_mpirun(Path(__file__), ranks, folder, timeout=limit_s, environ=environ)
+    done = run_under_mpirun(ranks, __file__, folder, timeout=limit_s, environ=environ)
     texts = (folder / "ended.jsonl").read_text().splitlines()
     ended = [Ended(*json.loads(text)) for text in texts]
     assert done.returncode == 0, f"after {lines[len(ended) - 1 :][:2]}: {done.stderr[-3000:]}"

@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 from groute_py.launch.mpirun import command, plan
 
@@ -49,13 +48,12 @@ def run_groute(*words: object, ranks: int = 1, timeout: float = 120, **environ: 
 
 
 def run_under_mpirun(
-    path: Path,
     ranks: int,
     *words: object,
     timeout: float = 120,
     environ: Mapping[str, str] | None = None,
 ) -> Done:
-    """Run a plain Python script on some ranks."""
+    """Run ``python WORDS`` on some ranks."""
     launch = command(plan(ranks, []))
     launch = launch[: launch.index("-m")]
-    return run(*launch, path, *words, timeout=timeout, environ=environ)
+    return run(*launch, *words, timeout=timeout, environ=environ)
