@@ -10,7 +10,7 @@ from groute_py.centrality.dependencies import Accumulated, accumulated
 from groute_py.centrality.distances import Reduced, reduced
 from groute_py.centrality.scores import ArcScores, Scores, arc_scores, row_scores, vertex_scores
 from groute_py.comm.agree import on_root
-from groute_py.engine.option import options_of
+from groute_py.engine.option import GRAPH_KEYWORDS, options_of
 from groute_py.engine.options import Options
 from groute_py.errors import InputError, check_truth
 from groute_py.graph.csr import GraphLike
@@ -281,13 +281,11 @@ def _open_and_answer(
 ) -> T | None:
     """Answer on rank 0; None elsewhere. ``how`` is as for `answer`."""
     rest = dict(keywords)
-    tail, head, weight, comm = (rest.pop(n, None) for n in ("tail", "head", "weight", "comm"))
-    columns = tail, head, weight, rest.pop("ignore_columns", ())
     weighted = rest.pop("weighted", True)
     check_truth("weighted", weighted)
-    options = {entry.name for entry, _ in options_of(Options, "centrality")}
+    options = {*GRAPH_KEYWORDS, *(entry.name for entry, _ in options_of(Options, "centrality"))}
     for key in rest:
         if key not in options or (key == "reverse" and measure.of_paths):
             raise TypeError(f"{measure.name}() got an unexpected keyword argument {key!r}")
-    with open_for("centrality", graph, rest, columns, comm, hops=not weighted) as opened:
+    with open_for("centrality", graph, rest, hops=not weighted) as opened:
         return answer(opened, measure, sources, **how)

@@ -9,8 +9,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypedDict
 
+from groute_py.comm.base import Intracomm
 
-class BfsKeywords(TypedDict, total=False):
+
+class GraphKeywords(TypedDict, total=False):
+    """Keywords of all functions that open a graph."""
+
+    tail: Any
+    head: Any
+    weight: Any
+    ignore_columns: Sequence[Any]
+    comm: Intracomm | None
+
+
+class BfsKeywords(GraphKeywords, total=False):
     """Keywords of `groute_py.bfs`."""
 
     device: str
@@ -44,7 +56,7 @@ class OpenKeywords(SsspKeywords, total=False):
     hops: bool
 
 
-class JobKeywords(TypedDict, total=False):
+class JobKeywords(GraphKeywords, total=False):
     """Keywords of all other jobs."""
 
     device: str

@@ -17,6 +17,15 @@ from groute_py.errors import InputError, check_choice, check_truth, quote
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+GRAPH_KEYWORDS: dict[str, tuple[str, Any]] = {
+    "tail": ("Any", None),
+    "head": ("Any", None),
+    "weight": ("Any", None),
+    "ignore_columns": ("Sequence[Any]", ()),
+    "comm": ("Intracomm | None", None),
+}
+"""Types and defaults of what all functions that open a graph take beside options."""
+
 PLACE = "**options: "
 """Beginning of the line in a function's docstring that all its options replace."""
 
@@ -117,16 +126,16 @@ def takes(kind: type, function: str) -> Callable[[F], F]:
     def shown(call: F) -> F:
         signature, entries = inspect.signature(call), list(options_of(kind, function))
         *named, _ = signature.parameters.values()  # the last one is **options
-        keywords = [
+        keywords = GRAPH_KEYWORDS | {
+            entry.name: (entry.type, traits.default) for entry, traits in entries
+        }
+        parameters = [
             inspect.Parameter(
-                entry.name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=traits.default,
-                annotation=entry.type,
+                name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind
             )
-            for entry, traits in entries
+            for name, (kind, default) in keywords.items()
         ]
-        vars(call)["__signature__"] = signature.replace(parameters=[*named, *keywords])
+        vars(call)["__signature__"] = signature.replace(parameters=[*named, *parameters])
         if call.__doc__ is not None:
             call.__doc__ = _with_arguments(call.__doc__, [_argument(*entry) for entry in entries])
         return call

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Unpack
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.agree import on_root
-from groute_py.comm.base import Channel, Intracomm
+from groute_py.comm.base import Channel
 from groute_py.device.rows import RowBlock
 from groute_py.engine.keywords import MatrixKeywords
 from groute_py.engine.option import takes
@@ -81,11 +81,6 @@ def accessibility(
     reduce: str = "count",
     *,
     weights: Any = None,
-    tail: Any = None,
-    head: Any = None,
-    weight: Any = None,
-    ignore_columns: Sequence[Any] = (),
-    comm: Intracomm | None = None,
     **options: Unpack[MatrixKeywords],
 ) -> Accessibility | None:
     """Count or sum what sources reach: the jobs within 30 minutes of each home, the nearest stop.
@@ -114,8 +109,7 @@ def accessibility(
     >>> within.values.tolist()
     [10.0, 15.0]
     """
-    columns = tail, head, weight, ignore_columns
-    with open_for("matrix", graph, options, columns, comm) as opened:
+    with open_for("matrix", graph, options) as opened:
         how = opened.options.of_rows()
         return opened.answer(AccessibilityJob(sources, targets, reduce, weights, **how))
 

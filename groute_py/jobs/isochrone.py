@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.agree import at_root, on_root
-from groute_py.comm.base import Intracomm
 from groute_py.device.base import unreached
 from groute_py.engine.keywords import IsochroneKeywords
 from groute_py.engine.memory.host import bytes_of, refuse_beyond
@@ -56,11 +55,6 @@ def isochrone(
     each: bool = False,
     coordinates: Coordinates = None,
     planar: bool = False,
-    tail: Any = None,
-    head: Any = None,
-    weight: Any = None,
-    ignore_columns: Sequence[Any] = (),
-    comm: Intracomm | None = None,
     **options: Unpack[IsochroneKeywords],
 ) -> Isochrones | None:
     """Find what lies within limits of some sources: vertices, parts of arcs, areas on a map.
@@ -88,8 +82,7 @@ def isochrone(
     >>> answer.counts, answer.pieces(answer.reaches[0]).ends.tolist()
     ([2, 3], [1.0, 0.25, 1.0, 0.25])
     """
-    columns = tail, head, weight, ignore_columns
-    with open_for("isochrone", graph, options, columns, comm, predecessors=False) as opened:
+    with open_for("isochrone", graph, options, predecessors=False) as opened:
         find = partial(find_places, coordinates=coordinates, planar=planar, beside=graph)
         return opened.answer(IsochroneJob(sources, limits, each, planar, find))
 

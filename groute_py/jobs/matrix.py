@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.agree import on_root
-from groute_py.comm.base import Channel, Intracomm
+from groute_py.comm.base import Channel
 from groute_py.engine.keywords import MatrixKeywords
 from groute_py.engine.option import takes
 from groute_py.engine.options import Options
@@ -85,12 +84,7 @@ def matrix(
     sources: Vertices,
     targets: Vertices,
     *,
-    tail: Any = None,
-    head: Any = None,
-    weight: Any = None,
-    ignore_columns: Sequence[Any] = (),
     output: str | os.PathLike[str] | None = None,
-    comm: Intracomm | None = None,
     **options: Unpack[MatrixKeywords],
 ) -> Matrix | None:
     """The distances from some sources to some targets.
@@ -120,8 +114,7 @@ def matrix(
     >>> matrix(([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]), [0, 1], [2], device="cpu").distances.tolist()
     [[7], [3]]
     """
-    columns = tail, head, weight, ignore_columns
-    with open_for("matrix", graph, options, columns, comm) as opened:
+    with open_for("matrix", graph, options) as opened:
         job = MatrixJob(sources, targets, output=output, **opened.options.of_rows())
         return opened.answer(job)
 

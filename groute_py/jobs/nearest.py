@@ -10,7 +10,6 @@ root: see `groute_py.jobs.nearest_sweep`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
@@ -18,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.agree import at_root
-from groute_py.comm.base import Intracomm
 from groute_py.device.base import unreached
 from groute_py.engine.keywords import NearestKeywords
 from groute_py.engine.memory.host import bytes_of, refuse_beyond
@@ -51,11 +49,6 @@ def nearest(
     vertices: Vertices | None = None,
     k: int = 1,
     to_facility: bool = False,
-    tail: Any = None,
-    head: Any = None,
-    weight: Any = None,
-    ignore_columns: Sequence[Any] = (),
-    comm: Intracomm | None = None,
     **options: Unpack[NearestKeywords],
 ) -> NearestFacilities | None:
     """The nearest of several facilities for each vertex, its distance, and the path's next vertex.
@@ -93,8 +86,7 @@ def nearest(
     >>> nearest(path, [0, 2], k=2, device="cpu").distances.tolist()[3]
     [4, 12]
     """
-    columns = tail, head, weight, ignore_columns
-    with open_for("nearest", graph, options, columns, comm) as opened:
+    with open_for("nearest", graph, options) as opened:
         if (k != 1 or vertices is not None) and not opened.options.download:
             raise InputError("download=False: with k = 1 only, and of all vertices; leave it out")
         return opened.answer(NearestJob(facilities, k, to_facility, vertices))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Unpack
+from typing import Unpack
 
 from groute_py.comm.agree import refuse_difference
-from groute_py.comm.base import Intracomm
 from groute_py.engine.keywords import OpenKeywords
 from groute_py.engine.option import shared_options, takes
 from groute_py.engine.options import Options
@@ -17,16 +15,7 @@ from groute_py.system.threads import limited_to
 
 
 @takes(Options, "open")
-def open(
-    graph: GraphLike,
-    *,
-    tail: Any = None,
-    head: Any = None,
-    weight: Any = None,
-    ignore_columns: Sequence[Any] = (),
-    comm: Intracomm | None = None,
-    **options: Unpack[OpenKeywords],
-) -> Solver:
+def open(graph: GraphLike, **options: Unpack[OpenKeywords]) -> Solver:
     """Read a graph once and load it on the devices of all ranks, for many solves.
 
     Under ``mpirun`` every rank calls this function, and then the methods of the solver, in the same
@@ -46,8 +35,7 @@ def open(
     ...     [solver.sssp(source).distances.tolist()[2] for source in range(3)]
     [7, 3, 0]
     """
-    columns = tail, head, weight, ignore_columns
-    opened = open_for("open", graph, options, columns, comm)
+    opened = open_for("open", graph, options)
     refuse_difference(opened.channel, {"function": "open"} | shared_options(opened.options))
     with limited_to(opened.options.threads):
         return Solver(opened)

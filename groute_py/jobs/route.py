@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.agree import at_root, collective, on_root
-from groute_py.comm.base import Intracomm
 from groute_py.device.base import bound_within, unreached
 from groute_py.engine.keywords import RouteKeywords
 from groute_py.engine.option import takes
@@ -54,11 +53,6 @@ def route(
     alternatives: int = 0,
     longer: float | None = None,
     overlap: float | None = None,
-    tail: Any = None,
-    head: Any = None,
-    weight: Any = None,
-    ignore_columns: Sequence[Any] = (),
-    comm: Intracomm | None = None,
     **options: Unpack[RouteKeywords],
 ) -> Routes | None:
     """Shortest paths between many pairs of vertices.
@@ -120,8 +114,7 @@ def route(
     >>> route(loop, [(0, 1)], k=3, loops=True, paths=True).paths[0][1].tolist()
     [0, 0, 1]
     """
-    columns = tail, head, weight, ignore_columns
-    with open_for("route", graph, options, columns, comm) as opened:
+    with open_for("route", graph, options) as opened:
         return opened.answer(RouteJob(pairs, paths, k, loops, alternatives, longer, overlap))
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar, Unpack
 
-from groute_py.comm.base import Channel, Intracomm
+from groute_py.comm.base import Channel
 from groute_py.engine.keywords import ApspKeywords
 from groute_py.engine.option import takes
 from groute_py.engine.options import Options
@@ -28,11 +28,6 @@ def apsp(
     graph: GraphLike,
     *,
     sources: Vertices | None = None,
-    tail: Any = None,
-    head: Any = None,
-    weight: Any = None,
-    ignore_columns: Sequence[Any] = (),
-    comm: Intracomm | None = None,
     **options: Unpack[ApspKeywords],
 ) -> SourceRows | None:
     """Shortest paths from all vertices, or from many sources, to all vertices.
@@ -66,8 +61,7 @@ def apsp(
     >>> rows.distances[0].tolist(), rows.path(0, 2)
     ([0, 4, 7], [0, 1, 2])
     """
-    columns = tail, head, weight, ignore_columns
-    with open_for("apsp", graph, options, columns, comm) as opened:
+    with open_for("apsp", graph, options) as opened:
         return opened.answer(apsp_job(sources, **opened.options.of_rows()))
 
 

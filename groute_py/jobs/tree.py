@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 import numpy as np
 
 from groute_py.comm.agree import at_root, on_root
-from groute_py.comm.base import Intracomm
 from groute_py.engine.keywords import BfsKeywords, SsspKeywords
 from groute_py.engine.option import takes
 from groute_py.engine.option_values import SHORTEST
@@ -33,11 +32,6 @@ def sssp(
     source: Vertex,
     *,
     targets: Vertices = (),
-    tail: Any = None,
-    head: Any = None,
-    weight: Any = None,
-    ignore_columns: Sequence[Any] = (),
-    comm: Intracomm | None = None,
     **options: Unpack[SsspKeywords],
 ) -> Result | None:
     """Shortest paths from ``source`` to every vertex; `apsp` is for several sources.
@@ -81,8 +75,7 @@ def sssp(
     >>> result.distances.tolist(), result.path_to(2)
     ([0, 4, 7], [0, 1, 2])
     """
-    columns = tail, head, weight, ignore_columns
-    with open_for("sssp", graph, options, columns, comm) as opened:
+    with open_for("sssp", graph, options) as opened:
         return opened.answer(TreeJob(source, targets))
 
 
@@ -92,11 +85,6 @@ def bfs(
     source: Vertex,
     *,
     targets: Vertices = (),
-    tail: Any = None,
-    head: Any = None,
-    weight: Any = None,
-    ignore_columns: Sequence[Any] = (),
-    comm: Intracomm | None = None,
     **options: Unpack[BfsKeywords],
 ) -> Result | None:
     """The least number of arcs from ``source`` to every vertex; weights are ignored.
@@ -118,9 +106,8 @@ def bfs(
     >>> bfs(([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]), 0, device="cpu").distances.tolist()
     [0, 1, 1]
     """
-    columns = tail, head, weight, ignore_columns
     how = {"algorithm": "bfs", "hops": True}
-    with open_for("bfs", graph, options, columns, comm, **how) as opened:
+    with open_for("bfs", graph, options, **how) as opened:
         return opened.answer(TreeJob(source, targets, "bfs"))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from types import TracebackType
@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
 import numpy as np
 
 from groute_py.comm.agree import all_leave, at_root, collective, on_root, refuse_difference
-from groute_py.comm.base import Channel, Intracomm
+from groute_py.comm.base import Channel
 from groute_py.comm.connect import connect
 from groute_py.device.registry import kind_of
 from groute_py.engine.memory.gpus import estimate, free_gpu_bytes
-from groute_py.engine.option import chosen, shared_options
+from groute_py.engine.option import GRAPH_KEYWORDS, chosen, shared_options
 from groute_py.engine.option_values import SHORTEST
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
@@ -264,23 +264,16 @@ class Opened(Parts):
             self.close()
 
 
-def open_for(
-    function: str,
-    graph: Any,
-    keywords: Mapping[str, Any],
-    titles: tuple[Any, Any, Any, Sequence[Any]],
-    comm: Intracomm | None,
-    **fixed: Any,
-) -> Opened:
-    """Return a graph for one call of a function of Python; nothing is read yet. Collective.
-
-    The titles are those of the columns of tails, heads and weights, and of those to ignore.
-    """
-    options, channel = Options(**chosen(Options, function, keywords), **fixed), connect(comm)
+def open_for(function: str, graph: Any, keywords: Mapping[str, Any], **fixed: Any) -> Opened:
+    """Return a graph for one call of a function of Python; nothing is read yet. Collective."""
+    of_graph = {name: keywords.get(name, default) for name, (_, default) in GRAPH_KEYWORDS.items()}
+    of_options = {name: value for name, value in keywords.items() if name not in of_graph}
+    options = Options(**chosen(Options, function, of_options), **fixed)
+    channel = connect(of_graph.pop("comm"))
     with collective(channel):
         options.check(function)
-    tail, head, weight, ignored = titles
-    columns = Columns(tail, head, weight, ignore=ignored, profile=options.profile)
+    ignored = of_graph.pop("ignore_columns")
+    columns = Columns(**of_graph, ignore=ignored, profile=options.profile)
     return Opened(source_of(graph, options, columns), channel, options)
 
 

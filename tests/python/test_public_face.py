@@ -16,7 +16,7 @@ from support.processes import run_python
 import groute_py
 from groute_py import errors
 from groute_py.engine import keywords as keyword_types
-from groute_py.engine.option import options_of
+from groute_py.engine.option import GRAPH_KEYWORDS, options_of
 from groute_py.engine.options import Options
 
 FACE = [
@@ -130,7 +130,7 @@ def test_signatures_show_all_options(function: str) -> None:
     parameters, text = inspect.signature(call).parameters, inspect.getdoc(call)
     assert text is not None
     known, hints = dict(options_of(Options, function)), get_type_hints(Options)
-    assert {entry.name for entry in known} == keywords.keys()
+    assert {entry.name for entry in known} == keywords.keys() - GRAPH_KEYWORDS.keys()
     for entry, option in known.items():
         parameter = parameters[entry.name]
         assert parameter.kind is parameter.KEYWORD_ONLY

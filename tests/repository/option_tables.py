@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from groute_py.engine.functions import EVERYWHERE
-from groute_py.engine.option import options_of
+from groute_py.engine.option import GRAPH_KEYWORDS, options_of
 from groute_py.engine.options import Options
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,6 +34,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypedDict
+
+from groute_py.comm.base import Intracomm
+
+
+class GraphKeywords(TypedDict, total=False):
+    """Keywords of all functions that open a graph."""
+
 '''
 
 REGION = re.compile(r"(<!-- options of (\S+), made by .*? -->\n).*?(<!-- end of options -->)", re.S)
@@ -59,12 +66,13 @@ def files() -> dict[str, str]:
 def keywords() -> str:
     """A TypedDict for each function, based on the largest one above whose names are among its."""
     text = KEYWORDS.format(command=COMMAND)
+    text += "".join(f"    {name}: {kind}\n" for name, (kind, _) in GRAPH_KEYWORDS.items())
     names = {function: _names_of(function) for function in (*EVERYWHERE, *OTHERS)}
-    above = {"TypedDict": set[str]()}
+    above = {"GraphKeywords": set[str]()}
     shared = set.intersection(*(names[function] for function in OTHERS))
     for function in EVERYWHERE:
         text += keywords_of(function, _parent(names[function], above), names, above)
-    text += _class("JobKeywords", "TypedDict", "all other jobs", OTHERS[0], shared)
+    text += _class("JobKeywords", "GraphKeywords", "all other jobs", OTHERS[0], shared)
     above |= {"JobKeywords": shared}
     for function in OTHERS:
         text += keywords_of(function, _parent(names[function], above), names, above)
