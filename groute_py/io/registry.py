@@ -155,7 +155,6 @@ GEOPANDAS = (
     "if columns hold the ends of its lines"
 )
 UNPACK = "unpack it, and give the file of edges in it"
-OSMIUM = "convert it: osmium cat {path} -o roads.osm.pbf"
 
 
 class Foreign(NamedTuple):
@@ -177,23 +176,6 @@ def _root(name: bytes) -> Callable[[bytes], object]:
 
 def _networkx(call: str) -> str:
     return NETWORKX.format(call=call)
-
-
-def _is_lgl(text: bytes) -> bool:
-    """Lines ``# TAIL``, each above lines ``HEAD [WEIGHT]``; some tails are heads too.
-
-    Pairs of integers below such lines are arcs with comments.
-    """
-    if not text.lstrip().startswith(b"#"):
-        return False
-    lines = [line.split() for line in text.split(b"\n") if line.strip()]
-    if any(len(fields) > 2 or (fields[0] == b"#" and len(fields) == 1) for fields in lines):
-        return False
-    tails = [fields[1] for fields in lines if fields[0] == b"#"]
-    rows = [fields for fields in lines if fields[0] != b"#"]
-    if all(len(fields) == 2 and b"." not in fields[1] for fields in rows):
-        return False
-    return len(tails) > 1 and not {fields[0] for fields in rows}.isdisjoint(tails)
 
 
 FOREIGN = (
@@ -219,12 +201,6 @@ FOREIGN = (
         _networkx("nx_pydot.read_dot({path})"),
     ),
     Foreign(
-        "LGL",
-        _is_lgl,
-        "igraph reads it: in Python groute_py.sssp(igraph.Graph.Read_Lgl({path}, "
-        "directed=False).to_networkx(), source)",
-    ),
-    Foreign(
         "a network of MATSim",
         _root(rb"network"),
         "pandas reads its links: in Python groute_py.sssp(pandas.read_xml({path}, "
@@ -237,17 +213,6 @@ FOREIGN = (
         "groute_py.sssp({{'tail': [e.getFromNode().getID() for e in edges], 'head': "
         "[e.getToNode().getID() for e in edges], 'length': [e.getLength() for e in edges]}}, "
         "source)",
-    ),
-    Foreign(
-        "a change file of OpenStreetMap",
-        _root(rb"osmChange"),
-        "apply it to an extract: osmium apply-changes extract.osm.pbf {path} -o new.osm.pbf",
-    ),
-    Foreign("OpenStreetMap's o5m", _like(rb"\xff\xe0\x04o5[mc]2", 0), OSMIUM),
-    Foreign(
-        "OpenStreetMap's OPL",
-        _like(rb"[nwr]-?\d+ (?:v\d+ |d[VD] |c\d+ |t\S* |i\d+ |T|x-?\d)", 0),
-        OSMIUM,
     ),
     Foreign(
         "GeoJSON",

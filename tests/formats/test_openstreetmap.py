@@ -323,7 +323,7 @@ def test_truncated_files(tmp_path: Path, name: str) -> None:
         (b"<osm version='0.5'/>", "damaged OpenStreetMap file"),
         (b"<?xml version='1.0'?>\n<osm><way></osm>", "damaged OpenStreetMap file"),
         (b"<?xml version='1.0'?>\n<html/>", "is XML or HTML, and neither"),
-        (b"<?xml version='1.0'?><osmChange version='0.6'></osmChange>", "is a change file"),
+        (b"<?xml version='1.0'?><osmChange version='0.6'></osmChange>", "is XML or HTML"),
         (b'{\n  "version": 0.6,\n  "generator": "Overpass API", "elements": []}', "out:xml"),
     ],
 )

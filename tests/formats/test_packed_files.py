@@ -106,9 +106,6 @@ def test_what_networkx_reads(tmp_path: Path, name: str, suffix: str) -> None:
         ('<?xml version="1.0"?>\n<!DOCTYPE network SYSTEM "x.dtd">\n<network name="a">',
          "a network of MATSim"),
         ('<?xml version="1.0"?>\n<!-- by netconvert -->\n<net version="1">', "a network of SUMO"),
-        ('<osmChange version="0.6"><create/></osmChange>', "a change file of OpenStreetMap"),
-        ("n17 v1 dV c1 t2020 i1 uA T x7.1 y43\n", "OpenStreetMap's OPL"),
-        ("# 1\n2 5\n3\n# 2\n3 4.5\n", "LGL"),
         ("SQLite format 3\0 ", "GeoPackage"),
         ("\0\0'\n\0\0\0\0", "a shapefile"),
         ("<html><body>404</body></html>", "XML or HTML"),
@@ -135,15 +132,6 @@ def test_links_of_matsim(tmp_path: Path) -> None:
     call = "groute_py.sssp" + str(caught.value).partition("groute_py.sssp")[2]
     result = eval(call, {"groute_py": groute_py, "pandas": pd, "source": "a"})
     assert result.distances.tolist() == [0, 5.5, 11.5]
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["# north\n1 2\n2 3\n# south\n4 5\n", "#\n1 2\n#\n2 1\n", "# 1\n1 2 3\n# 2\n2 1 5\n"],
-)
-def test_comments_like_those_of_lgl(tmp_path: Path, text: str) -> None:
-    (tmp_path / "g").write_text(text)
-    assert read_graph(tmp_path / "g").arc_count == text.count("\n") - text.count("#")
 
 
 @pytest.mark.parametrize(
