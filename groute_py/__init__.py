@@ -48,12 +48,12 @@ if TYPE_CHECKING:
     from groute_py.jobs.matrix import Matrix as Matrix
     from groute_py.jobs.matrix import matrix as matrix
     from groute_py.jobs.nearest import nearest as nearest
-    from groute_py.jobs.open import open as open
     from groute_py.jobs.prepare import prepare as prepare
     from groute_py.jobs.route import route as route
     from groute_py.jobs.routes import Routes as Routes
     from groute_py.jobs.rows import apsp as apsp
     from groute_py.jobs.solver import Solver as Solver
+    from groute_py.jobs.solver import open as open
     from groute_py.jobs.tree import bfs as bfs
     from groute_py.jobs.tree import sssp as sssp
     from groute_py.many.customized import Customized as Customized
@@ -93,11 +93,10 @@ _NAMES = {
     "jobs.isochrones": "Isochrones",
     "jobs.matrix": "Matrix matrix",
     "jobs.nearest": "nearest",
-    "jobs.open": "open",
     "jobs.route": "route",
     "jobs.routes": "Routes",
     "jobs.rows": "apsp",
-    "jobs.solver": "Solver",
+    "jobs.solver": "Solver open",
     "jobs.tree": "bfs sssp",
     "many.customized": "Customized customize",
     "many.rows": "SourceRows",

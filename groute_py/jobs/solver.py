@@ -9,15 +9,18 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 from groute_py.assignment.answer import Assignment
 from groute_py.assignment.job import AssignmentJob
 from groute_py.centrality import measures
 from groute_py.centrality.scores import ArcScores, Scores
 from groute_py.comm.agree import at_root, on_root, refuse_difference
+from groute_py.engine.keywords import OpenKeywords
+from groute_py.engine.option import shared_options, takes
+from groute_py.engine.options import Options
 from groute_py.errors import InputError, everywhere
-from groute_py.graph.csr import Graph
+from groute_py.graph.csr import Graph, GraphLike
 from groute_py.graph.direction import Direction
 from groute_py.graph.facts import Facts
 from groute_py.graph.hierarchy.prepared import PreparedGraph
@@ -32,7 +35,7 @@ from groute_py.jobs.route import Pairs, RouteJob
 from groute_py.jobs.routes import Routes
 from groute_py.jobs.rows import apsp_job
 from groute_py.jobs.tree import TreeJob
-from groute_py.many.opened import Opened
+from groute_py.many.opened import Opened, open_for
 from groute_py.many.parts import About
 from groute_py.many.recipe import OPENING, Recipe, reopened
 from groute_py.many.rows import SourceRows
@@ -342,3 +345,30 @@ class Solver:
         if isinstance(graph, PreparedGraph):
             return graph.with_weights(weights, device=self._opened.options.device)
         return graph.with_weights(weights)
+
+
+@takes(Options, "open")
+def open(graph: GraphLike, **options: Unpack[OpenKeywords]) -> Solver:
+    """Read a graph once and load it on the devices of all ranks, for many solves.
+
+    Under ``mpirun`` every rank calls this function, and then the methods of the solver, in the same
+    order.
+
+    Args:
+        graph, tail, head, weight, ignore_columns, comm: as for `sssp`.
+        **options: as for `sssp`, for all solves.
+
+    Returns:
+        A `Solver` on every rank. Use it as a context manager, or call its ``close``.
+
+    Raises:
+        InputError, SetupError: as for `sssp`.
+
+    >>> with open(([0, 2, 3, 3], [1, 2, 2], [4, 9, 3]), device="cpu") as solver:
+    ...     [solver.sssp(source).distances.tolist()[2] for source in range(3)]
+    [7, 3, 0]
+    """
+    opened = open_for("open", graph, options)
+    refuse_difference(opened.channel, {"function": "open"} | shared_options(opened.options))
+    with limited_to(opened.options.threads):
+        return Solver(opened)

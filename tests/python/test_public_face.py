@@ -86,7 +86,7 @@ def test_a_star_import_leaves_the_built_in_open() -> None:
     exec("from groute_py import *", names)
     assert "open" not in names
     assert "open" in dir(groute_py)
-    assert groute_py.open.__module__ == "groute_py.jobs.open"
+    assert groute_py.open.__module__ == "groute_py.jobs.solver"
 
 
 @pytest.mark.parametrize("name", [*FACE, "open"])
