@@ -22,10 +22,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from support.build_scripts import build_script
 from support.machine_code import machine_code
 from support.places import ROOT
 
-from groute_py.kernels.nvrtc import compiled
+compiled = build_script("compile_gpu_kernels").compiled
 
 KERNELS = "groute_py/kernels"
 VARIANTS = [

@@ -24,9 +24,10 @@ from groute_py.kernels.source import (
 )
 
 pytest.importorskip("cuda.bindings.nvrtc", reason="NVRTC is not installed")
+from support.build_scripts import build_script
 from support.machine_code import machine_code
 
-from groute_py.kernels.nvrtc import compiled
+compiled = build_script("compile_gpu_kernels").compiled
 
 TYPES = ["int32", "int64", "float32", "float64"]
 OLDEST = "compute_80"

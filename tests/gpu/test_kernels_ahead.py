@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.build_scripts import build_script
 from support.skips import EMULATED, needs_gpu
 
 from groute_py.kernels import ahead
@@ -39,8 +40,7 @@ def loaded() -> Any:
 @needs_binaries
 def test_it_is_loaded_from_the_build(built: Path) -> None:
     pytest.importorskip("cuda.bindings.nvrtc", reason="NVRTC is not installed")
-    from groute_py.kernels.nvrtc import compiled
-
+    compiled = build_script("compile_gpu_kernels").compiled
     done = compiled(text_of(SUMMARY), CHOICES, built.name.split(".")[1])
     built.write_bytes(done.cubin)
     made = loaded()

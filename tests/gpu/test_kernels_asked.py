@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.build_scripts import build_script
 from support.local_ranks import on_ranks
 from support.skips import EMULATED, needs_gpu, require_metis
 from support.solving import source_solver
@@ -14,9 +15,11 @@ from support.solving import source_solver
 import groute_py
 from groute_py import BPR, Graph, assign, centrality
 from groute_py.engine.option_values import METHODS
-from groute_py.kernels import ahead, source
+from groute_py.kernels import source
 
 pytestmark = needs_gpu
+
+BUILD = build_script("compile_gpu_kernels")
 
 INT32 = groute_py.generate("road:8x8")
 FLOAT32 = INT32.with_weights(INT32.weights.astype(np.float32))
@@ -24,15 +27,15 @@ FEW = [3, 5, 9]
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> set[ahead.Variant]:
+def asked(monkeypatch: pytest.MonkeyPatch) -> set[Any]:
     """The programs that are asked for, each with its options."""
     from groute_py.device.cuda.runtime import compile
     from groute_py.device.cuda.sssp.device import WARMED_UP
 
-    result, module = set[ahead.Variant](), compile.module
+    result, module = set[Any](), compile.module
 
     def noted(program: source.Program, choices: tuple[str, ...], extended: str) -> Any:
-        result.add(ahead.Variant(program, choices))
+        result.add(BUILD.Variant(program, choices))
         return module(program, choices, extended)
 
     monkeypatch.setattr(compile, "module", noted)
@@ -96,17 +99,17 @@ def test_jobs_on_one_gpu(
     job: Callable[[Graph], None],
     programs: set[source.Program],
     graph: Graph,
-    asked: set[ahead.Variant],
+    asked: set[Any],
 ) -> None:
     if job is prepared and graph is FLOAT32:
         pytest.skip("contraction takes integers")
     job(graph)
     assert programs <= {variant.program for variant in asked}
-    assert asked <= set(ahead.usual_variants())
+    assert asked <= set(BUILD.usual_variants())
 
 
 @pytest.mark.skipif(not EMULATED, reason="threads of one process cannot map its own memory")
-def test_a_solve_on_two_gpus(asked: set[ahead.Variant]) -> None:
+def test_a_solve_on_two_gpus(asked: set[Any]) -> None:
     def work(channel: Any) -> Any:
         with source_solver(channel, INT32, device="cuda") as solver:
             return solver.sssp(3)
@@ -115,7 +118,7 @@ def test_a_solve_on_two_gpus(asked: set[ahead.Variant]) -> None:
     assert result.statistics["mode"] == "fused"
     fused = source.options(np.dtype("int32"), wide_offsets=False, mode="fused")
     assert (source.SOLVE, fused) in asked
-    assert asked <= set(ahead.usual_variants())
+    assert asked <= set(BUILD.usual_variants())
 
 
 @pytest.mark.skipif(not EMULATED, reason="CuPy does not say when it loads a kernel of its own")

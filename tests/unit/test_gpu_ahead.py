@@ -6,9 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.build_scripts import build_script
 
 from groute_py.kernels import ahead
 from groute_py.kernels.source import BREADTH_FIRST, CERTIFICATE, GRID, MODES, SOLVE, options
+
+BUILD = build_script("compile_gpu_kernels")
 
 FLOATS = "float32", "float64"
 CHOICES = options(np.dtype("int32"), wide_offsets=False, mode="alone")
@@ -42,7 +45,7 @@ def test_a_checkout_has_none() -> None:
 
 
 def test_usual_variants_are_some_of_all() -> None:
-    usual, every = ahead.usual_variants(), ahead.all_variants()
+    usual, every = BUILD.usual_variants(), BUILD.all_variants()
     assert len(set(usual)) == len(usual)
     assert len(set(every)) == len(every)
     assert set(usual) < set(every)
@@ -59,4 +62,4 @@ def test_usual_variants_are_some_of_all() -> None:
 @pytest.mark.parametrize("pulls", [False, True])
 def test_all_variants_have_what_solves_ask_for(mode: str, pulls: bool) -> None:
     wide = options(np.dtype("float64"), wide_offsets=True, mode=mode, pulls=pulls)
-    assert (SOLVE, wide) in ahead.all_variants()
+    assert (SOLVE, wide) in BUILD.all_variants()
