@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,11 +37,19 @@ def core_distances(hierarchy: Hierarchy, distance_type: np.dtype[Any]) -> Any:
 
     `NarrowError` if a distance takes more than half of the type's range.
     """
-    count = hierarchy.core_count
+    return begin_core(hierarchy, distance_type)()
+
+
+def begin_core(hierarchy: Hierarchy, distance_type: np.dtype[Any]) -> Callable[[], Any]:
+    """Begin to close the core in a stream of its own; return the rest of `core_distances`.
+
+    Arrays are uploaded meanwhile. Call the rest even if that fails: the current stream, which takes
+    the memory of the matrix again, then waits.
+    """
+    count, weights = hierarchy.core_count, hierarchy.core_weights
     rows = cp.full((count, count), unreached(distance_type), distance_type)
     if count == 0:
-        return rows
-    weights = hierarchy.core_weights
+        return lambda: rows
     graph = CoreGraph(
         count,
         distance_type,
@@ -48,15 +57,27 @@ def core_distances(hierarchy: Hierarchy, distance_type: np.dtype[Any]) -> Any:
         packed_arcs(hierarchy.core_heads, weights, distance_type),
         kernels_of(ALL_PAIRS, distance_type, 0),
     )
+    beside = cp.cuda.Stream(non_blocking=True)
     steps = Steps(graph, None)
     matrix = cp.empty((steps.pitch, steps.pitch), distance_type)
-    steps.begin(matrix, 0)
-    steps.close(matrix, 0)
-    greatest = float(weights.max()) if len(weights) else 0.0
-    if not surely_fits(count, greatest, distance_type):
-        refuse_narrow(steps.greatest(matrix), greatest, distance_type)
-    steps.leave(matrix, cp.arange(count, dtype=np.uint32), rows)
-    return rows
+    _let_wait(beside, cp.cuda.get_current_stream())
+    try:
+        with beside:
+            steps.begin(matrix, 0)
+            steps.close(matrix, 0)
+    except BaseException:
+        beside.synchronize()  # it writes to what is taken again
+        raise
+
+    def end() -> Any:
+        _let_wait(cp.cuda.get_current_stream(), beside)
+        greatest = float(weights.max()) if len(weights) else 0.0
+        if not surely_fits(count, greatest, distance_type):
+            refuse_narrow(steps.greatest(matrix), greatest, distance_type)
+        steps.leave(matrix, cp.arange(count, dtype=np.uint32), rows)
+        return rows
+
+    return end
 
 
 class CudaHierarchy:
@@ -69,19 +90,8 @@ class CudaHierarchy:
         self.arc_count, self.core_count = hierarchy.arc_count, hierarchy.core_count
         self.level_count = len(hierarchy.levels) - 1
         self.is_symmetric = hierarchy.is_symmetric
-        heads = hierarchy.heads
-        down = packed_arcs(heads, widened(hierarchy.down, distance_type), distance_type)
-        up = down
-        if not hierarchy.is_symmetric:
-            up = packed_arcs(heads, widened(hierarchy.up, distance_type), distance_type)
-        self._arrays = {
-            "levels": cp.asarray(np.array(hierarchy.levels, np.uint32)),
-            "offsets": to_device(hierarchy.offsets, np.uint32),
-            "down": down,
-            "up": up,
-            "core": core_distances(hierarchy, distance_type) if core is None else core,
-            "places": places_in(to_device(hierarchy.vertices, np.int32), np.uint32),
-        }
+        self._arrays, vertices = _uploaded(hierarchy, distance_type, core)
+        self._arrays["places"] = places_in(vertices, np.uint32)
         numbers: dict[str, float] = {
             "vertices": self.vertex_count,
             "level_count": self.level_count,
@@ -93,6 +103,39 @@ class CudaHierarchy:
     def places(self) -> Any:
         """uint32, shape (n,): the place of each vertex."""
         return self._arrays["places"]
+
+
+def _uploaded(
+    hierarchy: Hierarchy, distance_type: np.dtype[Any], core: Any
+) -> tuple[dict[str, Any], Any]:
+    """The arrays of struct ``Hierarchy`` without its places, and the vertices.
+
+    Unless there is a ``core`` it is closed meanwhile.
+    """
+
+    def packed(weights: Any) -> Any:
+        return packed_arcs(hierarchy.heads, widened(weights, distance_type), distance_type)
+
+    end = begin_core(hierarchy, distance_type) if core is None else None
+    try:
+        down = packed(hierarchy.down)
+        arrays = {
+            "levels": cp.asarray(np.array(hierarchy.levels, np.uint32)),
+            "offsets": to_device(hierarchy.offsets, np.uint32),
+            "down": down,
+            "up": down if hierarchy.is_symmetric else packed(hierarchy.up),
+        }
+        vertices = to_device(hierarchy.vertices, np.int32)
+    finally:
+        closed = core if end is None else end()
+    return arrays | {"core": closed}, vertices
+
+
+def _let_wait(stream: Any, other: Any) -> None:
+    """Let what comes next in a stream wait for what is in another one by now."""
+    event = cp.cuda.Event(disable_timing=True)
+    event.record(other)
+    stream.wait_event(event)
 
 
 def on_gpu(hierarchy: Hierarchy) -> Hierarchy:
