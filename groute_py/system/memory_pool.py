@@ -87,7 +87,9 @@ class MemoryPool:
 
     def _leave(self, memory: NDArray[np.uint8]) -> None:
         self._idle[next(self._numbers)] = memory
-        while len(idle := self._idle.copy()) > MOST_IDLE or self.idle_bytes > self.most:
+        while idle := self._idle.copy():  # others change it meanwhile
+            if len(idle) <= MOST_IDLE and sum(map(len, idle.values())) <= self.most:
+                break
             self._idle.pop(min(idle), None)
 
 

@@ -179,6 +179,18 @@ def test_memory_beyond_the_bound_does_not_stay() -> None:
     assert not pool.clear()
 
 
+def test_other_threads_take_and_leave_memory_at_any_time(pool: MemoryPool) -> None:
+    memory = np.empty(9 * LEAST_BYTES, np.uint8)
+    looks = iter([{}, {0: memory}])
+
+    class Idle(dict[int, NDArray[Any]]):
+        def copy(self) -> dict[int, NDArray[Any]]:
+            return next(looks)
+
+    pool._idle = Idle()
+    pool._leave(memory)
+
+
 def test_a_child_process_has_its_own(pool: MemoryPool) -> None:
     array = pool.empty(LARGE, np.int64)
     array[:] = 1
