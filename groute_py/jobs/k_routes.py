@@ -35,6 +35,7 @@ from groute_py.many.choose import choose
 from groute_py.many.johnson import out_of_range
 from groute_py.many.opened import Opened, Work
 from groute_py.results.answer import about
+from groute_py.system.environment import local_size
 from groute_py.system.memory_limits import room_for
 from groute_py.system.threads import core_count, lent
 
@@ -227,7 +228,8 @@ def _limits(
     if not wanted.loops:
         return kernels.PathLimits(*limits)
     free = room_for(0)
-    labels = np.iinfo(np.int64).max if free is None else free // (threads * LABEL_BYTES)
+    searches = threads * local_size()
+    labels = np.iinfo(np.int64).max if free is None else free // (searches * LABEL_BYTES)
     return kernels.WalkLimits(*limits, labels)
 
 

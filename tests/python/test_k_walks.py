@@ -154,6 +154,10 @@ def test_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("groute_py.jobs.k_routes.room_for", lambda _: 100_000)
     with pytest.raises(InputError, match="20,000 walks of a pair do not fit in memory"):
         ask(DIAMOND, k=20_000)
+    assert ask(DIAMOND, k=30, threads=1)
+    monkeypatch.setattr("groute_py.jobs.k_routes.local_size", lambda: 20)
+    with pytest.raises(InputError, match="30 walks of a pair do not fit in memory"):
+        ask(DIAMOND, k=30, threads=1)
 
 
 def test_distances_of_64_bits() -> None:
