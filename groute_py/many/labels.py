@@ -104,6 +104,8 @@ class GraphLabels:
 
         The ``request`` is for so many ``pairs``, ``paths``, entries of a ``matrix``, or ``rows``.
         """
+        kinds = channel.gather(_device(options, facts))  # ranks with labels together have one kind
+        options = replace(options, device="cpu" if "cpu" in kinds else "cuda")
         is_chosen, reason = on_root(
             channel, lambda: self._decide(channel.size, graph, facts, options, other, request)
         )
@@ -122,7 +124,7 @@ class GraphLabels:
             return replace(other, reason=f"{other.reason}; no labels: {problem}")
         if ready.shares > 1:
             reason = f"{reason}; {ready.shares} ranks have a share of the labels each"
-        return Choice(LABELS, _device(options, facts), reason)
+        return Choice(LABELS, options.device, reason)
 
     def update(self, weights: Any, arcs: Any) -> None:
         """Take other weights, as `Customized.update`; labels that cannot have them are dropped.
@@ -159,7 +161,7 @@ class GraphLabels:
         if options.algorithm != "auto":
             return False, other.reason
         why = self.why_not or _why_not(facts)
-        labels_s = label_seconds(facts, _device(options, facts), *request, ranks)
+        labels_s = label_seconds(facts, options.device, *request, ranks)
         saving = labels_s, other.seconds, self._missed_s
         order_s = math.inf if why else self._order_seconds(graph, facts, options, saving)
         if math.isinf(order_s) and not options.keeps_prepared:
@@ -212,7 +214,7 @@ class GraphLabels:
                 self._host = ranks_of_host(channel)
         with collective(channel), span("labels"):
             if self._customized is None:
-                place = _device(options, graph), local_rank(channel.rank)
+                place = options.device, local_rank(channel.rank)
                 self._customized = customized(self._host, graph, self._hierarchy, *place, start_s)
         kind, count = request
         with collective(channel), span("labels"):
@@ -255,8 +257,8 @@ def _why_not(facts: Facts) -> str | None:
     return None
 
 
-def _device(options: Options, graph: Graph | Facts) -> str:
+def _device(options: Options, facts: Facts) -> str:
     """Return the kind of device that labels take."""
     if options.device != "auto":
         return options.device
-    return "cpu" if gpu_problem() is not None or graph.arc_count <= SMALL else "cuda"
+    return "cpu" if gpu_problem() is not None or facts.arc_count <= SMALL else "cuda"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pkgutil
+import threading
 from functools import partial
 from itertools import count, pairwise
 from pathlib import Path
@@ -16,7 +18,7 @@ from support.local_ranks import on_ranks
 from support.opening import solver_on
 from support.skips import EMULATED, needs_gpu, require_metis
 
-from groute_py import Graph, GraphError, InputError, Positions, generate
+from groute_py import Graph, GraphError, InputError, Positions, RunError, generate
 from groute_py.comm import shared_memory
 from groute_py.graph.hierarchy.separators.customizable import customizable
 from groute_py.graph.hierarchy.separators.labels import LabelShares
@@ -149,6 +151,44 @@ def test_an_update_that_fails_on_one_rank(device: str, monkeypatch: pytest.Monke
 
     on_ranks(3, answer)
     assert next(calls) == 3
+
+
+@pytest.mark.usefixtures("shared")
+@pytest.mark.parametrize("step", ["range_minima", "LabelShares.begins", "LabelShares.rows"])
+def test_a_rank_that_fails_alone(step: str, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others do not wait for it."""
+    place, own = f"{LabelShares.__module__}.{step}", threading.local()
+    real = pkgutil.resolve_name(place)
+
+    def fail(*words: Any) -> Any:
+        if own.rank == 1:
+            raise MemoryError("no room")
+        return real(*words)
+
+    monkeypatch.setattr(place, fail)
+
+    def answer(channel: Any) -> None:
+        own.rank = channel.rank
+        with pytest.raises(RunError, match="rank 1 failed: MemoryError: no room"):
+            routes_of(generate("road:9x9"), device, channel)
+
+    on_ranks(3, answer)
+
+
+@pytest.mark.usefixtures("shared")
+@pytest.mark.parametrize("device", [pytest.param("cuda", marks=needs_gpu)])
+def test_a_rank_without_a_gpu(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then all ranks have labels in host memory."""
+    own = threading.local()
+    problems = {1: f"no {device} here"}
+    monkeypatch.setattr("groute_py.many.labels.gpu_problem", lambda: problems.get(own.rank))
+    monkeypatch.setattr("groute_py.many.labels.SMALL", 0)
+
+    def answer(channel: Any) -> str:
+        own.rank = channel.rank
+        return routes_of(generate("road:9x9"), "auto", channel)
+
+    assert "; 3 ranks have a share of the labels each" in on_ranks(3, answer)[0]
 
 
 @pytest.mark.parametrize("device", [pytest.param("cuda", marks=needs_gpu)])

@@ -15,7 +15,7 @@ from groute_py.comm.shared_memory import shared_memory
 from groute_py.device.rows import NarrowError
 from groute_py.errors import GraphError
 from groute_py.graph.hierarchy.separators.customizable import CustomizableHierarchy
-from groute_py.graph.hierarchy.separators.labels import LabelShares, range_minima
+from groute_py.graph.hierarchy.separators.labels import LabelShares, depth_minima
 from groute_py.graph.hierarchy.separators.lengths import NARROW, Lengths
 from groute_py.graph.tails import offsets_of, ranges
 from groute_py.kernels.cpu import customization
@@ -213,17 +213,15 @@ class Labels:
         lengths: NDArray[Any],
         kind: Lengths,
     ) -> None:
-        self._kind, count = kind, hierarchy.vertex_count
-        shares = LabelShares(hierarchy, channel.size)
-        begins = shares.begins(channel.rank)
+        self._kind = kind
+        with collective(channel):
+            shares = LabelShares(hierarchy, channel.size)
+            begins = shares.begins(channel.rank)
+            self._tree = hierarchy.preorder, depth_minima(hierarchy, np)
         bases = offsets_of(np.array(channel.gather(int(begins[-1]))))
-        self._rows = shares.rows(bases[:-1])
         nbytes = 2 * kind.type.itemsize * int(bases[-1])
-        memory = shared_memory(channel, nbytes, f"labels of {count:,} vertices")
+        memory = shared_memory(channel, nbytes, f"labels of {hierarchy.vertex_count:,} vertices")
         self._up, self._down = labels = memory.view(kind.type).reshape(2, -1)
-        by_preorder = np.empty(count, np.uint16)
-        by_preorder[hierarchy.preorder] = depths
-        self._tree = hierarchy.preorder, range_minima(by_preorder, np)
         own = slice(*bases[channel.rank : channel.rank + 2])
         arcs = hierarchy.rows, depths, begins, lengths
 
@@ -233,6 +231,7 @@ class Labels:
             return bool(customization.greatest_length(share, kind.nothing) > kind.limit)
 
         with collective(channel), ThreadPoolExecutor(2) as pool:
+            self._rows = shares.rows(bases[:-1])
             is_wide = any(pool.map(fill, range(2)))
         if any(channel.gather(is_wide)):
             raise NarrowError

@@ -20,7 +20,7 @@ from groute_py.device.cuda.runtime.transfer import to_device
 from groute_py.device.rows import NarrowError
 from groute_py.errors import GraphError
 from groute_py.graph.hierarchy.separators.customizable import CustomizableHierarchy
-from groute_py.graph.hierarchy.separators.labels import STEP, LabelShares, range_minima
+from groute_py.graph.hierarchy.separators.labels import STEP, LabelShares, depth_minima
 from groute_py.graph.hierarchy.separators.lengths import Lengths
 from groute_py.kernels.source import CUSTOMIZATION
 from groute_py.kernels.structs import struct
@@ -39,8 +39,9 @@ def team_for(
 
     Collective. If they do not fit on all GPUs together either, that is a `GraphError` on each rank.
     """
-    takes = _bytes_of(LabelShares(hierarchy, 1), 0, hierarchy, kind)
-    if channel.size == 1 or all(channel.gather(takes <= gpu.room())):
+    with collective(channel):
+        takes, room = _bytes_of(LabelShares(hierarchy, 1), 0, hierarchy, kind), gpu.room()
+    if channel.size == 1 or all(channel.gather(takes <= room)):
         refuse_large(takes, "labels of all vertices", gpu)
         return SoloChannel()
     if problem := why_not(channel, gpu.id):
@@ -76,16 +77,15 @@ class CudaLabels:
         self.team, self._arcs, self._customizer = team, arcs, customizer
         self.kind, self._most_blocks = customizer.kind, gpu.processors * BLOCKS_A_PROCESSOR
         with collective(team):
-            shares, depths = LabelShares(hierarchy, team.size), hierarchy.depths().astype(np.uint16)
-            by_preorder = np.empty_like(depths)
-            by_preorder[hierarchy.preorder] = depths
+            shares = LabelShares(hierarchy, team.size)
             begins, rows = shares.begins(team.rank), shares.rows(np.zeros(team.size, np.int64))
             self._spans, numbers = _spans(begins, hierarchy.levels), cp.asarray(hierarchy.numbers)
-            self._rows, self._depths = to_device(begins[:-1] // STEP, np.uint32), cp.asarray(depths)
+            self._rows = to_device(begins[:-1] // STEP, np.uint32)
+            self._depths = to_device(hierarchy.depths(), np.uint16)
             self._arrays = {
                 "places": cp.asarray(hierarchy.preorder)[numbers].astype(np.uint32),
                 "rows": to_device(rows // STEP, np.uint32)[numbers],
-                "minima": range_minima(cp.asarray(by_preorder), cp),
+                "minima": depth_minima(hierarchy, cp),
             }
             self._shared = Shared(team, 2 * int(begins[-1]), self.kind.type)
         halves = np.array(team.gather(self._shared.array.nbytes // 2), np.uint64)

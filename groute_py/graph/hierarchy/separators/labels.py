@@ -71,6 +71,13 @@ class LabelShares:
         return marks
 
 
+def depth_minima(hierarchy: CustomizableHierarchy, xp: Any) -> Any:
+    """The least depths, uint16, of ranges of the preorder; see `range_minima`."""
+    depths = np.empty(hierarchy.vertex_count, np.uint16)
+    depths[hierarchy.preorder] = hierarchy.depths()
+    return range_minima(xp.asarray(depths), xp)
+
+
 def range_minima(values: Any, xp: Any) -> Any:
     """The minima of all ranges whose length is a power of two, shape (k, n), of ``values``, (n,).
 
