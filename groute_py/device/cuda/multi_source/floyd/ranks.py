@@ -20,7 +20,7 @@ from groute_py.comm.base import Channel
 from groute_py.device.cuda.multi_source.download import PIECE_BYTES, FindParents, Take
 from groute_py.device.cuda.multi_source.floyd.steps import TILE, MatrixRows
 from groute_py.device.cuda.multi_source.graph import CudaGraph
-from groute_py.device.cuda.runtime.ipc import exportable, mapped, unmap
+from groute_py.device.cuda.runtime.ipc import Shared
 from groute_py.device.cuda.runtime.short_memory import if_it_fits
 from groute_py.errors import InputError
 
@@ -152,23 +152,19 @@ class Offers:
     """Memory of each rank that its peers read, ``size`` bytes for each of `SIDES`; collective."""
 
     def __init__(self, channel: Channel, size: int) -> None:
-        self._channel, self._size = channel, size
-        memory = if_it_fits(lambda: exportable(SIDES * size, np.dtype(np.uint8)))
-        if not all(channel.gather(memory is not None)):
+        shared = if_it_fits(lambda: Shared(channel, SIDES * size, np.dtype(np.uint8)))
+        if not all(channel.gather(shared is not None)):
             raise MemoryError(f"{SIDES * size:,} bytes for strips that other ranks read")
-        assert memory is not None
-        self._memory: Any = memory
-        self._mapped = mapped(channel, memory.data.ptr)
+        assert shared is not None
+        self._shared, self._size, self._addresses = shared, size, shared.map()
 
     def of(self, rank: int, side: int) -> int:
         """The address of what a rank offers."""
-        return self._mapped[rank] + side * self._size
+        return self._addresses[rank] + side * self._size
 
     def close(self) -> None:
         """Unmap and free; collective. No kernel or copy may be running."""
-        unmap(self._channel, self._mapped)
-        self._channel.gather(None)  # nobody frees what a peer still maps
-        self._memory = None
+        self._shared.close()
 
 
 def _copy(target: int, source: int, size: int, stream: Any) -> None:
