@@ -89,8 +89,7 @@ class CudaLabels:
             }
             self._shared = Shared(team, 2 * int(begins[-1]), self.kind.type)
         halves = np.array(team.gather(self._shared.array.nbytes // 2), np.uint64)
-        with collective(team):
-            addresses = np.array(self._shared.map(), np.uint64)
+        addresses = np.array(self._shared.map(), np.uint64)
         counts = {"shares": team.size, "vertices": hierarchy.vertex_count}
         self._struct = pointed(struct(CUSTOMIZATION, "Labels"), self._arrays, counts)
         own = self._struct[0]

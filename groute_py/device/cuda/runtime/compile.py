@@ -28,7 +28,7 @@ def capability() -> str:
 
 
 @cache
-def _module(program: Program, choices: tuple[str, ...], of_gpu: str, extended: str = "") -> Any:
+def _module(program: Program, choices: tuple[str, ...], of_gpu: str, extended: str) -> Any:
     text = text_with(program, extended)
     if ahead.FOLDER.is_dir() and (built := _built(program, text, choices, of_gpu)) is not None:
         return built

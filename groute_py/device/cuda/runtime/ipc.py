@@ -12,6 +12,7 @@ import cupy as cp
 import numpy as np
 from cupy.cuda import runtime
 
+from groute_py.comm.agree import collective
 from groute_py.comm.base import Channel
 from groute_py.device.cuda.runtime.short_memory import if_it_fits
 
@@ -52,11 +53,14 @@ def _can_map(handle: bytes | None) -> bool:
 
 def mapped(channel: Channel, address: int) -> list[int]:
     """The addresses, in this process, of memory that every rank exports; collective."""
-    handles = channel.gather(bytes(runtime.ipcGetMemHandle(address)))
-    return [
-        address if rank == channel.rank else runtime.ipcOpenMemHandle(handle)
-        for rank, handle in enumerate(handles)
-    ]
+    with collective(channel):
+        handle = bytes(runtime.ipcGetMemHandle(address))
+    handles = channel.gather(handle)
+    with collective(channel):
+        return [
+            address if rank == channel.rank else runtime.ipcOpenMemHandle(handle)
+            for rank, handle in enumerate(handles)
+        ]
 
 
 def unmap(channel: Channel, addresses: list[int]) -> None:
