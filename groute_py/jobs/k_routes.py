@@ -171,7 +171,7 @@ class _PathSearches:
         for _ in range(threads):
             some = tuple(space_for(facts.vertex_count, self._kind) for _ in range(wanted.spaces))
             self._spaces.put(some)
-            self._clocks.append(some[0].clock)
+            self._clocks += [space.clock for space in some]
         self._pool = ThreadPoolExecutor(threads)
 
     def close(self) -> None:

@@ -19,8 +19,12 @@ from support.opening import opened_on
 
 import groute_py
 from groute_py import UNREACHED, Graph, InputError, Routes, RunError, TimeLimitError
+from groute_py.device.cpu.rows import CpuGraph
+from groute_py.graph.facts import facts_of
 from groute_py.jobs import k_routes
+from groute_py.jobs.k_routes import PathsWanted, _PathSearches
 from groute_py.jobs.route import RouteJob
+from groute_py.jobs.searches import Group
 
 Ways = list[tuple[Any, list[int]]]
 """Lengths and vertices of the paths of a pair."""
@@ -286,6 +290,19 @@ def test_the_time_limit_within_a_pair() -> None:
     with groute_py.open(graph, **options) as solver, pytest.raises(TimeLimitError):
         solver.route([(0, side * side - 1)], k=2_000_000)
     assert time.monotonic() - start < 60
+
+
+def test_a_search_ends_at_once() -> None:
+    graph = graph_of(3, [(0, 1, 1), (1, 2, 1)])
+    arcs, wanted = (
+        CpuGraph(graph.reversed(), np.dtype(np.int64)),
+        PathsWanted(1, bounds=(0.25, 0.8)),
+    )
+    searches = _PathSearches(arcs.incoming, wanted, None, facts_of(graph))
+    group = Group(2, np.array([0]), np.array([0]))
+    assert searches._of_part(np.array([2, 1, 0]), *group).counts.tolist() == [1]
+    searches.close()
+    assert searches._of_part(np.array([2, 1, 0]), *group).counts.tolist() == [0]
 
 
 def test_paths_out_of_range_are_missed_by_their_pair_only() -> None:

@@ -215,7 +215,7 @@ def search(
     lengths[start], arc_counts[start], before[start] = base, 0, start
     # with a 0, so that one form of the heap is compiled
     queue = [(base + row[start], 0, np.int64(start), 0)]
-    while len(queue) > 0:
+    while len(queue) > 0 and load(clock, STOP) == 0:
         _, level, vertex, _ = heappop(queue)
         if vertex == target:
             return True
