@@ -103,6 +103,8 @@ def save_rows(
     Returns what they were solved on. ``store`` is of `UNIT` and has not begun.
     """
     rows = StoredRows(job, store, attributes or {})
+    if store.part is not None and len(store.part.units(len(job.sources))) == 0:
+        return deliver(channel, job, store.missing, None)
     with span("lay out"):
         rows.begin(channel)
     label = _write_rows(channel, job, store, rows, progress)

@@ -65,6 +65,15 @@ def test_the_file_is_there_with_the_last_part(tmp_path: Path, graph: Graph, part
     assert listing(tmp_path) == ["out.npy"]
 
 
+def test_parts_without_rows_leave_no_folder(tmp_path: Path) -> None:
+    path, graph = tmp_path / "out.npy", graph_of(1, [])
+    assert solve_part(path, graph, RunPart(2, 5))["rows"] == "nothing was written"
+    assert listing(tmp_path) == []
+    solve_part(path, graph, RunPart(1, 5))
+    solve_part(path, graph, RunPart(3, 5))
+    assert listing(tmp_path) == ["out.npy"]
+
+
 def test_processes_side_by_side(tmp_path: Path, town: Path) -> None:
     """On one disk, begun at the same time."""
     out, count = tmp_path / "out.npy", 4

@@ -167,7 +167,7 @@ class Store:
 
     def finish(self) -> None:
         """Remove the folder, because the output is there. On rank 0; once more does nothing."""
-        if self._is_finished or self.waits:
+        if self._claim is None or self._is_finished or self.waits:
             return
         self._is_finished = True
         if self._is_own():
