@@ -22,7 +22,13 @@ from groute_py.cli.options import (
 from groute_py.cli.ranks import on_rank_0, read_graph
 from groute_py.cli.runner import Runner
 from groute_py.cli.signals import raise_heard
-from groute_py.errors import InputError, NegativeCycleError, everywhere, printable
+from groute_py.errors import (
+    InputError,
+    NegativeCycleError,
+    VerificationError,
+    everywhere,
+    printable,
+)
 from groute_py.system.clock import phase
 from groute_py.system.paths import is_stdout
 
@@ -95,7 +101,13 @@ def verify(
     saved = read_result(result)
     whole = read_graph(graph, columns, cache, turns)
     with phase("verify"):
-        certify(whole, saved, cutoff=cutoff, hops=hops, objective=objective)
+        try:
+            certify(whole, saved, cutoff=cutoff, hops=hops, objective=objective)
+        except VerificationError as error:
+            if hops or objective != "shortest":
+                raise
+            advice = "a result of bfs needs --hops, one of an objective --objective"
+            raise VerificationError(f"{error}; {advice}") from None
     rows: dict[str, Any] = {
         "verified": True,
         "graph": whole.name,

@@ -55,7 +55,8 @@ class Tabular:
         origins = getattr(self, "numbering", None), getattr(self, "attributes", None)
         came_in = (getattr(origin, "library", "") for origin in origins)
         imported = (each for each in LIBRARIES[:3] if each in sys.modules)
-        name = name or next(filter(None, chain(came_in, imported)), LIBRARIES[0])
+        if name is None:
+            name = next(filter(None, chain(came_in, imported)), LIBRARIES[0])
         return table_of(part, name, getattr(self, "attribution", ""), index)
 
     def save(self, path: str | Path) -> None:

@@ -87,6 +87,13 @@ class TestVerify:
         with pytest.raises(groute_py.VerificationError):
             run("verify", small, target)
 
+    def test_objective(self, run: Run, small: Path) -> None:
+        target = small.with_name("out.npz")
+        run("sssp", small, "-o", target, "--objective", "widest", "--device", "cpu")
+        assert run("verify", small, target, "--objective", "widest").exit_code == 0
+        with pytest.raises(groute_py.VerificationError, match="an objective --objective"):
+            run("verify", small, target)
+
     def test_cutoff(self, run: Run, small: Path) -> None:
         target = small.with_name("out.npz")
         run("sssp", small, "-o", target, "--cutoff", 4, "--device", "cpu")

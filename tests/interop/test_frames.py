@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import groute_py
-from groute_py import centrality
+from groute_py import InputError, centrality
 
 ROADS = {
     "from": ["Oslo", "Oslo", "Voss", "Moss", "Lom"],
@@ -173,6 +173,12 @@ def test_frames_of_cudf_are_made_of_arrow(monkeypatch: pytest.MonkeyPatch) -> No
     answer = groute_py.matrix(DataFrame(ROADS), ["Oslo"], ["Bergen"], device="cpu")
     assert type(answer.to_frame()) is DataFrame
     assert rows_of(answer.to_frame()) == [("Oslo", "Bergen", 360)]
+
+
+def test_an_empty_name_is_no_library() -> None:
+    answer = groute_py.matrix(ROADS, ["Oslo"], ["Bergen"], device="cpu")
+    with pytest.raises(InputError, match="library '' is unknown"):
+        answer.to_frame(library="")
 
 
 def test_arrow_streams_of_answers() -> None:
