@@ -241,7 +241,7 @@ class Graph:
         >>> graph.with_column("toll").weights.tolist()
         [7]
         """
-        if name not in self.columns:
+        if not isinstance(name, str) or name not in self.columns:
             raise no_column(name, self.columns, self.name)
         column = self.columns[name]
         return self if column is self.weights else self.changed(weights=column, scale=None)

@@ -78,11 +78,11 @@ class Numbering:
         vertex_id: int | str = self.ids[index].item()
         return vertex_id
 
-    def ids_of(self, indices: NDArray[Any]) -> NDArray[Any]:
+    def ids_of(self, indices: Sequence[int] | NDArray[Any]) -> NDArray[Any]:
         """The ids of many vertices, in the shape of `indices`."""
         if self.ids is not None:
             return np.asarray(self.ids[indices])
-        return indices.astype(np.int64, copy=False) + self.first
+        return np.asarray(indices, np.int64) + self.first
 
     def index_of(self, vertex: Any, what: str = "vertex", graph: str = "the graph") -> int:
         """The index of the vertex with an id, given as it is or as text."""

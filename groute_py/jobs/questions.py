@@ -239,9 +239,9 @@ def _list_in(name: str, value: Any, of: str = "vertex") -> list[Any]:
 
 def _pairs_in(name: str, value: Any) -> list[tuple[Any, Any]]:
     pairs = _list_in(name, value, "pair")
-    wrong = next((pair for pair in pairs if not isinstance(pair, list) or len(pair) != 2), None)
-    if wrong is not None:
-        raise InputError(f"a pair must be a source and a target, not {quote(wrong)}")
+    for pair in pairs:
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise InputError(f"a pair must be a source and a target, not {quote(pair)}")
     return [(source, target) for source, target in pairs]
 
 

@@ -106,7 +106,7 @@ def test_the_other_direction(town: Path) -> None:
         ('{"source": "zoo", "targets": []}', "targets must be a list of at least one"),
         ('{"source": "zoo", "targets": "pub"}', "targets must be a list"),
         ('{"pairs": [["zoo"]]}', "a pair must be a source and a target"),
-        ('{"pairs": [3]}', "a pair must be a source and a target"),
+        ('{"pairs": [["zoo", "pub"], null]}', "a pair must be a source and a target"),
         ('{"sources": ["zoo"], "targets": ["pub"], "paths": true}', "this one has paths, sources"),
         ('{"sources": ["zoo"], "limits": []}', "limits must be at least one number"),
         ('{"sources": ["zoo"], "limits": [true]}', "limit must be a number"),

@@ -105,8 +105,11 @@ def test_a_wrong_value_is_found_by_its_column(tmp_path: Path, form: str) -> None
 
 
 def test_a_graph_without_columns() -> None:
+    graph = groute_py.Graph.from_arrays([0, 1, 1], [1], [4])
     with pytest.raises(InputError, match="leave out column 'km'"):
-        groute_py.sssp(([0, 1, 1], [1], [4]), 0, carry="km", device="cpu")
+        groute_py.sssp(graph, 0, carry="km", device="cpu")
+    with pytest.raises(InputError, match=r"leave out column \[4\]"):
+        groute_py.sssp(graph, 0, weight=[4], device="cpu")
 
 
 def test_no_title_hides_another() -> None:

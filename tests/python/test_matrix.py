@@ -130,6 +130,7 @@ def test_many_pieces(device: str) -> None:
         ([0], [-1], "target -1 is not a vertex"),
         ([], [0], "sources must be a list of at least one"),
         ([0], [], "targets must be a list of at least one"),
+        ([0], None, "must be lists, not None"),
         ([0], [[1]], "targets must be a list"),
         ([0], ["a"], "target 'a' is no integer"),
         ([0.5], [0], "source 0.5 is no integer"),

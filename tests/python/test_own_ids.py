@@ -91,6 +91,7 @@ def test_rows_pairs_and_facilities(roads: pd.DataFrame) -> None:
         assert length == min(known)
     within = {name for name, length in lengths[names[0]].items() if length <= 40}
     assert set(ids.ids_of(reach.reaches[0].vertices).tolist()) == within
+    assert ids.ids_of([1, 0]).tolist() == [ids.id_of(1), ids.id_of(0)]
     assert ids.ids_of(scores.vertices).tolist() == names[:2]
     alike = centrality.closeness(roads, sources=names[:2], device="cpu")
     assert alike is not None
