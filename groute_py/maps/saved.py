@@ -79,8 +79,11 @@ def saved_in(path: str | Path) -> Result | TimeLine | None:
     """Read the answer, telemetry or trace in a file; None if it has none of them, as a graph's."""
     if not is_file_there(path):
         return None
-    with open(path, "rb") as file:
-        start = file.read(LONGEST_BEGIN)
+    try:
+        with open(path, "rb") as file:
+            start = file.read(LONGEST_BEGIN)
+    except OSError:
+        return None  # who reads it as a graph gets the same error
     if start.startswith(ZIP) and _is_answer(path):
         return read_result(path)
     if start.startswith(TELEMETRY):

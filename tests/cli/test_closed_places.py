@@ -30,6 +30,7 @@ def without_power(words: list[str]) -> list[str]:
     ("words", "says"),
     [
         ("sssp locked.gr", "locked.gr: cannot be read: Permission denied"),
+        ("plot locked.gr -o out.png", "locked.gr: cannot be read: Permission denied"),
         ("sssp closed/it.gr", "closed/it.gr: cannot be read: Permission denied"),
         ("sssp road:5x5 -o locked/out.npz", "out.npz: cannot be written: Permission denied"),
         ("sssp road:5x5 -o closed/out.npz", "out.npz: cannot be written: Permission denied"),
