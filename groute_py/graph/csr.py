@@ -231,7 +231,7 @@ class Graph:
         """The name of the column that ``weights`` is, None where it is none of them."""
         return next((name for name, of in self.columns.items() if of is self.weights), None)
 
-    def with_column(self, name: str) -> Graph:
+    def with_column(self, name: Any) -> Graph:
         """The graph with the weights of this name; all arrays are shared.
 
         Raises:

@@ -139,7 +139,7 @@ class MatrixJob:
 
     def run(self, opened: Opened, work: Work) -> Matrix | None:
         def check() -> None:
-            if self.sources is None or self.targets is None:
+            if any(ends is None for ends in (self.sources, self.targets)):
                 raise InputError("sources and targets must be lists, not None; for all call apsp")
             if self._path is not None:
                 check_output(self._path, predecessors=self.predecessors, suffixes=(".npy",))
