@@ -72,9 +72,8 @@ def test_reliable_by_hand(device: str) -> None:
     assert result.distances[4] == np.inf  # an arc of probability 0 is none
 
 
-@each_objective
-@pytest.mark.parametrize("seed", range(10))
-def test_one_source(device: str, objective: str, seed: int) -> None:
+def check_one_source(device: str, objective: str, seed: int) -> None:
+    """Compare values, paths and certificates of a random graph with brute force, both ways."""
     rng = np.random.default_rng(seed)
     graph = random_graph(rng, objective)
     source, how = int(rng.integers(graph.vertex_count)), {"objective": objective}
@@ -88,6 +87,19 @@ def test_one_source(device: str, objective: str, seed: int) -> None:
         if reverse:
             paths = {v: path[::-1] for v, path in paths.items()}
         check_paths(solved, objective, source, paths)
+
+
+@each_objective
+@pytest.mark.parametrize("seed", range(10))
+def test_one_source(device: str, objective: str, seed: int) -> None:
+    check_one_source(device, objective, seed)
+
+
+@pytest.mark.slow
+@each_objective
+def test_1000_random_graphs(objective: str) -> None:
+    for seed in range(1000, 1250):
+        check_one_source("cpu", objective, seed)
 
 
 @each_objective
