@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+from typing import Any
+
 import numpy as np
 import pytest
 from support.skips import EMULATED, needs_gpu, require_metis
@@ -70,6 +74,24 @@ def test_what_is_refused_on_the_gpu() -> None:
 
 
 @pytest.mark.skipif(not EMULATED, reason="memory is counted in emulation")
+def test_memory_is_freed_at_once() -> None:
+    """Not when Python looks for cycles, so that what comes next has room."""
+    gc.disable()
+    try:
+        town = customize("road:9x9", device="cuda")
+        town.pairs([1], [2])
+        town.rows([1])
+        device: Any = town._device
+        labels, *others = map(weakref.ref, (device._labels, *device._sweeps.values()))
+        town.close()
+        assert labels() is None
+        others.append(weakref.ref(device._customizer(device.kind)))
+        del town, device
+        assert [other() for other in others] == [None, None]
+    finally:
+        gc.enable()
+
+
 def test_memory_is_asked_for() -> None:
     import cupy as cp
 

@@ -8,7 +8,9 @@ context; here the caller has to do that. `Repeated` has many launches as a graph
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import ismethod
 from typing import Any
+from weakref import WeakMethod
 
 import cupy as cp
 import numpy as np
@@ -75,22 +77,26 @@ class Kernels:
 
 
 class Repeated:
-    """Launches in the current stream with the same arguments each time; one launch for the host."""
+    """Launches in the current stream with the same arguments each time; one launch for the host.
+
+    An object that launches by a method of its own is freed as soon as nothing else refers to it.
+    """
 
     def __init__(self, launch: Callable[[], None]) -> None:
-        self._launch, self._graph = launch, None
+        self._launch: Any = WeakMethod(launch) if ismethod(launch) else lambda: launch
+        self._graph: Any = None
 
     def __call__(self) -> None:
         """Launch in the current stream; the first time one by one, as kernels are loaded then."""
         if self._graph is not None:
             self._graph.launch(cp.cuda.get_current_stream())
             return
-        self._launch()
+        self._launch()()
         self._graph = self._captured()
 
     def _captured(self) -> Any:
         stream = cp.cuda.Stream(non_blocking=True)
         with stream:
             stream.begin_capture()
-            self._launch()
+            self._launch()()
             return stream.end_capture()
