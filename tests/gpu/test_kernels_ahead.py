@@ -34,7 +34,7 @@ def loaded() -> Any:
     """The program, as a new process loads it."""
     from groute_py.device.cuda.runtime.compile import _module, capability
 
-    return _module.__wrapped__(SUMMARY, CHOICES, capability())
+    return _module.__wrapped__(SUMMARY, CHOICES, capability(), extended="")
 
 
 @needs_binaries
