@@ -35,7 +35,7 @@ def scikit_image(friction: NDArray[Any], neighbours: int) -> Peer:
     _refuse_larger(friction.size, CELLS, "cells")
     costs = np.where(friction > 0, friction, -1.0)
     find = lambda: MCP_Geometric(costs, fully_connected=neighbours == 8).find_costs([(0, 0)])  # noqa: E731
-    return Peer(find, lambda found: found[0], rounding=OF_FLOAT32)
+    return Peer(find, lambda result: result[0], rounding=OF_FLOAT32)
 
 
 def xarray_spatial(friction: NDArray[Any], neighbours: int) -> Peer:
@@ -58,11 +58,11 @@ def xarray_spatial_on_gpu(friction: NDArray[Any], neighbours: int) -> Peer:
         raise SkippedError(f"does not run here: {type(error).__name__}") from error
 
     def run() -> Any:
-        found = find()
+        result = find()
         cupy.cuda.Device().synchronize()
-        return found
+        return result
 
-    to_host = lambda found: _of_xarray_spatial(found.copy(data=found.data.get()))  # noqa: E731
+    to_host = lambda result: _of_xarray_spatial(result.copy(data=result.data.get()))  # noqa: E731
     return Peer(run, to_host, rounding=OF_FLOAT32)
 
 
@@ -85,8 +85,8 @@ def _xarray_spatial(friction: NDArray[Any], neighbours: int, arrays: Any) -> Cal
     return run_on(friction)
 
 
-def _of_xarray_spatial(found: Any) -> NDArray[np.float64]:
-    distances: NDArray[np.float64] = found.data.astype(np.float64)
+def _of_xarray_spatial(result: Any) -> NDArray[np.float64]:
+    distances: NDArray[np.float64] = result.data.astype(np.float64)
     return np.where(np.isnan(distances), np.inf, distances)
 
 
@@ -133,19 +133,19 @@ def igraph_routes(held: Held, pairs: NDArray[np.int64], k: int) -> Peer:
 def _routes(lengths: Callable[[int, int], list[float]], pairs: NDArray[np.int64], k: int) -> Peer:
     some = pairs[:PAIRS].tolist()
 
-    def answer(found: list[list[float]]) -> NDArray[np.float64]:
-        return np.array([row + [np.inf] * (k - len(row)) for row in found])
+    def answer(result: list[list[float]]) -> NDArray[np.float64]:
+        return np.array([row + [np.inf] * (k - len(row)) for row in result])
 
     return Peer(lambda: [lengths(*pair) for pair in some], answer, len(some))
 
 
 class Objective(NamedTuple):
-    """What other programs compute in the place of an objective.
+    """Sums or maxima that other programs compute in the place of an objective.
 
     Attributes:
-        costs: of weights: positive float64, of which the best path has the least sum, or the least
+        costs: of weights; positive float64, of which the best path has the least sum, or the least
             greatest.
-        values: of those of paths: the rows of our answer.
+        values: rows of our answer, from those of paths and the weights.
         peers: programs by name, from the graph with these costs and a source.
     """
 
@@ -211,15 +211,15 @@ def _fewest(sums: NDArray[np.float64], weights: NDArray[Any]) -> NDArray[np.floa
 
 
 OBJECTIVES: Mapping[str, Objective] = {
-    "minimax": Objective(lambda w: w + 1.0, lambda found, w: found[None] - 1, _GREATEST),
+    "minimax": Objective(lambda w: w + 1.0, lambda result, w: result[None] - 1, _GREATEST),
     "widest": Objective(
         lambda w: w.max() + 1.0 - w,
-        lambda found, w: np.where(np.isfinite(found), w.max() + 1 - found, np.inf)[None],
+        lambda result, w: np.where(np.isfinite(result), w.max() + 1 - result, np.inf)[None],
         _GREATEST,
     ),
     "reliable": Objective(
         lambda p: -np.log(p),
-        lambda found, p: np.where(np.isfinite(found), np.exp(-found), np.inf)[None],
+        lambda result, p: np.where(np.isfinite(result), np.exp(-result), np.inf)[None],
         _SUMS,
     ),
     "fewest-arcs": Objective(lambda w: w + UNIT, _fewest, _SUMS),
@@ -246,7 +246,7 @@ def objective_peers(
     rule = OBJECTIVES[objective]
 
     def peer(make: Callable[[Held, int], Callable[[], NDArray[np.float64]]]) -> Peer:
-        return Peer(make(held, source), lambda found: rule.values(found, weights))
+        return Peer(make(held, source), lambda result: rule.values(result, weights))
 
     return {name: lambda make=make: peer(make) for name, make in rule.peers.items()}  # type: ignore[misc]
 

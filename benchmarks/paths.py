@@ -37,7 +37,7 @@ from benchmarks.job_peers import Held, held_graph
 from benchmarks.path_peers import OBJECTIVES, RASTER_PEERS, ROUTE_PEERS, objective_peers
 from benchmarks.program import Program, timed
 from benchmarks.reference import right_distances
-from groute_py import InputError, VerificationError
+from groute_py import Graph, InputError, VerificationError
 from groute_py.comm.base import Channel
 
 SETS = {
@@ -87,13 +87,13 @@ class Case:
         Raises:
             InputError: there is no such case.
         """
-        found = next(filter(None, (re.fullmatch(form, text) for form in FORMS)), None)
-        if not found or (found[1] != "raster" and found[3] not in KINDS):
+        match = next(filter(None, (re.fullmatch(form, text) for form in FORMS)), None)
+        if not match or (match[1] != "raster" and match[3] not in KINDS):
             raise InputError(
                 f"case {text!r} is unknown; a case is raster:WxH/random, raster:WxH/maze, "
                 f"routes:GRAPH/N/kK or objective:GRAPH/NAME, with {', '.join(OBJECTIVES)}"
             )
-        return cls(text, found.groups())
+        return cls(text, match.groups())
 
 
 def _raster(channel: Channel, case: Case, device: str, repeat: int) -> Record:
@@ -102,15 +102,15 @@ def _raster(channel: Channel, case: Case, device: str, repeat: int) -> Record:
     friction: Any = friction_of(width, height, case.words[2]) if channel.rank == 0 else None
     how: Record = {"neighbours": neighbours, "device": device}
     run = partial(groute_py.cost_distance, friction, [(0, 0)], **how)
-    first_s, found = seconds_of(run)
-    proven = run(back_direction=True)
+    first_s, result = seconds_of(run)
+    with_directions = run(back_direction=True)
     walls, spent = timed(channel, run, repeat)
     record: Record = {"cells": width * height, "first_s": first_s, "peers": {}}
-    if found is None or proven is None:  # on other ranks
+    if result is None or with_directions is None:  # on other ranks
         return record
-    ours = found.distance
-    if not np.array_equal(ours, proven.distance):
-        raise VerificationError(f"{case.name}: distances without directions are others")
+    ours = result.distance
+    if not np.array_equal(ours, with_directions.distance):
+        raise VerificationError(f"{case.name}: distances without directions differ")
     reached = ours[np.isfinite(ours)]
     record |= {"reached": len(reached), "farthest": float(reached.max())}
     if device == "cuda" and channel.size == 1:
@@ -146,7 +146,7 @@ def _routes(channel: Channel, case: Case, device: str, repeat: int) -> Record:
     right = comparable(right_distances(held.graph, int(pairs[0, 0])))[pairs[0, 1]]
     check_same(case.name, "Dijkstra", ours[0, 0], right)
     peers = {name: partial(make, held, pairs, k) for name, make in ROUTE_PEERS.items()}
-    return _of_graph(held, record) | _beside(case, peers, ours, repeat)
+    return _of_graph(held.graph, record) | _beside(case, peers, ours, repeat)
 
 
 def _objective(channel: Channel, case: Case, device: str, repeat: int) -> Record:
@@ -174,8 +174,7 @@ def _timed(channel: Channel, run: Callable[[], Any], repeat: int) -> tuple[Recor
     return record | {"median_s": statistics.median(walls)}, result
 
 
-def _of_graph(graph: Any, record: Record) -> Record:
-    graph = graph.graph if isinstance(graph, Held) else graph
+def _of_graph(graph: Graph, record: Record) -> Record:
     return {"vertices": graph.vertex_count, "arcs": graph.arc_count} | record
 
 
