@@ -43,7 +43,6 @@ LINKING = ("alone", "fused")
 OF_OWN_TYPES = (SOLVE, CERTIFICATE, LOADING, LINKS, GRID, GENERATE)
 """Programs whose types are not those of the weights, and the solver."""
 
-
 FAST = "--Ofast-compile=max"
 """Leaves out most of the optimization, which takes over nine tenths of the time."""
 

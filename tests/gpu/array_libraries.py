@@ -22,7 +22,7 @@ from groute_py import Graph, GraphError
 
 
 class Library(NamedTuple):
-    """What it takes to use a library's arrays."""
+    """Functions for a library's arrays on a GPU."""
 
     put: Callable[[Any], Any]  # a copy on the GPU of an array of NumPy
     take: Callable[[Any], Any]  # an array of CuPy, by DLPack

@@ -22,7 +22,7 @@ class CUDARuntimeError(RuntimeError):
 
 
 class Memory:
-    """The GPU's."""
+    """The memory of an emulated GPU, counted in bytes."""
 
     def __init__(self, size: int) -> None:
         self.size, self.taken = size, 0
@@ -37,12 +37,12 @@ class Memory:
             self.taken += nbytes
 
     def give(self, nbytes: int) -> None:
-        """Count it back."""
+        """Count memory back."""
         with self._lock:
             self.taken -= nbytes
 
     def malloc(self, nbytes: int) -> int:
-        """Beside all arrays; the address, aligned as a GPU's. Peers map it at the same one."""
+        """Take memory beside all arrays; returns its address, which peers map at the same place."""
         try:
             self.take(nbytes)
         except MemoryError as problem:
@@ -53,7 +53,7 @@ class Memory:
         return int(address)
 
     def free(self, address: int) -> None:
-        """Give it back."""
+        """Count what `malloc` took back."""
         self.give(self._given.pop(address)[0])
 
     def holding(self, array: Any) -> Any:
@@ -64,7 +64,7 @@ class Memory:
 
     @property
     def info(self) -> tuple[int, int]:
-        """Free, and in all."""
+        """Free bytes, and all."""
         return self.size - self.taken, self.size
 
 
@@ -92,11 +92,11 @@ class Array(np.ndarray[Any, Any]):
         return out
 
     def copy(self, order: Any = "C") -> Any:
-        """Another one on the device."""
+        """Another array on the device."""
         return MEMORY.holding(np.array(self, subok=False))
 
     def astype(self, dtype: Any, *, copy: bool = True) -> Any:  # type: ignore[override, unused-ignore]
-        """Of another type, on the device."""
+        """The array in another type, on the device."""
         return self if not copy and self.dtype == dtype else as_array(np.asarray(self, dtype))
 
     def set(self, values: Any) -> None:
