@@ -1,5 +1,6 @@
-"""Compile the CPU kernels of usual commands for the wheel: ``python compile_kernels.py FOLDER``.
+"""Compile CPU kernels for the wheel: ``python compile_kernels.py FOLDER usual`` or ``all``.
 
+``usual`` leaves those of `run_seldom_commands` to their first use, which takes 4 to 10 s then.
 `hatch_build.py` runs it in a process of its own, since Numba reads the processor to compile for
 from the environment when it is imported.
 """
@@ -12,6 +13,7 @@ import os
 import platform
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from groute_py.kernels.cpu import ahead
@@ -41,10 +43,7 @@ COMMANDS = (
     ("apsp", "integers.gr", "--reduce", "max"),
     ("sssp", "integers.gr", "--prepare"),
     ("prepare", "integers.gr", "-o", "it.prepared"),
-    *(
-        ("route", "it.prepared", "--from", "1", "--to", "500", *words, "-o", "routes.csv")
-        for words in ((), ("-k", "2"), ("-k", "2", "--loops"), ("--alternatives", "1"))
-    ),
+    ("route", "it.prepared", "--from", "1", "--to", "500", "-o", "routes.csv"),
     (
         *("isochrone", "it.prepared", "--each", "--from", "random:20", "--limits", "9"),
         *("-o", "reach.csv"),
@@ -52,9 +51,14 @@ COMMANDS = (
 )
 """The last has more trees within a cutoff than sweeps find: `PATIENCE` of CPU contraction."""
 
+SELDOM = tuple(
+    ("route", "it.prepared", "--from", "1", "--to", "500", *words, "-o", "routes.csv")
+    for words in (("-k", "2"), ("-k", "2", "--loops"), ("--alternatives", "1"))
+)
 
-def main(target: Path) -> None:
-    """Run the commands on the CPU, and save what they have compiled."""
+
+def main(target: Path, which: str) -> None:
+    """Run usual or all commands on the CPU, and save what they have compiled."""
     with tempfile.TemporaryDirectory() as scratch:
         os.environ["NUMBA_CPU_NAME"] = ahead.CPU.get(platform.machine(), "generic")
         os.environ["NUMBA_CPU_FEATURES"] = ""  # those of the name
@@ -65,13 +69,14 @@ def main(target: Path) -> None:
         from groute_py.kernels.cpu.kernel import KERNELS
 
         run_commands()
+        if which == "all":
+            run_seldom_commands()
         print(ahead.save(KERNELS, target))
 
 
 def run_commands() -> None:
-    """Run them on the CPU, on graphs that are written to this folder."""
+    """Run usual commands on the CPU, on graphs that are written to this folder."""
     from groute_py import generate, write_graph
-    from groute_py.cli.main import commands
     from groute_py.device.cpu import team
     from groute_py.system import threads
 
@@ -83,11 +88,14 @@ def run_commands() -> None:
         write_graph(graph.with_weights(graph.weights.astype(kind)), name)
     for name in UNSORTED:
         _reverse_arcs(Path(name))
-    for words in COMMANDS:
-        with contextlib.redirect_stdout(io.StringIO()):
-            commands.main([*words, "--device", "cpu", "--no-cache"], standalone_mode=False)
+    _run(COMMANDS)
     answer_by_labels()
     assign_trips()
+
+
+def run_seldom_commands() -> None:
+    """Find several routes, and cross rasters, after `run_commands`."""
+    _run(SELDOM)
     cross_rasters()
 
 
@@ -125,6 +133,14 @@ def cross_rasters() -> None:
         cost_distance(np.ones((9, 9), kind), [(0, 0)], **words, device="cpu").path(8, 8)
 
 
+def _run(commands: Sequence[tuple[str, ...]]) -> None:
+    from groute_py.cli.main import commands as program
+
+    for words in commands:
+        with contextlib.redirect_stdout(io.StringIO()):
+            program.main([*words, "--device", "cpu", "--no-cache"], standalone_mode=False)
+
+
 def _reverse_arcs(path: Path) -> None:
     """Turn round the last half of the lines, which are arcs."""
     lines = path.read_text().splitlines()
@@ -133,4 +149,4 @@ def _reverse_arcs(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), sys.argv[2])

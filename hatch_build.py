@@ -45,9 +45,10 @@ class KernelsHook(BuildHookInterface):
 
     Those for the CPU serve any Python with the version of Numba, and the family of processors, of
     the build; with others Numba compiles. Those for GPUs are compiled by NVRTC, which needs none.
-    ``GROUTE_PY_GPU_KERNELS`` is ``here`` (the default: usual ones for the GPUs of this machine),
-    ``usual``, ``all`` or ``none`` of them. ``HATCH_BUILD_NO_HOOKS=true`` leaves all out, which
-    saves a minute. ``GROUTE_PY_SBOM`` names a bill of materials to put in (PEP 770).
+    ``GROUTE_PY_GPU_KERNELS`` is ``here`` (the default: usual ones for the CPU and the GPUs of this
+    machine), or those for GPUs are ``usual``, ``all`` or ``none`` beside all for the CPU.
+    ``HATCH_BUILD_NO_HOOKS=true`` leaves all out, which saves most of a minute. ``GROUTE_PY_SBOM``
+    names a bill of materials to put in (PEP 770).
     """
 
     CPU_FOLDER = "groute_py/kernels/cpu/compiled"
@@ -62,10 +63,11 @@ class KernelsHook(BuildHookInterface):
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         gpu_kernels = _wanted_gpu_kernels()
+        cpu_kernels = "usual" if _choice() == "here" else "all"
         self._scratch = Path(tempfile.mkdtemp())
         if version != "standard":
             return
-        self._compile("compile_kernels.py", self.CPU_FOLDER, build_data)
+        self._compile("compile_kernels.py", self.CPU_FOLDER, build_data, cpu_kernels)
         if gpu_kernels:
             self._compile("compile_gpu_kernels.py", self.GPU_FOLDER, build_data, *gpu_kernels)
         if build_data["force_include"]:
@@ -102,13 +104,18 @@ class KernelsHook(BuildHookInterface):
 
 def _wanted_gpu_kernels() -> list[str]:
     """Which kernels, and for which processors if not for all usual ones; empty for none."""
-    which = os.environ.get("GROUTE_PY_GPU_KERNELS") or "here"
-    if which not in ("here", "usual", "all", "none"):
-        raise ValueError(f"GROUTE_PY_GPU_KERNELS={which}: expected here, usual, all or none")
+    which = _choice()
     if which == "here":
         targets = _targets_here()
         return ["usual", *targets] if targets else []
     return [] if which == "none" else [which]
+
+
+def _choice() -> str:
+    which = os.environ.get("GROUTE_PY_GPU_KERNELS") or "here"
+    if which not in ("here", "usual", "all", "none"):
+        raise ValueError(f"GROUTE_PY_GPU_KERNELS={which}: expected here, usual, all or none")
+    return which
 
 
 def _targets_here() -> list[str]:

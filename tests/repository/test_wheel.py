@@ -50,7 +50,7 @@ def test_kernels(
 ) -> None:
     monkeypatch.setenv("GROUTE_PY_GPU_KERNELS", wanted)
     hook.initialize("standard", build_data())
-    assert hook.compiled == [("compile_kernels.py",), compiled]
+    assert hook.compiled == [("compile_kernels.py", "all"), compiled]
     hook.finalize("standard", {}, "")
 
 
@@ -68,17 +68,19 @@ def test_gpu_kernels_for_this_machine(
     monkeypatch.delenv("GROUTE_PY_GPU_KERNELS", raising=False)
     hook.initialize("standard", build_data())
     kernels = [("compile_gpu_kernels.py", "usual", *targets)] if targets else []
-    assert hook.compiled == [("compile_kernels.py",), *kernels]
+    assert hook.compiled == [("compile_kernels.py", "usual"), *kernels]
     assert any("cuda" in name for name in hook.dependencies()) == bool(targets)
     hook.finalize("standard", {}, "")
 
 
-@pytest.mark.parametrize("wanted", ["none", "here"])
-def test_no_gpu_kernels(wanted: str, hook: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("wanted", "cpu_kernels"), [("none", "all"), ("here", "usual")])
+def test_no_gpu_kernels(
+    wanted: str, cpu_kernels: str, hook: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PATH", "")  # and no nvidia-smi
     monkeypatch.setenv("GROUTE_PY_GPU_KERNELS", wanted)
     hook.initialize("standard", build_data())
-    assert hook.compiled == [("compile_kernels.py",)]
+    assert hook.compiled == [("compile_kernels.py", cpu_kernels)]
     assert not any("cuda" in name for name in hook.dependencies())
     hook.finalize("standard", {}, "")
 
@@ -123,7 +125,7 @@ from importlib.util import find_spec
 
 import groute_py
 import numpy as np
-from compile_kernels import run_commands
+from compile_kernels import run_commands, run_seldom_commands
 from groute_py import read_graph
 from groute_py.device.cpu.methods import contraction
 from groute_py.kernels.cpu.kernel import KERNELS
@@ -132,6 +134,7 @@ def forms():
     return {(kernel.__qualname__, types) for kernel in KERNELS for types in kernel.signatures}
 
 run_commands()
+run_seldom_commands()
 saved = forms()
 for head, letter, ending in (
     ("p sp 3 3\n", "a ", ""),
@@ -185,8 +188,9 @@ import sys
 from pathlib import Path
 from groute_py.kernels.cpu import ahead
 ahead.FOLDER = Path("built")
-from compile_kernels import run_commands
+from compile_kernels import run_commands, run_seldom_commands
 run_commands()
+run_seldom_commands()
 assert ahead.count() > 150, ahead.count()
 assert "numba" not in sys.modules
 """
@@ -194,7 +198,7 @@ assert "numba" not in sys.modules
 
 def test_usual_work_needs_no_numba_with_the_kernels_of_the_build(tmp_path: Path) -> None:
     (tmp_path / "built").mkdir()
-    for words in ([ROOT / "compile_kernels.py", "built"], ["-c", WITHOUT_NUMBA]):
+    for words in ([ROOT / "compile_kernels.py", "built", "all"], ["-c", WITHOUT_NUMBA]):
         done = subprocess.run(
             [sys.executable, *words],
             cwd=tmp_path,
