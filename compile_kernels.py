@@ -1,6 +1,6 @@
 """Compile CPU kernels for the wheel: ``python compile_kernels.py FOLDER usual`` or ``all``.
 
-``usual`` leaves those of `run_seldom_commands` to their first use, which takes 4 to 10 s then.
+``usual`` leaves those of `run_seldom_commands` to their first use, which takes 4 to 20 s then.
 `hatch_build.py` runs it in a process of its own, since Numba reads the processor to compile for
 from the environment when it is imported.
 """
@@ -89,14 +89,14 @@ def run_commands() -> None:
     for name in UNSORTED:
         _reverse_arcs(Path(name))
     _run(COMMANDS)
-    answer_by_labels()
-    assign_trips()
 
 
 def run_seldom_commands() -> None:
-    """Find several routes, and cross rasters, after `run_commands`."""
+    """Find several routes, cross rasters, use an order from separators, after `run_commands`."""
     _run(SELDOM)
     cross_rasters()
+    answer_by_labels()
+    assign_trips()
 
 
 def answer_by_labels() -> None:
