@@ -63,7 +63,8 @@ def size(head: Head) -> Size | None:
 
 def read(head: Head, _progress: Progress | None = None) -> PreparedGraph:
     """Map a prepared file, and compare it with its digests."""
-    return graph_of(map_file(head.path), is_believed=False)
+    contents = map_file(head.path)
+    return _checked(graph_of(contents), contents)
 
 
 def map_file(path: Path) -> Contents:
@@ -111,31 +112,35 @@ def _content_of(contents: Contents) -> str:
     return digest.hexdigest()
 
 
-def graph_of(contents: Contents, *, is_believed: bool = True) -> PreparedGraph:
+def graph_of(contents: Contents) -> PreparedGraph:
     """The graph in a mapped file that has its digests; raises as `read`.
 
-    The hierarchy of a copy in the cache is believed: this user has made it.
+    Its hierarchy is believed, as this user has made a copy in the cache.
     """
     contents.check_digests()
     is_copy = contents.source is not None
-    file = PreparedFile(contents.path.resolve(), _content_of(contents), is_copy)
-    return compared_graph(file, contents, is_believed=is_believed)
+    return _built(PreparedFile(contents.path.resolve(), _content_of(contents), is_copy), contents)
 
 
-def compared_graph(
-    file: PreparedFile, contents: Contents, *, is_believed: bool = False
-) -> PreparedGraph:
-    """The same of a file that was compared with its digests."""
-    graph = contents.graph()
+def compared_graph(file: PreparedFile, contents: Contents) -> PreparedGraph:
+    """The graph in a file that was compared with its digests, with its hierarchy checked."""
+    return _checked(_built(file, contents), contents)
+
+
+def _built(file: PreparedFile, contents: Contents) -> PreparedGraph:
+    graph, arrays = contents.graph(), contents.arrays
     with contents.refusing_damage():
         if graph.ids is not None:
             check_given_ids(graph.ids)
-        hierarchy, order = _hierarchy_of(contents.arrays), contents.arrays.get("order")
-        if not is_believed:
-            check_hierarchy(hierarchy)
-            if order is not None:
-                check_order(order, graph.vertex_count)
-        return PreparedGraph(graph, hierarchy, file, order)
+        return PreparedGraph(graph, _hierarchy_of(arrays), file, arrays.get("order"))
+
+
+def _checked(graph: PreparedGraph, contents: Contents) -> PreparedGraph:
+    with contents.refusing_damage():
+        check_hierarchy(graph.hierarchy)
+        if graph.order is not None:
+            check_order(graph.order, graph.vertex_count)
+    return graph
 
 
 def write(graph: Graph, path: Path) -> None:
