@@ -124,7 +124,7 @@ class TestCache:
     def test_a_damaged_copy_is_prepared_anew_with_a_line(
         self, text: Path, kept: Path, damage: str
     ) -> None:
-        """Of the hierarchy in a copy nothing but digests is checked."""
+        """Digests find damage, though the hierarchy of a copy is not checked."""
         method(text, "--prepare", "--cache", kept)
         (copy,) = kept.glob("*.prepared")
         whole = copy.read_bytes()

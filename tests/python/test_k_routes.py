@@ -294,11 +294,8 @@ def test_the_time_limit_within_a_pair() -> None:
 
 def test_a_search_ends_at_once() -> None:
     graph = graph_of(3, [(0, 1, 1), (1, 2, 1)])
-    arcs, wanted = (
-        CpuGraph(graph.reversed(), np.dtype(np.int64)),
-        PathsWanted(1, bounds=(0.25, 0.8)),
-    )
-    searches = _PathSearches(arcs.incoming, wanted, None, facts_of(graph))
+    incoming = CpuGraph(graph.reversed(), np.dtype(np.int64)).incoming
+    searches = _PathSearches(incoming, PathsWanted(1, bounds=(0.25, 0.8)), None, facts_of(graph))
     group = Group(2, np.array([0]), np.array([0]))
     assert searches._of_part(np.array([2, 1, 0]), *group).counts.tolist() == [1]
     searches.close()

@@ -75,7 +75,7 @@ class Array(np.ndarray[Any, Any]):
     """An array that says where it lies."""
 
     __cuda_array_interface__ = None
-    """That it is there tells arrays on a GPU from others."""
+    """Tells arrays on a GPU from others, by being there."""
 
     __module__ = "cupy"
     device = SimpleNamespace(id=0)  # type: ignore[assignment, unused-ignore]
