@@ -2,8 +2,10 @@
 
 Python runs handlers between the steps of the main thread, so what they raise can come when a lock
 has just been taken and the ``with`` block that frees it has not begun. The lock then is held for
-ever: the threads of a pool wait for it, and the pool waits for its threads. A moment later the same
-signal is harmless; so there it is put off, which is to say, sent again.
+ever: the threads of a pool wait for it, and the pool waits for its threads. It can also come when a
+thread has just been started and is not in its pool's list, or while another error is cleared up
+after. A moment later the same signal is harmless; so there it is put off, which is to say, sent
+again.
 
 A flag that the phases poll would be simpler, but most of what takes long cannot poll: a sort of
 NumPy, a reader of Parquet, an import, a write to a slow disk.
@@ -27,6 +29,9 @@ EDGES = frozenset(
 )
 """Functions that take and free locks; interrupted, they may have done half of it."""
 
+STARTS = frozenset({"Thread.start", "ThreadPoolExecutor.submit"})
+"""Functions that start threads, and then note that they did."""
+
 SOON_S, MOST_TIMES = 0.001, 200
 """A signal that is put off comes again so soon; but it is put off no oftener than this, for such a
 function may also be waiting for a lock: then it holds none, and an error does no harm."""
@@ -44,7 +49,7 @@ def on_signal(number: signal.Signals, error_of: Callable[[], GrouteError]) -> No
 
     def handler(number: int, frame: FrameType | None) -> None:
         nonlocal times
-        if _is_at_edge(frame) and times < MOST_TIMES:
+        if times < MOST_TIMES and (_is_at_edge(frame) or sys.exc_info()[0] is not None):
             times += 1
             # no alarm, which others set and cancel; no Thread, which takes locks to start
             _thread.start_new_thread(_send_again, (number,))
@@ -105,7 +110,7 @@ def raise_dropped(dropped: sys.UnraisableHookArgs) -> None:
 
 def _is_at_edge(frame: FrameType | None) -> bool:
     while frame is not None:
-        if frame.f_code.co_name in EDGES:
+        if frame.f_code.co_name in EDGES or frame.f_code.co_qualname in STARTS:
             return True
         frame = frame.f_back
     return False

@@ -19,6 +19,7 @@ from groute_py import UNREACHED, Graph, Result, RunError, SetupError, generate, 
 from groute_py.comm.base import SoloChannel
 from groute_py.device.cpu import team
 from groute_py.device.cpu.methods.bfs import BreadthFirst
+from groute_py.kernels.cpu.kernel import Kernel
 from groute_py.system import threads
 
 EACH_EXAMPLE = [HealthCheck.function_scoped_fixture]
@@ -186,14 +187,19 @@ def test_no_thread_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
         by_threads(monkeypatch, 3, graph, 5)
 
 
-def test_an_error_ends_all_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The caller would wait in a kernel, where no signal ends it."""
+@pytest.mark.parametrize("failing", [0, 1])
+def test_an_error_ends_all_threads(monkeypatch: pytest.MonkeyPatch, failing: int) -> None:
+    """Others would wait in a kernel for ever; a compiler that was interrupted is of no help."""
     graph = generate("road:30x30")
     by_threads(monkeypatch, 2, graph, 5)  # compiles
     kernel = team.team.relax
 
+    def compiled(kernel: Kernel) -> Any:
+        raise RuntimeError("interrupted")
+
     def relax(*arguments: Any) -> Any:
-        if arguments[-2] == 1:
+        if arguments[-2] == failing:
+            monkeypatch.setattr(Kernel, "dispatcher", property(compiled))
             raise MemoryError
         return kernel(*arguments)
 

@@ -52,6 +52,31 @@ def test_a_signal_within_a_callback_is_heard(name: str, code: int, then: str) ->
     assert name in done.stderr
 
 
+CLEARED = """
+import os, signal, sys, time
+from groute_py.cli import main
+
+@main.commands.command()
+def busy():
+    try:
+        raise KeyError
+    except KeyError:
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(0.05)
+        main.click.echo("cleared up")
+    time.sleep(15)
+
+sys.argv = ["groute-py", "busy"]
+main.main()
+"""
+
+
+def test_a_signal_while_an_error_is_cleared_up_after() -> None:
+    done = executed(CLEARED)
+    said = "groute-py: interrupted by SIGTERM; nothing was written\n"
+    assert (done.returncode, done.stdout, done.stderr) == (130, "cleared up\n", said)
+
+
 AT_AN_EDGE = """
 import os, signal, sys, threading, time
 from concurrent.futures import ThreadPoolExecutor
@@ -130,6 +155,14 @@ threading.Condition.__exit__ = __exit__
         taken="interrupt(); ranks._set_alarm(100); signal.setitimer(signal.ITIMER_REAL, 0)",
         freed="pass",
     ),
+    "a thread has just been started": f"""
+{SLEEP}
+start = threading._start_new_thread
+def start_and_interrupt(*how):
+    start(*how)
+    interrupt()
+threading._start_new_thread = start_and_interrupt
+""",
     "a lock is waited for": f"""
 {SLEEP}
 def acquire():

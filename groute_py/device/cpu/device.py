@@ -157,8 +157,11 @@ class CpuDevice:
 
 
 def _warm_up_team(terms: Terms) -> None:
-    """Compile relaxation and claims by several threads, with tight arcs that are level."""
-    method = TeamMethod(one_rank(terms.distance_type, (0, 0)), terms, size=2)
+    """Compile relaxation and claims by several threads, with tight arcs that are level.
+
+    The caller does it alone: another thread could not be interrupted while it compiles.
+    """
+    method = TeamMethod(one_rank(terms.distance_type, (0, 0)), terms, size=1)
     method.start(0, alike(1.0), np.inf, record=False)
     method.relax(np.inf)
     method.start_claims(monotone=True)

@@ -177,7 +177,10 @@ class TeamNearFar(NearFar):
         def work(number: int) -> Any:
             return relax(b.arcs, b.distances, self._lists[number], *state, number, bounds)
 
-        floor, *ends, self._growth = self._threads.lead(work, lambda: team_pool.stop(words))
+        def stop() -> None:
+            words[team_pool.STOPPED] = 1  # no kernel: it might have to be compiled
+
+        floor, *ends, self._growth = self._threads.lead(work, stop)
         self._threshold[:] = ends
         self._lists = [_with_room(lists) for lists in self._lists]
         self._sum_up()

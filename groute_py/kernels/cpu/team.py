@@ -42,9 +42,9 @@ What threads share, and the order that each needs (relaxed, acquire and release 
   (acquire). They too have three places in turn: those of bucket k are written again in k + 3, when
   every thread has read them. All threads read the same, so they agree on the next bucket.
 * A slice is stopped (release) by a busy thread, which leaves without being idle in this bucket, so
-  that never all are, and each thread leaves in it; or by a caller that is at work no more. If that
-  has seen all idle, so does a thread that sees the end (acquire) and then looks at the state. A
-  busy thread may see the end late (relaxed).
+  that never all are, and each thread leaves in it. Who has seen all idle before sees it still, for
+  a thread looks at the end (acquire) and then at the state. A busy thread may see the end late
+  (relaxed). Python writes the end too where a thread has failed; then the answer is not used.
 
 Lists, cursors and counts are a thread's own. Between slices they pass to other threads through the
 queue of the thread pool, which orders everything. Sums of non-negative floats are monotone, so the

@@ -147,9 +147,3 @@ def leave(words: Any, number: Any, spins: Any) -> None:
         looks += 1
         if looks > spins:
             give_way()
-
-
-@kernel
-def stop(words: Any) -> None:
-    """End the slice."""
-    store_release(words, STOPPED, 1)
