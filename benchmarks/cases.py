@@ -83,6 +83,12 @@ class SkippedError(GrouteError):
     """A case or another program cannot run here; the message says why."""
 
 
+def refuse_larger(count: int, most: int, what: str) -> None:
+    """Skip a program that would take minutes for so many."""
+    if count > most:
+        raise SkippedError(f"more than {most:,} {what}")
+
+
 class Kind(NamedTuple):
     """How to load a graph of a kind by its name, and the source to solve from."""
 

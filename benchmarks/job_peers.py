@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.cases import KINDS, SkippedError
+from benchmarks.cases import KINDS, SkippedError, refuse_larger
 from benchmarks.centrality import networkit_graph
 from benchmarks.comparison import Peer
 from benchmarks.customize import routingkit_cch
@@ -55,7 +55,7 @@ class Held:
         """The lightest of parallel arcs as a sparse array."""
         from scipy.sparse import csr_array
 
-        _refuse_larger(self.graph)
+        refuse_larger(self.graph.arc_count, LARGEST, "arcs")
         return csr_array(lightest(self.graph), shape=2 * (self.graph.vertex_count,))
 
     @cached_property
@@ -71,7 +71,7 @@ class Held:
     @cached_property
     def networkit(self) -> Any:
         """A weighted network."""
-        _refuse_larger(self.graph)
+        refuse_larger(self.graph.arc_count, LARGEST, "arcs")
         return networkit_graph(self.graph, weighted=True)
 
     @cached_property
@@ -79,7 +79,7 @@ class Held:
         """A network with the weights of the lightest of parallel arcs as ``weight``."""
         import igraph
 
-        _refuse_larger(self.graph)
+        refuse_larger(self.graph.arc_count, LARGEST, "arcs")
         weights, ends = lightest(self.graph)
         arcs = np.stack(ends, axis=1)
         network = igraph.Graph(n=self.graph.vertex_count, edges=arcs, directed=True)
@@ -89,7 +89,7 @@ class Held:
     @cached_property
     def routingkit(self) -> tuple[Any, Any]:
         """The module, and the metric of the weights in this project's order."""
-        _refuse_larger(self.graph)
+        refuse_larger(self.graph.arc_count, LARGEST, "arcs")
         town = customize(self.graph, device=self._device)
         routingkit, cch = routingkit_cch(self.graph, town)
         return routingkit, routingkit.CCHMetric(cch, self.graph.weights.tolist())
@@ -125,7 +125,7 @@ def _pandana(graph: Graph, *ends: NDArray[Any]) -> Any:
     import pandana
     from pandas import DataFrame, Series
 
-    _refuse_larger(graph)
+    refuse_larger(graph.arc_count, LARGEST, "arcs")
     places = np.arange(graph.vertex_count, dtype=float)
     weights = DataFrame({"weight": graph.weights.astype(float)})
     line = Series(places), Series(np.zeros_like(places))
@@ -304,11 +304,6 @@ def igraph_betweenness(asked: Question) -> Peer:
     network, sources = asked.held.igraph, asked.sources.tolist()
     weights = "weight" if asked.weighted else None
     return Peer(lambda: network.betweenness(sources=sources, weights=weights), np.asarray)
-
-
-def _refuse_larger(graph: Graph) -> None:
-    if graph.arc_count > LARGEST:
-        raise SkippedError(f"more than {LARGEST / 1e6:.0f} M arcs")
 
 
 def _refuse_longer(asked: Question, most: int) -> None:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.cases import SkippedError
+from benchmarks.cases import SkippedError, refuse_larger
 from benchmarks.comparison import Peer
 from benchmarks.job_peers import Held
 
@@ -32,7 +32,7 @@ def scikit_image(friction: NDArray[Any], neighbours: int) -> Peer:
     """`skimage.graph.MCP_Geometric`."""
     from skimage.graph import MCP_Geometric
 
-    _refuse_larger(friction.size, CELLS, "cells")
+    refuse_larger(friction.size, CELLS, "cells")
     costs = np.where(friction > 0, friction, -1.0)
     find = lambda: MCP_Geometric(costs, fully_connected=neighbours == 8).find_costs([(0, 0)])  # noqa: E731
     return Peer(find, lambda result: result[0], rounding=OF_FLOAT32)
@@ -40,7 +40,7 @@ def scikit_image(friction: NDArray[Any], neighbours: int) -> Peer:
 
 def xarray_spatial(friction: NDArray[Any], neighbours: int) -> Peer:
     """`xrspatial.cost_distance`, compiled before."""
-    _refuse_larger(friction.size, CELLS, "cells")
+    refuse_larger(friction.size, CELLS, "cells")
     return Peer(_xarray_spatial(friction, neighbours, np), _of_xarray_spatial, rounding=OF_FLOAT32)
 
 
@@ -49,7 +49,7 @@ def xarray_spatial_on_gpu(friction: NDArray[Any], neighbours: int) -> Peer:
     import cupy
     from xrspatial.utils import has_cuda_and_cupy
 
-    _refuse_larger(friction.size, CELLS_ON_GPU, "cells")
+    refuse_larger(friction.size, CELLS_ON_GPU, "cells")
     if not has_cuda_and_cupy():
         raise SkippedError("no GPU")
     try:
@@ -94,7 +94,7 @@ def networkx_routes(held: Held, pairs: NDArray[np.int64], k: int) -> Peer:
     """`networkx.shortest_simple_paths`."""
     import networkx as nx
 
-    _refuse_larger(held.graph.vertex_count, VERTICES, "vertices")
+    refuse_larger(held.graph.vertex_count, VERTICES, "vertices")
     network = nx.from_scipy_sparse_array(held.scipy, create_using=nx.DiGraph)
 
     def lengths(source: int, target: int) -> list[float]:
@@ -111,7 +111,7 @@ def scipy_routes(held: Held, pairs: NDArray[np.int64], k: int) -> Peer:
     """`scipy.sparse.csgraph.yen`."""
     from scipy.sparse.csgraph import yen
 
-    _refuse_larger(held.graph.vertex_count, VERTICES, "vertices")
+    refuse_larger(held.graph.vertex_count, VERTICES, "vertices")
     matrix = held.scipy
     return _routes(lambda source, target: list(yen(matrix, source, target, k)), pairs, k)
 
@@ -119,7 +119,7 @@ def scipy_routes(held: Held, pairs: NDArray[np.int64], k: int) -> Peer:
 def igraph_routes(held: Held, pairs: NDArray[np.int64], k: int) -> Peer:
     """`igraph.Graph.get_k_shortest_paths`."""
     network = held.igraph
-    _refuse_larger(held.graph.vertex_count, VERTICES, "vertices")
+    refuse_larger(held.graph.vertex_count, VERTICES, "vertices")
     weights = np.array(network.es["weight"])
 
     def lengths(source: int, target: int) -> list[float]:
@@ -249,8 +249,3 @@ def objective_peers(
         return Peer(make(held, source), lambda result: rule.values(result, weights))
 
     return {name: lambda make=make: peer(make) for name, make in rule.peers.items()}  # type: ignore[misc]
-
-
-def _refuse_larger(count: int, most: int, what: str) -> None:
-    if count > most:
-        raise SkippedError(f"more than {most:,} {what}")

@@ -47,8 +47,8 @@ def sources_of(
     count = numbering.count
     if text == "all":
         return np.arange(count, dtype=np.int64)
-    if random := re.fullmatch(r"random:(\d{1,18})|(\d{1,18}) random", text):
-        return _random(int(random[1] or random[2]), count, role)
+    if random := re.fullmatch(r"random:(\d{1,18})", text):
+        return _random(int(random[1]), count, role)
     if text.startswith("@"):
         ids = _lines_of(Path(text[1:])) if text[1:] else []
     elif re.search(r"\.ss(\.\w+)?$", text):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+from support.build_scripts import build_script
 from support.places import ROOT
 
 
@@ -22,12 +22,7 @@ def hook(monkeypatch: pytest.MonkeyPatch) -> Any:
         interface: Any = ModuleType(name)
         interface.BuildHookInterface = interface.MetadataHookInterface = object
         monkeypatch.setitem(sys.modules, name, interface)
-    spec = spec_from_file_location("hatch_build", ROOT / "hatch_build.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    hook: Any = module.KernelsHook()
+    hook: Any = build_script("hatch_build").KernelsHook()
     hook.compiled = []
     hook._compile = lambda script, folder, build, *words: hook.compiled.append((script, *words))
     return hook
