@@ -133,6 +133,9 @@ def plan(
     if not as_json:
         words = (w for w in WORDS if f"{w}_gpu_gigabytes" in rows)
         show.note("; ".join(f"{word}: {WORDS[word]}" for word in words))
+        if prepared is None:
+            degree = f"with {size.arcs / size.vertices:,.1f} arcs per vertex"
+            show.note(f"{degree} it hardly has small separators: no hierarchy and no labels")
     _refuse_what_does_not_fit(graph, job, rows)
 
 

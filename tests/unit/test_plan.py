@@ -217,6 +217,13 @@ def test_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     assert answer("rmat:20", "--undirected")["arcs"] == 2 * answer("rmat:20")["arcs"]
 
 
+def test_a_graph_that_is_not_prepared() -> None:
+    run = CliRunner().invoke
+    said = {spec: run(commands, ["plan", spec]).stderr for spec in ("rmat:12", "road:9x9")}
+    assert "with 32.0 arcs per vertex it hardly has small separators" in said["rmat:12"]
+    assert "separators" not in said["road:9x9"].replace("order from separators", "")
+
+
 def test_words_are_explained() -> None:
     words = ["plan", "road:90x90", "--gpus", "2", "--gpu-memory", "80"]
     said = CliRunner().invoke(commands, words).stderr
