@@ -6,7 +6,10 @@
 
 Each case is a command that a fresh process runs. ``wall`` is from its start to its end, ``cpu`` the
 processor time of it and its children; behind them stand the time of the last answer, as it accounts
-for it, and its longest phases.
+for it, and its longest phases. ``end`` is from the answer to the end of the process, ``named`` the
+share of ``wall`` that its ``total`` names, at most all up to the answer: the kernel counts the
+start of a process in steps of 10 ms, so that ``total`` may be too great. A case with a process
+beside it runs by turns with that; ``times`` is the ratio of their medians.
 Bytecode of Python is compiled beforehand, as an installation has it, and all caches are folders of
 this run. A case whose name ends in ``-first`` has empty ones for each process, as after an
 installation; the others run once unmeasured. Processes run elsewhere than here, so what the
@@ -43,7 +46,7 @@ DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 CACHES = ("NUMBA_CACHE_DIR", "CUPY_CACHE_DIR", "GROUTE_PY_CACHE", "CUDA_CACHE_PATH")
 """Variables that name folders of what a run leaves for the next."""
 
-GENERATED = "road:4900x4900"
+GENERATED, SMALL = "road:4900x4900", "road:200x200"
 
 REOPENED = """
 import json, sys, time
@@ -58,6 +61,10 @@ print(json.dumps({"seconds": result.statistics["seconds"] | {"open": opened, "to
 """
 """Opens a file in a process that has solved it before; the second time counts."""
 
+CALL = "import sys, groute_py; groute_py.sssp(sys.argv[1], 20100, device='cpu')"
+
+LIBRARIES = ("-c", "import numpy, numba")
+
 Record = dict[str, Any]
 
 
@@ -71,6 +78,8 @@ class StartCase:
         file: gives the file in a folder, or raises `SkippedError`.
         must_s, goal_s: the seconds that were set for it; None where none were.
         ranks: started by mpirun if more than one.
+        beside: words of a process that runs by turns with it.
+        must_times: its medians to those of ``beside``, as it was set.
     """
 
     name: str
@@ -79,6 +88,8 @@ class StartCase:
     must_s: float | None = None
     goal_s: float | None = None
     ranks: int = 1
+    beside: tuple[str, ...] = ()
+    must_times: float | None = None
 
     @property
     def is_first(self) -> bool:
@@ -97,11 +108,11 @@ def _new_york(_: Path) -> Path:
     return data_file(NY_FILE).resolve()
 
 
-def _generated(suffix: str) -> Callable[[Path], Path]:
+def _generated(suffix: str, spec: str = GENERATED) -> Callable[[Path], Path]:
     def made(folder: Path) -> Path:
-        path = folder / f"road{suffix}"
+        path = folder / f"{spec.replace(':', '-')}{suffix}"
         if not path.exists():
-            write_graph(generate(GENERATED), path)
+            write_graph(generate(spec), path)
         return path
 
     return made
@@ -111,9 +122,13 @@ def _sssp(device: str, *options: str) -> tuple[str, ...]:
     return ("-m", "groute_py", "sssp", "{}", "--device", device, "--json", *options)
 
 
+_SMALL = _generated(".gr", SMALL)
 CPU = [
     StartCase("import", ("-c", "import groute_py"), None, None, 0.05),
     StartCase("help", ("-m", "groute_py", "--help"), None, None, 0.2),
+    StartCase("small-call", ("-c", CALL, "{}"), _SMALL, beside=LIBRARIES, must_times=1.3),
+    StartCase("small", _sssp("cpu", "--no-cache"), _SMALL, beside=LIBRARIES, must_times=1.3),
+    StartCase("small-first", _sssp("cpu", "--no-cache"), _SMALL),
     StartCase("NY-first", _sssp("cpu", "--no-cache"), _new_york, 3.0, 1.5),
     StartCase("NY", _sssp("cpu", "--no-cache"), _new_york, 1.2, 0.7),
     StartCase("NY-kept", _sssp("cpu"), _new_york),
@@ -184,7 +199,7 @@ def measure(case: StartCase, folder: Path, repeat: int, *, cold: bool) -> Record
         _timed(command, folder / "bytecode")  # its caches are not used again
     record: Record = {"must_s": case.must_s, "goal_s": case.goal_s, "processes": case.ranks}
     for state in ("warm", "cold") if cold else ("warm",):
-        runs = []
+        runs, beside = [], []
         for _ in range(repeat):
             with tempfile.TemporaryDirectory(dir=folder) as fresh:
                 caches = Path(fresh) if case.is_first else folder / "caches"
@@ -192,9 +207,21 @@ def measure(case: StartCase, folder: Path, repeat: int, *, cold: bool) -> Record
                     os.sync()
                     DROP_CACHES.write_text("3")
                 runs.append(_timed(command, caches))
-        medians = {of: statistics.median(run[of] for run in runs) for of in ("wall_s", "cpu_s")}
-        record[state] = {"medians": medians, "runs": runs}
+                if case.beside:
+                    beside.append(_timed([sys.executable, *case.beside], caches))
+        record[state] = {"medians": _medians(runs), "runs": runs}
+        if beside:
+            record[state]["beside"] = {"medians": _medians(beside), "runs": beside}
+            walls = record[state]["medians"]["wall_s"], _medians(beside)["wall_s"]
+            record[state]["times"] = walls[0] / walls[1]
+            record["must_times"] = case.must_times
     return record
+
+
+def _medians(runs: list[Record]) -> Record:
+    """Medians of the numbers of processes."""
+    numbers = [name for name, value in runs[0].items() if isinstance(value, float)]
+    return {name: statistics.median(run[name] for run in runs) for name in numbers}
 
 
 def _timed(command: list[str], caches: Path) -> Record:
@@ -204,18 +231,29 @@ def _timed(command: list[str], caches: Path) -> Record:
     for name in CACHES:
         (caches / name).mkdir(parents=True, exist_ok=True)
     before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    done = subprocess.run(
-        command, env=environ, cwd=caches, check=False, capture_output=True, text=True
-    )
-    wall_s, after = time.perf_counter() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
-    if done.returncode:
-        raise RunError(f"{' '.join(command)} ended with {done.returncode}: {done.stderr[-500:]}")
+    with (
+        tempfile.TemporaryFile("w+") as errors,
+        subprocess.Popen(
+            command, env=environ, cwd=caches, stdout=subprocess.PIPE, stderr=errors, text=True
+        ) as process,
+    ):
+        assert process.stdout is not None
+        answer = process.stdout.readline()
+        answer_s = time.perf_counter() - begun
+        process.stdout.read()
+        code = process.wait()
+        wall_s, after = time.perf_counter() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
+        if code:
+            errors.seek(0)
+            raise RunError(f"{' '.join(command)} ended with {code}: {errors.read()[-500:]}")
     cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     record: Record = {"wall_s": wall_s, "cpu_s": cpu_s}
-    if done.stdout.startswith("{"):
+    if answer.startswith("{"):
         # Open MPI may print escapes behind it
-        answer, _ = json.JSONDecoder().raw_decode(done.stdout)
-        record["seconds"] = answer["seconds"]
+        record["seconds"] = seconds = json.JSONDecoder().raw_decode(answer)[0]["seconds"]
+        if "start" in seconds:  # then its total begins with the process
+            named_s = min(seconds["total"], answer_s)
+            record |= {"named": named_s / wall_s, "end_s": wall_s - answer_s}
     return record
 
 
@@ -225,6 +263,10 @@ def _shown(record: Record) -> str:
         if state in record:
             medians = record[state]["medians"]
             parts.append(f"{state} {medians['wall_s']:.2f} s, CPU {medians['cpu_s']:.2f} s")
+            if "named" in medians:
+                parts.append(f"named {medians['named']:.0%}, end {medians['end_s']:.3f} s")
+            if times := record[state].get("times"):
+                parts.append(f"{times:.2f} times what runs beside (must {record['must_times']})")
     aims = [f"{aim} {record[f'{aim}_s']} s" for aim in ("must", "goal") if record[f"{aim}_s"]]
     last = record["warm"]["runs"][-1].get("seconds", {})
     greatest = sorted((s, name) for name, s in last.items())[:-6:-1]

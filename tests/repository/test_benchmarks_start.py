@@ -54,6 +54,24 @@ def test_what_mpirun_prints_behind_an_answer(
     assert _timed([sys.executable, "-c", program], tmp_path)["seconds"] == {"solve": 0.5}
 
 
+def test_what_a_total_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT))
+    from benchmarks.start import StartCase, _shown, measure
+
+    text = '{"seconds": {"start": 0.001, "total": 0.001}}'
+    words = ("-c", f"import time; print({text!r}, flush=True); time.sleep(0.05)")
+    case = StartCase("printing", words, beside=("-c", "pass"), must_times=1.3)
+    record = measure(case, tmp_path, 3, cold=False)
+    warm = record["warm"]
+    assert len(warm["runs"]) == len(warm["beside"]["runs"]) == 3
+    for run in warm["runs"]:
+        assert 0.05 <= run["end_s"] < run["wall_s"]
+        assert run["named"] == 0.001 / run["wall_s"]
+    walls = warm["medians"]["wall_s"], warm["beside"]["medians"]["wall_s"]
+    assert warm["times"] == walls[0] / walls[1]
+    assert f"{warm['times']:.2f} times what runs beside (must 1.3)" in _shown(record)
+
+
 def test_what_cannot_be_measured(run: Callable[..., Result]) -> None:
     done = run("--case", "csr-first")
     assert done.exit_code == 0
