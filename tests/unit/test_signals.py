@@ -184,6 +184,43 @@ def test_a_signal_while_a_lock_changes_hands(edge: str) -> None:
     assert done.stderr == "groute-py: interrupted by SIGTERM; nothing was written\n"
 
 
+TEAM = """
+import os, sys, threading
+from itertools import count
+from groute_py.cli.signals import _is_at_edge
+from groute_py.device.cpu.team import Threads
+
+def is_interrupted(number):
+    steps = count(1)
+    def step(frame, event, _):
+        if event in ("call", "c_return") and not _is_at_edge(frame) and sys.exc_info()[0] is None:
+            if next(steps) == number:
+                raise InterruptedError
+    team = Threads(3)
+    try:
+        sys.setprofile(step)
+        team.wait()
+    except InterruptedError:
+        return True
+    finally:
+        sys.setprofile(None)
+
+for number in count(1):
+    go_on = is_interrupted(number)
+    for thread in threading.enumerate()[1:]:
+        thread.join(10)
+        if thread.is_alive():
+            os._exit(1)
+    if not go_on:
+        break
+"""
+
+
+def test_a_signal_while_a_team_starts() -> None:
+    """After each call Python may run a handler; its error must leave no thread waiting."""
+    assert executed(TEAM).returncode == 0
+
+
 BOTH = """
 import os, signal, sys, time
 from groute_py.cli import main

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from threading import Event
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -117,16 +117,20 @@ class Threads:
         A pool starts a thread when it counts none as idle, and may count a busy one (CPython 3.12);
         those of a team would wait for one that was never started.
         """
-        pool, go = ThreadPoolExecutor(max(self.size - 1, 1), "groute-py-team"), Event()
+        pool, held = ThreadPoolExecutor(max(self.size - 1, 1), "groute-py-team"), Lock()
+
+        def begin() -> None:
+            with held:
+                pass
+
         try:
-            for _ in range(1, self.size):
-                pool.submit(go.wait)
+            with held:  # no Event, which no thread would set if a signal came just before
+                for _ in range(1, self.size):
+                    pool.submit(begin)
         except RuntimeError as problem:
             pool.shutdown(wait=False, cancel_futures=True)
             threads = f"{self.size} threads cannot be started ({problem})"
             raise SetupError(f"{threads}; allow fewer, by --threads or threads=") from None
-        finally:
-            go.set()
         return pool
 
 
