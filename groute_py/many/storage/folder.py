@@ -194,21 +194,24 @@ BEGINS_S, POLL_S = 1.0, 0.02
 
 
 def _check_own(path: Path, folder: int) -> None:
+    """Let a run sign a folder that it has just made; one that ended meanwhile has left it bare."""
     end = time.monotonic() + BEGINS_S
-    while not _is_signed(folder):
-        if not set(_names(folder)) - {LOCK} and time.monotonic() < end:
-            time.sleep(POLL_S)
-            continue
-        raise InputError(f"{path}: is there already and is not of a run of groute-py; {_ADVICE}")
+    while (signature := _signature(folder)) != SIGNATURE:
+        if signature or set(_names(folder)) - {LOCK}:
+            problem = "is there already and is not of a run of groute-py"
+            raise InputError(f"{path}: {problem}; {_ADVICE}")
+        if time.monotonic() > end:
+            return
+        time.sleep(POLL_S)
 
 
-def _is_signed(folder: int) -> bool:
+def _signature(folder: int) -> bytes:
     try:
         lock = os.open(LOCK, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
     except FileNotFoundError:
-        return False
+        return b""
     try:
-        return os.read(lock, len(SIGNATURE) + 1) == SIGNATURE
+        return os.read(lock, len(SIGNATURE) + 1)
     finally:
         os.close(lock)
 
