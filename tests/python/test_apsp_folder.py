@@ -150,18 +150,18 @@ def test_no_room_for_the_folder(
     assert listing(tmp_path) == []
 
 
+@pytest.mark.parametrize("step", [(many_folder.RunFolder, "is_same"), (many_folder, "_remove")])
 def test_an_interrupt_while_the_folder_goes(
-    tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch, step: tuple[Any, str]
 ) -> None:
-    remove, tries = many_folder._remove, list[str]()
+    done, signals = getattr(*step), [InterruptedRun("interrupted by SIGTERM; nothing was written")]
 
-    def interrupted(name: str, folder: int) -> None:
-        tries.append(name)
-        if len(tries) == 1:
-            raise signalled(InterruptedRun("interrupted by SIGTERM; nothing was written"))
-        remove(name, folder)
+    def interrupted(*arguments: Any) -> Any:
+        if signals and (tmp_path / "out.npy").exists():
+            raise signalled(signals.pop())
+        return done(*arguments)
 
-    monkeypatch.setattr(many_folder, "_remove", interrupted)
+    monkeypatch.setattr(*step, interrupted)
     with pytest.raises(InterruptedRun) as caught:
         save_rows(SoloChannel(), job_of(graph), tmp_path / "out.npy", False, None)
     assert str(caught.value) == f"interrupted; all rows are in {tmp_path}/out.npy"

@@ -179,8 +179,8 @@ class Store:
         """Leave what is complete for --resume; once more does nothing."""
         if self._claim is None:
             return
-        is_empty = not (self._is_finished or self.part or self._files.complete.any())
-        if self._is_going or (is_empty and self._is_own()):  # a signal came before it was gone
+        is_over = self._is_finished or not (self.part or self._files.complete.any())
+        if self._is_going or (is_over and self._is_own()):  # a signal came before it was gone
             self._folder.remove()
         self._claim.close()
         self._claim = None
