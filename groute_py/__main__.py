@@ -8,8 +8,6 @@ import signal
 from types import FrameType
 from typing import NoReturn
 
-from groute_py.system.environment import end_job
-
 INTERRUPTED = 130
 
 NEW_OBJECTS = 20_000
@@ -19,18 +17,20 @@ searched hundreds of times for what is not there, a tenth of the time to start."
 
 def run() -> NoReturn:
     """Run the command line; a signal that comes while it is imported ends the process at once."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python's handler prints a traceback
+    from groute_py.system.environment import end_job
+
+    def end(number: int, frame: FrameType | None) -> NoReturn:
+        """Nothing is open yet; what is raised while modules are imported may be dropped."""
+        end_job(INTERRUPTED)
+        os._exit(INTERRUPTED)
+
     for name in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(name, _end)
+        signal.signal(name, end)
     gc.set_threshold(NEW_OBJECTS)
     from groute_py.cli.main import main
 
     main()
-
-
-def _end(number: int, frame: FrameType | None) -> NoReturn:
-    """Nothing is open yet; what is raised while modules are imported may be dropped."""
-    end_job(INTERRUPTED)
-    os._exit(INTERRUPTED)
 
 
 if __name__ == "__main__":

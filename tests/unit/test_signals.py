@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +20,40 @@ def executed(code: str, *words: str, cwd: Path | None = None) -> subprocess.Comp
         check=False,
         cwd=cwd,
     )
+
+
+IMPORTING = """
+import os, signal, sys
+
+class Finder:
+    def find_spec(self, name, *_):
+        if name == sys.argv[1]:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Finder())
+from groute_py.__main__ import run
+run()
+"""
+
+LAUNCHING = """
+import os, runpy, signal, subprocess
+subprocess.run = lambda *_, **__: os.kill(os.getpid(), signal.SIGINT)
+runpy.run_module("groute_py.launch", run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "words", "ends"),
+    [
+        (IMPORTING, ["groute_py.system.environment"], -signal.SIGINT),
+        (IMPORTING, ["groute_py.cli.main"], 130),
+        pytest.param(LAUNCHING, ["-n", "2", "--", "info"], -signal.SIGINT, marks=pytest.mark.mpi),
+    ],
+)
+def test_an_interrupt_before_a_command_begins(code: str, words: list[str], ends: int) -> None:
+    """It leaves no traceback."""
+    done = executed(code, *words)
+    assert (done.returncode, done.stderr) == (ends, "")
 
 
 DROPPED = """
