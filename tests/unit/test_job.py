@@ -150,7 +150,7 @@ import signal, sys, time
 import groute_py.cli.doctor as command
 from groute_py.cli import doctor_checks as checks
 
-command.PATIENCE_S, command.LAST_RESORT_S = 1.0, 1.0
+command.PATIENCE_S, command.LAST_RESORT_S = 1.0, {last_resort_s}
 
 def examine():
     {how}
@@ -163,19 +163,20 @@ main()
 
 
 @pytest.mark.parametrize(
-    ("how", "says"),
+    ("how", "last_resort_s", "says"),
     [
-        ("time.sleep(60)", "not all ranks have answered within 1 s"),
+        ("time.sleep(60)", 25, "not all ranks have answered within 1 s"),
         # as in a blocking call, such as MPI's start
         (
             "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM]); time.sleep(60)",
+            1,
             "in examine",
         ),
     ],
     ids=["a signal is heard", "nothing is heard"],
 )
-def test_doctor_gives_up(how: str, says: str) -> None:
-    words = [sys.executable, "-c", LATE.format(how=how)]
+def test_doctor_gives_up(how: str, last_resort_s: float, says: str) -> None:
+    words = [sys.executable, "-c", LATE.format(how=how, last_resort_s=last_resort_s)]
     done = subprocess.run(words, capture_output=True, text=True, timeout=30, check=False)
     assert done.returncode == 1
     assert says in done.stderr
