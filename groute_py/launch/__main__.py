@@ -52,5 +52,6 @@ def _ranks(text: str) -> int:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # as for mpirun; Python's prints a traceback
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # which prints a traceback
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.exit(main())
