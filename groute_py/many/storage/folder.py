@@ -1,8 +1,8 @@
 """The folder OUT.partial of a run: opened once, not through a link, and only if it is a run's.
 
 All files in it are reached through the open folder, so that what takes its name meanwhile is not
-touched. A run signs the file ``lock``; a folder without that belongs to somebody else and stays as
-it is, and so does every file that does not have the name of a run's.
+touched. A run signs the file ``lock``. A folder that has anything else without that belongs to
+somebody else and stays as it is, and so does every file that does not have the name of a run's.
 """
 
 from __future__ import annotations
