@@ -321,10 +321,13 @@ def check_k(k: Any, name: str = "k") -> None:
         raise InputError(f"{name} must be at least 1 and at most {MOST_K:,}, not {k}")
 
 
-def check_cutoff(value: Any) -> None:
-    """Raise `InputError` for what no distance can be compared with, or all are beyond."""
+def check_cutoff(value: Any, objective: str = "shortest") -> None:
+    """Raise `InputError` for what no value can be compared with, or all are beyond.
+
+    With ``minimax`` and ``widest`` values are weights, which may be negative.
+    """
     check_number("cutoff", value)
     if math.isnan(value):
         raise InputError("cutoff must be a number, not NaN")
-    if value < 0:
+    if value < 0 and objective not in ("minimax", "widest"):
         raise InputError(f"cutoff must not be negative, as {value} is")

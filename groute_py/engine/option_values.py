@@ -48,8 +48,8 @@ def check_objective(objective: Any) -> None:
     objectives.check_objective(objective)
 
 
-def check_amount(cutoff: Any) -> None:
-    """Refuse what is no cutoff, which may end in a unit."""
+def check_amount(cutoff: Any, objective: str) -> None:
+    """Refuse what is no cutoff of values of an objective; it may end in a unit."""
     if isinstance(cutoff, str) and cutoff[-1:].isalpha():
         from groute_py.graph.units import number_of  # which loads NumPy
 
@@ -57,7 +57,7 @@ def check_amount(cutoff: Any) -> None:
             cutoff = number_of(cutoff, None)
         except InputError as problem:
             raise InputError(f"cutoff {problem}") from None
-    check_cutoff(cutoff)
+    check_cutoff(cutoff, objective)
 
 
 def check_time_limit(seconds: Any) -> None:

@@ -161,7 +161,6 @@ class Options:
         unset="no cutoff",
         metavar="DISTANCE",
         exact=True,
-        check=option_values.check_amount,
         of=(*functions.NEAREST_TOO, *functions.ROUTES_TOO),
     )
     time_limit_s: float | None = option(
@@ -331,6 +330,8 @@ class Options:
         for name, traits in checks_of(Options, function):
             if (value := getattr(self, name)) is not traits.default:
                 traits.refuse(name, value)
+        if self.cutoff is not None:
+            option_values.check_amount(self.cutoff, self.objective)
         if self.hops and isinstance(self.cutoff, str):
             raise InputError("cutoff: hops have no unit; give a number of arcs")
         if function in functions.MEASURES_TOO:

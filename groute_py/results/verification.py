@@ -88,7 +88,7 @@ def verify(
     """
     cutoff = plain(cutoff)
     if cutoff is not None:
-        check_cutoff(cutoff)
+        check_cutoff(cutoff, objective)
     check_truth("hops", hops)
     check_kind("graph", graph, Graph, "a Graph, as read_graph returns it")
     check_kind("result", result, Result, "a Result, as sssp returns it")

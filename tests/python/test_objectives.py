@@ -231,6 +231,38 @@ def test_cutoff(device: str, objective: str) -> None:
                 assert result.reached[vertex]
 
 
+@pytest.mark.parametrize("objective", ["minimax", "widest"])
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_negative_cutoffs(device: str, objective: str, ranks: int) -> None:
+    rng, key = np.random.default_rng(ranks), RULES[objective].key
+    for seed in range(10):
+        graph = random_graph(rng, objective)
+        graph = graph.with_weights(graph.weights - graph.weights.max(initial=0) - 1)
+        cutoff = rng.choice([*graph.weights, -0.5]).item() + rng.choice([0, -0.25])
+        how: dict[str, Any] = {"objective": objective, "cutoff": cutoff, "device": device}
+
+        def work(channel: Any, graph: Any = graph, how: Any = how) -> Any:
+            with solver_on(channel, graph if channel.rank == 0 else None, **how) as solver:
+                every = range(graph.vertex_count)
+                rows = solver.matrix([0], every), solver.route([(0, v) for v in every])
+                return solver.sssp(0), *rows, solver.nearest([0], to_facility=False)
+
+        result, matrix, routes, nearest = on_ranks(ranks, work, seed=seed)[0]
+        groute_py.verify(graph, result, objective=objective, cutoff=cutoff)
+        right = best(graph, objective, 0)
+        within = {v: value for v, value in right.items() if not v or key(value) <= key(cutoff)}
+        nothing = math.inf if graph.weights.dtype.kind == "f" else UNREACHED
+        expected = [within.get(v, nothing) for v in range(graph.vertex_count)]
+        assert result.distances.tolist() == nearest.distances.tolist() == expected
+        assert matrix.distances[0].tolist() == routes.distances.tolist() == expected
+
+
+@pytest.mark.parametrize("objective", ["shortest", "reliable", "fewest-arcs", "distance + weight"])
+def test_no_value_is_below_a_negative_cutoff(objective: str) -> None:
+    with pytest.raises(InputError, match="cutoff must not be negative, as -4 is"):
+        groute_py.sssp(CROSSING, 0, objective=objective, cutoff=-4)
+
+
 def test_targets_end_a_solve_early(device: str) -> None:
     graph = groute_py.generate("road:40x40")
     for objective in ("minimax", "widest", "fewest-arcs"):
@@ -331,3 +363,15 @@ def test_commands(tmp_path: Path) -> None:
     assert run_command(*command, "--objective", "widest").exit_code == 0
     with pytest.raises(groute_py.VerificationError):
         run_command(*command)
+
+
+def test_a_negative_cutoff_of_commands(tmp_path: Path) -> None:
+    table, answer = tmp_path / "depths.csv", tmp_path / "depths.npz"
+    table.write_text("from,to,depth\na,b,-5\nb,c,-3\n")
+    words = str(table), "--source", "a", "--objective", "minimax", "--cutoff", "-4", "-o"
+    run_command("sssp", *words, str(answer), "--verify", "--device", "cpu")
+    with np.load(answer) as saved:
+        assert saved["distances"].tolist() == [-5, -5, UNREACHED]
+    run_command("verify", str(table), str(answer), "--objective", "minimax", "--cutoff", "-4")
+    with pytest.raises(groute_py.VerificationError):
+        run_command("verify", str(table), str(answer), "--objective", "minimax", "--cutoff", "-3")
