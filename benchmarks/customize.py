@@ -43,7 +43,6 @@ from groute_py.device.customization import MAKERS
 from groute_py.device.registry import kind_of
 from groute_py.graph.hierarchy.separators.customizable import customizable
 from groute_py.graph.hierarchy.separators.order import OneOrder
-from groute_py.many.customized import customized
 
 SETS = {"cuda": ["NY/100000000", "FLA/100000000", "NW/100000000"], "cpu": ["NY/100000"]}
 """The cases without ``--case``, by device."""
@@ -144,9 +143,8 @@ def _customized(graph: Graph, device: str) -> Customized:
     if not graph.name.startswith("tiles"):
         return customize(graph, device=device)
     begun, orders = time.monotonic(), OneOrder(Tiles.of(graph.name).order())
-    return customized(
-        SoloChannel(), graph, customizable(graph, orders), kind_of(device, MAKERS), 0, begun
-    )
+    hierarchy, kind = customizable(graph, orders), kind_of(device, MAKERS)
+    return Customized(SoloChannel(), graph, hierarchy, kind, time.monotonic() - begun)
 
 
 class Clock:

@@ -77,30 +77,14 @@ def customize(
     checked_weights(whole.weights, whole.arc_count)
     start_s = time.monotonic()
     order = customizable(whole, source.orders)
-    return customized(SoloChannel(), whole, order, kind, local_rank(0), start_s)
-
-
-def customized(
-    channel: Channel,
-    graph: Graph,
-    hierarchy: CustomizableHierarchy,
-    kind: str,
-    local: int,
-    start_s: float,
-) -> Customized:
-    """Return a graph on the host, customized on a device; its order was begun at ``start_s``.
-
-    The ranks of the channel, which are of one host, have the same graph; see `Customized.share`.
-    """
-    maker: Any = MAKERS[kind](local, False)
-    device = maker(channel, hierarchy)
-    return Customized(channel, graph, hierarchy, device, time.monotonic() - start_s)
+    return Customized(SoloChannel(), whole, order, kind, time.monotonic() - start_s)
 
 
 class Customized:
     """A graph in an order by separators, customized for its weights; `customize` makes it.
 
-    Several threads may share it; they work one after another.
+    Several threads may share it; they work one after another. It is pickled whole, with its order
+    and the weights that it has.
 
     Float weights are rounded to multiples of a unit, and added exactly. So a distance is off by at
     most half a unit for each arc of the path, and by the last digit of float64.
@@ -116,15 +100,30 @@ class Customized:
         channel: Channel,
         graph: Graph,
         hierarchy: CustomizableHierarchy,
-        device: Customization,
+        kind: str,
         seconds: float,
     ) -> None:
-        self._channel, self._graph, self.hierarchy, self._device = channel, graph, hierarchy, device
+        """Customize a graph on the host on a kind of device; its order took so many seconds.
+
+        The ranks of the channel, which are of one host, have the same graph; see `share`.
+        """
+        maker: Any = MAKERS[kind](local_rank(channel.rank), False)
+        self._channel, self._graph, self.hierarchy, self._kind = channel, graph, hierarchy, kind
+        self._device: Customization = maker(channel, hierarchy)
         self._seconds, self._lock = seconds, RLock()
         self.unit: float | None = None
         self._finder: PathFinder | None = None
         self._unpacked: Any = None  # the weights of the finder's lengths
         self.update(graph.weights)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        with self._lock:
+            weights = host_array(self._device.weights), self.unit
+        parts = SoloChannel(), self._graph, self.hierarchy, self._kind, self._seconds
+        return type(self), parts, weights
+
+    def __setstate__(self, weights: tuple[Any, float | None]) -> None:
+        self._customize_whole(*weights)
 
     @property
     def label(self) -> str:

@@ -31,11 +31,10 @@ from groute_py.graph.hierarchy.separators.customizable import (
 from groute_py.graph.hierarchy.separators.order import OneOrder, Orders
 from groute_py.graph.ids import Positions
 from groute_py.many.choose import SMALL, Choice
-from groute_py.many.customized import Customized, customized
+from groute_py.many.customized import Customized
 from groute_py.many.estimates import label_seconds, order_seconds
 from groute_py.source.graph_source import GraphSource
 from groute_py.system.clock import span
-from groute_py.system.environment import local_rank
 
 LABELS = "labels"  # the name of the method
 CALLS = 4  # a prepared graph is expected to be asked so many times as much as it has been
@@ -214,8 +213,8 @@ class GraphLabels:
                 self._host = ranks_of_host(channel)
         with collective(channel), span("labels"):
             if self._customized is None:
-                place = options.device, local_rank(channel.rank)
-                self._customized = customized(self._host, graph, self._hierarchy, *place, start_s)
+                words = self._hierarchy, options.device, time.monotonic() - start_s
+                self._customized = Customized(self._host, graph, *words)
         kind, count = request
         with collective(channel), span("labels"):
             self.customized.share(0 if kind == "rows" else count)

@@ -246,6 +246,24 @@ def test_a_prepared_graph_is_mapped_once(tmp_path: Path) -> None:
         assert there.sssp(21).statistics["algorithm"] == "contraction"
 
 
+@pytest.mark.parametrize("kind", ["int32", "float64"])
+def test_a_customized_graph_has_its_order_and_weights(kind: str, device: str) -> None:
+    town = groute_py.customize(ROAD, device=device)
+    weights = np.random.default_rng(3).integers(0, 900, ROAD.arc_count) / 8
+    town.update(weights.astype(kind))
+    town.update([5], arcs=[7])
+    other = again(town)
+    assert (other.unit, other.statistics) == (town.unit, town.statistics)
+    sources, targets = np.random.default_rng(4).integers(0, ROAD.vertex_count, (2, 50))
+    right = town.matrix(sources, targets)
+    np.testing.assert_array_equal(other.matrix(sources, targets), right)
+    np.testing.assert_array_equal(other.pairs(sources, targets), right.diagonal())
+    ways, others = (one.paths(sources, targets) for one in (town, other))
+    assert [list(way) for way in ways] == [list(way) for way in others]
+    other.update(np.ones(ROAD.arc_count, kind))
+    np.testing.assert_array_equal(again(town).matrix(sources, targets), right)
+
+
 def test_ranks_get_a_prepared_graph_without_its_file() -> None:
     town = again(groute_py.prepare(ROAD, device="cpu"))
     whole = again(RowGraph.of(town, Direction.FORWARD, Direction.FORWARD)).graph
