@@ -42,6 +42,7 @@ from groute_py.comm.base import Channel
 
 SETS = {
     "cuda": [
+        "raster:300x300/random",
         "raster:2000x2000/random",
         "raster:2000x2000/maze",
         "raster:5000x5000/random",
@@ -50,7 +51,7 @@ SETS = {
         "routes:road:60x60/1000/k5",
         "routes:NY/1000/k5",
         *(f"objective:NY/{name}" for name in OBJECTIVES),
-        *(f"objective:rmat:18/{name}" for name in OBJECTIVES),
+        *(f"objective:rmat:16/{name}" for name in OBJECTIVES),
     ],
     "cpu": [
         "raster:1000x1000/random",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 from support.benchmark_runs import Bench, bench_of
+from support.places import ROOT
 
 NAMES = ("minimax", "widest", "reliable", "fewest-arcs")
 
@@ -33,6 +35,15 @@ def test_cases(run: Bench) -> None:
     assert all(record["peers"]["SciPy"]["compared"] for record in records[2:])
     peers = [peer for record in records for peer in record["peers"].values()]
     assert all("median_s" in peer or peer["skipped"] == "not installed" for peer in peers)
+
+
+def test_published_cases_are_those_of_a_run_on_a_gpu() -> None:
+    from benchmarks.paths import SETS
+
+    results = ROOT / "benchmarks" / "results"
+    files = [results / f"paths-h200-2026-11-30{part}.json" for part in ("", "-rasters")]
+    records = [one for file in files for one in json.loads(file.read_text())["records"]]
+    assert sorted(record["case"] for record in records) == sorted(SETS["cuda"])
 
 
 def test_corridors_of_a_maze_are_a_tree(run: Bench) -> None:
