@@ -102,7 +102,7 @@ def test_no_sum_of_two_cells_is_beyond_the_type(kind: str, device: str) -> None:
     result = cost_distance(friction, [(0, 0)], cell_size=0.125, device=device)
     assert result.distance[0].tolist() == [0, most / 16, np.inf, np.inf, np.inf]
     friction[0, 4] = np.nextafter(most / 2, np.inf, dtype=kind)
-    with pytest.raises(InputError, match="friction must be infinite or at most .* a step adds"):
+    with pytest.raises(InputError, match=r"friction must be infinite or at most .* a step adds"):
         cost_distance(friction, [(0, 0)], cell_size=0.125, device=device)
 
 
