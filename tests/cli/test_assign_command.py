@@ -223,10 +223,11 @@ def test_a_signal_keeps_the_last_flows(town: Path, ranks: int) -> None:
     command = [sys.executable, "-m", "groute_py"]
     launch = [*command[:2], "groute_py.launch", "-n", str(ranks), "--"] if ranks > 1 else command
     folder, end = town / "flows.csv.partial", time.monotonic() + 90
+    saves = set[int]()  # the first one may be of the first iteration
     with subprocess.Popen([*launch, *words], stderr=subprocess.PIPE, text=True) as running:
-        while time.monotonic() < end and running.poll() is None:
-            if any(parts.stat().st_size for parts in folder.glob("parts-*")):
-                break
+        while len(saves) < 2 and time.monotonic() < end and running.poll() is None:
+            files = [parts.stat() for parts in folder.glob("parts-*")]
+            saves.update(file.st_mtime_ns for file in files if file.st_size)
             time.sleep(0.05)
         running.send_signal(signal.SIGINT)
         _, err = running.communicate(timeout=60)
