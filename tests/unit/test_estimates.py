@@ -18,7 +18,7 @@ from groute_py.jobs import pairs
 from groute_py.jobs.pairs import Counts
 from groute_py.many import choose as many_choose
 from groute_py.many.choose import Choice, choose
-from groute_py.many.estimates import GpuRates, estimates
+from groute_py.many.estimates import GpuRates, estimates, order_seconds
 
 H100 = GpuRates(132, 75 * 10**9)
 
@@ -135,6 +135,20 @@ def test_roads_of_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert re.match(r"estimates: two-sided search .* on cores, sweep .* on a GPU", rows.reason)
     on_gpu = pairs.choose_method(replace(none, device="cuda"), road, few, 1, **how)
     assert on_gpu.device == "cuda"
+
+
+@pytest.mark.parametrize(
+    ("vertices", "arcs", "seconds"),
+    [
+        (250_000, 617_246, 0.75),
+        (264_346, 733_846, 1.35),
+        (1_000_000, 2_475_862, 4.0),
+        (2_250_000, 5_575_458, 12.4),
+    ],
+)
+def test_orders_of_roads(vertices: int, arcs: int, seconds: float) -> None:
+    """Seconds of a core that the orders of grids and of New York took."""
+    assert seconds / 1.5 < order_seconds(vertices, arcs) < 1.5 * seconds
 
 
 def test_single_is_for_gpus() -> None:
