@@ -77,11 +77,9 @@ def main(target: Path, which: str) -> None:
 def run_commands() -> None:
     """Run usual commands on the CPU, on graphs that are written to this folder."""
     from groute_py import generate, write_graph
-    from groute_py.device.cpu import team
     from groute_py.system import threads
 
     threads.available_cores = lambda: 2
-    team.ARCS_A_THREAD = team.LARGE_ARCS = 1  # a team for a small graph
     Path("named.csv").write_text(NAMED)
     graph = generate("road:30x30")
     for name, kind in GRAPHS.items():
@@ -92,11 +90,23 @@ def run_commands() -> None:
 
 
 def run_seldom_commands() -> None:
-    """Find several routes, cross rasters, use an order from separators, after `run_commands`."""
+    """Find several routes, cross rasters, use an order from separators and teams of threads.
+
+    After `run_commands`.
+    """
     _run(SELDOM)
     cross_rasters()
     answer_by_labels()
     assign_trips()
+    solve_by_teams()
+
+
+def solve_by_teams() -> None:
+    """Solve by several threads, which only large graphs are worth otherwise."""
+    from groute_py.device.cpu import team
+
+    team.ARCS_A_THREAD = team.LEAST_ARCS = 1
+    _run([("sssp", name) for name in UNSORTED])
 
 
 def answer_by_labels() -> None:

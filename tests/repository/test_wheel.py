@@ -162,9 +162,14 @@ if find_spec("cmeel_pth"):
     times, table = groute_py.BPR(graph.weights + 1.0, 9), [[0, 2.0], [1.0, 0]]
     groute_py.assign(graph, table, times=times, skims=["time"], device="cpu")
     assert forms() == saved, forms() - saved
+
+large = groute_py.generate("road:400x400")
+for kind in ("int32", "float64"):
+    groute_py.sssp(large.with_weights(large.weights.astype(kind)), 80200, device="cpu")
+    assert forms() == saved, forms() - saved
 """
 """The kernels that take arcs in order, and in another one, those of trees within a cutoff, of
-rasters, and of an order from separators."""
+rasters, of an order from separators, and of several threads."""
 
 
 def test_kernels_of_usual_work_are_of_the_build(tmp_path: Path) -> None:
