@@ -18,7 +18,7 @@ from groute_py.comm.base import Channel
 from groute_py.device.grid import Grid
 from groute_py.device.registry import kind_of, of_module
 from groute_py.errors import InputError, VerificationError, everywhere
-from groute_py.grids.request import GridRequest, check_greatest
+from groute_py.grids.request import GridRequest
 from groute_py.system.environment import local_rank
 
 GRIDS = {"cpu": "groute_py.device.cpu.grid", "cuda": "groute_py.device.cuda.grid"}
@@ -65,7 +65,6 @@ class Band:
             if friction.size > MOST_CELLS:
                 few = f"a rank may have {MOST_CELLS:,}; take more ranks (mpirun)"
                 raise InputError(f"friction has {friction.size:,} cells on a rank; {few}")
-            check_greatest(friction, request.kind)
             place = None if channel.size == 1 else local_rank(channel.rank)
             grid: Grid = of_module(GRIDS[kind_of(device)], "RasterGrid")(self._problem, place)
             self._grid = grid

@@ -92,7 +92,7 @@ def cost_distance(
         friction: cost of a unit of length in each cell, shape (rows, columns), NumPy, CuPy, an
             xarray DataArray, or another array. Cells that are NaN, infinite, 0 or negative are
             barriers, as are those whose steps would cost less than the least normal number.
-            Others are at most half of the greatest number of the type of distances.
+            No step joins two cells whose costs together are beyond what the type holds.
             Distances are float64 for float64 and for integers of 32 bits or more, else float32.
         sources: rows and columns, integers of shape (k, 2); or an array of the friction's shape,
             whose cells that are neither 0 nor NaN are sources, row by row (of two columns: no

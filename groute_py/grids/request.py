@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from groute_py.device.base import bound_within
 from groute_py.device.grid import GridProblem
 from groute_py.errors import InputError, check_cutoff, check_positive, quote
-from groute_py.graph.arrays import AT_ONCE, host_array, on_device
-from groute_py.system.threads import in_slices
+from groute_py.graph.arrays import host_array
 
 SAMPLE = 256
 """Rows and columns from which the mean friction is taken, about."""
@@ -67,22 +66,6 @@ def request_of(
     unique = np.unique(cells, return_index=True)
     bound = bound_within(inf if cutoff is None else cutoff, kind)
     return GridRequest(shape, kind, places, *unique, halves, bound)
-
-
-def check_greatest(friction: Any, kind: np.dtype[Any]) -> None:
-    """Raise `InputError` if the sum of two cells, on the host or a GPU, may be beyond the type."""
-    if friction.dtype.kind != "f":
-        return
-    most = np.finfo(kind).max / 2
-
-    def is_beyond(rows: slice) -> bool:
-        part = friction[rows]
-        return bool(((part > most) & (part < inf)).any())
-
-    count, columns = friction.shape
-    if any(in_slices(count, count if on_device(friction) else -(-AT_ONCE // columns), is_beyond)):
-        why = f"half of the greatest {kind}, as a step adds that of two cells"
-        raise InputError(f"friction must be infinite or at most {most:.6g}, {why}; scale it down")
 
 
 def values_of(raster: Any) -> Any:

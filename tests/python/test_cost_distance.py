@@ -88,22 +88,11 @@ def test_costs_that_a_gpu_takes_for_nothing_are_barriers(
 @pytest.mark.parametrize("kind", ["float32", "float64"])
 def test_costs_that_no_type_holds(kind: str, device: str) -> None:
     most = np.finfo(kind).max
-    friction = np.array([[most / 4, most / 4, most / 2, most / 2, 1]], kind)
+    friction = np.array([[most / 4, most / 4, most / 2, most, 1]], kind)
     result = cost_distance(friction, [(0, 0)], **ALL, device=device)
     assert np.allclose(result.distance[0, :3] / most, [0, 0.25, 0.625])
     assert np.isinf(result.distance[0, 3:]).all()
     assert result.allocation.tolist() == [[0, 0, 0, -1, -1]]
-
-
-@pytest.mark.parametrize("kind", ["float32", "float64"])
-def test_no_sum_of_two_cells_is_beyond_the_type(kind: str, device: str) -> None:
-    most = np.finfo(kind).max
-    friction = np.array([[most / 2, most / 2, np.inf, np.nan, 1]], kind)
-    result = cost_distance(friction, [(0, 0)], cell_size=0.125, device=device)
-    assert result.distance[0].tolist() == [0, most / 16, np.inf, np.inf, np.inf]
-    friction[0, 4] = np.nextafter(most / 2, np.inf, dtype=kind)
-    with pytest.raises(InputError, match=r"friction must be infinite or at most .* a step adds"):
-        cost_distance(friction, [(0, 0)], cell_size=0.125, device=device)
 
 
 def test_a_raster_of_sources(device: str) -> None:
