@@ -1,6 +1,6 @@
 """Compile CPU kernels for the wheel: ``python compile_kernels.py FOLDER usual`` or ``all``.
 
-``usual`` leaves those of `run_seldom_commands` to their first use, which takes 4 to 20 s then.
+``usual`` leaves those of `run_seldom_commands` to their first use, which takes 2 to 20 s then.
 `hatch_build.py` runs it in a process of its own, since Numba reads the processor to compile for
 from the environment when it is imported.
 """
@@ -43,18 +43,19 @@ COMMANDS = (
     ("apsp", "integers.gr", "--reduce", "max"),
     ("sssp", "integers.gr", "--prepare"),
     ("prepare", "integers.gr", "-o", "it.prepared"),
-    ("route", "it.prepared", "--from", "1", "--to", "500", "-o", "routes.csv"),
+)
+
+SELDOM = (
+    *(
+        ("route", "it.prepared", "--from", "1", "--to", "500", *words, "-o", "routes.csv")
+        for words in ((), ("-k", "2"), ("-k", "2", "--loops"), ("--alternatives", "1"))
+    ),
     (
         *("isochrone", "it.prepared", "--each", "--from", "random:20", "--limits", "9"),
         *("-o", "reach.csv"),
     ),
 )
 """The last has more trees within a cutoff than sweeps find: `PATIENCE` of CPU contraction."""
-
-SELDOM = tuple(
-    ("route", "it.prepared", "--from", "1", "--to", "500", *words, "-o", "routes.csv")
-    for words in (("-k", "2"), ("-k", "2", "--loops"), ("--alternatives", "1"))
-)
 
 
 def main(target: Path, which: str) -> None:
@@ -90,7 +91,7 @@ def run_commands() -> None:
 
 
 def run_seldom_commands() -> None:
-    """Find several routes, cross rasters, use an order from separators and teams of threads.
+    """Find routes, cross rasters, use an order from separators and teams of threads.
 
     After `run_commands`.
     """
