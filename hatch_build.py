@@ -56,7 +56,7 @@ class KernelsHook(BuildHookInterface):
 
     def dependencies(self) -> list[str]:
         """What the compilation needs in an isolated environment."""
-        needed = ["numpy>=1.26", "numba>=0.60", "click>=8.2", "rich>=13"]
+        needed = ["numpy>=1.26", "numba>=0.60", "click>=8.2"]
         if _wanted_gpu_kernels() and sys.platform == "linux":
             needed += ["cuda-bindings>=13", "nvidia-cuda-nvrtc>=13"]
         return needed
