@@ -114,23 +114,6 @@ def test_a_run_after_one_that_was_lost(tmp_path: Path, graph: Graph) -> None:
     assert listing(tmp_path) == []
 
 
-@pytest.mark.parametrize("locked", [False, True])
-def test_a_folder_whose_run_ended_before_it_signed(
-    tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch, *, locked: bool
-) -> None:
-    """The next run takes it; it leaves one in which somebody else has a lock."""
-    monkeypatch.setattr(many_folder, "BEGINS_S", 0)
-    folder = tmp_path / "out.npy.partial"
-    folder.mkdir()
-    if locked:
-        (folder / "lock").write_text("mine")
-        with pytest.raises(InputError, match="is not of a run of groute-py"):
-            solved(tmp_path / "out.npy", job_of(graph))
-        (folder / "lock").write_text("")
-    solved(tmp_path / "out.npy", job_of(graph))
-    assert listing(tmp_path) == ["out.npy"]
-
-
 @pytest.mark.parametrize("resume", [False, True])
 def test_a_file_in_place_of_the_folder(tmp_path: Path, graph: Graph, *, resume: bool) -> None:
     (tmp_path / "out.npy.partial").write_text("mine")

@@ -149,7 +149,7 @@ def test_labels_are_tried_again_after_a_shortage(monkeypatch: pytest.MonkeyPatch
             def refuse(*_: Any) -> None:
                 raise GraphError("labels would take 9 bytes, and 8 are free")
 
-            short.setattr(own, "customized", refuse)
+            short.setattr(own, "Customized", refuse)
             short.setattr(own, "PATIENCE", 1e7)
             routes = solver.route(pairs)
             assert "no labels: labels would take 9 bytes" in routes.statistics["reason"]

@@ -1,8 +1,8 @@
 """The folder OUT.partial of a run: opened once, not through a link, and only if it is a run's.
 
 All files in it are reached through the open folder, so that what takes its name meanwhile is not
-touched. A run signs the file ``lock``. A folder that has anything else without that belongs to
-somebody else and stays as it is, and so does every file that does not have the name of a run's.
+touched. A run signs the file ``lock``; a folder without that belongs to somebody else and stays as
+it is, and so does every file that does not have the name of a run's.
 """
 
 from __future__ import annotations
@@ -194,24 +194,21 @@ BEGINS_S, POLL_S = 1.0, 0.02
 
 
 def _check_own(path: Path, folder: int) -> None:
-    """Let a run sign a folder that it has just made; one that ended meanwhile has left it bare."""
     end = time.monotonic() + BEGINS_S
-    while (signature := _signature(folder)) != SIGNATURE:
-        if signature or set(_names(folder)) - {LOCK}:
-            problem = "is there already and is not of a run of groute-py"
-            raise InputError(f"{path}: {problem}; {_ADVICE}")
-        if time.monotonic() > end:
-            return
-        time.sleep(POLL_S)
+    while not _is_signed(folder):
+        if not set(_names(folder)) - {LOCK} and time.monotonic() < end:
+            time.sleep(POLL_S)
+            continue
+        raise InputError(f"{path}: is there already and is not of a run of groute-py; {_ADVICE}")
 
 
-def _signature(folder: int) -> bytes:
+def _is_signed(folder: int) -> bool:
     try:
         lock = os.open(LOCK, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
     except FileNotFoundError:
-        return b""
+        return False
     try:
-        return os.read(lock, len(SIGNATURE) + 1)
+        return os.read(lock, len(SIGNATURE) + 1) == SIGNATURE
     finally:
         os.close(lock)
 
