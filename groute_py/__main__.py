@@ -21,7 +21,7 @@ def run() -> NoReturn:
     from groute_py.system.environment import end_job
 
     def end(number: int, frame: FrameType | None) -> NoReturn:
-        """Nothing is open yet; what is raised while modules are imported may be dropped."""
+        """End at once: nothing is open yet, and imports may drop what a handler raises."""
         end_job(INTERRUPTED)
         os._exit(INTERRUPTED)
 

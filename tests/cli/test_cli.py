@@ -68,15 +68,15 @@ class TestHelp:
         assert done.stderr.splitlines()[-1] == "[]", done.stderr
 
     def test_in_no_time(self) -> None:
-        def seconds() -> float:
-            """Of a processor, for others may be busy with something else."""
+        def processor_seconds() -> float:
+            """Measure a process apart from what else keeps the machine busy."""
             before = getrusage(RUSAGE_CHILDREN)
             words = [sys.executable, "-m", "groute_py", "--help"]
             subprocess.run(words, stdout=subprocess.DEVNULL, check=True)
             after = getrusage(RUSAGE_CHILDREN)
             return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
-        assert min(seconds() for _ in range(3)) < 1.0
+        assert min(processor_seconds() for _ in range(3)) < 1.0
 
     def test_exit_codes_are_in_it(self, run: Run) -> None:
         text = " ".join(run("--help").stdout.split())

@@ -51,7 +51,7 @@ runpy.run_module("groute_py.launch", run_name="__main__")
     ],
 )
 def test_an_interrupt_before_a_command_begins(code: str, words: list[str], ends: int) -> None:
-    """It leaves no traceback."""
+    """Leave no traceback."""
     done = executed(code, *words)
     assert (done.returncode, done.stderr) == (ends, "")
 
@@ -252,7 +252,7 @@ for number in count(1):
 
 
 def test_a_signal_while_a_team_starts() -> None:
-    """After each call Python may run a handler; its error must leave no thread waiting."""
+    """Let no error of a handler, which Python may run after each call, leave a thread waiting."""
     assert executed(TEAM).returncode == 0
 
 
