@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from support.emulation.cpp import LIBRARIES
@@ -107,17 +108,18 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     "file",
     [pytest.param(f, marks=[pytest.mark.slow] if f in LONG else []) for f in SELECTED],
 )
-def test_in_emulation(file: str) -> None:
-    done = in_emulation(file)
+def test_in_emulation(file: str, tmp_path: Path) -> None:
+    done = in_emulation(file, tmp_path)
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
     said = re.search(r"(\d+) passed", done.stdout)
     assert said is not None, done.stdout[-1000:]
     assert int(said[1]) >= SELECTED[file][1]
 
 
-def in_emulation(file: str) -> subprocess.CompletedProcess[str]:
+def in_emulation(file: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run `file` by a pytest of its own; those that share a folder fail by clearing up at once."""
     plugins = ["-p", "support.emulation.plugin", "-p", "no:cacheprovider"]
-    words = ["-m", "pytest", "-q", *plugins, "-m", "gpu"]
+    words = ["-m", "pytest", "-q", *plugins, f"--basetemp={folder / 'run'}"]
     paths = [str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])]
     gpus = "4" if file in WITH_SEVERAL else "1"
     blocks = str(BLOCKS.get(file, 1))
