@@ -10,11 +10,10 @@ all else once more, with the weights that are left then.
 ``order_s`` are the seconds of `groute_py.customize`; those below are medians of repeated calls.
 ``update_s``: `Customized.update` with weights that lie on the device; ``upload_s``: with NumPy's.
 ``first_pair_s``: the first pair after new weights, which fills labels on a GPU. ``some_s``: an
-update of `SOME` arcs. ``pairs_s``: N pairs, from and to the device; ``few_s`` and ``many_s``:
-10,000 and 1,000,000 pairs of NumPy's arrays to NumPy's array. ``matrix_s``: K × K distances in host
-memory. ``row_s``, ``rows_s``: from one source, and from `ROWS`, to all vertices, on the device; as
-many as give `MOST_DISTANCES`, at most.
-``paths_s``: the paths of `SOME` pairs.
+update of `SOME` arcs. ``pairs_s``: N pairs, from and to the device; ``host_pairs_s``, ``few_s`` and
+``many_s``: those, 10,000 and 1,000,000 of NumPy's arrays to NumPy's array. ``matrix_s``: K × K
+distances in host memory. ``row_s``, ``rows_s``: from one source, and from `ROWS`, to all vertices,
+on the device; as many as give `MOST_DISTANCES`, at most. ``paths_s``: the paths of `SOME` pairs.
 
 ``routingkit``: seconds of RoutingKit (``routingkit-cch``) on one core with the same order: its
 customization, and its 10,000 pairs, a call each.
@@ -102,7 +101,8 @@ def _measure(channel: Channel, case: Case, device: str, repeat: int) -> Record:
     clock = Clock(device, repeat)
     there = [place(some) for some in weights]
     ends = random.integers(0, graph.vertex_count, (2, MANY))
-    few, near = ends[:, :FEW], [place(_drawn(random, graph, case.count)) for _ in range(2)]
+    far = [_drawn(random, graph, case.count) for _ in range(2)]
+    few, near = ends[:, :FEW], [place(some) for some in far]
     rows = min(ROWS[device], MOST_DISTANCES // graph.vertex_count + 1)
     begins = place(_drawn(random, graph, rows))
     side = min(SIDE[device], graph.vertex_count)
@@ -119,6 +119,7 @@ def _measure(channel: Channel, case: Case, device: str, repeat: int) -> Record:
         "first_pair_s": clock(lambda: town.pairs([0], [0]), lambda: town.update(there[0])),
         "pairs": case.count,
         "pairs_s": clock(lambda: town.pairs(*near)),
+        "host_pairs_s": clock(lambda: town.pairs(*far)),
         "few_s": clock(lambda: town.pairs(*few)),
         "many_s": clock(lambda: town.pairs(*ends)),
         "matrix_side": side,

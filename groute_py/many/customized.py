@@ -24,7 +24,7 @@ from groute_py.graph.ids import Positions
 from groute_py.io.tables.columns import Columns
 from groute_py.many.new_weights import arcs_in, checked_weights, in_units, unit_for
 from groute_py.many.paths import PathFinder
-from groute_py.many.sources import vertices_in
+from groute_py.many.sources import all_below, vertices_in
 from groute_py.results.distances import UNREACHED
 from groute_py.source.graph_source import GraphSource
 from groute_py.system.environment import local_rank
@@ -318,7 +318,7 @@ class Customized:
             return vertices_in(self._graph, vertices, role)
         count, values = self._graph.vertex_count, host_array(values)
         is_list = values.ndim == 1 and len(values) and values.dtype.kind in "iu"
-        if is_list and int(values.min()) >= 0 and int(values.max()) < count:
+        if is_list and all_below(values, count):
             return values
         return vertices_in(self._graph, values, role)
 

@@ -19,6 +19,7 @@ from groute_py.io.pairs import read_sources
 from groute_py.io.text.lines import whole_lines
 from groute_py.system.memory_limits import check_room
 from groute_py.system.paths import is_file_there
+from groute_py.system.threads import in_slices
 
 Locator = Callable[[Graph], NDArray[np.int64]]  # finds the positions of vertices in a graph
 
@@ -32,8 +33,10 @@ Vertices = Sequence[int | str] | NDArray[Any] | Positions | Locator
 SEED = 27491095
 """Seed of the sources drawn at random: the same ones each time, as --resume needs."""
 
-
 LISTED_BYTES = 64  # bytes of an id in a list, at least
+
+SLICE = 1 << 20
+"""Vertices that a thread checks in one go."""
 
 
 def sources_of(
@@ -100,11 +103,24 @@ def checked(
     if sources.ndim != 1 or len(sources) == 0:
         problem = f"one alone; write [{role}]" if sources.ndim == 0 else f"of shape {sources.shape}"
         raise InputError(f"{plural(role)} must be a list of at least one vertex, not {problem}")
-    wrong = (sources < 0) | (sources >= count)
-    if wrong.any():
-        first = int(sources[wrong.argmax()])
+    if not all_below(sources, count):
+        first = int(sources[((sources < 0) | (sources >= count)).argmax()])
         raise InputError(f"{role} {first} is not a vertex of {graph}; vertices are 0..{count - 1}")
     return sources
+
+
+def all_below(values: NDArray[Any], count: int) -> bool:
+    """Return whether integers, shape (k,), are all at least 0 and less than ``count``.
+
+    >>> all_below(np.array([0, 2]), 3), all_below(np.array([-1]), 3)
+    (True, False)
+    """
+
+    def are_below(part: slice) -> bool:
+        some = values[part]
+        return int(some.min()) >= 0 and int(some.max()) < count
+
+    return all(in_slices(len(values), SLICE, are_below))
 
 
 def _lines_of(path: Path) -> list[str]:
