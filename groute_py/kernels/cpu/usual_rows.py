@@ -41,14 +41,15 @@ def scan_rows(
     decimals: bool,
     seed: np.uint64,
     texts: NDArray[np.uint32],
-    numbers: NDArray[Any],
+    numbers: tuple[NDArray[np.int64], NDArray[np.float64]],
 ) -> tuple[np.int64, int, np.int64]:
     """Read rows of whole lines of text from ``start`` until the end or a line that is not usual.
 
     Each field of a line has one of ``kinds`` (`ANY`, `TEXT`, `NAME`, `INTEGER` or `NUMBER`) and a
-    column of ``texts`` (uint32, (rows, columns, 3): start, size and hash) or ``numbers`` (int64, or
-    float64 with ``decimals``). With ``marks`` a line that begins with ``#``, ``%`` or ``//`` may be
-    a comment. ``seed`` is that of `groute_py.kernels.cpu.names.hash_of`.
+    column of ``texts`` (uint32, (rows, columns, 3): start, size and hash) or ``numbers``: one piece
+    of memory as integers and as floats, which ``decimals`` chooses. With ``marks`` a line that
+    begins with ``#``, ``%`` or ``//`` may be a comment. ``seed`` is that of
+    `groute_py.kernels.cpu.names.hash_of`.
 
     Returns position, lines taken and rows filled; the text is done where the position is its
     length.
@@ -90,9 +91,10 @@ def _row(
     seed: np.uint64,
     row: np.uint64,
     texts: NDArray[np.uint32],
-    numbers: NDArray[Any],
+    numbers: tuple[NDArray[np.int64], NDArray[np.float64]],
 ) -> np.uint64:
     """Read the fields of a line; where it ends, or `NOWHERE` if it is not usual."""
+    whole_numbers, fractions = numbers
     is_usual, field = True, 0
     while is_usual and field < len(kinds):
         start, stop, p = _field(text, p, separator)
@@ -100,12 +102,14 @@ def _row(
         is_usual = p != NOWHERE and (start < stop or kind <= TEXT)
         if is_usual and kind == NUMBER:
             whole, end = integer(text, start)
-            if end == stop:
-                numbers[row, column] = whole
-                if decimals and not -EXACT <= whole <= EXACT:
+            if end == stop and not decimals:
+                whole_numbers[row, column] = whole
+            elif end == stop:
+                fractions[row, column] = whole
+                if not -EXACT <= whole <= EXACT:
                     end = NOWHERE
             elif decimals and end != NOWHERE and is_fraction(text[end]):
-                numbers[row, column], end = decimal(text, start)
+                fractions[row, column], end = decimal(text, start)
             is_usual = end == stop
         elif is_usual and kind != ANY:
             texts[row, column, START], texts[row, column, SIZE] = start, stop - start

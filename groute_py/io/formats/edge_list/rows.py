@@ -198,7 +198,7 @@ class NamedLines(CarefulLines):
             kind is np.float64,
             SEED,
             texts,
-            numbers,
+            (numbers.view(np.int64), numbers.view(np.float64)),
         )
         if stop == start:
             return _Scanned(start)
