@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import ctypes
 from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, files
 from typing import Any
 
 import numpy as np
@@ -80,13 +79,15 @@ def _place(values: Numbers) -> Any:
 
 def _library() -> ctypes.CDLL:
     try:
-        with suppress(PackageNotFoundError):  # METIS may contain it
+        with suppress(ImportError):  # METIS may contain it
             ctypes.CDLL(_path(*GKLIB))  # now: METIS has no path to it
         return ctypes.CDLL(_path(*METIS))
-    except (PackageNotFoundError, ValueError, OSError) as problem:
+    except (ImportError, ValueError, OSError) as problem:
         raise SetupError(f"an order from separators takes METIS ({problem}); {INSTALL}") from None
 
 
 def _path(package: str, name: str) -> str:
+    from importlib.metadata import files  # which takes 10 ms to import
+
     (path,) = (path for path in files(package) or () if path.stem == name)
     return str(path.locate())
