@@ -1,7 +1,7 @@
 """Compile CUDA kernels for the wheel: ``python compile_gpu_kernels.py FOLDER [usual|all [sm_90]]``.
 
 NVRTC compiles without a GPU or a driver. ``usual`` takes a minute of one core for each processor,
-``all`` ten.
+``all`` 15.
 """
 
 from __future__ import annotations
