@@ -128,6 +128,7 @@ def test_narrower_bucket(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_widened_buckets(monkeypatch: pytest.MonkeyPatch, least: int) -> None:
     """Buckets with little work, where arcs are few and nobody has named a width."""
     monkeypatch.setattr(team, "LEAST_WORK", least)
+    monkeypatch.setattr(team, "FIRST_ROOM", 1 << 12)  # lists that grow end a run of buckets
 
     def steps(spec: str, count: int, **options: object) -> int:
         graph = generate(spec)
