@@ -283,6 +283,18 @@ def test_labels_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
     assert town.matrix([3, 9], [7, 0, 3]).tolist() == expected.tolist()
 
 
+def test_a_wrong_end_among_many(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each thread looks at a part of the vertices."""
+    monkeypatch.setattr("groute_py.many.sources.SLICE", 2)
+    town = customize(graph_of(3, [(0, 1, 4), (1, 2, 3)]), device=device)
+    right = [0, 1, 2, 2, 1]
+    assert town.pairs([0] * 5, right).tolist() == [0, 4, 7, 7, 4]
+    for place in range(5):
+        wrong = [*right[:place], 3, *right[place + 1 :]]
+        with pytest.raises(InputError, match="target 3 is not a vertex"):
+            town.pairs([0] * 5, wrong)
+
+
 def test_wrong_ends(device: str) -> None:
     town = customize(graph_of(3, [(0, 1, 4), (1, 2, 3)]), device=device)
     for ends, problem in [
