@@ -101,8 +101,8 @@ def _measure(channel: Channel, case: Case, device: str, repeat: int) -> Record:
     clock = Clock(device, repeat)
     there = [place(some) for some in weights]
     ends = random.integers(0, graph.vertex_count, (2, MANY))
-    far = [_drawn(random, graph, case.count) for _ in range(2)]
-    few, near = ends[:, :FEW], [place(some) for some in far]
+    on_host = [_drawn(random, graph, case.count) for _ in range(2)]
+    few, on_device = ends[:, :FEW], [place(some) for some in on_host]
     rows = min(ROWS[device], MOST_DISTANCES // graph.vertex_count + 1)
     begins = place(_drawn(random, graph, rows))
     side = min(SIDE[device], graph.vertex_count)
@@ -118,8 +118,8 @@ def _measure(channel: Channel, case: Case, device: str, repeat: int) -> Record:
         "upload_s": clock(lambda: town.update(weights[next(turns) % 2])),
         "first_pair_s": clock(lambda: town.pairs([0], [0]), lambda: town.update(there[0])),
         "pairs": case.count,
-        "pairs_s": clock(lambda: town.pairs(*near)),
-        "host_pairs_s": clock(lambda: town.pairs(*far)),
+        "pairs_s": clock(lambda: town.pairs(*on_device)),
+        "host_pairs_s": clock(lambda: town.pairs(*on_host)),
         "few_s": clock(lambda: town.pairs(*few)),
         "many_s": clock(lambda: town.pairs(*ends)),
         "matrix_side": side,

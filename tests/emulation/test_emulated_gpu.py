@@ -117,7 +117,7 @@ def test_in_emulation(file: str, tmp_path: Path) -> None:
 
 
 def in_emulation(file: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run `file` by a pytest of its own; those that share a folder fail by clearing up at once."""
+    """Run a file by a pytest with a folder of its own: two that clear up one folder may fail."""
     plugins = ["-p", "support.emulation.plugin", "-p", "no:cacheprovider"]
     words = ["-m", "pytest", "-q", *plugins, f"--basetemp={folder / 'run'}"]
     paths = [str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])]

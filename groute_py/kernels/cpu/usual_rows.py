@@ -46,8 +46,8 @@ def scan_rows(
     """Read rows of whole lines of text from ``start`` until the end or a line that is not usual.
 
     Each field of a line has one of ``kinds`` (`ANY`, `TEXT`, `NAME`, `INTEGER` or `NUMBER`) and a
-    column of ``texts`` (uint32, (rows, columns, 3): start, size and hash) or ``numbers``: one piece
-    of memory as integers and as floats, which ``decimals`` chooses. With ``marks`` a line that
+    column of ``texts`` (uint32, (rows, columns, 3): start, size and hash) or ``numbers``: the same
+    memory as int64 and as float64; with ``decimals`` floats are stored. With ``marks`` a line that
     begins with ``#``, ``%`` or ``//`` may be a comment. ``seed`` is that of
     `groute_py.kernels.cpu.names.hash_of`.
 

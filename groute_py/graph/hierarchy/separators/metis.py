@@ -87,7 +87,7 @@ def _library() -> ctypes.CDLL:
 
 
 def _path(package: str, name: str) -> str:
-    from importlib.metadata import files  # which takes 10 ms to import
+    from importlib.metadata import files  # here, since every command would wait 6 ms for it
 
     (path,) = (path for path in files(package) or () if path.stem == name)
     return str(path.locate())
