@@ -9,11 +9,12 @@ all else once more, with the weights that are left then.
 
 ``order_s`` are the seconds of `groute_py.customize`; those below are medians of repeated calls.
 ``update_s``: `Customized.update` with weights that lie on the device; ``upload_s``: with NumPy's.
-``first_pair_s``: the first pair after new weights, which fills labels on a GPU. ``some_s``: an
-update of `SOME` arcs. ``pairs_s``: N pairs, from and to the device; ``host_pairs_s``, ``few_s`` and
-``many_s``: those, 10,000 and 1,000,000 of NumPy's arrays to NumPy's array. ``matrix_s``: K × K
-distances in host memory. ``row_s``, ``rows_s``: from one source, and from `ROWS`, to all vertices,
-on the device; as many as give `MOST_DISTANCES`, at most. ``paths_s``: the paths of `SOME` pairs.
+``first_pair_s``, ``labels_s``: one pair, and `MANY` on the device, after new weights; many fill
+labels. ``some_s``: an update of `SOME` arcs. ``pairs_s``: N pairs, from and to the device;
+``host_pairs_s``, ``few_s``, ``many_s``: those, 10,000 and 1,000,000 of NumPy's arrays to NumPy's
+array. ``matrix_s``: K × K distances in host memory. ``row_s``, ``rows_s``: from one source, and
+from `ROWS`, to all vertices, on the device; as many as give `MOST_DISTANCES`, at most.
+``paths_s``: the paths of `SOME` pairs.
 
 ``routingkit``: seconds of RoutingKit (``routingkit-cch``) on one core with the same order: its
 customization, and its 10,000 pairs, a call each.
@@ -102,7 +103,8 @@ def _measure(channel: Channel, case: Case, device: str, repeat: int) -> Record:
     there = [place(some) for some in weights]
     ends = random.integers(0, graph.vertex_count, (2, MANY))
     on_host = [_drawn(random, graph, case.count) for _ in range(2)]
-    few, on_device = ends[:, :FEW], [place(some) for some in on_host]
+    few, ends_there = ends[:, :FEW], [place(some) for some in ends]
+    on_device = [place(some) for some in on_host]
     rows = min(ROWS[device], MOST_DISTANCES // graph.vertex_count + 1)
     begins = place(_drawn(random, graph, rows))
     side = min(SIDE[device], graph.vertex_count)
@@ -116,7 +118,8 @@ def _measure(channel: Channel, case: Case, device: str, repeat: int) -> Record:
         "order_s": order_s,
         "update_s": clock(lambda: town.update(there[next(turns) % 2])),
         "upload_s": clock(lambda: town.update(weights[next(turns) % 2])),
-        "first_pair_s": clock(lambda: town.pairs([0], [0]), lambda: town.update(there[0])),
+        "first_pair_s": clock(lambda: town.pairs(*ends[:, :1]), lambda: town.update(there[0])),
+        "labels_s": clock(lambda: town.pairs(*ends_there), lambda: town.update(there[0])),
         "pairs": case.count,
         "pairs_s": clock(lambda: town.pairs(*on_device)),
         "host_pairs_s": clock(lambda: town.pairs(*on_host)),

@@ -24,6 +24,13 @@ MAKERS: Makers = {
 """Makers of customizations, by the kind of device."""
 
 
+def about_labels(shares: int, shortage: str) -> str:
+    """Say what is unusual about labels in so many shares, or why there is no room for them."""
+    if shortage:
+        return f"no labels: {shortage}"
+    return f"{shares} ranks have a share of the labels each" if shares > 1 else ""
+
+
 class Customization(Protocol):
     """A customizable hierarchy on a device, with the weights of the graph's arcs.
 
@@ -31,7 +38,7 @@ class Customization(Protocol):
     """
 
     label: str
-    shares: int  # of the labels, on as many ranks; 1 if this one has all or none
+    about_labels: str  # if ranks have them in shares, or they have no room
     kind: Lengths
     weights: Any
 

@@ -93,7 +93,12 @@ SWEEP = Program(
 """Trees out of a contraction hierarchy."""
 
 CUSTOMIZATION = Program(
-    ("customization/customize.cu", "customization/labels.cu", "customization/rows.cu")
+    (
+        "customization/customize.cu",
+        "customization/labels.cu",
+        "customization/climbs.cu",
+        "customization/rows.cu",
+    )
 )
 """Customizes a hierarchy from separators, and looks up distances; for integers."""
 

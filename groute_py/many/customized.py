@@ -185,8 +185,8 @@ class Customized:
             leads; float64 and infinity if weights are floats.
 
         Raises:
-            GraphError: a distance does not fit in 62 bits, labels do not fit in memory, or
-                ``weights`` are wrong, as for `update`.
+            GraphError: a distance does not fit in 62 bits, or ``weights`` are wrong, as for
+                `update`.
             InputError: an end is not a vertex, or there are not as many sources as targets.
 
         >>> line = customize(([0, 1, 2, 2], [1, 2], [4, 3]), device="cpu")
@@ -198,9 +198,9 @@ class Customized:
             return self._answer(lambda: self._device.pairs(*ends), weights)
 
     @property
-    def shares(self) -> int:
-        """Into how many shares the ranks of this host have split the labels; 1 if not at all."""
-        return self._device.shares
+    def about_labels(self) -> str:
+        """What is unusual about the labels: ranks have shares of them, or there is no room."""
+        return self._device.about_labels
 
     def share(self, count: int) -> None:
         """Have labels on the ranks of this host, if they pay for so many pairs. Collective.
@@ -208,7 +208,7 @@ class Customized:
         What is asked next, each rank answers by itself.
 
         Raises:
-            GraphError: labels do not fit in memory, also if each rank has a share of them.
+            GraphError: a distance does not fit in 62 bits.
         """
         with self._lock:
             if any(self._channel.gather(self._device.kind is WIDE)):

@@ -121,8 +121,8 @@ class GraphLabels:
                 self._shortage, now = str(problem), time.monotonic()
                 self._again = now + PATIENCE * (now - start_s)
             return replace(other, reason=f"{other.reason}; no labels: {problem}")
-        if ready.shares > 1:
-            reason = f"{reason}; {ready.shares} ranks have a share of the labels each"
+        if ready.about_labels:
+            reason = f"{reason}; {ready.about_labels}"
         return Choice(LABELS, options.device, reason)
 
     def update(self, weights: Any, arcs: Any) -> None:

@@ -52,7 +52,7 @@ STRUCTS = [
     (PULL, "Incoming Sweep"),
     (CONTRACTION, "Skeleton Shortcuts"),
     (SWEEP, "Hierarchy Searches TreeReport NearestReport Keyed"),
-    (CUSTOMIZATION, "Labels"),
+    (CUSTOMIZATION, "Labels Upward"),
     (GENERATE, "RandomGraph Weights"),
     (LEVELS, "LevelGraph LevelBatch"),
     (GRID, "Raster Tiles Rounds"),

@@ -101,9 +101,6 @@ def test_memory_is_asked_for() -> None:
     memory = cp.memory  # type: ignore[attr-defined, unused-ignore]
     whole = memory.size
     try:
-        memory.size = memory.taken + 50_000
-        with pytest.raises(GraphError, match=r"labels of all vertices would take .* bytes"):
-            town.pairs([0], [1])
         memory.size = memory.taken + 5_000
         with pytest.raises(GraphError, match=r"a customizable hierarchy would take .* bytes"):
             customize(graph, device="cuda")
@@ -113,4 +110,76 @@ def test_memory_is_asked_for() -> None:
         assert town.rows([399])[0, 399] == 0
     finally:
         memory.size = whole
-    assert len(town.pairs([0], [1])) == 1
+
+
+@pytest.mark.skipif(not EMULATED, reason="memory is counted in emulation")
+def test_labels_that_have_no_room() -> None:
+    """Pairs are answered without; labels are tried again after as many pairs more."""
+    import cupy as cp
+
+    graph = generate("road:20x20")
+    town, right = customize(graph, device="cuda"), customize(graph, device="cpu")
+    ends = np.arange(60), np.arange(60)[::-1].copy()
+    town.rows([0])  # whose sweeps stay
+    device: Any = town._device
+    memory = cp.memory  # type: ignore[attr-defined, unused-ignore]
+    whole = memory.size
+    try:
+        memory.size = memory.taken + 50_000
+        assert (town.pairs(*ends) == right.pairs(*ends)).all()
+        few = ends[0][:4], ends[1][:4]
+        assert (town.matrix(*few) == right.matrix(*few)).all()
+        assert device._labels is None
+    finally:
+        memory.size = whole
+    town.pairs([0], [1])
+    assert device._labels is None
+    assert (town.pairs(*ends) == right.pairs(*ends)).all()
+    assert device._labels is not None
+
+
+def test_labels_are_filled_when_they_pay(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("groute_py.device.cuda.hierarchy.customization.PAIRS_A_LABEL", 1 / 8)
+    graph = generate("road:12x12")
+    town, right = customize(graph, device="cuda"), customize(graph, device="cpu")
+    device: Any = town._device
+    ends = np.arange(9), np.arange(100, 109)
+    for other in (graph.weights, graph.weights[::-1].copy()):
+        town.update(other)
+        right.update(other)
+        for is_filled in (False, True):
+            assert (town.pairs(*ends) == right.pairs(*ends)).all()
+            assert (device._labels is not None and not device._labels.are_due) == is_filled
+
+
+@pytest.mark.parametrize("room", [0, 1 << 20])
+def test_pairs_without_labels(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By sweeps, where a block has no room for the ancestors, too."""
+    import cupy as cp
+
+    place = "groute_py.device.cuda.hierarchy.customization"
+    monkeypatch.setattr(f"{place}.PAIRS_A_LABEL", np.inf)
+    monkeypatch.setattr(f"{place}.MOST_SWEPT", 1)
+    graph = generate("road:12x12")
+    town, right = customize(graph, device="cuda"), customize(graph, device="cpu")
+    device: Any = town._device
+    if room == 0:
+        monkeypatch.setattr(device._gpu, "shared_bytes", room)
+    ends = np.random.default_rng(2).integers(0, graph.vertex_count, (2, 70))
+    for greatest in (99, 2**31 - 1, 2**40, 5):
+        weights = np.random.default_rng(greatest).integers(0, greatest, graph.arc_count)
+        town.update(weights)
+        right.update(weights)
+        assert (town.pairs(*ends) == right.pairs(*ends)).all()
+        there = [cp.asarray(some) for some in ends]
+        assert (town.pairs(*there).get() == right.pairs(*ends)).all()
+        assert (town.matrix(*there).get() == right.matrix(*ends)).all()
+    for wrong in (144, -1):
+        ids = cp.asarray(np.array([0, wrong]))
+        for some in ((ids, ids[:1]), (ids[:1], ids)):
+            with pytest.raises(InputError, match="none of the 144 vertices"):
+                town.matrix(*some)
+        for some in ((ids, ids * 0), (ids * 0, ids)):
+            with pytest.raises(InputError, match="none of the 144 vertices"):
+                town.pairs(*some)
+    assert (town.pairs(*ends) == right.pairs(*ends)).all()

@@ -41,6 +41,15 @@ def every_distance(graph: Graph) -> Any:
     return np.array([scipy_distances(graph, source) for source in range(graph.vertex_count)])
 
 
+@pytest.fixture(params=["by labels", "without labels"])
+def pairs_a_label(request: pytest.FixtureRequest, device: str, monkeypatch: Any) -> None:
+    """Pairs and matrices by labels from the first pair on, or never."""
+    module = {"cpu": "cpu.customization", "cuda": "cuda.hierarchy.customization"}[device]
+    value = 0 if request.param == "by labels" else np.inf
+    monkeypatch.setattr(f"groute_py.device.{module}.PAIRS_A_LABEL", value)
+
+
+@pytest.mark.usefixtures("pairs_a_label")
 @pytest.mark.parametrize("name", GRAPHS)
 def test_graphs(name: str, device: str) -> None:
     graph = GRAPHS[name]()
@@ -55,6 +64,7 @@ def test_graphs(name: str, device: str) -> None:
     assert (town.pairs(sources, targets) == expected.ravel()).all()
 
 
+@pytest.mark.usefixtures("pairs_a_label")
 @pytest.mark.parametrize("part", range(8))
 def test_random_graphs(part: int, device: str) -> None:
     for seed in range(25 * part, 25 * part + (2 if EMULATED else 25)):

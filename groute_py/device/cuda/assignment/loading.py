@@ -8,14 +8,13 @@ from typing import Any
 
 import cupy as cp
 import numpy as np
-from cupy.cuda import runtime
 from numpy.typing import NDArray
 
 from groute_py.device.cuda.assignment.origins import LANES, CudaOrigins, CudaTrees
 from groute_py.device.cuda.hierarchy.customizer import BLOCK, Arcs, LevelLaunches, refuse_large
 from groute_py.device.cuda.runtime.compile import kernels_of
 from groute_py.device.cuda.runtime.gpu import GpuContext
-from groute_py.device.cuda.runtime.launch import Kernels, Repeated
+from groute_py.device.cuda.runtime.launch import Kernels, Repeated, launch_sharing
 from groute_py.device.cuda.runtime.transfer import to_device, to_host
 from groute_py.device.loading import LANES as BLOCK_ORIGINS
 from groute_py.device.loading import PARTS, Load, Origins
@@ -33,9 +32,6 @@ NARROW_VERTICES, NARROW_ARCS = 64, 1024
 
 ANCESTOR_BYTES = 24
 """Shared memory for an ancestor."""
-
-USUAL_SHARED_BYTES = 48 << 10
-"""Shared memory of a block for which nobody has to ask."""
 
 SHARE_OF_ROOM = 0.8
 """Share of free memory that trees take at most."""
@@ -187,13 +183,12 @@ class CudaLoading:
 
     def _per_origin(self, name: str, origins: CudaOrigins, *words: Any) -> None:
         """Launch a kernel by a warp for each origin, with shared memory for its ancestors."""
-        kernel, nbytes = self._kernels[name], ANCESTOR_BYTES * self.hierarchy.level_count
-        if nbytes > USUAL_SHARED_BYTES:
-            kernel.max_dynamic_shared_size_bytes = nbytes
-        kernel((origins.count,), (32,), (origins.struct, *words), shared_mem=nbytes)
+        nbytes = ANCESTOR_BYTES * self.hierarchy.level_count
+        words = origins.struct, *words
+        launch_sharing(self._kernels[name], nbytes, origins.count, 32, words)
 
     def _refuse_deep(self) -> None:
-        most = runtime.getDeviceProperties(self.gpu.id)["sharedMemPerBlockOptin"] // ANCESTOR_BYTES
+        most = self.gpu.shared_bytes // ANCESTOR_BYTES
         if self.hierarchy.level_count > most:
             raise GraphError(
                 f"the hierarchy has {self.hierarchy.level_count:,} levels, and {self.gpu.label} "

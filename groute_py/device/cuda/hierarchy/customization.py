@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import cupy as cp
@@ -9,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.comm.base import Channel
+from groute_py.device.cuda.hierarchy.climbs import CudaClimbs, climb_bytes
 from groute_py.device.cuda.hierarchy.customizer import (
     BLOCK,
-    TOO_WIDE,
     Arcs,
     Customizer,
     refuse_large,
@@ -21,8 +22,9 @@ from groute_py.device.cuda.runtime.compile import kernels_of
 from groute_py.device.cuda.runtime.gpu import GpuContext
 from groute_py.device.cuda.runtime.launch import Kernels, Repeated
 from groute_py.device.cuda.runtime.transfer import put_on_host, to_device, to_host
+from groute_py.device.customization import about_labels
 from groute_py.device.rows import NarrowError
-from groute_py.errors import InputError
+from groute_py.errors import GraphError, InputError
 from groute_py.graph.arrays import on_device
 from groute_py.graph.hierarchy.separators.customizable import CustomizableHierarchy
 from groute_py.graph.hierarchy.separators.lengths import NARROW, Lengths
@@ -77,6 +79,15 @@ NO_SUCH_VERTEX = 2
 ROWS_AT_ONCE = 1 << 15
 """Rows of a matrix in one launch: a grid has a row of blocks for each."""
 
+MOST_SWEPT = 1 << 30
+"""Distances of sweeps at once, about, of which a few are taken."""
+
+RESERVED_BYTES = 1 << 10
+"""Shared memory of a block that a kernel takes beside what it asks for."""
+
+PAIRS_A_LABEL = 1 / 256
+"""Pairs since the last weights, for each vertex, from which labels pay."""
+
 
 class CudaCustomization:
     """A `groute_py.device.customization.Customization` on a GPU, in the current stream."""
@@ -87,23 +98,32 @@ class CudaCustomization:
         self.weights = cp.zeros(0, np.int64)
         refuse_large(Arcs.bytes_of(hierarchy), "a customizable hierarchy", self._gpu)
         self._arcs = Arcs(hierarchy, Kernels(kernels_of(CUSTOMIZATION, NARROW.signed, 0), BLOCK))
+        self._depths = to_device(hierarchy.depths(), np.uint16)
         self._hierarchy = hierarchy
         self._by_kind: dict[np.dtype[Any], Customizer] = {}
+        self._climbs: dict[np.dtype[Any], CudaClimbs] = {}
         self._sweeps: dict[tuple[np.dtype[Any], int], CudaRows] = {}
         self._labels: CudaLabels | None = None
+        self._shortage = ""
+        self._answered, self._enough = 0, PAIRS_A_LABEL * hierarchy.vertex_count  # pairs
 
     @property
-    def shares(self) -> int:
-        return 1 if self._labels is None else self._labels.team.size
+    def about_labels(self) -> str:
+        return about_labels(1 if self._labels is None else self._labels.team.size, self._shortage)
 
     def share(self, count: int) -> None:
         self._gpu.use()
+        self._answered = max(self._channel.gather(self._answered)) + count
+        if self._answered < self._enough:
+            return
         has = self._labels is not None and self._labels.kind is self.kind
         if not all(self._channel.gather(has)):
             self.close()
-            team = team_for(self._channel, self._hierarchy, self.kind, self._gpu)
-            above = self._hierarchy, self._arcs, self._customizer(self.kind), self._gpu
-            self._labels = CudaLabels(team, *above)
+            try:
+                self._labels, self._shortage = self._new_labels(), ""
+            except GraphError as problem:  # on all ranks; to try takes as long as many pairs
+                self._enough, self._shortage = 2 * self._answered, str(problem)
+                return
         assert self._labels is not None
         if any(self._labels.team.gather(self._labels.are_due)):
             self._labels.fill()
@@ -135,22 +155,32 @@ class CudaCustomization:
 
     def pairs(self, sources: Any, targets: Any) -> Any:
         self._gpu.use()
-        labels = self._labelled()
-        distances = labels.pairs(_on_gpu(sources), _on_gpu(targets))
-        self._refuse_vertices(labels)
+        ends = _on_gpu(sources), _on_gpu(targets)
+        paired = self._labels_for(len(sources)) or self._climbs_if_room()
+        if paired is not None:
+            distances = paired.pairs(*ends)
+            self._check(paired.flags)
+        else:
+            distances = cp.empty(len(sources), np.int64)
+            for some, rows in self._swept(*ends):
+                distances[some] = rows[cp.arange(len(rows)), ends[1][some]]
         return distances if on_device(sources) and on_device(targets) else to_host(distances)
 
     def matrix(self, sources: Any, targets: Any) -> Any:
         self._gpu.use()
-        labels = self._labelled()
         begins, ends = _on_gpu(sources), _on_gpu(targets)
         shape = len(begins), len(ends)
+        labels = self._labels_for(shape[0] * shape[1])
         refuse_large(8 * shape[0] * shape[1], "the matrix", self._gpu)
         distances = cp.empty(shape, np.int64)
-        for first in range(0, shape[0], ROWS_AT_ONCE):
-            some = slice(first, first + ROWS_AT_ONCE)
-            labels.rows(begins[some], ends, distances[some])
-        self._refuse_vertices(labels)
+        if labels is None:
+            for some, rows in self._swept(begins, ends):
+                distances[some] = rows[:, ends]
+        else:
+            for first in range(0, shape[0], ROWS_AT_ONCE):
+                some = slice(first, first + ROWS_AT_ONCE)
+                labels.rows(begins[some], ends, distances[some])
+            self._check(labels.flags)
         if on_device(sources) and on_device(targets):
             return distances
         return to_host(distances.ravel()).reshape(shape)
@@ -168,18 +198,14 @@ class CudaCustomization:
         has_sweeps = (self.kind.type, packs) in self._sweeps
         each = 0 if has_sweeps else SOURCES * self.kind.type.itemsize * packs
         refuse_large((each + 8 * at_once) * count, "rows of distances", self._gpu)
-        sweeps = self._swept(packs)
+        sweeps = self._sweeps_of(packs)
         answer = (cp if stays else ANSWERS).empty((len(begins), count), np.int64)
         rows = answer if stays else cp.empty((at_once, count), np.int64)
         for first in range(0, len(begins), step):
             some = begins[first : first + step]
             part = rows[first : first + step] if stays else rows[: len(some)]
             sweeps.solve(some, part)
-            flags = int(sweeps.flags[0])
-            if flags & NO_SUCH_VERTEX:
-                raise _no_vertex(count)
-            if flags & TOO_WIDE:
-                raise NarrowError
+            self._check(sweeps.flags)
             if not stays:
                 host = answer[first : first + step].reshape(-1)
                 put_on_host(host, part.ravel(), np.copyto)
@@ -204,7 +230,7 @@ class CudaCustomization:
         return vertices if vertices.flags.c_contiguous else vertices.copy()
 
     def _take(self, weights: Any, kind: Lengths) -> None:
-        self.weights, self.kind = weights, kind
+        self.weights, self.kind, self._answered = weights, kind, 0
         if self._labels is not None:
             self._labels.are_due = True
 
@@ -213,25 +239,59 @@ class CudaCustomization:
             self._by_kind[kind.type] = Customizer(self._arcs, kind, self._gpu)
         return self._by_kind[kind.type]
 
-    def _swept(self, packs: int) -> CudaRows:
+    def _sweeps_of(self, packs: int) -> CudaRows:
         """Return sweeps of so many packs by the current lengths."""
         key = self.kind.type, packs
         if key not in self._sweeps:
             self._sweeps[key] = CudaRows(self._arcs, self._customizer(self.kind), packs)
         return self._sweeps[key]
 
-    def _labelled(self) -> CudaLabels:
-        """Return the labels by the current weights, which several ranks have by `share`."""
-        if self._channel.size == 1:
-            self.share(1)
-        assert self._labels is not None
-        return self._labels
+    def _swept(self, begins: Any, ends: Any) -> Iterator[tuple[slice, Any]]:
+        """Sweep from some sources after others; yield which, and their distances to all vertices.
 
-    def _refuse_vertices(self, labels: CudaLabels) -> None:
-        """Raise `InputError` if a kernel met a vertex that is none."""
-        if int(labels.flags[0]) & NO_SUCH_VERTEX:
-            labels.flags.fill(0)
-            raise _no_vertex(self._hierarchy.vertex_count)
+        The ``ends``, which the caller takes from there, are checked.
+        """
+        count = self._hierarchy.vertex_count
+        if bool(((ends < 0) | (ends >= count)).any()):
+            raise _no_vertex(count)
+        packs = min(max(MOST_SWEPT // (SOURCES * count), 1), MOST_PACKS)
+        for first in range(0, len(begins), SOURCES * packs):
+            some = slice(first, first + SOURCES * packs)
+            yield some, self.rows(begins[some])
+
+    def _climbs_if_room(self) -> CudaClimbs | None:
+        """Return climbs by the current lengths, if a block has room for the ancestors."""
+        kind, levels = self.kind, self._hierarchy.level_count
+        if climb_bytes(levels, kind) + RESERVED_BYTES > self._gpu.shared_bytes:
+            return None
+        if kind.type not in self._climbs:
+            above = self._arcs, self._depths, self._customizer(kind)
+            self._climbs[kind.type] = CudaClimbs(*above)
+        return self._climbs[kind.type]
+
+    def _labels_for(self, count: int) -> CudaLabels | None:
+        """Return the labels by the current weights, if they pay for so many pairs more.
+
+        Where several ranks have them together they are there already, if at all; see `share`.
+        """
+        if self._channel.size == 1:
+            self.share(count)
+        labels = self._labels
+        is_right = labels is not None and labels.kind is self.kind and not labels.are_due
+        return labels if is_right else None
+
+    def _new_labels(self) -> CudaLabels:
+        customizer = self._customizer(self.kind)
+        team = team_for(self._channel, self._hierarchy, self.kind, self._gpu)
+        return CudaLabels(team, self._hierarchy, self._arcs, self._depths, customizer, self._gpu)
+
+    def _check(self, flags: Any) -> None:
+        """Raise what kernels have reported: what is no vertex, or a length that does not fit."""
+        if problem := int(flags[0]):
+            flags.fill(0)
+            if problem & NO_SUCH_VERTEX:
+                raise _no_vertex(self._hierarchy.vertex_count)
+            raise NarrowError
 
 
 def _no_vertex(count: int) -> InputError:

@@ -71,17 +71,17 @@ class CudaLabels:
         team: Channel,
         hierarchy: CustomizableHierarchy,
         arcs: Arcs,
+        depths: Any,
         customizer: Customizer,
         gpu: GpuContext,
     ) -> None:
-        self.team, self._arcs, self._customizer = team, arcs, customizer
+        self.team, self._arcs, self._depths, self._customizer = team, arcs, depths, customizer
         self.kind, self._most_blocks = customizer.kind, gpu.processors * BLOCKS_A_PROCESSOR
         with collective(team):
             shares = LabelShares(hierarchy, team.size)
             begins, rows = shares.begins(team.rank), shares.rows(np.zeros(team.size, np.int64))
             self._spans, numbers = _spans(begins, hierarchy.levels), cp.asarray(hierarchy.numbers)
             self._rows = to_device(begins[:-1] // STEP, np.uint32)
-            self._depths = to_device(hierarchy.depths(), np.uint16)
             self._arrays = {
                 "places": cp.asarray(hierarchy.preorder)[numbers].astype(np.uint32),
                 "rows": to_device(rows // STEP, np.uint32)[numbers],

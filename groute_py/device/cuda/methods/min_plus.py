@@ -6,7 +6,6 @@ from typing import Any
 
 import cupy as cp
 import numpy as np
-from cupy.cuda import runtime
 
 from groute_py.device.cuda.graph.csr import DeviceGraph
 from groute_py.device.cuda.graph.in_edges import incoming
@@ -83,9 +82,8 @@ def in_matrix(storage: Storage) -> Call:
     refuse_dense(own)
     storage.arrays["matrix"] = cp.full(own * own, graph.unreached, graph.type)
     storage.fill("fill_matrix", storage.arrays["matrix"])
-    room = runtime.getDeviceProperties(graph.gpu.id)["sharedMemPerBlockOptin"]
     row = own * graph.type.itemsize
-    rows = min((room - 1024) // row - 1, -(-own // graph.gpu.processors))
+    rows = min((graph.gpu.shared_bytes - 1024) // row - 1, -(-own // graph.gpu.processors))
     shared = (rows + 1) * row
     kernel.max_dynamic_shared_size_bytes = shared
     storage.point(staged=rows)

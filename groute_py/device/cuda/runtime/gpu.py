@@ -76,6 +76,7 @@ class GpuContext:
         properties = runtime.getDeviceProperties(self.id)
         self.processors = properties["multiProcessorCount"]
         self.l2_bytes = properties["l2CacheSize"]
+        self.shared_bytes = properties["sharedMemPerBlockOptin"]  # of a block, at most
         shared = (
             f", shared by {local_rank // count + 1} ranks or more" if local_rank >= count else ""
         )

@@ -76,6 +76,17 @@ class Kernels:
         self._functions[name]((blocks,), (self._block,), arguments)
 
 
+USUAL_SHARED_BYTES = 48 << 10
+"""Bytes of dynamic shared memory of a block that need not be allowed before."""
+
+
+def launch_sharing(kernel: Any, nbytes: int, blocks: int, threads: int, words: Any) -> None:
+    """Launch an ordinary kernel with dynamic shared memory, of so many bytes for each block."""
+    if nbytes > USUAL_SHARED_BYTES:
+        kernel.max_dynamic_shared_size_bytes = nbytes
+    kernel((blocks,), (threads,), words, shared_mem=nbytes)
+
+
 class Repeated:
     """Launches in the current stream with the same arguments each time; one launch for the host.
 
