@@ -113,11 +113,12 @@ def test_memory_is_asked_for() -> None:
 
 
 @pytest.mark.skipif(not EMULATED, reason="memory is counted in emulation")
-def test_labels_that_have_no_room() -> None:
+def test_labels_that_have_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pairs are answered without; labels are tried again after as many pairs more."""
     import cupy as cp
 
     graph = generate("road:20x20")
+    monkeypatch.setattr("groute_py.device.cuda.hierarchy.customization.PAIRS_A_CALL", 0)
     town, right = customize(graph, device="cuda"), customize(graph, device="cpu")
     ends = np.arange(60), np.arange(60)[::-1].copy()
     town.rows([0])  # whose sweeps stay
@@ -127,23 +128,26 @@ def test_labels_that_have_no_room() -> None:
     try:
         memory.size = memory.taken + 50_000
         assert (town.pairs(*ends) == right.pairs(*ends)).all()
-        few = ends[0][:4], ends[1][:4]
-        assert (town.matrix(*few) == right.matrix(*few)).all()
+        for some in (ends[0][:4], ends[0][:8]):
+            assert (town.matrix(some, ends[1]) == right.matrix(some, ends[1])).all()
         assert device._labels is None
     finally:
         memory.size = whole
     town.pairs([0], [1])
     assert device._labels is None
-    assert (town.pairs(*ends) == right.pairs(*ends)).all()
+    for _ in range(20):
+        assert (town.pairs(*ends) == right.pairs(*ends)).all()
     assert device._labels is not None
 
 
 def test_labels_are_filled_when_they_pay(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("groute_py.device.cuda.hierarchy.customization.PAIRS_A_LABEL", 1 / 8)
+    place = "groute_py.device.cuda.hierarchy.customization"
+    monkeypatch.setattr(f"{place}.PAIRS_A_LABEL", 1 / 8)
+    monkeypatch.setattr(f"{place}.PAIRS_A_CALL", 4)
     graph = generate("road:12x12")
     town, right = customize(graph, device="cuda"), customize(graph, device="cpu")
     device: Any = town._device
-    ends = np.arange(9), np.arange(100, 109)
+    ends = np.arange(9), np.arange(100, 109)  # 13 of 18
     for other in (graph.weights, graph.weights[::-1].copy()):
         town.update(other)
         right.update(other)
@@ -176,7 +180,8 @@ def test_pairs_without_labels(room: int, monkeypatch: pytest.MonkeyPatch) -> Non
         assert (town.matrix(*there).get() == right.matrix(*ends)).all()
     for wrong in (144, -1):
         ids = cp.asarray(np.array([0, wrong]))
-        for some in ((ids, ids[:1]), (ids[:1], ids)):
+        many = cp.asarray(np.arange(144))
+        for some in ((ids, many), (many, ids), (ids, ids[:1]), (ids[:1], ids)):
             with pytest.raises(InputError, match="none of the 144 vertices"):
                 town.matrix(*some)
         for some in ((ids, ids * 0), (ids * 0, ids)):
