@@ -24,13 +24,6 @@ MAKERS: Makers = {
 """Makers of customizations, by the kind of device."""
 
 
-def about_labels(shares: int, shortage: str) -> str:
-    """Say what is unusual about labels in so many shares, or why there is no room for them."""
-    if shortage:
-        return f"no labels: {shortage}"
-    return f"{shares} ranks have a share of the labels each" if shares > 1 else ""
-
-
 class Customization(Protocol):
     """A customizable hierarchy on a device, with the weights of the graph's arcs.
 

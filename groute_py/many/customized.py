@@ -199,7 +199,7 @@ class Customized:
 
     @property
     def about_labels(self) -> str:
-        """What is unusual about the labels: ranks have shares of them, or there is no room."""
+        """Say what is unusual about the labels: ranks have shares, or there is no room."""
         return self._device.about_labels
 
     def share(self, count: int) -> None:

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from groute_py.comm.agree import collective
 from groute_py.comm.base import Channel
 from groute_py.comm.shared_memory import shared_memory
-from groute_py.device.customization import about_labels
 from groute_py.device.rows import NarrowError
 from groute_py.errors import GraphError
 from groute_py.graph.hierarchy.separators.customizable import CustomizableHierarchy
-from groute_py.graph.hierarchy.separators.labels import LabelShares, depth_minima
+from groute_py.graph.hierarchy.separators.labels import LabelShares, about_labels, depth_minima
 from groute_py.graph.hierarchy.separators.lengths import NARROW, Lengths
 from groute_py.graph.tails import offsets_of, ranges
 from groute_py.kernels.cpu import customization

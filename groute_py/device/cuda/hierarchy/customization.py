@@ -22,11 +22,11 @@ from groute_py.device.cuda.runtime.compile import kernels_of
 from groute_py.device.cuda.runtime.gpu import GpuContext
 from groute_py.device.cuda.runtime.launch import Kernels, Repeated
 from groute_py.device.cuda.runtime.transfer import put_on_host, to_device, to_host
-from groute_py.device.customization import about_labels
 from groute_py.device.rows import NarrowError
 from groute_py.errors import GraphError, InputError
 from groute_py.graph.arrays import on_device
 from groute_py.graph.hierarchy.separators.customizable import CustomizableHierarchy
+from groute_py.graph.hierarchy.separators.labels import about_labels
 from groute_py.graph.hierarchy.separators.lengths import NARROW, Lengths
 from groute_py.kernels.source import CUSTOMIZATION
 from groute_py.system.memory_limits import ANSWERS
