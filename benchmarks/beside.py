@@ -20,8 +20,8 @@ within another. Of trees on a GPU ``held_s`` and ``held_solve_s`` are the second
 leaves its answer there, and of its solve.
 
 ``peers`` has for each program of `benchmarks.job_peers` its seconds, its cores, and ``part``: the
-rows of our answer that it had time for; or why it was skipped. Our distances are equal to
-theirs, and to those of `right_distances` from one source.
+rows of our answer that it had time for; or why it was skipped. Our answers are equal to theirs, and
+to those of `benchmarks.reference` from one source: betweenness to its part of the sums.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from benchmarks.cases import KINDS
 from benchmarks.comparison import check_same, comparable, peer_record, seconds_of, shown_peers
 from benchmarks.job_peers import CORES, JOB_PEERS, Held, Question, held_graph
 from benchmarks.program import Program, phases, timed
-from benchmarks.reference import right_distances
+from benchmarks.reference import right_closeness, right_dependencies, right_distances
 from groute_py import UNREACHED, Graph, InputError, Solver
 from groute_py.comm.base import Channel, SoloChannel
 
@@ -183,13 +183,9 @@ def _dependencies(answer: Any, asked: Question) -> NDArray[Any]:
     """Sums over the sources, of which betweenness is an estimate that leaves out a vertex's own."""
     others = np.full(len(answer.values), len(asked.sources), float)
     others[asked.sources] -= 1
-    sums: NDArray[np.float64] = np.asarray(answer.values) * others / (len(others) - 1)
+    values = np.where(others > 0, answer.values, 0.0)  # of a source that is alone NaN
+    sums: NDArray[np.float64] = values * others / (len(others) - 1)
     return sums
-
-
-def _closeness(row: NDArray[Any], asked: Question) -> Any:
-    there = row[np.isfinite(row)]
-    return [(len(there) - 1) / there.sum() if there.any() else 0.0]
 
 
 JOBS: dict[str, Job] = {
@@ -214,7 +210,11 @@ JOBS: dict[str, Job] = {
         lambda row, asked: [row[asked.targets]],
     ),
     "tree": Job(_each, _stacked, lambda row, asked: [row], lambda asked: {}),
-    "closeness": Job(lambda solver, asked: solver.closeness(asked.sources), _scores, _closeness),
+    "closeness": Job(
+        lambda solver, asked: solver.closeness(asked.sources),
+        _scores,
+        lambda row, asked: [right_closeness(row)],
+    ),
     "betweenness": Job(
         lambda solver, asked: solver.betweenness(asked.sources), _dependencies, None
     ),
@@ -242,7 +242,6 @@ def _measure(channel: Channel, case: Case, device: str, repeat: int) -> Record:
         first_s, result = seconds_of(run)
         ours = job.answer(result, asked)
         del result
-        _verify(case, job, asked, ours)
         before_s = [first_s, *(seconds_of(run)[0] for _ in range(CALLS_BEFORE - 1))]
         walls, spent = timed(channel, run, repeat)
         record: Record = {
@@ -256,6 +255,7 @@ def _measure(channel: Channel, case: Case, device: str, repeat: int) -> Record:
             "median_s": statistics.median(walls),
             "phases": {name: part[0] for name, part in phases(SoloChannel(), run).items()},
         }
+        _verify(solver, case, asked, ours)
     if case.job == "tree" and device == "cuda":
         record |= _left_on_gpu(held.graph, asked, repeat)
     record["peers"] = {
@@ -270,6 +270,8 @@ def _question(case: Case, held: Held) -> Question:
     one_source = case.job == "isochrone"
     count = min(1 if one_source else case.count, n)
     sources, targets = (drawn.choice(n, count, replace=False) for _ in range(2))
+    most = int(np.diff(held.graph.offsets)[sources].argmax())
+    sources[[0, most]] = sources[[most, 0]]  # the first is verified: some reach no other vertex
     limits: tuple[int, ...] = ()
     if case.job in ("within", "near", "isochrones", "isochrone"):
         row = right_distances(held.graph, int(sources[0]))
@@ -279,15 +281,20 @@ def _question(case: Case, held: Held) -> Question:
     return Question(held, sources, targets, case.k, limits, case.weighted)
 
 
-def _verify(case: Case, job: Job, asked: Question, ours: NDArray[Any]) -> None:
+def _verify(solver: Solver, case: Case, asked: Question, ours: NDArray[Any]) -> None:
     """Raise `VerificationError` if the answer is wrong for one source, or for one vertex."""
-    graph = asked.held.graph
+    graph, job = asked.graph, JOBS[case.job]
     if case.job == "nearest":
         vertex = int(asked.targets[0])
         row = comparable(right_distances(graph.reversed(), vertex))
         check_same(case.name, "Dijkstra", ours[vertex], np.sort(row[asked.sources])[: asked.k])
+    elif case.job == "betweenness":
+        others = asked._replace(sources=asked.sources[1:])
+        right = right_dependencies(graph, int(asked.sources[0]))
+        if len(others.sources):
+            right += job.answer(job.run(solver, others), others)
+        check_same(case.name, "Brandes", ours, right)
     elif job.right is not None:
-        graph = graph if case.weighted else graph.with_weights(np.ones_like(graph.weights))
         right = job.right(comparable(right_distances(graph, int(asked.sources[0]))), asked)
         check_same(case.name, "Dijkstra", ours[: len(right)], right)
 

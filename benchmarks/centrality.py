@@ -6,8 +6,8 @@
 
 A case is ``MEASURE:GRAPH[/N][/unweighted]`` with N random sources, or all. The time is that of
 `accumulate` or `reduce` from the graph in host memory to the values on rank 0, without reading the
-graph and merging parallel arcs. Before, the values of two sources are verified on that device: by
-NetworkX for betweenness of graphs of up to `NETWORKX_UP_TO` arcs, by SciPy for other measures.
+graph and merging parallel arcs. Before, the values of two sources are verified on that device, by
+`benchmarks.reference`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import numpy as np
 
 from benchmarks.cases import KINDS
 from benchmarks.program import Program, timed
-from benchmarks.reference import right_distances
+from benchmarks.reference import right_dependencies, right_distances
 from groute_py import Graph, InputError, VerificationError
 from groute_py.centrality.dependencies import accumulate, dependency_job
 from groute_py.centrality.distances import WANTED, Reduced
@@ -48,9 +48,6 @@ SETS = {
 """The cases without ``--case``, by device."""
 
 MEASURES = ("closeness", "harmonic", "eccentricity", "betweenness", "edge-betweenness")
-
-NETWORKX_UP_TO = 1_500_000
-"""Arcs of the graphs that NetworkX can hold and search in a minute."""
 
 TOLERANCE = 1e-9
 
@@ -164,25 +161,13 @@ def _verify(case: Case, graph: Graph, sources: Any, device: str) -> None:
     if not case.measure.endswith("betweenness"):
         _verify_rows(graph, some, device)
         return
-    if graph.arc_count > NETWORKX_UP_TO:
-        return
-    import networkx as nx
-
     opened = _opened(SoloChannel(), graph, Options(hops=not case.weighted, device=device))
-    job = dependency_job(opened, some)
-    found = accumulate(SoloChannel(), job)
+    found = accumulate(SoloChannel(), dependency_job(opened, some))
     assert found is not None
-    network = nx.DiGraph()
-    network.add_nodes_from(range(graph.vertex_count))
-    tails = np.repeat(np.arange(graph.vertex_count), np.diff(graph.offsets)).tolist()
-    network.add_weighted_edges_from(
-        zip(tails, graph.heads.tolist(), graph.weights.tolist(), strict=True)
-    )
-    weight = "weight" if case.weighted else None
-    theirs = nx.betweenness_centrality_subset(network, some.tolist(), list(network), weight=weight)
-    expected = np.array(list(theirs.values()))
+    lengths = graph if case.weighted else graph.with_weights(np.ones_like(graph.weights))
+    expected = sum(right_dependencies(lengths, source) for source in some.tolist())
     if not np.allclose(found.totals, expected, rtol=TOLERANCE, atol=TOLERANCE):
-        raise VerificationError(f"{case.name}: betweenness differs from NetworkX's")
+        raise VerificationError(f"{case.name}: betweenness differs from that of Brandes")
 
 
 def _verify_rows(graph: Graph, sources: Any, device: str) -> None:

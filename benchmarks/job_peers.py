@@ -21,6 +21,7 @@ from benchmarks.centrality import networkit_graph
 from benchmarks.comparison import Peer
 from benchmarks.customize import routingkit_cch
 from benchmarks.peers import lightest
+from benchmarks.reference import right_closeness
 from groute_py import Graph, customize
 
 FEW, SOME = 8, 64
@@ -30,7 +31,7 @@ LARGEST = 30_000_000
 """Arcs of the largest graph that other programs search, contract or order."""
 
 IGRAPH_UP_TO, NETWORKIT_UP_TO = 20_000_000, 10_000_000_000
-"""Arcs times sources of a betweenness."""
+"""Arcs times sources of a betweenness, and of NetworKit's closeness."""
 
 FARTHEST = 4_000_000
 """The greatest distance of pandana, which multiplies by 1,000 in 32 bits."""
@@ -73,6 +74,11 @@ class Held:
         """A weighted network."""
         refuse_larger(self.graph.arc_count, LARGEST, "arcs")
         return networkit_graph(self.graph, weighted=True)
+
+    @cached_property
+    def networkit_hops(self) -> Any:
+        """A network without weights."""
+        return networkit_graph(self.graph, weighted=False)
 
     @cached_property
     def igraph(self) -> Any:
@@ -119,6 +125,12 @@ class Question(NamedTuple):
     k: int
     limits: tuple[int, ...]
     weighted: bool
+
+    @property
+    def graph(self) -> Graph:
+        """The graph, each arc of which counts 1 unless weights are added."""
+        graph = self.held.graph
+        return graph if self.weighted else graph.with_weights(np.ones_like(graph.weights))
 
 
 def _pandana(graph: Graph, *ends: NDArray[Any]) -> Any:
@@ -251,25 +263,33 @@ def networkit_rows(asked: Question) -> Peer:
 
 def networkit_matrix(asked: Question) -> Peer:
     """`networkit.distance.SPSP` with targets."""
-    return _networkit(asked, SOME)
+    return _networkit(asked, SOME, asked.targets.tolist())
 
 
-def _networkit(asked: Question, part: int | None) -> Peer:
+def networkit_closeness(asked: Question) -> Peer:
+    """`networkit.distance.SPSP`, since its closeness is of all vertices; sums are not timed."""
+    _refuse_longer(asked, NETWORKIT_UP_TO)
+    answer = lambda rows: np.array([right_closeness(row) for row in _of_networkit(rows)])  # noqa: E731
+    return _networkit(asked, SOME)._replace(answer=answer)
+
+
+def _networkit(asked: Question, part: int | None, targets: list[int] | None = None) -> Peer:
     import networkit
 
-    network, sources = asked.held.networkit, asked.sources[:part].tolist()
+    network, sources = _network(asked), asked.sources[:part].tolist()
 
     def run() -> Any:
         search = networkit.distance.SPSP(network, sources)
-        if part is not None:
-            search.setTargets(asked.targets.tolist())
-        return search.run().getDistances()
+        if targets is not None:
+            search.setTargets(targets)
+        return search.run().getDistances(asarray=True)
 
-    def answer(found: Any) -> NDArray[Any]:
-        rows = np.asarray(found, np.float64)
-        return np.where(rows >= np.finfo(np.float64).max, np.inf, rows)
+    return Peer(run, _of_networkit, part)
 
-    return Peer(run, answer, part)
+
+def _of_networkit(rows: NDArray[Any]) -> NDArray[Any]:
+    """Distances, of which the greatest number stands for unreached."""
+    return np.where(rows >= np.finfo(np.float64).max, np.inf, rows)
 
 
 def networkit_betweenness(asked: Question) -> Peer:
@@ -277,10 +297,13 @@ def networkit_betweenness(asked: Question) -> Peer:
     import networkit
 
     _refuse_longer(asked, NETWORKIT_UP_TO)
-    network = networkit_graph(asked.held.graph, weighted=asked.weighted)
-    count = len(asked.sources)
+    network, count = _network(asked), len(asked.sources)
     estimate = networkit.centrality.EstimateBetweenness
     return Peer(lambda: estimate(network, count, False, True).run(), lambda found: None)
+
+
+def _network(asked: Question) -> Any:
+    return asked.held.networkit if asked.weighted else asked.held.networkit_hops
 
 
 def igraph_rows(asked: Question) -> Peer:
@@ -304,6 +327,13 @@ def igraph_betweenness(asked: Question) -> Peer:
     network, sources = asked.held.igraph, asked.sources.tolist()
     weights = "weight" if asked.weighted else None
     return Peer(lambda: network.betweenness(sources=sources, weights=weights), np.asarray)
+
+
+def igraph_closeness(asked: Question) -> Peer:
+    """`igraph.Graph.closeness`, which is unknown of a vertex that reaches no other."""
+    network, sources = asked.held.igraph, asked.sources[:FEW].tolist()
+    how = {"mode": "out", "normalized": True, "weights": "weight" if asked.weighted else None}
+    return Peer(lambda: network.closeness(sources, **how), np.nan_to_num, FEW)
 
 
 def _refuse_longer(asked: Question, most: int) -> None:
@@ -331,6 +361,7 @@ JOB_PEERS: Mapping[str, Programs] = {
         "igraph": igraph_matrix,
     },
     "tree": {"SciPy": scipy_tree},
+    "closeness": {"NetworKit": networkit_closeness, "igraph": igraph_closeness},
     "betweenness": {"NetworKit": networkit_betweenness, "igraph": igraph_betweenness},
 }
 """Programs by job and name; a job that is not here has none."""

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from support.benchmark_runs import Bench, bench_of
+
+import groute_py
 
 CASES = (
     "pairs:rmat:5/9",
@@ -21,6 +26,7 @@ CASES = (
     "tree:road:9x9/1",
     "closeness:rmat:5/3/unweighted",
     "betweenness:rmat:5/3/unweighted",
+    "betweenness:road:9x9/1",
 )
 
 
@@ -61,6 +67,23 @@ def test_our_own_wrong_answer(run: Bench, monkeypatch: pytest.MonkeyPatch) -> No
     done, records = run("closeness:road:9x9/3", "tree:road:9x9/2")
     assert done.exit_code == 3
     assert all("differs from that of Dijkstra" in record["failed"] for record in records)
+
+
+@pytest.mark.parametrize("wrong", [lambda sums: sums * 2, lambda sums: np.roll(sums, 1)])
+def test_our_own_wrong_sums(
+    run: Bench, monkeypatch: pytest.MonkeyPatch, wrong: Callable[[Any], Any]
+) -> None:
+    honest = groute_py.Solver.betweenness
+
+    def betweenness(solver: groute_py.Solver, sources: Any) -> Any:
+        scores = honest(solver, sources)
+        assert scores is not None
+        return dataclasses.replace(scores, values=wrong(scores.values))
+
+    monkeypatch.setattr(groute_py.Solver, "betweenness", betweenness)
+    done, records = run("betweenness:rmat:9/2/unweighted")  # the first drawn reaches no vertex
+    assert done.exit_code == 3
+    assert "differs from that of Brandes" in records[0]["failed"]
 
 
 def test_no_such_case(run: Bench) -> None:

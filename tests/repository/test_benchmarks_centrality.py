@@ -33,7 +33,7 @@ def test_wrong_values(run: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     )
     done, records = run("betweenness:random:40,90/7", "closeness:road:9x9")
     assert done.exit_code == 3
-    assert "betweenness differs from NetworkX's" in done.output
+    assert "betweenness differs from that of Brandes" in done.output
     assert records[0]["exit_code"] == 3
     assert "failed" not in records[1]
 
