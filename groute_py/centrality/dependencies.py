@@ -187,12 +187,13 @@ def accumulate(
     total = sums.total
     if total is None:
         return None
-    totals, squares = floats(total.totals), None
-    if job.accumulation.by_arc:
-        totals = job.simple.of_given_arcs(totals)
-    if job.accumulation.squares:
-        scale = dependencies.square_scale(job.graph.vertex_count)
-        squares = _spread_squares(job, floats(total.squares) / scale**2)
+    with span("answer"):
+        totals, squares = floats(total.totals), None
+        if job.accumulation.by_arc:
+            totals = job.simple.of_given_arcs(totals)
+        if job.accumulation.squares:
+            scale = dependencies.square_scale(job.graph.vertex_count)
+            squares = _spread_squares(job, floats(total.squares) / scale**2)
     return Accumulated(job, totals, squares, total.most_paths, sums.label)
 
 
@@ -289,7 +290,8 @@ class DependencySums:
                 "the weights down"
             )
         self._type, self._method = kind, method
-        self._solver = _opened(self._job, kind, method, self._channel, len(self.own))
+        with span("load"):
+            self._solver = _opened(self._job, kind, method, self._channel, len(self.own))
         self.label = self._solver.label
 
 
@@ -385,8 +387,7 @@ def _opened(
     countable = job.countable
     if method == "levels":
         if countable.levels is None:
-            with span("load"):
-                countable.levels = LevelGraph(job.graph, place)
+            countable.levels = LevelGraph(job.graph, place)
         return CudaLevelDependencies(countable.levels, job.accumulation, sources, limit)
     free, advice = free_gpu_bytes(limit, place), "take --device cpu, or a larger GPU"
     refuse_more(betweenness_bytes(job.size, sums, kind), free, f"{what} on a GPU", advice)

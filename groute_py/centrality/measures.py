@@ -16,6 +16,7 @@ from groute_py.errors import InputError, check_truth
 from groute_py.graph.csr import GraphLike
 from groute_py.many.opened import Opened, Work, open_for
 from groute_py.many.sources import Vertices
+from groute_py.system.clock import span
 
 T = TypeVar("T")
 
@@ -269,7 +270,8 @@ def answer(
 ) -> T | None:
     """Answer on rank 0 as the function with the name of the measure; None elsewhere. Collective."""
     result: Any = opened.answer(MeasureJob(measure.name, sources, normalized, endpoints))
-    return None if result is None else measure.answer(result, normalized)
+    with span("answer"):
+        return None if result is None else measure.answer(result, normalized)
 
 
 def _open_and_answer(

@@ -44,6 +44,7 @@ from groute_py.many.storage.folder import run_of
 from groute_py.many.storage.store import SavedUnits, Store
 from groute_py.results.answer import about
 from groute_py.results.distances import public_distances, public_type
+from groute_py.system.clock import span
 from groute_py.system.threads import core_count
 
 WHY_NO_FLOYD = "routes are found row by row"
@@ -89,7 +90,8 @@ class PairQuery:
         start_s, keep, layout = time.monotonic(), work.keep, self._row_graph.layout
         ends = layout.begins(pairs[:, 0]), layout.ends(pairs[:, 1])
         counts = Counts(count_distinct(ends[0], self._row_graph.facts.vertex_count), len(pairs))
-        choice = self._choice(counts, paths=paths)
+        with span("method"):
+            choice = self._choice(counts, paths=paths)
         are_whole = choice.algorithm == LABELS and keep is None
         length = math.ceil(len(pairs) / self._channel.size) if are_whole else 0
         remaining = groups = groups_of(*ends, min(length, AT_ONCE[paths]))
@@ -101,7 +103,7 @@ class PairQuery:
             find, label = self._method(choice, potentials, paths=paths)
             own = remaining[self._channel.rank :: self._channel.size]
             results = find(own, paths=paths, deadline=deadline)
-        with closing(results):
+        with closing(results), span("pairs"):
             take = None if keep is None else partial(_keep, keep, groups)
             every = self._gather(results, len(remaining), len(groups), take, work.progress)
         if every is None or graph is None:

@@ -22,7 +22,7 @@ from groute_py.errors import InputError, everywhere
 from groute_py.many.apsp import ManySources
 from groute_py.many.delivery import Progress
 from groute_py.many.storage.store import SHARE, Store
-from groute_py.system.clock import count
+from groute_py.system.clock import count, span
 from groute_py.system.threads import core_count
 
 REDUCTIONS = ("none", "sum", "max", "histogram")  # the reductions that a user may choose
@@ -192,7 +192,7 @@ def in_slices(
     """
     own, missing, total = counts
     for stop in stops:
-        with collective(channel):
+        with collective(channel), span("sums"):
             for done in sums.advance(stop):
                 count("rows", done)
                 if progress is not None:

@@ -82,6 +82,8 @@ def test_every_command(place: Path, command: str) -> None:
     assert {"read", "solve"} <= rows[0].keys()
     if "-o" in COMMANDS[command]:
         assert "write" in rows[0]
+    if command == "route":
+        assert {"method", "pairs"} <= rows[0].keys()
     if command in ("apsp", "matrix"):
         assert counter(trace, "rows")[-1] == 2
     if command == "sssp":

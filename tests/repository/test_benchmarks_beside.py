@@ -45,6 +45,8 @@ def test_cases(run: Bench) -> None:
     assert [record["peers"]["SciPy"].get("part") for record in records[7:9]] == [None, 8]
     peers = [peer for record in records for peer in record["peers"].values()]
     assert all("median_s" in peer or peer["skipped"] == "not installed" for peer in peers)
+    assert {"method", "pairs"} <= records[0]["phases"].keys()
+    assert all({"sums", "answer"} <= record["phases"].keys() for record in records[10:])
 
 
 @pytest.mark.parametrize("case", ["within:road:9x9/3", "nearest:road:9x9/4/k2"])

@@ -29,6 +29,7 @@ from groute_py.graph.hierarchy.separators.customizable import CustomizableHierar
 from groute_py.graph.hierarchy.separators.labels import about_labels
 from groute_py.graph.hierarchy.separators.lengths import NARROW, Lengths
 from groute_py.kernels.source import CUSTOMIZATION
+from groute_py.system.clock import span
 from groute_py.system.memory_limits import ANSWERS
 
 SOURCES, TURN_BLOCK, SWEEP_BLOCK = 32, 256, 128
@@ -157,37 +158,45 @@ class CudaCustomization:
 
     def pairs(self, sources: Any, targets: Any) -> Any:
         self._gpu.use()
-        ends = _on_gpu(sources), _on_gpu(targets)
+        with span("upload"):
+            ends = _on_gpu(sources), _on_gpu(targets)
         labels = self._labels_for(len(sources))
-        if labels is None:
-            distances = self._without_labels(*ends)
-        else:
-            distances = labels.pairs(*ends)
-            self._check(labels.flags)
-        return distances if on_device(sources) and on_device(targets) else to_host(distances)
+        with span("distances"):
+            if labels is None:
+                distances = self._without_labels(*ends)
+            else:
+                distances = labels.pairs(*ends)
+                self._check(labels.flags)  # which waits
+        if on_device(sources) and on_device(targets):
+            return distances
+        with span("download"):
+            return to_host(distances)
 
     def matrix(self, sources: Any, targets: Any) -> Any:
         self._gpu.use()
-        begins, ends = _on_gpu(sources), _on_gpu(targets)
+        with span("upload"):
+            begins, ends = _on_gpu(sources), _on_gpu(targets)
         shape, count = (len(begins), len(ends)), len(begins) * len(ends)
         labels = self._labels_for(count)
         refuse_large(8 * count, "the matrix", self._gpu)
-        if labels is not None:
-            distances = cp.empty(shape, np.int64)
-            for first in range(0, len(begins), ROWS_AT_ONCE):
-                some = slice(first, first + ROWS_AT_ONCE)
-                labels.rows(begins[some], ends, distances[some])
-            self._check(labels.flags)
-        elif count <= self._hierarchy.vertex_count:
-            pairs = cp.repeat(begins, len(ends)), cp.tile(ends, len(begins))
-            distances = self._without_labels(*pairs).reshape(shape)
-        else:
-            distances = cp.empty(shape, np.int64)
-            for some, rows in self._swept(begins, ends):
-                distances[some] = rows[:, ends]
+        with span("distances"):
+            if labels is not None:
+                distances = cp.empty(shape, np.int64)
+                for first in range(0, len(begins), ROWS_AT_ONCE):
+                    some = slice(first, first + ROWS_AT_ONCE)
+                    labels.rows(begins[some], ends, distances[some])
+                self._check(labels.flags)
+            elif count <= self._hierarchy.vertex_count:
+                pairs = cp.repeat(begins, len(ends)), cp.tile(ends, len(begins))
+                distances = self._without_labels(*pairs).reshape(shape)
+            else:
+                distances = cp.empty(shape, np.int64)
+                for some, rows in self._swept(begins, ends):
+                    distances[some] = rows[:, ends]
         if on_device(sources) and on_device(targets):
             return distances
-        return to_host(distances.ravel()).reshape(shape)
+        with span("download"):
+            return to_host(distances.ravel()).reshape(shape)
 
     def host_lengths(self) -> NDArray[Any]:
         self._gpu.use()

@@ -29,6 +29,7 @@ from groute_py.device.dependencies import (
 )
 from groute_py.device.rows import NarrowError
 from groute_py.kernels.source import DEPENDENCIES
+from groute_py.system.clock import span
 
 ALIGNMENT = 16
 """Bytes to which a block's memory is aligned."""
@@ -63,7 +64,8 @@ class CudaDependencies:
 
     def sums(self) -> Dependencies:
         most = self._findings.get()[:1].view(np.float64)[0]
-        return Dependencies(self._totals.get(), self._squares.get(), max(float(most), 1.0))
+        with span("download"):
+            return Dependencies(self._totals.get(), self._squares.get(), max(float(most), 1.0))
 
     def _launch(self, rooms: dict[Lane, Any], lane: Lane) -> None:
         """Add the dependencies of a lane's sources, in its stream; rooms are what lanes work in."""
@@ -134,10 +136,12 @@ class CudaLevelDependencies:
             yield idle + first + len(some)
 
     def sums(self) -> Dependencies:
-        totals, squares = (
-            to_host(a.reshape(-1)).reshape(-1, 2) for a in (self._totals, self._squares)
-        )
-        return Dependencies(totals, squares, max(self._most(), 1.0))
+        most = max(self._most(), 1.0)  # which waits
+        with span("download"):
+            totals, squares = (
+                to_host(a.reshape(-1)).reshape(-1, 2) for a in (self._totals, self._squares)
+            )
+        return Dependencies(totals, squares, most)
 
     def _most(self) -> float:
         return float(self._most_paths.get().view(np.float64)[0])

@@ -27,6 +27,7 @@ from groute_py.device.rows import NarrowError, RowBlock
 from groute_py.device.summary import Summary, Wanted
 from groute_py.errors import InputError
 from groute_py.graph.csr import Graph
+from groute_py.system.clock import span
 
 T = TypeVar("T")
 
@@ -184,9 +185,11 @@ class CudaRows:
             counted[lane] = CudaReach(lane.rows[: lane.count], lane.bound)
 
         def drained(lane: Lane, _: int) -> Iterator[RowReaches]:
-            if lane.has_overflowed():
+            with span("solve"):  # until this lane has
+                has_overflowed = lane.has_overflowed()
+            if has_overflowed:
                 raise NarrowError
-            with lane.stream:
+            with lane.stream, span("download"):
                 reaches = counted[lane].on_host()
             yield reaches
 
