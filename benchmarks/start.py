@@ -7,9 +7,8 @@
 Each case is a command that a fresh process runs. ``wall`` is from its start to its end, ``cpu`` the
 processor time of it and its children; behind them stand the time of the last answer, as it accounts
 for it, and its longest phases. ``end`` is from the answer to the end of the process, ``named`` the
-share of ``wall`` that its ``total`` names, at most all up to the answer: the kernel counts the
-start of a process in steps of 10 ms, so that ``total`` may be too great. A case with a process
-beside it runs by turns with that; ``times`` is the ratio of their medians.
+share of ``wall`` that its ``total`` names. A case with a process beside it runs by turns with that;
+``times`` is the ratio of their medians.
 Bytecode of Python is compiled beforehand, as an installation has it, and all caches are folders of
 this run. A case whose name ends in ``-first`` has empty ones for each process, as after an
 installation; the others run once unmeasured. Processes run elsewhere than here, so what the
@@ -252,8 +251,7 @@ def _timed(command: list[str], caches: Path) -> Record:
         # Open MPI may print escapes behind it
         record["seconds"] = seconds = json.JSONDecoder().raw_decode(answer)[0]["seconds"]
         if "start" in seconds:  # then its total begins with the process
-            named_s = min(seconds["total"], answer_s)
-            record |= {"named": named_s / wall_s, "end_s": wall_s - answer_s}
+            record |= {"named": seconds["total"] / wall_s, "end_s": wall_s - answer_s}
     return record
 
 

@@ -22,6 +22,9 @@ STAT = Path("/proc/self/stat")
 START_FIELD = 22
 """Number of the field with the ticks from the boot of the machine to the process's start."""
 
+SCHEDSTAT = Path("/proc/self/schedstat")
+"""Nanoseconds for which its first thread has run, and has waited for a core; some kernels say 0."""
+
 MOST_EVENTS = 200_000
 """Spans and values of counters that a record keeps; later ones are only counted."""
 
@@ -133,14 +136,28 @@ def phase(name: str) -> Iterator[None]:
 
 
 def process_age_s() -> float:
-    """Return seconds since this process was started; without ``/proc`` its CPU time."""
+    """Return seconds since this process was started, never too many; without ``/proc`` CPU time.
+
+    The kernel counts the start in ticks of 10 ms, rounded down, so the process may be a tick
+    younger. But it is not younger than the time for which it has run and waited for a core: all of
+    it, if no file had to come from a disk.
+    """
     try:
         fields = STAT.read_text().rpartition(")")[2].split()  # a name may contain blanks
         ticks = int(fields[START_FIELD - 3])  # the first two fields are cut off
-        start_s = ticks / os.sysconf("SC_CLK_TCK")
-        return max(time.clock_gettime(time.CLOCK_BOOTTIME) - start_s, 0.0)
+        start_s = (ticks + 1) / os.sysconf("SC_CLK_TCK")
+        return max(time.clock_gettime(time.CLOCK_BOOTTIME) - start_s, _scheduled_s())
     except (OSError, ValueError, IndexError, AttributeError):
         return time.process_time()
+
+
+def _scheduled_s() -> float:
+    """Return seconds for which this process's first thread has run or waited for a core."""
+    try:
+        ran, waited = SCHEDSTAT.read_text().split()[:2]
+        return (int(ran) + int(waited)) / 1e9
+    except (OSError, ValueError):
+        return 0.0
 
 
 def recorder() -> Record | None:

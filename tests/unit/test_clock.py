@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 
@@ -89,8 +90,27 @@ def test_commands_account_for_all_time(words: tuple[str, ...], tmp_path: Path) -
     assert {"start", "import", "mpi", "read"} <= seconds.keys()
 
 
+@pytest.mark.parametrize(
+    ("scheduled", "age_s"),
+    [("480000000 15000000 9", 0.495), ("480000000 0 9", 0.49), ("0 0 0", 0.49), (None, 0.49)],
+)
+def test_an_age_is_no_tick_too_great(
+    scheduled: str | None, age_s: float, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    tick_s = 1 / os.sysconf("SC_CLK_TCK")
+    stat, schedstat = tmp_path / "stat", tmp_path / "schedstat"
+    stat.write_text("1 (a) " + "S " * 19 + f"{round(1 / tick_s)} 0")
+    if scheduled is not None:
+        schedstat.write_text(scheduled)
+    monkeypatch.setattr(clock, "STAT", stat)
+    monkeypatch.setattr(clock, "SCHEDSTAT", schedstat)
+    monkeypatch.setattr(clock.time, "clock_gettime", lambda _: 1.49 + tick_s)
+    assert process_age_s() == pytest.approx(age_s)
+
+
 def test_time_begins_with_the_process() -> None:
     begun = time.monotonic()
-    code = "from groute_py.system.clock import process_age_s; print(process_age_s())"
-    age_s = float(run_python(f"import time; time.sleep(0.1); {code}").stdout)
-    assert 0.1 < age_s < time.monotonic() - begun + 0.02  # ticks of the kernel are 10 ms
+    code = "print(process_age_s(), time.monotonic())"
+    code = f"from groute_py.system.clock import process_age_s, time; time.sleep(0.1); {code}"
+    age_s, now = map(float, run_python(code).stdout.split())
+    assert 0.1 < age_s < now - begun
