@@ -24,7 +24,7 @@ from groute_py.graph.ids import Positions
 from groute_py.io.tables.columns import Columns
 from groute_py.many.new_weights import arcs_in, checked_weights, in_units, unit_for
 from groute_py.many.paths import PathFinder
-from groute_py.many.sources import all_below, vertices_in
+from groute_py.many.sources import MANY, all_below, naming, vertices_in
 from groute_py.results.distances import UNREACHED
 from groute_py.source.graph_source import GraphSource
 from groute_py.system.environment import local_rank
@@ -193,7 +193,7 @@ class Customized:
         >>> line.pairs([0, 1], [2, 2], weights=[[1, 1], [5, 6]]).tolist()
         [[2, 1], [11, 6]]
         """
-        with self._lock:
+        with self._lock, naming(self._graph, source=sources, target=targets):
             ends = self._pair_ends(sources, targets)
             return self._answer(lambda: self._device.pairs(*ends), weights)
 
@@ -242,7 +242,7 @@ class Customized:
         >>> customize(([0, 1, 2, 2], [1, 2], [4, 3]), device="cpu").paths([0], [2])[0].tolist()
         [0, 1, 2]
         """
-        with self._lock:
+        with self._lock, naming(self._graph, source=sources, target=targets):
             ends = (v if isinstance(v, Positions) else host_array(v) for v in (sources, targets))
             _, paths = self.routes(*self._pair_ends(*ends))
             return [self._graph.numbering.ids_of(path) for path in paths]
@@ -270,7 +270,7 @@ class Customized:
         >>> customize(([0, 1, 2, 2], [1, 2], [4, 3]), device="cpu").matrix([0, 1], [1, 2]).tolist()
         [[4, 7], [0, 3]]
         """
-        with self._lock:
+        with self._lock, naming(self._graph, source=sources, target=targets):
             ends = self._ends(sources, "source"), self._ends(targets, "target")
             check_room(8 * len(ends[0]) * len(ends[1]) * count_of(weights), "the matrix")
             return self._answer(lambda: self._device.matrix(*ends), weights)
@@ -286,7 +286,7 @@ class Customized:
         >>> customize(([0, 1, 2, 2], [1, 2], [4, 3]), device="cpu").rows([1]).tolist()
         [[9223372036854775807, 0, 3]]
         """
-        with self._lock:
+        with self._lock, naming(self._graph, source=sources):
             begins = self._ends(sources, "source")
             size = len(begins) * self._graph.vertex_count * count_of(weights)
             check_room(8 * size, f"{len(begins):,} rows")
@@ -318,7 +318,8 @@ class Customized:
             return vertices_in(self._graph, vertices, role)
         count, values = self._graph.vertex_count, host_array(values)
         is_list = values.ndim == 1 and len(values) and values.dtype.kind in "iu"
-        if is_list and all_below(values, count):
+        are_checked_there = convert and values.itemsize == 4 and len(values) >= MANY
+        if is_list and (are_checked_there or all_below(values, count)):
             return values
         return vertices_in(self._graph, values, role)
 

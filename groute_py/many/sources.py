@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import FormatError, InputError, quote
-from groute_py.graph.arrays import host_array
+from groute_py.graph.arrays import host_array, on_device
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Numbering, Positions
 from groute_py.graph.turns.expanded import layout_of
@@ -37,6 +38,9 @@ LISTED_BYTES = 64  # bytes of an id in a list, at least
 
 SLICE = 1 << 20
 """Vertices that a thread checks in one go."""
+
+MANY = 1 << 20
+"""Vertices in 4 bytes each that are checked by kernels that take them, where there are."""
 
 
 def sources_of(
@@ -83,6 +87,18 @@ def vertices_in(graph: Graph, values: Vertices, role: str = "source") -> NDArray
     """Return the vertices as `indices_in`, of shape (k,), at least one; refuse others."""
     some = indices_in(graph, values, role)
     return checked(some, layout_of(graph).vertex_count, graph.name, role)
+
+
+@contextmanager
+def naming(graph: Graph, **ends: Any) -> Iterator[None]:
+    """Let cores name the vertex that is none, if a kernel has met one; ``ends`` are by role."""
+    try:
+        yield
+    except InputError:
+        for role, vertices in ends.items():
+            if isinstance(vertices, np.ndarray) and not on_device(vertices):
+                vertices_in(graph, vertices, role)
+        raise
 
 
 def plural(role: str) -> str:

@@ -188,3 +188,24 @@ def test_pairs_without_labels(room: int, monkeypatch: pytest.MonkeyPatch) -> Non
             with pytest.raises(InputError, match="none of the 144 vertices"):
                 town.pairs(*some)
     assert (town.pairs(*ends) == right.pairs(*ends)).all()
+
+
+def test_vertices_that_kernels_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error names the first that is none, as where cores check."""
+    monkeypatch.setattr("groute_py.many.customized.MANY", 2)
+    town = customize("road:12x12", device="cuda")
+    right = np.array([5, 0, 143], np.int32)
+    for kind in (np.int32, np.uint32, ">i4"):
+        ends = np.array([0, 7, 143], kind)
+        assert (town.pairs(ends, right) == town.pairs(ends.astype(np.int64), right)).all()
+    for wrong, said in ((144, 144), (-1, -1), (2**31 - 1, 2**31 - 1)):
+        ends = np.array([0, wrong, 3], np.int32)
+        with pytest.raises(InputError, match=rf"^source {said} is not a vertex"):
+            town.pairs(ends, right)
+        with pytest.raises(InputError, match=rf"^target {said} is not a vertex"):
+            town.paths(right, ends)
+        with pytest.raises(InputError, match=rf"^target {said} is not a vertex"):
+            town.matrix(right, ends)
+        with pytest.raises(InputError, match=rf"^source {said} is not a vertex"):
+            town.rows(ends)
+    assert len(town.pairs(right, right)) == 3

@@ -57,6 +57,10 @@ def to_device(values: Any, dtype: Any) -> Any:
             raise InputError(f"{place}; copy it there, or change CUDA_VISIBLE_DEVICES")
         return values.astype(dtype, copy=False)
 
+    are_words = {values.dtype.kind, dtype.kind} <= {"i", "u"} and values.dtype.isnative
+    if are_words and values.itemsize == dtype.itemsize:
+        values = values.view(dtype)  # copied faster than converted
+
     def convert(part: slice, place: NDArray[Any]) -> None:
         np.copyto(place, values[part], casting="unsafe")
 
