@@ -269,7 +269,10 @@ def networkit_matrix(asked: Question) -> Peer:
 def networkit_closeness(asked: Question) -> Peer:
     """`networkit.distance.SPSP`, since its closeness is of all vertices; sums are not timed."""
     _refuse_longer(asked, NETWORKIT_UP_TO)
-    answer = lambda rows: np.array([right_closeness(row) for row in _of_networkit(rows)])  # noqa: E731
+
+    def answer(rows: NDArray[Any]) -> NDArray[Any]:
+        return np.array([right_closeness(row) for row in _of_networkit(rows)])
+
     return _networkit(asked, SOME)._replace(answer=answer)
 
 

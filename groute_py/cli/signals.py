@@ -41,7 +41,8 @@ DROPPED_S = 0.05
 """After so long a handler's error that native code has dropped is raised again."""
 
 OWN = {"click", "groute_py", "llvmlite", "numba", "numpy", *sys.stdlib_module_names} - {"sys"}
-"""Packages whose modules hold nothing that must be closed; those of others may have open files."""
+"""Packages whose modules hold nothing that must be closed; those of others, which `sys` lists, may
+have open files."""
 
 _heard: list[GrouteError] = []  # errors that handlers have raised
 _done = False  # true once the command is done, so that deferred signals are dropped

@@ -31,7 +31,8 @@ class Customization(Protocol):
     """
 
     label: str
-    about_labels: str  # if ranks have them in shares, or they have no room
+    shares: int  # of the labels, on as many ranks; 1 if this one has all or none
+    shortage: str  # why labels that pay have no room on a GPU, or ""
     kind: Lengths
     weights: Any
 

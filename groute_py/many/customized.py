@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence, Sized
+from collections.abc import Callable, Iterable, Sequence
 from threading import RLock
 from typing import Any, TypeVar
 
@@ -22,7 +22,7 @@ from groute_py.graph.hierarchy.separators.customizable import CustomizableHierar
 from groute_py.graph.hierarchy.separators.lengths import NARROW, WIDE
 from groute_py.graph.ids import Positions
 from groute_py.io.tables.columns import Columns
-from groute_py.many.new_weights import arcs_in, checked_weights, in_units, unit_for
+from groute_py.many.new_weights import arcs_in, checked_weights, count_of, in_units, unit_for
 from groute_py.many.paths import PathFinder
 from groute_py.many.sources import MANY, all_below, naming, vertices_in
 from groute_py.results.distances import UNREACHED
@@ -52,7 +52,7 @@ def customize(
 
     The order depends on the arcs alone, and takes seconds for a million vertices. New weights then
     take milliseconds (customizable contraction hierarchies: Dibbelt, Strasser and Wagner, 2016),
-    and a pair is looked up in two labels (Ouyang et al., 2018). Suits roads and other graphs with
+    and many pairs are looked up in labels (Ouyang et al., 2018). Suits roads and other graphs with
     small separators. Needs ``pip install 'groute-py[separators]'``. Under ``mpirun`` each rank
     that calls this function works by itself.
 
@@ -198,9 +198,14 @@ class Customized:
             return self._answer(lambda: self._device.pairs(*ends), weights)
 
     @property
-    def about_labels(self) -> str:
-        """Say what is unusual about the labels: ranks have shares, or there is no room."""
-        return self._device.about_labels
+    def shares(self) -> int:
+        """Into how many shares the ranks of this host have split the labels; 1 if not at all."""
+        return self._device.shares
+
+    @property
+    def shortage(self) -> str:
+        """Why labels that pay have no room on a GPU; "" on cores, or if they have."""
+        return self._device.shortage
 
     def share(self, count: int) -> None:
         """Have labels on the ranks of this host, if they pay for so many pairs. Collective.
@@ -393,8 +398,3 @@ class Customized:
             f"with such weights a distance in {quoted(self._graph.name)} may be more than "
             f"{WIDE.limit:,}; scale them down"
         )
-
-
-def count_of(metrics: Metrics) -> int:
-    """Count sets of weights; 1 where their number is not known."""
-    return len(metrics) if isinstance(metrics, Sized) else 1

@@ -121,8 +121,10 @@ class GraphLabels:
                 self._shortage, now = str(problem), time.monotonic()
                 self._again = now + PATIENCE * (now - start_s)
             return replace(other, reason=f"{other.reason}; no labels: {problem}")
-        if ready.about_labels:
-            reason = f"{reason}; {ready.about_labels}"
+        if ready.shares > 1:
+            reason = f"{reason}; {ready.shares} ranks have a share of the labels each"
+        if ready.shortage:
+            reason = f"{reason}; no labels: {ready.shortage}"
         return Choice(LABELS, options.device, reason)
 
     def update(self, weights: Any, arcs: Any) -> None:
@@ -218,6 +220,8 @@ class GraphLabels:
         kind, count = request
         with collective(channel), span("labels"):
             self.customized.share(0 if kind == "rows" else count)
+            if kind == "matrix" and self.customized.shortage:  # other methods are faster
+                raise GraphError(self.customized.shortage)
         return self.customized
 
 

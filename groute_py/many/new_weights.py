@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sized
 from typing import Any
 
 import numpy as np
@@ -103,3 +104,8 @@ def arcs_in(arcs: Any, graph: Graph) -> NDArray[np.int64]:
         values, counts = np.unique(some, return_counts=True)
         raise InputError(f"arc {int(values[counts.argmax()])} is there twice; give it one weight")
     return some
+
+
+def count_of(metrics: Any) -> int:
+    """Count sets of weights; 1 where their number is not known."""
+    return len(metrics) if isinstance(metrics, Sized) else 1

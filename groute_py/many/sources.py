@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.errors import FormatError, InputError, quote
-from groute_py.graph.arrays import host_array, on_device
+from groute_py.graph.arrays import array_of, host_array, on_device
 from groute_py.graph.csr import Graph
 from groute_py.graph.ids import Numbering, Positions
 from groute_py.graph.turns.expanded import layout_of
@@ -96,7 +96,8 @@ def naming(graph: Graph, **ends: Any) -> Iterator[None]:
         yield
     except InputError:
         for role, vertices in ends.items():
-            if isinstance(vertices, np.ndarray) and not on_device(vertices):
+            is_array = not callable(vertices) and not isinstance(vertices, Positions)
+            if is_array and not on_device(array_of(vertices)):
                 vertices_in(graph, vertices, role)
         raise
 

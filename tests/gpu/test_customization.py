@@ -138,6 +138,17 @@ def test_labels_that_have_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(20):
         assert (town.pairs(*ends) == right.pairs(*ends)).all()
     assert device._labels is not None
+    town.update(graph.weights)
+    town.pairs(*ends)
+    assert not device._labels.are_due  # few pairs pay again
+
+
+def test_rows_alone_need_no_labels() -> None:
+    town = customize("road:12x12", device="cuda")
+    town.share(0)
+    town.rows([0, 5])
+    device: Any = town._device
+    assert device._labels is None
 
 
 def test_labels_are_filled_when_they_pay(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,19 +167,18 @@ def test_labels_are_filled_when_they_pay(monkeypatch: pytest.MonkeyPatch) -> Non
             assert (device._labels is not None and not device._labels.are_due) == is_filled
 
 
-@pytest.mark.parametrize("room", [0, 1 << 20])
-def test_pairs_without_labels(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("climbs", [False, True])
+def test_pairs_without_labels(climbs: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """By sweeps, where a block has no room for the ancestors, too."""
     import cupy as cp
 
     place = "groute_py.device.cuda.hierarchy.customization"
     monkeypatch.setattr(f"{place}.PAIRS_A_LABEL", np.inf)
-    monkeypatch.setattr(f"{place}.MOST_SWEPT", 1)
     graph = generate("road:12x12")
     town, right = customize(graph, device="cuda"), customize(graph, device="cpu")
     device: Any = town._device
-    if room == 0:
-        monkeypatch.setattr(device._gpu, "shared_bytes", room)
+    if not climbs:
+        monkeypatch.setattr(device._gpu, "shared_bytes", 0)
     ends = np.random.default_rng(2).integers(0, graph.vertex_count, (2, 70))
     for greatest in (99, 2**31 - 1, 2**40, 5):
         weights = np.random.default_rng(greatest).integers(0, greatest, graph.arc_count)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.graphs import graph_of, random_graph
-from support.labels import check
+from support.labels import check, every_distance
 from support.local_ranks import on_ranks
 from support.opening import solver_on
 from support.skips import EMULATED, needs_gpu, require_metis
@@ -119,7 +119,7 @@ def test_memory_that_ranks_cannot_share(
         (tmp_path / "another file").write_bytes(bytes(1 << 20))
         monkeypatch.setattr(shared_memory, "OPEN_FILE", str(tmp_path / problem))
     answers = on_ranks(2, partial(routes_of, generate("road:9x9"), "cpu"))
-    assert "; no labels: " in answers[0]
+    assert "share of the labels" not in answers[0]
 
 
 def routes_of(graph: Graph, device: str, channel: Any) -> str:
@@ -128,7 +128,16 @@ def routes_of(graph: Graph, device: str, channel: Any) -> str:
     with solver_on(channel, own, prepare=True, device=device) as solver:
         routes = solver.route(Positions([(0, 0)]))
         reason = "" if routes is None else str(routes.statistics["reason"])
-        check(solver, graph)
+        has_labels = channel.broadcast("no labels" not in reason)
+        if has_labels:
+            check(solver, graph)
+        else:
+            every = Positions(np.arange(graph.vertex_count))
+            matrix = solver.matrix(every, every)
+            if matrix is not None:
+                assert routes.distances.tolist() == [0]
+                assert (matrix.distances == every_distance(graph)).all()
+                assert matrix.statistics["algorithm"] != "labels"
         return reason
 
 
@@ -228,3 +237,40 @@ def test_choice(
     result = on_ranks(2, partial(routes_of, generate("road:12x12"), device))[0]
     assert reason in result
     assert ("share" in result) is (room != "whole")
+
+
+@pytest.mark.parametrize("device", [pytest.param("cuda", marks=needs_gpu)])
+@pytest.mark.skipif(not EMULATED, reason="memory is counted in emulation")
+def test_room_for_the_labels_of_one_rank(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both had it before either took it; then neither has labels, and later both have."""
+    import cupy as cp
+
+    from groute_py.device.cuda.hierarchy import labels
+
+    monkeypatch.setattr("groute_py.many.labels.pays", lambda order_s, *_: order_s < np.inf)
+    monkeypatch.setattr(cp.cuda.runtime, "getDeviceCount", lambda: 1)
+    refuse_large, own, graph = labels.refuse_large, threading.local(), generate("road:9x9")
+    asked = count()
+
+    def refuse(takes: int, what: str, gpu: Any) -> None:
+        is_late = own.rank == 1 and what.startswith("labels") and next(asked) == 0
+        refuse_large(1 << 60 if is_late else takes, what, gpu)
+
+    monkeypatch.setattr(labels, "refuse_large", refuse)
+
+    def answer(channel: Any) -> list[str]:
+        own.rank, reasons = channel.rank, []
+        weights = graph.weights if channel.rank == 0 else None
+        with solver_on(
+            channel, graph if channel.rank == 0 else None, prepare=True, device=device
+        ) as solver:
+            for _ in range(4):
+                routes = solver.route(Positions([(0, 0), (1, 5), (2, 7)]))
+                reasons.append("" if routes is None else str(routes.statistics["reason"]))
+                solver.update(weights)
+            check(solver, graph)
+        return reasons
+
+    first, *_, last = on_ranks(2, answer)[0]
+    assert "no labels: labels of all vertices would take" in first
+    assert "no labels" not in last

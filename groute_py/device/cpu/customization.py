@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any, Literal
 
 import numpy as np
@@ -14,7 +15,7 @@ from groute_py.comm.shared_memory import shared_memory
 from groute_py.device.rows import NarrowError
 from groute_py.errors import GraphError
 from groute_py.graph.hierarchy.separators.customizable import CustomizableHierarchy
-from groute_py.graph.hierarchy.separators.labels import LabelShares, about_labels, depth_minima
+from groute_py.graph.hierarchy.separators.labels import LabelShares, depth_minima
 from groute_py.graph.hierarchy.separators.lengths import NARROW, Lengths
 from groute_py.graph.tails import offsets_of, ranges
 from groute_py.kernels.cpu import customization
@@ -41,7 +42,7 @@ class CpuCustomization:
     The ranks of the channel, which are of one host, have labels together.
     """
 
-    label = "cpu"
+    label, shortage = "cpu", ""
 
     def __init__(self, channel: Channel, hierarchy: CustomizableHierarchy) -> None:
         self._channel, self._hierarchy = channel, hierarchy
@@ -53,7 +54,7 @@ class CpuCustomization:
         self.kind, self.weights = NARROW, np.empty(0, np.int64)
         self._own = self._lengths = np.empty(0, NARROW.type)
         self._labels: Labels | None = None
-        self._answered, self._shortage = 0, ""
+        self._answered = 0
 
     def customize(self, weights: NDArray[Any], kind: Lengths) -> None:
         """Take other weights for all arcs; `NarrowError` if a length does not fit."""
@@ -96,9 +97,9 @@ class CpuCustomization:
         return changed
 
     @property
-    def about_labels(self) -> str:
-        """If ranks have them in shares, or there is no room."""
-        return about_labels(1 if self._labels is None else self._channel.size, self._shortage)
+    def shares(self) -> int:
+        """Into how many shares the labels are split; 1 if there are none."""
+        return 1 if self._labels is None else self._channel.size
 
     def share(self, count: int) -> None:
         """Have labels on all ranks if they pay for so many pairs more; collective."""
@@ -194,10 +195,8 @@ class CpuCustomization:
         self._answered += count
         if self._labels is None and self._answered >= PAIRS_A_LABEL * self._hierarchy.vertex_count:
             above = self._hierarchy, self._depths, self._lengths, self.kind
-            try:
-                self._labels, self._shortage = Labels(self._channel, *above), ""
-            except GraphError as problem:
-                self._shortage = str(problem)
+            with suppress(GraphError):
+                self._labels = Labels(self._channel, *above)
 
 
 class Labels:

@@ -40,12 +40,12 @@ __device__ __forceinline__ u32 climb(const Upward& up, u32 end, u32 direction, L
     }
 }
 
-// A block of two warps takes a pair at a time. Shared memory: the distances and the ancestors of both ends by depth.
+// A block of two warps takes a pair at a time. Shared memory: the distances and the ancestors of both ends by depth,
+// and the depths of the ends.
 extern "C" __global__ void climb_pairs(const __grid_constant__ Upward up, const void* sources, const void* targets,
                                        u32 source_bytes, u32 target_bytes, u64 count, i64* distances, u32* flags) {
     DYNAMIC_SHARED(Length, reach);
-    __shared__ u32 own[2];
-    u32* chains = (u32*)(reach + 2 * up.levels);
+    u32 *chains = (u32*)(reach + 2 * up.levels), *own = chains + 2 * up.levels;
     const u32 side = threadIdx.x / 32;
     for (u64 pair = blockIdx.x; pair < count; pair += gridDim.x) {
         const u32 vertex = side ? vertex_at(targets, target_bytes, pair, up.vertices, flags)

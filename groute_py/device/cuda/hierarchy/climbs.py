@@ -19,8 +19,8 @@ THREADS, MOST_BLOCKS = 64, 1 << 20
 
 
 def climb_bytes(levels: int, kind: Lengths) -> int:
-    """Shared memory of a block, which holds the ancestors of two vertices."""
-    return 2 * levels * (kind.type.itemsize + 4)
+    """Shared memory of a block, which holds the ancestors of two vertices and two depths."""
+    return 2 * levels * (kind.type.itemsize + 4) + 8
 
 
 class CudaClimbs:

@@ -9,6 +9,7 @@ import cupy as cp
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.comm.agree import collective
 from groute_py.comm.base import Channel
 from groute_py.device.cuda.hierarchy.climbs import CudaClimbs, climb_bytes
 from groute_py.device.cuda.hierarchy.customizer import (
@@ -26,7 +27,6 @@ from groute_py.device.rows import NarrowError
 from groute_py.errors import GraphError, InputError
 from groute_py.graph.arrays import on_device
 from groute_py.graph.hierarchy.separators.customizable import CustomizableHierarchy
-from groute_py.graph.hierarchy.separators.labels import about_labels
 from groute_py.graph.hierarchy.separators.lengths import NARROW, Lengths
 from groute_py.kernels.source import CUSTOMIZATION
 from groute_py.system.clock import span
@@ -80,16 +80,10 @@ NO_SUCH_VERTEX = 2
 ROWS_AT_ONCE = 1 << 15
 """Rows of a matrix in one launch: a grid has a row of blocks for each."""
 
-MOST_SWEPT = 1 << 30
-"""Distances of sweeps at once, about, of which a few are taken."""
-
-RESERVED_BYTES = 1 << 10
-"""Shared memory of a block that a kernel takes beside what it asks for."""
-
 PAIRS_A_LABEL, PAIRS_A_CALL = 1 / 40, 3000
-"""Pairs since the last weights, for each vertex, from which labels pay, and pairs that take as long
-as a call does more than by labels. Filling labels takes an H200 as long as 40,000 pairs of New York
-(264,000 vertices), 110,000 of the Northwest (1.2 million), 550,000 of 20 copies of it."""
+"""Pairs since the last weights, for each vertex, from which labels pay, and how many pairs take as
+long as what a call costs more without labels. Filling them takes an H200 as long as 40,000 pairs of
+New York (264,000 vertices), 110,000 of the Northwest (1.2 million), 550,000 of 20 copies of it."""
 
 
 class CudaCustomization:
@@ -107,29 +101,23 @@ class CudaCustomization:
         self._climbs: dict[np.dtype[Any], CudaClimbs] = {}
         self._sweeps: dict[tuple[np.dtype[Any], int], CudaRows] = {}
         self._labels: CudaLabels | None = None
-        self._shortage = ""
+        self.shortage = ""
         self._answered, self._enough = 0, PAIRS_A_LABEL * hierarchy.vertex_count  # pairs
 
     @property
-    def about_labels(self) -> str:
-        return about_labels(1 if self._labels is None else self._labels.team.size, self._shortage)
+    def shares(self) -> int:
+        labels = self._labels_by_weights()
+        return 1 if labels is None else labels.team.size
 
     def share(self, count: int) -> None:
         self._gpu.use()
-        self._answered = max(self._channel.gather(self._answered)) + count + PAIRS_A_CALL
-        if self._answered < self._enough:
-            return
-        has = self._labels is not None and self._labels.kind is self.kind
-        if not all(self._channel.gather(has)):
-            self.close()
-            try:
-                self._labels, self._shortage = self._new_labels(), ""
-            except GraphError as problem:  # on all ranks; to try takes as long as many pairs
-                self._enough, self._shortage = 2 * self._answered, str(problem)
-                return
-        assert self._labels is not None
-        if any(self._labels.team.gather(self._labels.are_due)):
-            self._labels.fill()
+        pairs = max(self._channel.gather(self._answered)) + count + PAIRS_A_CALL
+        if count and pairs >= self._enough:
+            has = self._labels is not None and self._labels.kind is self.kind
+            if not all(self._channel.gather(has)):
+                self._make_labels(pairs)
+            if self._labels is not None and any(self._labels.team.gather(self._labels.are_due)):
+                self._labels.fill()
 
     def close(self) -> None:
         labels, self._labels = self._labels, None
@@ -186,13 +174,8 @@ class CudaCustomization:
                     some = slice(first, first + ROWS_AT_ONCE)
                     labels.rows(begins[some], ends, distances[some])
                 self._check(labels.flags)
-            elif count <= self._hierarchy.vertex_count:
-                pairs = cp.repeat(begins, len(ends)), cp.tile(ends, len(begins))
-                distances = self._without_labels(*pairs).reshape(shape)
             else:
-                distances = cp.empty(shape, np.int64)
-                for some, rows in self._swept(begins, ends):
-                    distances[some] = rows[:, ends]
+                distances = self._matrix_without_labels(begins, ends)
         if on_device(sources) and on_device(targets):
             return distances
         with span("download"):
@@ -243,7 +226,8 @@ class CudaCustomization:
         return vertices if vertices.flags.c_contiguous else vertices.copy()
 
     def _take(self, weights: Any, kind: Lengths) -> None:
-        self.weights, self.kind, self._answered = weights, kind, 0
+        self.weights, self.kind = weights, kind
+        self._answered, self.shortage = 0, ""
         if self._labels is not None:
             self._labels.are_due = True
 
@@ -259,6 +243,41 @@ class CudaCustomization:
             self._sweeps[key] = CudaRows(self._arcs, self._customizer(self.kind), packs)
         return self._sweeps[key]
 
+    def _without_labels(self, begins: Any, ends: Any) -> Any:
+        """The distances of pairs."""
+        if (climbs := self._climbs_if_room()) is not None:
+            distances = climbs.pairs(begins, ends)
+            self._check(climbs.flags)
+            return distances
+        distances = cp.empty(len(begins), np.int64)
+        for some, rows in self._swept(begins, ends):
+            distances[some] = rows[cp.arange(len(rows)), ends[some]]
+        return distances
+
+    def _matrix_without_labels(self, begins: Any, ends: Any) -> Any:
+        distances = cp.empty((len(begins), len(ends)), np.int64)
+        if self._climbs_if_room() is None:
+            for some, rows in self._swept(begins, ends):
+                distances[some] = rows[:, ends]
+            return distances
+        step = max(self._hierarchy.vertex_count // len(ends), 1)
+        for first in range(0, len(begins), step):
+            part = begins[first : first + step]
+            pairs = cp.repeat(part, len(ends)), cp.tile(ends, len(part))
+            rows = self._without_labels(*pairs).reshape(len(part), len(ends))
+            distances[first : first + step] = rows
+        return distances
+
+    def _climbs_if_room(self) -> CudaClimbs | None:
+        """Return climbs by the current lengths, if a block has room for the ancestors."""
+        kind, levels = self.kind, self._hierarchy.level_count
+        if climb_bytes(levels, kind) > self._gpu.shared_bytes:
+            return None
+        if kind.type not in self._climbs:
+            above = self._arcs, self._depths, self._customizer(kind)
+            self._climbs[kind.type] = CudaClimbs(*above)
+        return self._climbs[kind.type]
+
     def _swept(self, begins: Any, ends: Any) -> Iterator[tuple[slice, Any]]:
         """Sweep from some sources after others; yield which, and their distances to all vertices.
 
@@ -267,26 +286,9 @@ class CudaCustomization:
         count = self._hierarchy.vertex_count
         if bool(((ends < 0) | (ends >= count)).any()):
             raise _no_vertex(count)
-        packs = min(max(MOST_SWEPT // (SOURCES * count), 1), MOST_PACKS)
-        for first in range(0, len(begins), SOURCES * packs):
-            some = slice(first, first + SOURCES * packs)
+        for first in range(0, len(begins), SOURCES):
+            some = slice(first, first + SOURCES)
             yield some, self.rows(begins[some])
-
-    def _without_labels(self, begins: Any, ends: Any) -> Any:
-        """The distances of pairs; by sweeps where a block has no room for the ancestors."""
-        kind, levels = self.kind, self._hierarchy.level_count
-        if climb_bytes(levels, kind) + RESERVED_BYTES > self._gpu.shared_bytes:
-            distances = cp.empty(len(begins), np.int64)
-            for some, rows in self._swept(begins, ends):
-                distances[some] = rows[cp.arange(len(rows)), ends[some]]
-            return distances
-        if kind.type not in self._climbs:
-            above = self._arcs, self._depths, self._customizer(kind)
-            self._climbs[kind.type] = CudaClimbs(*above)
-        climbs = self._climbs[kind.type]
-        distances = climbs.pairs(begins, ends)
-        self._check(climbs.flags)
-        return distances
 
     def _labels_for(self, count: int) -> CudaLabels | None:
         """Return the labels by the current weights, if they pay for so many pairs more.
@@ -295,9 +297,25 @@ class CudaCustomization:
         """
         if self._channel.size == 1:
             self.share(count)
+        self._answered += count + PAIRS_A_CALL
+        return self._labels_by_weights()
+
+    def _labels_by_weights(self) -> CudaLabels | None:
+        """Return the labels if they are by the current weights."""
         labels = self._labels
         is_right = labels is not None and labels.kind is self.kind and not labels.are_due
         return labels if is_right else None
+
+    def _make_labels(self, pairs: int) -> None:
+        """Make labels for so many pairs in the place of others, if there is room; collective."""
+        self.close()
+        self._enough, self.shortage = PAIRS_A_LABEL * self._hierarchy.vertex_count, ""
+        try:
+            with collective(self._channel):
+                self._labels = self._new_labels()
+        except GraphError as problem:  # on all ranks; to try takes as long as many pairs
+            self.close()
+            self._enough, self.shortage = 2 * pairs, str(problem)
 
     def _new_labels(self) -> CudaLabels:
         customizer = self._customizer(self.kind)

@@ -76,8 +76,8 @@ class Kernels:
         self._functions[name]((blocks,), (self._block,), arguments)
 
 
-USUAL_SHARED_BYTES = 48 << 10
-"""Bytes of dynamic shared memory of a block that need not be allowed before."""
+USUAL_SHARED_BYTES = 40 << 10
+"""Bytes of dynamic shared memory of a block that need not be allowed before, with 8 KB beside."""
 
 
 def launch_sharing(kernel: Any, nbytes: int, blocks: int, threads: int, words: Any) -> None:

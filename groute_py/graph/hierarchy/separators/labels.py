@@ -71,13 +71,6 @@ class LabelShares:
         return marks
 
 
-def about_labels(shares: int, shortage: str) -> str:
-    """Say what is unusual about labels in so many shares, or why there is no room for them."""
-    if shortage:
-        return f"no labels: {shortage}"
-    return f"{shares} ranks have a share of the labels each" if shares > 1 else ""
-
-
 def depth_minima(hierarchy: CustomizableHierarchy, xp: Any) -> Any:
     """The least depths, uint16, of ranges of the preorder; see `range_minima`."""
     depths = np.empty(hierarchy.vertex_count, np.uint16)
