@@ -34,6 +34,7 @@ SOLVE = Program(
         "exchange/wake.cu",
         "exchange/outbox.cu",
         "sssp/degree_order.cu",
+        "sssp/sort_rows.cu",
         "sssp/transpose.cu",
         "sssp/min_out_weight.cu",
         "sssp/near_far.cu",
@@ -57,7 +58,7 @@ ALL_PAIRS = Program(
 """Many sources on a graph that one GPU holds."""
 
 BREADTH_FIRST = Program(("bfs/bfs.cu",))
-FRONTIER = Program(("frontier_dijkstra/frontier_dijkstra.cu",))
+FRONTIER = Program(("sssp/sort_rows.cu", "frontier_dijkstra/frontier_dijkstra.cu"))
 PULL = Program(("min_plus/bellman_ford.cu",))
 """Methods for one GPU that holds the whole graph."""
 
@@ -84,11 +85,24 @@ DEPENDENCIES = Program(("multi_source/dependencies.cu",))
 LEVELS = Program(("multi_source/level_graph.cu", "multi_source/levels.cu"))
 """Breadth-first searches from 32 sources at once, and what is summed over them."""
 
-CONTRACTION = Program(("hierarchy/skeleton.cu", "hierarchy/contract.cu", "hierarchy/restrict.cu"))
+CONTRACTION = Program(
+    (
+        "hierarchy/skeleton.cu",
+        "hierarchy/contract.cu",
+        "hierarchy/places.cu",
+        "hierarchy/restrict.cu",
+    )
+)
 """Makes a contraction hierarchy."""
 
 SWEEP = Program(
-    ("hierarchy/tree.cu", "hierarchy/parents.cu", "hierarchy/many_trees.cu", "hierarchy/nearest.cu")
+    (
+        "hierarchy/places.cu",
+        "hierarchy/tree.cu",
+        "hierarchy/parents.cu",
+        "hierarchy/many_trees.cu",
+        "hierarchy/nearest.cu",
+    )
 )
 """Trees out of a contraction hierarchy."""
 

@@ -42,6 +42,7 @@ SELECTED = {
     "gpu/test_cutoff.py": ("", 18),
     "gpu/test_locked_memory.py": ("", 10),
     "gpu/test_first_run.py": ("warmed_up or compiled", 16),
+    "gpu/test_cupy_kernels.py": ("", 2),
     "gpu/test_kernels_asked.py": ("", 9),
     "gpu/test_kernels_ahead.py": ("its_own", 1),
     "gpu/test_launching.py": ("", 3),

@@ -131,7 +131,7 @@ def test_a_target_needs_no_kernels_of_cupy() -> None:
 
 @pytest.mark.skipif(EMULATED, reason="in a process of its own, which emulates nothing")
 def test_a_prepared_graph_needs_nothing_that_contracts(tmp_path: Path) -> None:
-    """Kernels are loaded on a small hierarchy; contraction takes masks of CuPy's."""
+    """Kernels are loaded on a small hierarchy."""
     town = tmp_path / "town.prepared"
     write_graph(prepare(generate("road:60x60"), device="cpu"), town)
     code = (

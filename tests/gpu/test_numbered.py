@@ -64,9 +64,9 @@ def test_numbers_are_there_before_peers_read_them(monkeypatch: pytest.MonkeyPatc
     number, due, synchronize = degree_order._number, threading.local(), Stream.synchronize
     late = list[int]()
 
-    def number_later(offsets: Any, numbers: Any) -> None:
+    def number_later(share: Any, numbers: Any, order: Any) -> None:
         numbers.fill(0)
-        due.work = lambda: number(offsets, numbers)
+        due.work = lambda: number(share, numbers, order)
 
     def catch_up(stream: Any) -> None:
         synchronize(stream)

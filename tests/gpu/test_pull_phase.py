@@ -17,7 +17,7 @@ from groute_py.comm.base import SoloChannel
 from groute_py.engine.algorithms import delta_stepping
 from groute_py.engine.options import Options
 from groute_py.engine.solver import SourceSolver
-from groute_py.kernels.source import ROW_CHUNK, VERTEX_BITS
+from groute_py.kernels.source import BLOCK, ROW_CHUNK, SOLVE, VERTEX_BITS
 from groute_py.results.reference import reference_distances
 from groute_py.source.whole import GraphSupply
 
@@ -304,12 +304,15 @@ def test_rows_are_sorted_some_at_a_time(together: int, monkeypatch: pytest.Monke
 
     from groute_py.device.cuda.graph.csr import packed_arcs
     from groute_py.device.cuda.runtime import sort as sorting
+    from groute_py.device.cuda.runtime.compile import kernels_of
+    from groute_py.device.cuda.runtime.launch import Kernels
 
     monkeypatch.setattr(sorting, "SORTED_AT_ONCE", together)
     for name in ("int32", "float64"):
         graph, dtype = rmat_of(name), np.dtype(name)
         arcs = packed_arcs(graph.heads, graph.weights, dtype)
-        sorting.sort_rows(cp.asarray(graph.offsets), arcs, dtype)
+        kernels = Kernels(kernels_of(SOLVE, dtype, 0), BLOCK)
+        sorting.sort_rows(kernels, cp.asarray(graph.offsets.astype(np.uint32)), arcs, dtype)
         fields = arcs.get().view(dtype).reshape(-1, 2)
         heads = arcs.get().view(np.uint32).reshape(graph.arc_count, -1)[:, dtype.itemsize // 4]
         for row in range(graph.vertex_count):

@@ -69,13 +69,62 @@ extern "C" __global__ void rate_by_warps(const __grid_constant__ Skeleton s, con
     rate<32>(s, depths, originals, keys);
 }
 
-// The cheapest among their neighbours leave.
-extern "C" __global__ void choose_leaving(const __grid_constant__ Skeleton s, const u64* keys, u8* leaving) {
+// The cheapest among their neighbours leave; stays: 1 for each other one.
+extern "C" __global__ void choose_leaving(const __grid_constant__ Skeleton s, const u64* keys, u8* leaving,
+                                          u32* stays) {
     for (u32 v = group_number<1>(); v < s.count; v += group_count<1>()) {
         const u64 key = keys[v];
         bool least = key != NEVER;
         for (u32 i = s.offsets[v]; least && i < s.offsets[v + 1]; i++) least = keys[s.heads[i]] > key;
         leaving[v] = least;
+        stays[v] = !least;
+    }
+}
+
+// Those that leave, as vertices of the skeleton and of the graph, and their degrees. renumbered: as below, and so many
+// stay of those before each that leaves.
+extern "C" __global__ void list_leaving(const __grid_constant__ Skeleton s, const u8* leaving, const u32* renumbered,
+                                        const u32* originals, u32* list, u32* list_originals, u32* degrees) {
+    for (u32 v = group_number<1>(); v < s.count; v += group_count<1>()) {
+        if (!leaving[v]) continue;
+        const u32 i = v - renumbered[v];
+        list[i] = v;
+        list_originals[i] = originals[v];
+        degrees[i] = s.offsets[v + 1] - s.offsets[v];
+    }
+}
+
+// The arcs of those that leave, from `starts` on; they are MOST_NEIGHBOURS at most.
+extern "C" __global__ void list_upward(const __grid_constant__ Skeleton s, const u32* list, u32 listed,
+                                       const u32* starts, const u32* originals, u32* heads, Distance* up,
+                                       Distance* down) {
+    for (u32 i = group_number<1>(); i < listed; i += group_count<1>()) {
+        const u32 begin = s.offsets[list[i]], degree = starts[i + 1] - starts[i];
+        for (u32 k = 0; k < degree; k++) {
+            heads[starts[i] + k] = originals[s.heads[begin + k]];
+            up[starts[i] + k] = s.out[begin + k];
+            down[starts[i] + k] = s.in[begin + k];
+        }
+    }
+}
+
+// Marks the arcs between those that stay.
+extern "C" __global__ void mark_staying(const __grid_constant__ Skeleton s, const u8* leaving, const u32* tails,
+                                        u32 arcs, u32* marks) {
+    for (u32 e = group_number<1>(); e < arcs; e += group_count<1>())
+        marks[e] = !leaving[tails[e]] && !leaving[s.heads[e]];
+}
+
+// Their keys and weights; places: the exclusive sums of the marks.
+extern "C" __global__ void list_staying(const __grid_constant__ Skeleton s, const u32* tails, u32 arcs,
+                                        const u32* places, const u32* renumbered, u64* keys, Distance* out,
+                                        Distance* in) {
+    for (u32 e = group_number<1>(); e < arcs; e += group_count<1>()) {
+        const u32 place = places[e];
+        if (place == places[e + 1]) continue;
+        keys[place] = arc_key(renumbered[tails[e]], renumbered[s.heads[e]]);
+        out[place] = s.out[e];
+        in[place] = s.in[e];
     }
 }
 
@@ -107,8 +156,6 @@ struct Shortcuts {
     Distance* in;
     u32 symmetric;
 };
-
-__device__ __forceinline__ u64 arc_key(u32 tail, u32 head) { return (u64)tail << 32 | head; }
 
 __device__ __forceinline__ void put(const Shortcuts& to, u64 place, u32 tail, u32 head, Distance out, Distance in) {
     to.keys[place] = arc_key(tail, head);
@@ -148,15 +195,17 @@ extern "C" __global__ void add_by_warps(const __grid_constant__ Skeleton s, cons
     add_all<32>(s, leaving, list, listed, starts, renumbered, to);
 }
 
-// What stays lies above all of its neighbours that leave.
-extern "C" __global__ void deepen(const __grid_constant__ Skeleton s, const u8* leaving, const u32* depths,
-                                  u32* deeper) {
+// Depths and originals of those that stay, by their next numbers. They lie above all of their neighbours that leave.
+extern "C" __global__ void renumber(const __grid_constant__ Skeleton s, const u8* leaving, const u32* renumbered,
+                                    const u32* depths, const u32* originals, u32* next_depths, u32* next_originals) {
     for (u32 v = group_number<1>(); v < s.count; v += group_count<1>()) {
+        if (leaving[v]) continue;
         u32 depth = depths[v];
-        for (u32 i = s.offsets[v]; !leaving[v] && i < s.offsets[v + 1]; i++) {
+        for (u32 i = s.offsets[v]; i < s.offsets[v + 1]; i++) {
             const u32 head = s.heads[i];
             if (leaving[head]) depth = max(depth, depths[head] + 1);
         }
-        deeper[v] = depth;
+        next_depths[renumbered[v]] = depth;
+        next_originals[renumbered[v]] = originals[v];
     }
 }

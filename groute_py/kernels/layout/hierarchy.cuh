@@ -3,6 +3,11 @@
 
 #include "layout/graph.cuh"
 
+#define LOOP_KEY ~0ull  // the key of a loop, behind those of all arcs
+
+// The key by which arcs are sorted into rows.
+__device__ __forceinline__ u64 arc_key(u32 tail, u32 head) { return (u64)tail << 32 | head; }
+
 // What is left of the graph, as an undirected graph with two weights an edge. Rows ascend by head and have no loops.
 struct Skeleton {
     const u32* offsets;  // count + 1

@@ -49,9 +49,9 @@ extern "C" __global__ void count_in_arcs(const __grid_constant__ Share share, u3
 }
 
 // Writes the arcs to each vertex from its cursor on, in no order.
-extern "C" __global__ void transpose_arcs(const __grid_constant__ Share share, u64* cursors, Arc* in_arcs) {
+extern "C" __global__ void transpose_arcs(const __grid_constant__ Share share, Offset* cursors, Arc* in_arcs) {
     visit_arcs(share, [&](u32 tail, Arc arc) {
-        u64 place = atomicAdd(&cursors[arc.head], 1ull);
+        const Offset place = atomicAdd(&cursors[arc.head], (Offset)1);
         arc.head = tail;
         in_arcs[place] = arc;
     });

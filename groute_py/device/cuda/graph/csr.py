@@ -29,6 +29,9 @@ from groute_py.partition.share import Share
 VISITED_AT_ONCE = 1 << 20
 """Rows for which there is a warp each where all rows are visited."""
 
+SHORTEST = 0xFFFFFFFF
+"""The key of an empty row in `DeviceGraph.falling_keys`."""
+
 
 class DeviceGraph:
     """The rows of a share, and the kernels of `SOLVE` that are compiled for them.
@@ -125,6 +128,13 @@ class DeviceGraph:
     def visit_rows(self, kernel: str, *words: Any) -> None:
         """Launch a kernel with a warp for each row."""
         self.kernels.run(kernel, 32 * min(self.rows, VISITED_AT_ONCE), self.struct, *words)
+
+    def falling_keys(self) -> Any:
+        """uint32, shape (rows,): `SHORTEST` less the arcs of each row."""
+        offsets = self.arrays["offsets"]
+        keys = cp.empty(len(offsets) - 1, np.uint32)
+        self.kernels.run("list_falling", len(keys), offsets, np.uint32(len(keys)), keys)
+        return keys
 
     def spare(self) -> int:
         """Bytes free beside later allocations; negative if those do not all fit."""

@@ -13,7 +13,7 @@ import numpy as np
 from cupy.cuda import runtime
 
 from groute_py.comm.base import Channel
-from groute_py.device.cuda.graph.csr import DeviceGraph, lengths, places_in, starts_of
+from groute_py.device.cuda.graph.csr import DeviceGraph, starts_of
 from groute_py.device.cuda.runtime.gpu import GpuContext
 from groute_py.device.cuda.runtime.ipc import exportable, mapped, unmap
 from groute_py.device.cuda.runtime.short_memory import if_it_fits, pieces
@@ -72,10 +72,11 @@ def order_by_degree(graph: DeviceGraph) -> DegreeOrder | None:
     moving = arcs.nbytes + offsets.nbytes + 4 * own + sort_bytes(own, 4)
     if not graph.terms.pulls or graph.spare() < 8 * own + max(moving, ANSWER_BYTES * own):
         return None
-    numbers = cp.empty(own, np.uint32)
-    _number(offsets, numbers)
-    order = places_in(numbers, np.uint32)
-    starts = starts_of(lengths(offsets)[order], graph.offset_type)
+    numbers, order = cp.empty(own, np.uint32), cp.empty(own, np.uint32)
+    _number(graph, numbers, order)
+    lengths = cp.empty(own, graph.offset_type)
+    graph.kernels.run("list_lengths", own, offsets, order, np.uint32(own), lengths)
+    starts = starts_of(lengths, graph.offset_type)
     moved = cp.empty(len(arcs), arcs.dtype)
     graph.visit_rows("move_rows", order, numbers, starts, moved)
     graph.put(offsets=starts, arcs=moved)
@@ -120,7 +121,7 @@ def _own_numbers(graph: DeviceGraph, owned: list[int], spare: int) -> tuple[Any,
     with graph.gpu.stream:
         order, renamed = cp.empty(sum(owned), np.uint32), cp.empty(halo, np.int32)
         numbers = exportable(own, np.dtype(np.uint32))
-        _number(graph.arrays["offsets"], numbers)
+        _number(graph, numbers, order)  # order: written anew with those of peers
     graph.gpu.stream.synchronize()
     cp.get_default_memory_pool().free_all_blocks()  # what sorting has left there
     return numbers, order, renamed
@@ -134,12 +135,11 @@ def _copied(gpu: GpuContext, address: int, count: int) -> Any:
     return numbers
 
 
-def _number(offsets: Any, numbers: Any) -> None:
-    """Fill ``numbers`` (uint32) by falling degree of the rows, mixed as `MIXED_AT_ONCE` says."""
-    if len(numbers) == 0:
-        return
-    falling = ascending(~lengths(offsets))
-    for part in pieces(len(numbers), MIXED_AT_ONCE):
-        count = part.stop - part.start
-        mixed = cp.arange(count, dtype=np.uint64) * np.uint64(MIXER) % np.uint64(count)
-        numbers[falling[part]] = (mixed + np.uint64(part.start)).astype(np.uint32)
+def _number(graph: DeviceGraph, numbers: Any, order: Any) -> None:
+    """Number the vertices by falling degree of their rows, mixed as `MIXED_AT_ONCE` says.
+
+    Fills ``numbers`` and their inverse, ``order`` (both uint32).
+    """
+    falling, count = ascending(graph.falling_keys()), len(numbers)
+    words = np.uint32(count), np.uint32(MIXED_AT_ONCE), np.uint32(MIXER), numbers, order
+    graph.kernels.run("number_falling", count, falling, *words)

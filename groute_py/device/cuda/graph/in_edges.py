@@ -13,7 +13,7 @@ import cupy as cp
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.device.cuda.graph.csr import DeviceGraph, starts_of
+from groute_py.device.cuda.graph.csr import SHORTEST, DeviceGraph, starts_of
 from groute_py.device.cuda.runtime.sort import ascending, sort_rows, sorting_bytes
 from groute_py.device.cuda.runtime.transfer import to_device
 from groute_py.errors import InputError
@@ -88,7 +88,7 @@ def add_in_edges(graph: DeviceGraph, drawn: NDArray[np.uint64]) -> NDArray[np.ui
     back = graph.terms.mode == "alone" and not balance.any()
     if not back and spare < max(sorting, _transposing_bytes(graph)) + arcs.nbytes + offsets.nbytes:
         return balance
-    sort_rows(offsets, arcs, graph.type)
+    sort_rows(graph.kernels, offsets, arcs, graph.type)
     in_edges = {"in_offsets": offsets, "in_arcs": arcs} if back else _transposed(graph)
     graph.put(**in_edges)
     return balance
@@ -113,8 +113,7 @@ def seeds() -> NDArray[np.uint64]:
 
 
 def _longest_row(graph: DeviceGraph) -> int:
-    offsets = graph.arrays["offsets"]
-    return int((offsets[1:] - offsets[:-1]).max().get()[()]) if graph.rows else 0
+    return SHORTEST - int(graph.falling_keys().min()) if graph.rows else 0
 
 
 def _balance(graph: DeviceGraph, drawn: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -135,6 +134,6 @@ def _transposed(graph: DeviceGraph) -> dict[str, Any]:
     offsets = starts_of(counts, graph.offset_type)
     del counts  # before more is made
     in_arcs = cp.empty(len(arcs), arcs.dtype)
-    graph.visit_rows("transpose_arcs", offsets[:-1].astype(np.uint64), in_arcs)
-    sort_rows(offsets, in_arcs, graph.type)
+    graph.visit_rows("transpose_arcs", offsets[:-1].copy(), in_arcs)
+    sort_rows(graph.kernels, offsets, in_arcs, graph.type)
     return {"in_offsets": offsets, "in_arcs": in_arcs}

@@ -9,15 +9,16 @@ from typing import Any
 import cupy as cp
 import numpy as np
 
-from groute_py.device.base import unreached, widened
-from groute_py.device.cuda.graph.csr import packed_arcs, places_in
+from groute_py.device.base import widened
+from groute_py.device.cuda.graph.csr import packed_arcs
 from groute_py.device.cuda.multi_source.floyd.steps import Steps
 from groute_py.device.cuda.runtime.compile import kernels_of
+from groute_py.device.cuda.runtime.launch import Kernels
 from groute_py.device.cuda.runtime.structs import pointed
 from groute_py.device.cuda.runtime.transfer import to_device
 from groute_py.device.rows import refuse_narrow, surely_fits
 from groute_py.graph.hierarchy.hierarchy import ARRAYS, Hierarchy
-from groute_py.kernels.source import ALL_PAIRS, SWEEP
+from groute_py.kernels.source import ALL_PAIRS, BLOCK, SWEEP
 from groute_py.kernels.structs import struct
 
 
@@ -47,7 +48,7 @@ def begin_core(hierarchy: Hierarchy, distance_type: np.dtype[Any]) -> Callable[[
     the memory of the matrix again, then waits.
     """
     count, weights = hierarchy.core_count, hierarchy.core_weights
-    rows = cp.full((count, count), unreached(distance_type), distance_type)
+    rows = cp.empty((count, count), distance_type)
     if count == 0:
         return lambda: rows
     graph = CoreGraph(
@@ -91,7 +92,10 @@ class CudaHierarchy:
         self.level_count = len(hierarchy.levels) - 1
         self.is_symmetric = hierarchy.is_symmetric
         self._arrays, vertices = _uploaded(hierarchy, distance_type, core)
-        self._arrays["places"] = places_in(vertices, np.uint32)
+        self._arrays["places"] = cp.empty(self.vertex_count, np.uint32)
+        words = vertices, np.uint32(self.vertex_count), self._arrays["places"]
+        kernels = Kernels(kernels_of(SWEEP, distance_type, 0), BLOCK)
+        kernels.run("find_places", self.vertex_count, *words)
         numbers: dict[str, float] = {
             "vertices": self.vertex_count,
             "level_count": self.level_count,

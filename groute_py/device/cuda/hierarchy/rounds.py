@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 import cupy as cp
 import numpy as np
 
-from groute_py.device.base import unreached
-from groute_py.device.cuda.graph.csr import places_in, starts_of
+from groute_py.device.cuda.graph.csr import starts_of
 from groute_py.device.cuda.hierarchy.memory_plan import CORE
-from groute_py.device.cuda.hierarchy.skeleton import Skeleton, joined, skeleton_of
+from groute_py.device.cuda.hierarchy.skeleton import Skeleton, joined, places_of, skeleton_of
 from groute_py.device.cuda.runtime.structs import pointed
 from groute_py.graph.hierarchy.hierarchy import Hierarchy, first_places
 from groute_py.graph.hierarchy.problems import DenseError, NarrowError
@@ -63,7 +62,6 @@ def contract(
     `DenseError` if too much is left when degrees have grown, `NarrowError` if a shortcut does not
     fit.
     """
-    offsets, heads, weights = (cp.asarray(array) for array in (offsets, heads, weights))
     skeleton = skeleton_of(offsets, heads, weights, distance_type)
     refuse_hubs(skeleton)
     contraction = Contraction(skeleton)
@@ -80,11 +78,13 @@ def refuse_hubs(skeleton: Skeleton) -> None:
     """
     if not len(skeleton.heads) or len(skeleton.heads) < 2 * skeleton.count:
         return
-    begins, ends = skeleton.offsets[:-1], skeleton.offsets[1:]
-    degrees = (ends - begins).astype(np.int64)
-    longest = int(degrees.max())
+    most = cp.zeros(1, np.uint32)
+    skeleton.run("find_longest", skeleton.count, most)
+    longest = int(most[0])
     if longest * longest <= MOST_WALKED:
         return
+    begins, ends = skeleton.offsets[:-1], skeleton.offsets[1:]
+    degrees = (ends - begins).astype(np.int64)
     inner = starts_of(degrees[skeleton.heads] > 1, np.int64)
     if bool((degrees * (inner[ends] - inner[begins]) > MOST_WALKED).any()):
         raise DenseError(skeleton.count, skeleton.mean_degree, longest)
@@ -107,40 +107,41 @@ class Contraction:
     def take_round(self) -> bool:
         """Let vertices leave; False if contraction has come to its end."""
         skeleton = self._skeleton
-        leaving = self._chosen()
-        vertices = cp.flatnonzero(leaving).astype(np.uint32)
-        slow = len(vertices) * SLOW <= skeleton.count
+        leaving, numbers, stay = self._chosen()
+        slow = (skeleton.count - stay) * SLOW <= skeleton.count
         if slow or skeleton.mean_degree > TOO_DENSE:
             if skeleton.count > MOST_CORE:
                 raise DenseError(skeleton.count, skeleton.mean_degree)
             return False
-        self._leave(leaving, vertices)
+        self._leave(leaving, numbers, stay)
         return True
 
     def hierarchy(self) -> Hierarchy:
         """The hierarchy that the rounds have built."""
-        core, rounds = self._skeleton, self._rounds
+        core, rounds = self._skeleton.outward(), self._rounds
         symmetric = core.symmetric and all(r.up is r.down for r in rounds)
         levels = first_places(core.count, [len(r.vertices) for r in rounds])
         outward = rounds[::-1]
-        vertices = cp.concatenate([self._originals, *(r.vertices for r in outward)])
-        degrees = cp.concatenate([cp.zeros(core.count, np.uint32), *(r.degrees for r in outward)])
-        heads = cp.concatenate([cp.zeros(0, np.uint32), *(r.heads for r in outward)])
+        vertices = _in_one([self._originals, *(r.vertices for r in outward)])
+        degrees = _in_one([cp.zeros(core.count, np.uint32), *(r.degrees for r in outward)])
         none = core.out[:0]
-        down = cp.concatenate([none, *(r.down for r in outward)])
-        up = down if symmetric else cp.concatenate([none, *(r.up for r in outward)])
-        there = core.out != unreached(np.dtype(core.out.dtype))
-        ends = starts_of(there, np.int64)
+        down = _in_one([none, *(r.down for r in outward)])
+        up = down if symmetric else _in_one([none, *(r.up for r in outward)])
+        heads = _in_one([core.heads[:0], *(r.heads for r in outward)])
+        places = cp.empty_like(vertices)
+        count, arcs = len(vertices), len(heads)
+        self._kernels.run("find_places", count, vertices, np.uint32(count), places)
+        self._kernels.run("place_heads", arcs, places, heads, np.uint32(arcs))
         return Hierarchy(
             levels=levels,
-            vertices=vertices.astype(np.int32),
+            vertices=vertices.view(np.int32),
             offsets=starts_of(degrees, np.int64),
-            heads=places_in(vertices, np.int32)[heads],
+            heads=heads.view(np.int32),
             down=down,
             up=up,
-            core_offsets=ends[core.offsets],
-            core_heads=core.heads[there].astype(np.int32),
-            core_weights=core.out[there],
+            core_offsets=core.offsets.astype(np.int64),
+            core_heads=core.heads.view(np.int32),
+            core_weights=core.out,
         )
 
     def _run(self, what: str, items: int, *words: Any) -> None:
@@ -150,72 +151,84 @@ class Contraction:
         threads = min(threads, MOST_THREADS)  # which numbers of 32 bits count
         self._kernels.run(f"{what}_by_{how}", threads, self._skeleton.struct, *words)
 
-    def _chosen(self) -> Any:
-        """uint8, shape (count,): whether each vertex leaves in this round."""
+    def _chosen(self) -> tuple[Any, Any, int]:
+        """Choose who leaves: uint8, shape (count,).
+
+        Also return the next numbers of those that stay (uint32, shape (count + 1,): how many stay
+        before each), and their number.
+        """
         skeleton, count = self._skeleton, self._skeleton.count
         keys, leaving = cp.empty(count, np.uint64), cp.empty(count, np.uint8)
+        stays = cp.empty(count, np.uint32)
         self._run("rate", count, self._depths, self._originals, keys)
-        self._kernels.run("choose_leaving", count, skeleton.struct, keys, leaving)
-        return leaving
+        skeleton.run("choose_leaving", count, keys, leaving, stays)
+        return leaving, *places_of(stays)
 
-    def _leave(self, leaving: Any, vertices: Any) -> None:
-        """Take the chosen out, and go on with what is left."""
-        skeleton, kernels = self._skeleton, self._kernels
-        stays = leaving == 0
-        numbers = (cp.cumsum(stays, dtype=np.uint32) - np.uint32(1)).astype(np.uint32)
-        shortcuts = self._shortcuts(leaving, vertices, numbers)
-        tails = skeleton.tails()
-        self._note(vertices, leaving[tails] != 0)
-        stay = stays[tails] & stays[skeleton.heads]
-        arcs = self._kept_arcs(stay, tails, numbers)
-        deeper = cp.empty_like(self._depths)
-        kernels.run("deepen", skeleton.count, skeleton.struct, leaving, self._depths, deeper)
-        self._originals, self._depths = self._originals[stays], deeper[stays]
-        keys, out = (cp.concatenate(pair) for pair in zip(arcs[:2], shortcuts[:2], strict=True))
-        in_ = out if skeleton.symmetric else cp.concatenate([arcs[2], shortcuts[2]])
-        del arcs, shortcuts, tails, stay
-        self._skeleton = joined(kernels, len(self._originals), keys, out, in_)
+    def _leave(self, leaving: Any, numbers: Any, stay: int) -> None:
+        """Take the chosen out, and go on with the vertices that stay."""
+        skeleton = self._skeleton
+        vertices = self._noted(leaving, numbers, skeleton.count - stay)
+        keys, out, in_ = self._next_arcs(leaving, vertices, numbers)
+        depths, originals = cp.empty(stay, np.uint32), cp.empty(stay, np.uint32)
+        words = leaving, numbers, self._depths, self._originals, depths, originals
+        skeleton.run("renumber", skeleton.count, *words)
+        self._depths, self._originals = depths, originals
+        self._skeleton = joined(self._kernels, stay, keys, out, in_)
         if self._skeleton.mean_degree > PRUNED_FROM:
             self._skeleton = self._skeleton.pruned()
 
-    def _kept_arcs(self, stay: Any, tails: Any, numbers: Any) -> tuple[Any, Any, Any]:
-        """Keys and weights of the arcs between those that stay."""
+    def _noted(self, leaving: Any, numbers: Any, listed: int) -> Any:
+        """Keep those that leave, with their arcs; uint32, shape (listed,): their numbers."""
         skeleton = self._skeleton
-        heads = numbers[skeleton.heads[stay]]
-        keys = numbers[tails[stay]].astype(np.uint64) << np.uint64(32) | heads
-        out = skeleton.out[stay]
-        return keys, out, out if skeleton.symmetric else skeleton.in_[stay]
+        vertices, originals, degrees = (cp.empty(listed, np.uint32) for _ in range(3))
+        listing = leaving, numbers, self._originals, vertices, originals, degrees
+        skeleton.run("list_leaving", skeleton.count, *listing)
+        starts, arcs = places_of(degrees)
+        heads, up = cp.empty(arcs, np.uint32), cp.empty(arcs, skeleton.out.dtype)
+        down = up if skeleton.symmetric else cp.empty_like(up)
+        words = vertices, np.uint32(listed), starts, self._originals, heads, up, down
+        words = vertices, np.uint32(listed), starts, self._originals, heads, up, down
+        skeleton.run("list_upward", listed, *words)
+        self._rounds.append(Round(originals, degrees, heads, up, down))
+        return vertices
 
-    def _shortcuts(self, leaving: Any, vertices: Any, numbers: Any) -> tuple[Any, Any, Any]:
-        """Keys and weights of the shortcuts, both directions of each."""
-        skeleton, listed = self._skeleton, np.uint32(len(vertices))
-        counts, overflow = cp.empty(len(vertices), np.uint32), cp.zeros(1, np.uint32)
-        self._run("count", len(vertices), leaving, vertices, listed, counts, overflow)
-        ends = cp.cumsum(counts, dtype=np.uint32)
-        total, overflowed = 2 * int(ends[-1]), bool(overflow[0])
-        if overflowed:
-            raise NarrowError
+    def _next_arcs(self, leaving: Any, vertices: Any, numbers: Any) -> tuple[Any, Any, Any]:
+        """Keys and weights of the arcs between those that stay, and of shortcuts behind them."""
+        skeleton = self._skeleton
+        starts, shortcuts = self._shortcuts(leaving, vertices)
+        tails, arcs = skeleton.tails(), len(skeleton.heads)
+        marks = cp.empty(arcs, np.uint32)
+        skeleton.run("mark_staying", arcs, leaving, tails, np.uint32(arcs), marks)
+        places, count = places_of(marks)
+        total = count + shortcuts
         keys, out = cp.empty(total, np.uint64), cp.empty(total, skeleton.out.dtype)
         in_ = out if skeleton.symmetric else cp.empty_like(out)
-        if total:
-            arrays = {"keys": keys, "out": out, "in": in_}
+        words = tails, np.uint32(arcs), places, numbers, keys, out, in_
+        skeleton.run("list_staying", arcs, *words)
+        if shortcuts:
+            arrays = {"keys": keys[count:], "out": out[count:], "in": in_[count:]}
             to = pointed(
                 struct(CONTRACTION, "Shortcuts"), arrays, {"symmetric": skeleton.symmetric}
             )
-            self._run("add", len(vertices), leaving, vertices, listed, ends - counts, numbers, to)
+            listed = np.uint32(len(vertices))
+            self._run("add", len(vertices), leaving, vertices, listed, starts, numbers, to)
         return keys, out, in_
 
-    def _note(self, vertices: Any, gone: Any) -> None:
-        """Keep the arcs of those that leave."""
-        skeleton = self._skeleton
-        degrees = skeleton.offsets[1:] - skeleton.offsets[:-1]
-        up = skeleton.out[gone]
-        self._rounds.append(
-            Round(
-                self._originals[vertices],
-                degrees[vertices],
-                self._originals[skeleton.heads[gone]],
-                up,
-                up if skeleton.symmetric else skeleton.in_[gone],
-            )
-        )
+    def _shortcuts(self, leaving: Any, vertices: Any) -> tuple[Any, int]:
+        """Return where the shortcuts of each vertex begin, and their number in both directions."""
+        counts, overflow = cp.empty(len(vertices), np.uint32), cp.zeros(1, np.uint32)
+        listed = np.uint32(len(vertices))
+        self._run("count", len(vertices), leaving, vertices, listed, counts, overflow)
+        starts, count = places_of(counts)
+        if int(overflow[0]):
+            raise NarrowError
+        return starts, 2 * count
+
+
+def _in_one(parts: list[Any]) -> Any:
+    """Copy arrays behind each other; CuPy's own function would be compiled first."""
+    whole, end = cp.empty(sum(map(len, parts)), parts[0].dtype), 0
+    for part in parts:
+        begin, end = end, end + len(part)
+        whole[begin:end] = part
+    return whole

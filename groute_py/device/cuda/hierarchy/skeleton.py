@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import cupy as cp
 import numpy as np
 
-from groute_py.device.base import unreached
 from groute_py.device.cuda.graph.csr import starts_of
 from groute_py.device.cuda.runtime.compile import kernels_of
 from groute_py.device.cuda.runtime.launch import Kernels
 from groute_py.device.cuda.runtime.sort import ascending
 from groute_py.device.cuda.runtime.structs import pointed
+from groute_py.device.cuda.runtime.transfer import to_device
 from groute_py.kernels.source import BLOCK, CONTRACTION
 from groute_py.kernels.structs import struct
-
-HALF = np.uint64(32)
-"""Bits of a vertex in the key of an arc: the tail, then the head."""
 
 MANY_THREADS = 1 << 20
 """Threads of kernels that loop over what there is."""
@@ -61,6 +58,10 @@ class Skeleton:
         """Neighbours of a vertex on the mean."""
         return len(self.heads) / max(self.count, 1)
 
+    def run(self, name: str, items: int, *words: Any) -> None:
+        """Launch a kernel that takes the skeleton, and whose threads loop over items."""
+        self.kernels.run(name, min(items, MANY_THREADS), self.struct, *words)
+
     def tails(self) -> Any:
         """uint32, shape (m,): the tail of each arc."""
         tails = cp.empty(len(self.heads), np.uint32)
@@ -69,60 +70,66 @@ class Skeleton:
 
     def pruned(self) -> Skeleton:
         """Without arcs that a path of two arcs stands in for."""
-        out = cp.empty_like(self.out)
+        out, marks = cp.empty_like(self.out), cp.empty(len(self.out), np.uint32)
         in_ = out if self.symmetric else cp.empty_like(out)
-        tails, arcs = self.tails(), np.uint32(len(out))
-        self.kernels.run("prune", MANY_THREADS, self.struct, tails, arcs, out, in_)
-        nothing = unreached(np.dtype(out.dtype))
-        is_arc = out != nothing if self.symmetric else (out != nothing) | (in_ != nothing)
-        ends = starts_of(is_arc, np.uint32)
-        out = out[is_arc]
-        return Skeleton(
-            self.kernels,
-            ends[self.offsets],
-            self.heads[is_arc],
-            out,
-            out if self.symmetric else in_[is_arc],
-        )
+        self.run("prune", len(out), self.tails(), np.uint32(len(out)), out, in_, marks)
+        return self._kept(marks, out, in_)
+
+    def outward(self) -> Skeleton:
+        """Without arcs that lead only back."""
+        marks = cp.empty(len(self.out), np.uint32)
+        self.run("mark_outward", len(marks), np.uint32(len(marks)), marks)
+        return self._kept(marks, self.out, self.in_)
+
+    def _kept(self, marks: Any, out: Any, in_: Any) -> Skeleton:
+        """Those of some arcs, with these weights."""
+        places, count = places_of(marks)
+        arrays = _rows(self.count, count, out, in_)
+        words = np.uint32(len(marks)), places, out, in_, *arrays
+        self.run("keep_arcs", max(len(marks), self.count + 1), *words)
+        return Skeleton(self.kernels, *arrays)
+
+
+def places_of(counts: Any) -> tuple[Any, int]:
+    """Return the exclusive sums of some counts or marks (uint32), shape (n + 1,), and their sum."""
+    places = starts_of(counts, np.uint32)
+    return places, int(places[-1])
+
+
+def _rows(vertices: int, arcs: int, out: Any, in_: Any) -> tuple[Any, Any, Any, Any]:
+    """The arrays of a skeleton to write, with weights like those given."""
+    offsets, heads = cp.empty(vertices + 1, np.uint32), cp.empty(arcs, np.uint32)
+    outward = cp.empty(arcs, out.dtype)
+    return offsets, heads, outward, outward if out is in_ else cp.empty_like(outward)
 
 
 def joined(kernels: Kernels, count: int, keys: Any, out: Any, in_: Any) -> Skeleton:
     """The skeleton of arcs with ``keys`` (uint64: tail and head), the lightest of parallel ones."""
-    symmetric = out is in_
-    order = ascending(keys)
-    keys, out = keys[order], out[order]
-    in_ = out if symmetric else in_[order]
-    del order
-    first, least_out = cp.empty(len(keys), np.uint8), cp.empty_like(out)
-    least_in = least_out if symmetric else cp.empty_like(out)
-    words = keys, np.uint32(len(keys)), out, in_, first, least_out, least_in
-    kernels.run("join_parallel", MANY_THREADS, *words)
-    is_first = first.view(bool)
-    keys, out = keys[is_first], least_out[is_first]
-    in_ = out if symmetric else least_in[is_first]
-    offsets = cp.empty(count + 1, np.uint32)
-    arcs = np.uint32(len(keys))
-    kernels.run("begin_rows", MANY_THREADS, keys, arcs, np.uint32(count), offsets)
-    return Skeleton(kernels, offsets, keys.astype(np.uint32), out, in_)
+    order, arcs = ascending(keys), np.uint32(len(keys))
+    marks = cp.empty(len(keys), np.uint32)
+    threads = min(len(keys) + 1, MANY_THREADS)
+    kernels.run("mark_first", threads, keys, order, arcs, marks)
+    places, kept = places_of(marks)
+    arrays = _rows(count, kept, out, in_)
+    words = keys, order, arcs, places, out, in_, np.uint32(count), *arrays
+    kernels.run("join_parallel", threads, *words)
+    return Skeleton(kernels, *arrays)
 
 
 def skeleton_of(offsets: Any, heads: Any, weights: Any, distance_type: np.dtype[Any]) -> Skeleton:
     """The skeleton of a graph, without loops; ``distance_type`` is int32 or int64."""
-    kernels, count = contraction_kernels(distance_type), len(offsets) - 1
-    tails = cp.empty(len(heads), np.uint32)
-    kernels.run("list_tails", count, offsets.astype(np.uint32), np.uint32(count), tails)
-    heads, weights = heads.astype(np.uint32), weights.astype(distance_type)
-    proper = tails != heads
-    tails, heads, weights = tails[proper], heads[proper], weights[proper]
-    keys = cp.concatenate([_keys(tails, heads), _keys(heads, tails)])
-    nothing = cp.full(len(weights), unreached(distance_type), distance_type)
-    out, in_ = cp.concatenate([weights, nothing]), cp.concatenate([nothing, weights])
-    del tails, heads, weights, nothing
-    skeleton = joined(kernels, count, keys, out, in_)
-    if bool((skeleton.out == skeleton.in_).all()):
-        return Skeleton(kernels, skeleton.offsets, skeleton.heads, skeleton.out, skeleton.out)
-    return skeleton
-
-
-def _keys(tails: Any, heads: Any) -> Any:
-    return tails.astype(np.uint64) << HALF | heads
+    kernels, count, arcs = contraction_kernels(distance_type), len(offsets) - 1, len(heads)
+    typed = (offsets, np.uint32), (heads, np.uint32), (weights, distance_type)
+    offsets, heads, weights = (cp.ascontiguousarray(to_device(*of)) for of in typed)
+    tails = cp.empty(arcs, np.uint32)
+    kernels.run("list_tails", count, offsets, np.uint32(count), tails)
+    keys = cp.empty(2 * arcs, np.uint64)
+    out, in_ = cp.empty(2 * arcs, distance_type), cp.empty(2 * arcs, distance_type)
+    listed = keys, out, in_
+    words = tails, heads, weights, np.uint32(arcs), *listed
+    kernels.run("list_arcs", min(arcs, MANY_THREADS), *words)
+    del words, tails, offsets, heads, weights
+    skeleton, differs = joined(kernels, count, *listed), cp.zeros(1, np.uint32)
+    count = len(skeleton.heads)
+    skeleton.run("compare_directions", count, np.uint32(count), differs)
+    return skeleton if int(differs[0]) else replace(skeleton, in_=skeleton.out)

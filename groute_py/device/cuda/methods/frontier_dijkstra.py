@@ -45,7 +45,7 @@ class FrontierDijkstra(OneGpuMethod):
         self._taking_alone = Call(alone, 1, WIDE_BLOCK, takes)
         self._taking_together = Call(together, graph.gpu.processors, WIDE_BLOCK, takes)
         refuse_too_many(len(graph.share.heads))
-        sort_rows(graph.arrays["offsets"], graph.arrays["arcs"], graph.type)
+        sort_rows(self._kernels, graph.arrays["offsets"], graph.arrays["arcs"], graph.type)
         own = graph.share.own_count
         shapes: dict[str, tuple[Any, Any]] = {
             "lightest": (own, graph.type),

@@ -9,11 +9,16 @@ import cupy as cp
 import numpy as np
 from numpy.typing import NDArray
 
+from groute_py.device.cuda.runtime.launch import Kernels
+
 FEW_BYTES = 1 << 20
 """Bytes that a sort of a few keys takes."""
 
 SORTED_AT_ONCE = 1 << 25
 """Arcs whose rows are sorted together, if not one row has more."""
+
+MOST_WARPS = 1 << 20
+"""Warps of a launch that takes a row each; they loop over more rows."""
 
 
 def sort_bytes(count: int, itemsize: int) -> int:
@@ -38,8 +43,10 @@ def sort_keys(keys: Any) -> None:
     keys.sort()
 
 
-def sort_rows(offsets: Any, arcs: Any, distance_type: np.dtype[Any]) -> None:
+def sort_rows(kernels: Kernels, offsets: Any, arcs: Any, distance_type: np.dtype[Any]) -> None:
     """Put every row's packed arcs in the order of their weights, in place; sorted rows stay.
+
+    ``kernels`` are those of a program with kernels/sssp/sort_rows.cu.
 
     By weight, then by row: 4.4 ms for 33.5 million arcs (H200). One sort of a 64-bit key that has
     both takes 3.9 ms, but weights of 64 bits do not fit into it.
@@ -47,21 +54,27 @@ def sort_rows(offsets: Any, arcs: Any, distance_type: np.dtype[Any]) -> None:
     starts = offsets.get().astype(np.int64)
     for rows in _pieces(starts):
         part = arcs[starts[rows.start] : starts[rows.stop]]
-        tails = _rows_of(starts[rows] - starts[rows.start], len(part))
-        weights = part.view(distance_type).reshape(len(part), 2)[:, 0]
-        if not ((weights[1:] < weights[:-1]) & (tails[1:] == tails[:-1])).any():
+        weights, tails = cp.empty(len(part), distance_type), cp.empty(len(part), np.uint32)
+        unsorted = cp.zeros(1, np.uint32)
+        words = np.uint32(rows.start), np.uint32(rows.stop), weights, tails, unsorted
+        warps = min(rows.stop - rows.start, MOST_WARPS)
+        kernels.run("list_weights", 32 * warps, offsets, arcs, *words)
+        if not int(unsorted[0]):
             continue
         by_weight = ascending(weights)
+        del words, weights  # before more is made
         tails = tails[by_weight]
-        order = by_weight[ascending(tails)]
-        del by_weight, tails, weights  # before more is made
-        part[:] = part[order]
+        by_row = ascending(tails)
+        del tails
+        moved = cp.empty_like(part)
+        kernels.run("take_arcs", len(part), part, by_weight, by_row, np.uint32(len(part)), moved)
+        part[:] = moved
 
 
 def sorting_bytes(arcs: int, longest_row: int, itemsize: int) -> int:
     """Return the most bytes that `sort_rows` takes in addition to the arcs."""
     count = min(arcs, max(SORTED_AT_ONCE, longest_row))
-    return sort_bytes(count, itemsize) + count * (8 + 8 + 4 + 4 + 2 * itemsize + 2)
+    return sort_bytes(count, itemsize) + count * (8 + 8 + 4 + 4 + 2 * itemsize)
 
 
 def _pieces(starts: NDArray[np.int64]) -> Iterator[slice]:
@@ -73,10 +86,3 @@ def _pieces(starts: NDArray[np.int64]) -> Iterator[slice]:
         if starts[last] > starts[first]:
             yield slice(first, last)
         first = last
-
-
-def _rows_of(starts: NDArray[np.int64], count: int) -> Any:
-    """int32, shape (count,): the number of the row that each arc lies in."""
-    steps = cp.zeros(count, np.int32)
-    cp.add.at(steps, cp.asarray(starts[(starts > 0) & (starts < count)]), 1)
-    return cp.cumsum(steps, dtype=np.int32)
