@@ -187,7 +187,6 @@ class Contraction:
         heads, up = cp.empty(arcs, np.uint32), cp.empty(arcs, skeleton.out.dtype)
         down = up if skeleton.symmetric else cp.empty_like(up)
         words = vertices, np.uint32(listed), starts, self._originals, heads, up, down
-        words = vertices, np.uint32(listed), starts, self._originals, heads, up, down
         skeleton.run("list_upward", listed, *words)
         self._rounds.append(Round(originals, degrees, heads, up, down))
         return vertices
