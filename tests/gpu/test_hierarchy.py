@@ -43,6 +43,7 @@ GRAPHS = {
     ),
     "one way hub": lambda: one_way_hub(80),
     "one vertex": lambda: random_graph(1, 0, 1, 1),
+    "only loops": lambda: edges([(k, k) for k in range(7)]),
     "no arcs": lambda: random_graph(9, 0, 1, 1),
 }
 

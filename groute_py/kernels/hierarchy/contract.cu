@@ -81,8 +81,8 @@ extern "C" __global__ void choose_leaving(const __grid_constant__ Skeleton s, co
     }
 }
 
-// Those that leave, as vertices of the skeleton and of the graph, and their degrees. renumbered: as below, and so many
-// stay of those before each that leaves.
+// Those that leave, as vertices of the skeleton and of the graph, and their degrees. renumbered: how many stay of the
+// vertices before each one.
 extern "C" __global__ void list_leaving(const __grid_constant__ Skeleton s, const u8* leaving, const u32* renumbered,
                                         const u32* originals, u32* list, u32* list_originals, u32* degrees) {
     for (u32 v = group_number<1>(); v < s.count; v += group_count<1>()) {

@@ -40,7 +40,7 @@ extern "C" __global__ void mark_first(const u64* keys, const i64* order, u32 cou
     }
 }
 
-// Rows of an arc for each run, with the least weights of the run, of which arcs are few.
+// Rows of an arc for each run, with the least weights of the run's arcs, which are few.
 extern "C" __global__ void join_parallel(const u64* keys, const i64* order, u32 count, const u32* places,
                                          const Distance* out, const Distance* in, u32 vertices, u32* offsets,
                                          u32* heads, Distance* least_out, Distance* least_in) {

@@ -29,7 +29,7 @@ from groute_py.partition.share import Share
 VISITED_AT_ONCE = 1 << 20
 """Rows for which there is a warp each where all rows are visited."""
 
-SHORTEST = 0xFFFFFFFF
+EMPTY_ROW = 0xFFFFFFFF
 """The key of an empty row in `DeviceGraph.falling_keys`."""
 
 
@@ -130,7 +130,7 @@ class DeviceGraph:
         self.kernels.run(kernel, 32 * min(self.rows, VISITED_AT_ONCE), self.struct, *words)
 
     def falling_keys(self) -> Any:
-        """uint32, shape (rows,): `SHORTEST` less the arcs of each row."""
+        """uint32: `EMPTY_ROW` less the arcs of each row that lies here."""
         offsets = self.arrays["offsets"]
         keys = cp.empty(len(offsets) - 1, np.uint32)
         self.kernels.run("list_falling", len(keys), offsets, np.uint32(len(keys)), keys)

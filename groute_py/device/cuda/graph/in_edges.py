@@ -13,7 +13,7 @@ import cupy as cp
 import numpy as np
 from numpy.typing import NDArray
 
-from groute_py.device.cuda.graph.csr import SHORTEST, DeviceGraph, starts_of
+from groute_py.device.cuda.graph.csr import EMPTY_ROW, DeviceGraph, starts_of
 from groute_py.device.cuda.runtime.sort import ascending, sort_rows, sorting_bytes
 from groute_py.device.cuda.runtime.transfer import to_device
 from groute_py.errors import InputError
@@ -113,7 +113,7 @@ def seeds() -> NDArray[np.uint64]:
 
 
 def _longest_row(graph: DeviceGraph) -> int:
-    return SHORTEST - int(graph.falling_keys().min()) if graph.rows else 0
+    return EMPTY_ROW - int(graph.falling_keys().min()) if graph.rows else 0
 
 
 def _balance(graph: DeviceGraph, drawn: NDArray[np.uint64]) -> NDArray[np.uint64]:

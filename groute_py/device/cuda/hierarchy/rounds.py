@@ -131,7 +131,8 @@ class Contraction:
         places = cp.empty_like(vertices)
         count, arcs = len(vertices), len(heads)
         self._kernels.run("find_places", count, vertices, np.uint32(count), places)
-        self._kernels.run("place_heads", arcs, places, heads, np.uint32(arcs))
+        threads = min(arcs, MOST_THREADS)
+        self._kernels.run("place_heads", threads, places, heads, np.uint32(arcs))
         return Hierarchy(
             levels=levels,
             vertices=vertices.view(np.int32),
@@ -173,7 +174,9 @@ class Contraction:
         words = leaving, numbers, self._depths, self._originals, depths, originals
         skeleton.run("renumber", skeleton.count, *words)
         self._depths, self._originals = depths, originals
+        del words, vertices  # before more is made
         self._skeleton = joined(self._kernels, stay, keys, out, in_)
+        del keys, out, in_
         if self._skeleton.mean_degree > PRUNED_FROM:
             self._skeleton = self._skeleton.pruned()
 
