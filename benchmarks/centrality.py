@@ -162,11 +162,11 @@ def _verify(case: Case, graph: Graph, sources: Any, device: str) -> None:
         _verify_rows(graph, some, device)
         return
     opened = _opened(SoloChannel(), graph, Options(hops=not case.weighted, device=device))
-    found = accumulate(SoloChannel(), dependency_job(opened, some))
-    assert found is not None
+    sums = accumulate(SoloChannel(), dependency_job(opened, some))
+    assert sums is not None
     lengths = graph if case.weighted else graph.with_weights(np.ones_like(graph.weights))
     expected = sum(right_dependencies(lengths, source) for source in some.tolist())
-    if not np.allclose(found.totals, expected, rtol=TOLERANCE, atol=TOLERANCE):
+    if not np.allclose(sums.totals, expected, rtol=TOLERANCE, atol=TOLERANCE):
         raise VerificationError(f"{case.name}: betweenness differs from that of Brandes")
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from support.graphs import random_graph
 from support.skips import EMULATED, needs_gpu, require_metis
 
-from groute_py import BPR, Conical, Graph, GraphError, UserClass, assign, generate
+from groute_py import BPR, Conical, Graph, GraphError, UserClass, assign, customize, generate
 from groute_py.assignment.demand import trips_of
 from groute_py.assignment.links import CpuLinks, links_of
 from groute_py.assignment.network import network_of
@@ -173,9 +173,9 @@ def test_an_assignment_is_that_of_the_cpu(method: str) -> None:
 
 
 def test_too_many_levels(monkeypatch: pytest.MonkeyPatch) -> None:
-    from groute_py.device.cuda.assignment import loading
-
-    monkeypatch.setattr(loading, "ANCESTOR_BYTES", 1 << 16)
+    monkeypatch.setattr("groute_py.device.cuda.hierarchy.customizer.ANCESTOR_BYTES", 1 << 16)
+    with pytest.raises(GraphError, match=r"levels, and .* takes at most .; use device='cpu'"):
+        customize("road:9x9", device="cuda")
     with pytest.raises(GraphError, match=r"levels, and .* takes at most .; use device='cpu'"):
         on_gpu(customizable(generate("road:9x9")))
 

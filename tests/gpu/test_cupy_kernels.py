@@ -32,7 +32,7 @@ RMAT = {
 
 @pytest.fixture
 def compiled(monkeypatch: pytest.MonkeyPatch) -> set[str]:
-    """What CuPy would compile: names with types."""
+    """Record what CuPy would compile: names with types."""
     import cupy as cp
 
     names, array = set[str](), cp.ndarray
@@ -112,6 +112,6 @@ def test_few_are_left_with_hubs(compiled: set[str], monkeypatch: pytest.MonkeyPa
 
 
 def solve(*words: str) -> None:
-    """As one does on the command line."""
+    """Solve as on the command line."""
     done = CliRunner().invoke(commands, ["sssp", *words, "--prepare", "--device", "cuda"])
     assert done.exit_code == 0, done.output

@@ -250,10 +250,10 @@ def test_room_for_the_labels_of_one_rank(device: str, monkeypatch: pytest.Monkey
     monkeypatch.setattr("groute_py.many.labels.pays", lambda order_s, *_: order_s < np.inf)
     monkeypatch.setattr(cp.cuda.runtime, "getDeviceCount", lambda: 1)
     refuse_large, own, graph = labels.refuse_large, threading.local(), generate("road:9x9")
-    asked = count()
+    requests = count()
 
     def refuse(takes: int, what: str, gpu: Any) -> None:
-        is_late = own.rank == 1 and what.startswith("labels") and next(asked) == 0
+        is_late = own.rank == 1 and what.startswith("labels") and next(requests) == 0
         refuse_large(1 << 60 if is_late else takes, what, gpu)
 
     monkeypatch.setattr(labels, "refuse_large", refuse)

@@ -11,14 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groute_py.device.cuda.assignment.origins import LANES, CudaOrigins, CudaTrees
-from groute_py.device.cuda.hierarchy.customizer import BLOCK, Arcs, LevelLaunches, refuse_large
+from groute_py.device.cuda.hierarchy.customizer import (
+    ANCESTOR_BYTES,
+    BLOCK,
+    Arcs,
+    LevelLaunches,
+    refuse_deep,
+    refuse_large,
+)
 from groute_py.device.cuda.runtime.compile import kernels_of
 from groute_py.device.cuda.runtime.gpu import GpuContext
 from groute_py.device.cuda.runtime.launch import Kernels, Repeated, launch_sharing
 from groute_py.device.cuda.runtime.transfer import to_device, to_host
 from groute_py.device.loading import LANES as BLOCK_ORIGINS
 from groute_py.device.loading import PARTS, Load, Origins
-from groute_py.errors import GraphError
 from groute_py.graph.arrays import host_array
 from groute_py.graph.hierarchy.separators.customizable import CustomizableHierarchy
 from groute_py.kernels.source import LOADING
@@ -29,9 +35,6 @@ TOTAL_BITS = 57
 
 NARROW_VERTICES, NARROW_ARCS = 64, 1024
 """Entries of a level that a block takes as fast as a launch begins."""
-
-ANCESTOR_BYTES = 24
-"""Shared memory for an ancestor."""
 
 SHARE_OF_ROOM = 0.8
 """Share of free memory that trees take at most."""
@@ -53,7 +56,7 @@ class CudaLoading:
         refuse_large(takes, "a customizable hierarchy", self.gpu)
         self._kernels = Kernels(kernels_of(LOADING, np.dtype(np.float64), 0), BLOCK)
         self._arcs, self._most = Arcs(hierarchy, self._kernels), self.gpu.processors * 16 * BLOCK
-        self._refuse_deep()
+        refuse_deep(hierarchy, self.gpu)
         self._above = to_device(hierarchy.depths()[hierarchy.heads], np.uint32)
         self._costs = cp.empty(self._arc_count, np.float64)
         self._own, self.lengths = (cp.empty(max(slots, 1), np.uint64) for _ in range(2))
@@ -186,14 +189,6 @@ class CudaLoading:
         nbytes = ANCESTOR_BYTES * self.hierarchy.level_count
         words = origins.struct, *words
         launch_sharing(self._kernels[name], nbytes, origins.count, 32, words)
-
-    def _refuse_deep(self) -> None:
-        most = self.gpu.shared_bytes // ANCESTOR_BYTES
-        if self.hierarchy.level_count > most:
-            raise GraphError(
-                f"the hierarchy has {self.hierarchy.level_count:,} levels, and {self.gpu.label} "
-                f"takes at most {most:,}; use device='cpu'"
-            )
 
 
 class CudaTrips:

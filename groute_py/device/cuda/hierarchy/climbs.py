@@ -10,17 +10,11 @@ import numpy as np
 from groute_py.device.cuda.hierarchy.customizer import Arcs, Customizer
 from groute_py.device.cuda.runtime.launch import launch_sharing
 from groute_py.device.cuda.runtime.structs import pointed
-from groute_py.graph.hierarchy.separators.lengths import Lengths
 from groute_py.kernels.source import CUSTOMIZATION
 from groute_py.kernels.structs import struct
 
 THREADS, MOST_BLOCKS = 64, 1 << 20
 """Threads of a pair, and the most blocks of a launch."""
-
-
-def climb_bytes(levels: int, kind: Lengths) -> int:
-    """Shared memory of a block, which holds the ancestors of two vertices and two depths."""
-    return 2 * levels * (kind.type.itemsize + 4) + 8
 
 
 class CudaClimbs:
@@ -29,7 +23,7 @@ class CudaClimbs:
     def __init__(self, arcs: Arcs, depths: Any, customizer: Customizer) -> None:
         self._kernel, self.flags = customizer.kernels["climb_pairs"], cp.zeros(1, np.uint32)
         levels = len(arcs.levels) - 1
-        self._nbytes = climb_bytes(levels, customizer.kind)
+        self._nbytes = 2 * levels * (customizer.kind.type.itemsize + 4) + 8  # see climbs.cu
         self._arrays = {
             "numbers": arcs.numbers,
             "offsets": arcs.offsets,

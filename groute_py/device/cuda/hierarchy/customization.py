@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import cupy as cp
@@ -11,11 +10,12 @@ from numpy.typing import NDArray
 
 from groute_py.comm.agree import collective
 from groute_py.comm.base import Channel
-from groute_py.device.cuda.hierarchy.climbs import CudaClimbs, climb_bytes
+from groute_py.device.cuda.hierarchy.climbs import CudaClimbs
 from groute_py.device.cuda.hierarchy.customizer import (
     BLOCK,
     Arcs,
     Customizer,
+    refuse_deep,
     refuse_large,
 )
 from groute_py.device.cuda.hierarchy.labels import CudaLabels, team_for
@@ -94,6 +94,7 @@ class CudaCustomization:
         self.label, self.kind = self._gpu.label, NARROW
         self.weights = cp.zeros(0, np.int64)
         refuse_large(Arcs.bytes_of(hierarchy), "a customizable hierarchy", self._gpu)
+        refuse_deep(hierarchy, self._gpu)
         self._arcs = Arcs(hierarchy, Kernels(kernels_of(CUSTOMIZATION, NARROW.signed, 0), BLOCK))
         self._depths = to_device(hierarchy.depths(), np.uint16)
         self._hierarchy = hierarchy
@@ -245,50 +246,23 @@ class CudaCustomization:
 
     def _without_labels(self, begins: Any, ends: Any) -> Any:
         """The distances of pairs."""
-        if (climbs := self._climbs_if_room()) is not None:
-            distances = climbs.pairs(begins, ends)
-            self._check(climbs.flags)
-            return distances
-        distances = cp.empty(len(begins), np.int64)
-        for some, rows in self._swept(begins, ends):
-            distances[some] = rows[cp.arange(len(rows)), ends[some]]
+        if self.kind.type not in self._climbs:
+            above = self._arcs, self._depths, self._customizer(self.kind)
+            self._climbs[self.kind.type] = CudaClimbs(*above)
+        climbs = self._climbs[self.kind.type]
+        distances = climbs.pairs(begins, ends)
+        self._check(climbs.flags)
         return distances
 
     def _matrix_without_labels(self, begins: Any, ends: Any) -> Any:
         distances = cp.empty((len(begins), len(ends)), np.int64)
-        if self._climbs_if_room() is None:
-            for some, rows in self._swept(begins, ends):
-                distances[some] = rows[:, ends]
-            return distances
         step = max(self._hierarchy.vertex_count // len(ends), 1)
         for first in range(0, len(begins), step):
-            part = begins[first : first + step]
-            pairs = cp.repeat(part, len(ends)), cp.tile(ends, len(part))
-            rows = self._without_labels(*pairs).reshape(len(part), len(ends))
+            some = begins[first : first + step]
+            pairs = cp.repeat(some, len(ends)), cp.tile(ends, len(some))
+            rows = self._without_labels(*pairs).reshape(len(some), len(ends))
             distances[first : first + step] = rows
         return distances
-
-    def _climbs_if_room(self) -> CudaClimbs | None:
-        """Return climbs by the current lengths, if a block has room for the ancestors."""
-        kind, levels = self.kind, self._hierarchy.level_count
-        if climb_bytes(levels, kind) > self._gpu.shared_bytes:
-            return None
-        if kind.type not in self._climbs:
-            above = self._arcs, self._depths, self._customizer(kind)
-            self._climbs[kind.type] = CudaClimbs(*above)
-        return self._climbs[kind.type]
-
-    def _swept(self, begins: Any, ends: Any) -> Iterator[tuple[slice, Any]]:
-        """Sweep from some sources after others; yield which, and their distances to all vertices.
-
-        The ``ends``, which the caller takes from there, are checked.
-        """
-        count = self._hierarchy.vertex_count
-        if bool(((ends < 0) | (ends >= count)).any()):
-            raise _no_vertex(count)
-        for first in range(0, len(begins), SOURCES):
-            some = slice(first, first + SOURCES)
-            yield some, self.rows(begins[some])
 
     def _labels_for(self, count: int) -> CudaLabels | None:
         """Return the labels by the current weights, if they pay for so many pairs more.

@@ -148,3 +148,17 @@ def refuse_large(takes: int, what: str, gpu: GpuContext) -> None:
             f"{what} would take {takes:,} bytes of {gpu.label}, and {free:,} are free; "
             "use device='cpu'"
         )
+
+
+ANCESTOR_BYTES = 24
+"""Shared memory of a block for an ancestor, of an origin of trips or of both ends of a pair."""
+
+
+def refuse_deep(hierarchy: CustomizableHierarchy, gpu: GpuContext) -> None:
+    """Raise `GraphError` if a block has no room for the ancestors of a vertex."""
+    most = (gpu.shared_bytes - 8) // ANCESTOR_BYTES
+    if hierarchy.level_count > most:
+        raise GraphError(
+            f"the hierarchy has {hierarchy.level_count:,} levels, and {gpu.label} takes at most "
+            f"{most:,}; use device='cpu'"
+        )

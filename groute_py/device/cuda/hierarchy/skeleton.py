@@ -82,7 +82,7 @@ class Skeleton:
         return self._kept(marks, self.out, self.in_)
 
     def _kept(self, marks: Any, out: Any, in_: Any) -> Skeleton:
-        """Those of some arcs, with these weights."""
+        """Keep some arcs, with these weights."""
         places, count = places_of(marks)
         arrays = _rows(self.count, count, out, in_)
         words = np.uint32(len(marks)), places, out, in_, *arrays
@@ -109,8 +109,8 @@ def joined(kernels: Kernels, count: int, keys: Any, out: Any, in_: Any) -> Skele
     marks = cp.empty(len(keys), np.uint32)
     threads = min(len(keys) + 1, MANY_THREADS)
     kernels.run("mark_first", threads, keys, order, arcs, marks)
-    places, kept = places_of(marks)
-    arrays = _rows(count, kept, out, in_)
+    places, arc_count = places_of(marks)
+    arrays = _rows(count, arc_count, out, in_)
     words = keys, order, arcs, places, out, in_, np.uint32(count), *arrays
     kernels.run("join_parallel", threads, *words)
     return Skeleton(kernels, *arrays)
