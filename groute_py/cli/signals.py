@@ -116,14 +116,14 @@ def raise_dropped(dropped: sys.UnraisableHookArgs) -> None:
 def _keep_modules() -> None:
     """Leave what our modules contain to the system, which frees a process's memory at once.
 
-    Python would free functions and classes one by one, a third of the time that it takes to end.
+    Python would free functions and classes one by one: a third of the time that its end takes.
     """
-    kept: list[Any] = [
+    contents: list[Any] = [
         dict(vars(module))
         for name, module in list(sys.modules.items())
         if name.partition(".")[0] in OWN and isinstance(module, ModuleType)
     ]
-    kept.append(kept)  # a cycle, which outlives this function
+    contents.append(contents)  # a cycle, which outlives this function
     gc.freeze()  # a last search for cycles takes 50 ms
 
 

@@ -32,7 +32,7 @@ class Customization(Protocol):
 
     label: str
     shares: int  # of the labels, on as many ranks; 1 if this one has all or none
-    shortage: str  # why labels that pay have no room on a GPU, or ""
+    shortage: str  # why a GPU has no room for labels that would pay, or ""
     kind: Lengths
     weights: Any
 

@@ -204,7 +204,7 @@ class Customized:
 
     @property
     def shortage(self) -> str:
-        """Why labels that pay have no room on a GPU; "" on cores, or if they have."""
+        """The reason why a GPU has no room for labels that would pay, or ""."""
         return self._device.shortage
 
     def share(self, count: int) -> None:

@@ -40,7 +40,7 @@ SLICE = 1 << 20
 """Vertices that a thread checks in one go."""
 
 MANY = 1 << 20
-"""Vertices in 4 bytes each that are checked by kernels that take them, where there are."""
+"""From so many vertices of 4 bytes on, a GPU's kernels check them, and not the cores."""
 
 
 def sources_of(
@@ -91,7 +91,7 @@ def vertices_in(graph: Graph, values: Vertices, role: str = "source") -> NDArray
 
 @contextmanager
 def naming(graph: Graph, **ends: Any) -> Iterator[None]:
-    """Let cores name the vertex that is none, if a kernel has met one; ``ends`` are by role."""
+    """If a kernel has met a wrong vertex, raise an error that names it; ``ends`` are by role."""
     try:
         yield
     except InputError:

@@ -81,9 +81,10 @@ ROWS_AT_ONCE = 1 << 15
 """Rows of a matrix in one launch: a grid has a row of blocks for each."""
 
 PAIRS_A_LABEL, PAIRS_A_CALL = 1 / 40, 3000
-"""Pairs since the last weights, for each vertex, from which labels pay, and how many pairs take as
-long as what a call costs more without labels. Filling them takes an H200 as long as 40,000 pairs of
-New York (264,000 vertices), 110,000 of the Northwest (1.2 million), 550,000 of 20 copies of it."""
+"""Pairs since the last weights, for each vertex, from which labels pay; and how many pairs take as
+long as a call costs more without labels. On an H200 labels are filled in the time of 40,000 pairs
+of New York (264,000 vertices), 110,000 of the Northwest (1.2 million), 550,000 of 20 copies of it.
+"""
 
 
 class CudaCustomization:
@@ -297,7 +298,7 @@ class CudaCustomization:
         return CudaLabels(team, self._hierarchy, self._arcs, self._depths, customizer, self._gpu)
 
     def _check(self, flags: Any) -> None:
-        """Raise what kernels have reported: what is no vertex, or a length that does not fit."""
+        """Raise an error if kernels have reported a wrong vertex, or a length that does not fit."""
         if problem := int(flags[0]):
             flags.fill(0)
             if problem & NO_SUCH_VERTEX:
